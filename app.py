@@ -13,7 +13,7 @@ from starlette.middleware import Middleware
 
 import pll
 from pll.runs.registry import default_registry
-from pll.ui import background, health
+from pll.ui import background, health, labelstudio
 from pll.ui.login import remember_downloads
 from pll.ui.middleware import IgnoreDeveloperMessages, LoginGate, SecurityHeaders, SessionLimit
 from pll.ui.startup import begin, get_ready_in_background
@@ -32,6 +32,5 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     default_registry().stop_all()
 
 
-app = st.App(
-    Path(pll.__file__).parent / "ui" / "main.py", lifespan=lifespan, routes=health.ROUTES, middleware=MIDDLEWARE
-)
+ROUTES = [*health.ROUTES, *labelstudio.ROUTES]
+app = st.App(Path(pll.__file__).parent / "ui" / "main.py", lifespan=lifespan, routes=ROUTES, middleware=MIDDLEWARE)

@@ -11,7 +11,7 @@ from pll.runs import runner
 from pll.runs.manifest import unverified
 from pll.runs.run import Run
 from pll.ui import health_notice, session
-from pll.ui.export import certificate, download
+from pll.ui.export import certificate, download, labelstudio
 from pll.ui.format import count, plain, without_none
 from pll.ui.result import result_of
 from pll.ui.routes import go, link
@@ -51,6 +51,10 @@ def offer(run: Run) -> None:
     download.labels(source, is_first=source.certified is None and not known)
     with st.expander("Other formats", icon=":material/swap_horiz:"):
         download.into_another(run, source, known)
+    connect = st.expander("Connect Label Studio", icon=":material/link:", key="labelstudio", on_change="rerun")
+    if connect.open:
+        with connect:
+            labelstudio.panel(run)
     with st.expander("For engineers", icon=":material/data_object:"):
         if said is not None and not said.anonymous:
             st.caption(runner.VOTES_CONFIDENCE)

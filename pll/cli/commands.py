@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from tqdm import tqdm
 
@@ -27,14 +24,12 @@ from pll.cli.options import (
     source_like,
 )
 from pll.cli.progress import load
-from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.export.convert import convert as convert_to
+from pll.export.predictions import predictions_of
 from pll.export.spreadsheet import formula_messages
-from pll.features import featurised, load_features
 from pll.io import write_atomically
-from pll.methods.input_range import RANGE, range_warnings
-from pll.methods.persistence import ModelCard, load_model, read_card
+from pll.methods.persistence import read_card
 from pll.review.record import missing_review
 from pll.runs.folder import RunFolder, check_has_result, inspect
 from pll.runs.manifest import unverified
@@ -111,48 +106,15 @@ def predict(options: PredictOptions) -> None:
     if folder.exists():  # else an exported model, perhaps
         check_has_result(folder)
         note(unverified(folder.path))
-    estimator, card = load_model(folder.path), read_card(folder.path)
-    known = dict.fromkeys(card.feature_names, "feature")
+    known = dict.fromkeys(read_card(folder.path).feature_names, "feature")
     known |= folder.config().source.options.get("columns", {}) if folder.exists() else {}
-    data = load(source_like(options.data, known, resolve_columns(options.column)))
-    made = load_features(folder.path)
-    if made is not None:
-        data = featurised(data, made)
-    X = _features_for(card, data, options.run)
-    if RANGE in card.extra:
-        with suppress(KeyError, TypeError, ValueError):  # edited by the user: the predictions are still right
-            note(range_warnings(X, card.extra[RANGE], card.feature_names))
-    best = [(part.argmax(axis=1), part.max(axis=1)) for part in estimator.iter_proba(X)]
-    frame = pd.DataFrame(
-        {
-            "id": data.row_ids,
-            "predicted_label": np.asarray(estimator.class_names_, dtype=object)[np.concatenate([k for k, _ in best])],
-            "confidence": np.concatenate([share for _, share in best]),
-        }
-    )
+    found = predictions_of(folder.path, load(source_like(options.data, known, resolve_columns(options.column))))
+    note(found.warnings)
+    frame = pd.DataFrame({"id": found.ids, "predicted_label": found.labels, "confidence": found.confidence})
     write_atomically(Path(options.out), partial(frame.to_csv, index=False))
     note(formula_messages([Path(options.out)], safe=options.spreadsheet_safe))
     print(f"{options.out}: {len(frame)} predictions")
     print_result(out=options.out, predictions=len(frame))
-
-
-def _features_for(card: ModelCard, data: PartialLabelDataset, run: str) -> npt.NDArray[np.float32]:
-    """Return the features in the order the model learnt them: by name where both have names, else by place.
-
-    Raises:
-        UserError: a column is missing, or the shapes differ.
-    """
-    if card.feature_names and data.feature_names:
-        place = {name: k for k, name in enumerate(data.feature_names)}
-        missing = [name for name in card.feature_names if name not in place]
-        if missing:
-            raise UserError(f"{data.name} has no column {missing[0]!r}, which the model of {run} was trained on.")
-        return np.ascontiguousarray(data.X[:, [place[name] for name in card.feature_names]])
-    if data.input_shape != card.input_shape:
-        raise UserError(
-            f"{data.name} has examples of shape {data.input_shape}; the model of {run} takes {card.input_shape}."
-        )
-    return data.X
 
 
 def export(options: ExportOptions) -> None:

@@ -294,6 +294,16 @@ def restore(folder: str) -> None:
 
 
 @cli.command()
+@click.argument("run", metavar="RUN_DIR")
+@click.option("--url", help="address of this server, as Label Studio reaches it")
+def labelstudio(run: str, url: str | None) -> None:
+    """Make user and secret by which Label Studio uses a run of this server as its model."""
+    from pll.cli import upkeep
+
+    upkeep.labelstudio(run, url)
+
+
+@cli.command()
 @click.option("--yes", is_flag=True, help="remove it; else it is only listed")
 def gc(yes: bool) -> None:
     """Remove deleted runs, uploads of before today that no run reads, and half-written files."""

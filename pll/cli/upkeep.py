@@ -1,4 +1,4 @@
-"""The commands that look after Candid's home: backup, restore and gc."""
+"""The commands that look after Candid's home: backup, restore, gc, and secrets for Label Studio."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from pathlib import Path
 from tqdm import tqdm
 
 from pll.cli.options import note, print_result
+from pll.errors import UserError
 from pll.export import backup as backups
 from pll.paths import candid_home
+from pll.review.connections import connect
 from pll.review.database import Database, database_url
 from pll.runs import cleanup
+from pll.runs.folder import RunFolder, check_has_result
 
 
 def backup(folder: str) -> None:
@@ -48,3 +51,22 @@ def gc(*, remove: bool) -> None:
     if found and not remove:
         print("To remove them: candid gc --yes")
     print_result(found=len(found), bytes=sum(one.bytes for one in found), freed=freed)
+
+
+def labelstudio(run: str, url: str | None) -> None:
+    """Make a new secret for a run, in the database that the server reads."""
+    folder = RunFolder(Path(run).resolve())
+    check_has_result(folder)
+    if folder.path.parent != (candid_home() / "runs").resolve():
+        raise UserError(
+            f"{run} is not a run of this server's home, {candid_home()}. Set PLL_HOME as the server has it, or "
+            "fit there."
+        )
+    database = Database(database_url())
+    try:
+        made = connect(database, folder.path.name)
+    finally:
+        database.close()
+    print("In Label Studio: Settings, Model, Connect Model; choose Basic authentication. The secret is shown once.")
+    address = (url or "http://localhost:8501").rstrip("/")
+    print_result(url=f"{address}/labelstudio/{folder.path.name}", user=made.user, secret=made.secret)

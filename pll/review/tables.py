@@ -8,6 +8,8 @@ round     the labels of one model as the certificate judges them; frozen when it
 control   the random controls of a round, in the order in which they are to be answered
 promise   promises about all labels of a model; frozen when they are made
 
+connection  the secret by which Label Studio reaches a run (`pll.review.connections`)
+
 Of shared lessons:
 
 lesson    a lesson that a teacher has shared: its id is in the students' link, the hash of its key in the teacher's
@@ -171,6 +173,15 @@ promise = Table(
     Column("verified", Boolean, nullable=False),
     Column("identified_label", JSON, nullable=False),
     Column("confidence", JSON, nullable=False),
+)
+
+connection = Table(
+    "connection",
+    metadata,
+    Column("run", String(200), primary_key=True),
+    Column("secret_hash", String(64), nullable=False),
+    Column("made_by", Text),
+    Column("made_at", UtcDateTime, nullable=False),
 )
 
 lesson = Table(

@@ -11,10 +11,13 @@ from pll.catalog.sources import Source
 from pll.export import EXPORTS
 from pll.export.convert import of_run
 from pll.export.run_export import export_source
+from pll.review.connections import opens
 from pll.runs.config import RunConfig
 from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.export import download
+from pll.ui.review import service
+from tests.page_helpers import button, labels
 
 SAMPLES = Path(__file__).parents[2] / "assets" / "samples"
 
@@ -39,7 +42,7 @@ def test_a_finished_run_shows_its_labels_first(open_page: Any) -> None:
     assert "150 labels." in page.markdown[0].value
     offered = [one.proto.label for one in page.get("download_button")]
     assert offered[0] == "Download labels.csv" and len(offered) >= 9
-    assert [one.label for one in page.expander] == ["Other formats", "For engineers"]
+    assert [one.label for one in page.expander] == ["Other formats", "Connect Label Studio", "For engineers"]
 
 
 def finished(source: Source, **more: Any) -> Any:
@@ -117,3 +120,19 @@ def test_a_run_without_a_result_is_explained(open_page: Any) -> None:
     page = open_page("export", run=run.id)
     assert not page.exception
     assert "no result yet" in page.error[0].value
+
+
+def test_label_studio_is_connected_and_disconnected(open_page: Any) -> None:
+    open_page("home")
+    run = finished(Source("iris"), flip=Flip("binomial", 0.3))
+    page = open_page("export", run=run.id)
+    page.session_state["labelstudio"] = True  # the expander, opened
+    page = button(page.run(), "Connect Label Studio").click().run()
+    assert not page.exception
+    address, _, secret = (one.value for one in page.code[:3])
+    assert address.endswith(f"/labelstudio/{run.id}")
+    user, secret = secret.split("\n")
+    assert opens(service.store().database, run.id, user, secret)
+    page = button(page, "Disconnect").click().run()
+    assert not opens(service.store().database, run.id, user, secret)
+    assert "Connect Label Studio" in labels(page)

@@ -189,7 +189,7 @@ def prediction(results: Results, example: str, question: str, to_name: str | Non
     label = results.label(example)
     if label is None:
         return None
-    answer = _answer(f"candid-{example}"[:100], question, to_name or "text", [label])
+    answer = choice_answer(f"candid-{example}"[:100], question, to_name or "text", [label])
     score = results.score(example)
     return {"model_version": _author(results, example), "result": [answer]} | (
         {} if score is None else {"score": score}
@@ -362,11 +362,12 @@ def _tasks(dataset: PartialLabelDataset, results: Results | None) -> Iterator[Re
 
 
 def _annotation(number: int, who: str, labels: list[str], to_name: str) -> Record:
-    result = [_answer(f"a{number}", QUESTION, to_name, labels)]
+    result = [choice_answer(f"a{number}", QUESTION, to_name, labels)]
     return {"completed_by": _person(who), "was_cancelled": False, "result": result}
 
 
-def _answer(name: str, question: str, to_name: str, labels: list[str]) -> Record:
+def choice_answer(name: str, question: str, to_name: str, labels: list[str]) -> Record:
+    """Return an answer with choices, as annotations and predictions have it in `result`."""
     return {"id": name, "from_name": question, "to_name": to_name, "type": "choices", "value": {"choices": labels}}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from weakref import WeakValueDictionary
 
@@ -45,8 +46,7 @@ class _Reviews:
         with opening:
             found = self._in_use.get(key)
             if found is None:
-                with st.spinner("Getting the review ready…"):
-                    found = self._in_use[key] = open_()
+                found = self._in_use[key] = open_()
         with self._guard:
             self._recent[key] = found
             self._recent.move_to_end(key)
@@ -64,8 +64,11 @@ def store() -> Store:
     return _store()
 
 
-def manager_of(run: Run, settings: Settings | None = None) -> QueueManager:
+def manager_of(run: Run, settings: Settings | None = None, *, show_progress: bool = True) -> QueueManager:
     """The review that a run belongs to; begun with these settings where it does not exist yet.
+
+    Args:
+        show_progress: on the page; False where no page asks.
 
     Raises:
         UserError: the run has no result, its data is gone, or the database cannot be used.
@@ -73,8 +76,9 @@ def manager_of(run: Run, settings: Settings | None = None) -> QueueManager:
 
     def open_() -> QueueManager:
         runs = default_registry()  # the review is shared by people who may see different runs
-        manager = QueueManager(open_review(run, store(), runs.get, settings=settings), runs)
-        manager.begin()
+        with st.spinner("Getting the review ready…") if show_progress else nullcontext():
+            manager = QueueManager(open_review(run, store(), runs.get, settings=settings), runs)
+            manager.begin()
         return manager
 
     return _reviews().get(review_id(run.folder), open_)

@@ -111,6 +111,14 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["review"], ["review.id"], name="fk_promise_review"),
     )
     op.create_table(
+        "connection",
+        sa.Column("run", sa.String(200), nullable=False),
+        sa.Column("secret_hash", sa.String(64), nullable=False),
+        sa.Column("made_by", sa.Text()),
+        sa.Column("made_at", moment, nullable=False),
+        sa.PrimaryKeyConstraint("run", name="pk_connection"),
+    )
+    op.create_table(
         "lesson",
         sa.Column("id", sa.String(40), nullable=False),
         sa.Column("key_hash", sa.String(64), nullable=False),

@@ -1,0 +1,370 @@
+"""A run as the machine-learning backend of a Label Studio project: its labels go there live, answers come back.
+
+Label Studio asks for predictions of tasks and tells of every annotation; `Backend` answers from the run and its review.
+An annotation is a decision of the step *Look*, with who gave it, and teaches as one made at the desk. It is never the
+answer to a control of the certificate: whoever annotated may have seen the prediction, and controls are blind.
+
+What this file is not about: HTTP and passwords (`pll.ui.labelstudio`, `pll.review.connections`).
+
+References
+----------
+The requests and answers are those of label-studio-ml-backend (https://github.com/HumanSignal/label-studio-ml-backend)
+as Label Studio 1.23 sends and reads them.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import Any
+from xml.etree import ElementTree
+
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.export.predictions import predictions_of
+from pll.formats import read
+from pll.formats.tools.labelstudio import choice_answer
+from pll.review.desk import Desk
+from pll.review.queue_manager import QueueManager
+from pll.review.tables import Event
+from pll.runs.run import Run
+
+Json = Mapping[str, Any]
+
+ANNOTATED = ("ANNOTATION_CREATED", "ANNOTATION_UPDATED")
+DELETED = ("ANNOTATION_DELETED", "ANNOTATIONS_DELETED")
+TRAIN = "START_TRAINING"
+
+
+@dataclass(frozen=True)
+class ChoiceQuestion:
+    """The choices of a labelling configuration that the classes belong to.
+
+    Attributes
+    ----------
+    from_name, to_name : str
+        Names of the `Choices` tag and of what it is about.
+    """
+
+    from_name: str
+    to_name: str
+
+
+def question_of(config: str, classes: Sequence[str]) -> ChoiceQuestion:
+    """Return the question of a labelling configuration (XML) that asks for these classes.
+
+    Parameters
+    ----------
+    config : str
+        The labelling configuration of the project.
+    classes : sequence of str
+        Names of the run's classes: of several questions, the one that offers most of them is taken.
+
+    Raises
+    ------
+    UserError
+        The configuration is no XML, or asks no question with choices.
+
+    Examples
+    --------
+    >>> question_of('<View><Text name="t" value="$text"/><Choices name="kind" toName="t"/></View>', ["a"])
+    ChoiceQuestion(from_name='kind', to_name='t')
+    """
+    if "<!DOCTYPE" in config or "<!ENTITY" in config:
+        raise UserError("The labelling configuration declares a document type; Label Studio's own never do.")
+    try:
+        root = ElementTree.fromstring(config)
+    except ElementTree.ParseError as error:
+        raise UserError(f"The labelling configuration is not XML: {error}.") from error
+    wanted = set(classes)
+    found = [tag for tag in root.iter("Choices") if tag.get("name") and tag.get("toName")]
+    if not found:
+        raise UserError("The labelling configuration has no <Choices> with a name and toName; Candid predicts choices.")
+    best = max(found, key=lambda tag: len(wanted & {str(choice.get("value")) for choice in tag.iter("Choice")}))
+    return ChoiceQuestion(str(best.get("name")), str(best.get("toName")))
+
+
+class Backend:
+    """One run, as Label Studio sees it. Safe to share between threads.
+
+    Parameters
+    ----------
+    run : Run
+        Finished.
+    manager : QueueManager
+        Of the review that the run belongs to: where annotations become decisions.
+    """
+
+    def __init__(self, run: Run, manager: QueueManager) -> None:
+        self.run = run
+        self.manager = manager
+        self._lock = threading.Lock()
+
+    @property
+    def version(self) -> str:
+        """Name of the model, as Label Studio shows it beside predictions; changes when the model is retrained."""
+        return f"candid-{self.run.id[:8]}-{self.manager.review.round.number}"
+
+    def setup(self, config: str) -> dict[str, str]:
+        """Answer `POST setup`: check that the project asks what the run answers.
+
+        Raises
+        ------
+        UserError
+            See `question_of`.
+        """
+        question_of(config, self.manager.review.root.candidates.class_names)
+        return {"model_version": self.version}
+
+    # ---- predictions ---------------------------------------------------------------------------------------------
+
+    def predict(self, tasks: Sequence[Json], config: str) -> list[dict[str, Any]]:
+        """Answer `POST predict`: one prediction a task, in the order of the tasks.
+
+        Parameters
+        ----------
+        tasks : sequence of JSON objects
+            Tasks of Label Studio, each with its `data`.
+        config : str
+            The labelling configuration.
+
+        Returns
+        -------
+        list of JSON objects
+            `result` (empty where there is no label), `score` in [0, 1] (1 where a person decided) and
+            `model_version`.
+
+        Raises
+        ------
+        UserError
+            The configuration asks no question, or a task has no data.
+        """
+        self.manager.learnt()
+        review = self.manager.review
+        question = question_of(config, review.root.candidates.class_names)
+        rows = [self.rows.find(task) for task in tasks]
+        found: list[tuple[str | None, float]] = [("", 0.0)] * len(tasks)
+        for place, row in enumerate(rows):
+            if row is not None:
+                outcome = review.state.outcome(row)
+                decided = outcome.status in ("label", "none")
+                found[place] = (review.label_of(row), 1.0 if decided else review.shown(row)[1])
+        new = [place for place, row in enumerate(rows) if row is None]
+        for place, predicted in zip(new, self._predict_new([tasks[place] for place in new]), strict=True):
+            found[place] = predicted
+        version = self.version
+        return [
+            {
+                "result": [choice_answer(f"candid-{place}", question.from_name, question.to_name, [label])]
+                if label
+                else [],
+                "score": score,
+                "model_version": version,
+            }
+            for place, (label, score) in enumerate(found)
+        ]
+
+    def _predict_new(self, tasks: Sequence[Json]) -> list[tuple[str | None, float]]:
+        """Predict examples that the run does not hold; no label where the model cannot read them."""
+        if not tasks:
+            return []
+        plain = [{"id": place + 1, "data": _without_answers(task["data"])} for place, task in enumerate(tasks)]
+        with tempfile.TemporaryDirectory(prefix="candid-tasks-") as folder:
+            path = Path(folder) / "tasks.json"
+            path.write_text(json.dumps(plain), "utf-8")
+            try:
+                data = read(path, format="labelstudio")
+                predicted = predictions_of(self.run.folder.path, data)
+            except UserError:  # pictures at an address, or votes alone: nothing to predict from
+                return [(None, 0.0)] * len(tasks)
+        return list(zip(map(str, predicted.labels), map(float, predicted.confidence), strict=True))
+
+    @cached_property
+    def rows(self) -> RowFinder:
+        """Where the run has the example of a task."""
+        with self._lock:
+            return RowFinder(self.run.parts().train)
+
+    # ---- annotations ---------------------------------------------------------------------------------------------
+
+    def receive(self, event: Json) -> str:
+        """Take in what Label Studio tells (`POST webhook`): store an annotation, take one back, or start training.
+
+        Parameters
+        ----------
+        event : JSON object
+            With `action` and what it is about.
+
+        Returns
+        -------
+        str
+            What was done, as a sentence for the list of requests.
+
+        Raises
+        ------
+        UserError
+            It cannot be stored; nothing is.
+        """
+        self.manager.learnt()
+        action = str(event.get("action", ""))
+        if action in ANNOTATED:
+            said = self._store(_object(event, "annotation"), _object(event, "task"))
+        elif action in DELETED:
+            many = event.get("annotations")
+            gone = many if isinstance(many, list) else [_object(event, "annotation")]
+            said = self._take_back([one.get("id") for one in gone if isinstance(one, dict)])
+        elif action == TRAIN:
+            run = self.manager.teacher.begin(by="Label Studio")
+            return f"Training on the decisions has started: run {run.id}."
+        else:
+            return f"{action or 'A request without an action'} needs nothing of Candid."
+        self.manager.keep_up()
+        return said
+
+    def _store(self, annotation: Json, task: Json) -> str:
+        row = self.rows.find(task)
+        if row is None:
+            return "The run has no such example: its model predicts it, and nothing was stored."
+        if annotation.get("was_cancelled"):
+            return "The annotation was skipped in Label Studio; nothing was stored."
+        labels = _choices(annotation)
+        if not labels:
+            return "The annotation chooses nothing; nothing was stored."
+        review = self.manager.review
+        promise = review.promise
+        if promise is not None and row in set(promise.controls.tolist()) and not review.state.answers[row]:
+            return "This example is a blind check of the certificate; the annotation was not stored."
+        note = _note(annotation.get("id"))
+        desk = Desk(review, _annotator(annotation))
+        given = desk.show(row)
+        if not given.token:
+            return "Another reviewer has this example, or has answered it; the annotation was not stored."
+        candidates = [choice.label for choice in given.choices]
+        if len(labels) == 1:
+            done = desk.decide(given, "pick" if labels[0] in candidates else "other", labels[0], note=note)
+        else:  # a set: what is left out is wrong
+            done = None
+            for label in [name for name in candidates if name not in labels][: len(candidates) - 1]:
+                done = desk.decide(given, "eliminate", label, note=note, stay=True)
+                given = done.next or given
+            desk.release()
+        if done is None or done.event is None:
+            return (done.notice if done is not None else "") or "The annotation rules nothing out; nothing was stored."
+        return f"{given.example}: {', '.join(labels)} by {desk.reviewer}."
+
+    def _take_back(self, annotations: Sequence[object]) -> str:
+        notes = {_note(number) for number in annotations}
+        state = self.manager.review.state
+        found: list[Event] = [event for event in state.all_events if event.note in notes and state.is_live(event)]
+        for event in reversed(found):
+            desk = Desk(self.manager.review, event.reviewer)
+            desk.undo(event.id)
+            desk.release()
+        return f"{len(found)} decision{'' if len(found) == 1 else 's'} taken back."
+
+
+class RowFinder:
+    """Finds the example of a task among those of a run: by its id where the rest agrees, else by its data.
+
+    Parameters
+    ----------
+    data : PartialLabelDataset
+        The training examples.
+    """
+
+    def __init__(self, data: PartialLabelDataset) -> None:
+        self._by_id = {name: row for row, name in enumerate(data.row_ids.tolist())}
+        shown = data.texts if data.pictures is None else data.pictures.names
+        self._shown = None if shown is None else [_plain(value) for value in shown]
+        self._by_shown: dict[str, int] = {}
+        for row, value in enumerate(self._shown or ()):
+            self._by_shown.setdefault(value, row)
+        self._names = data.feature_names if self._shown is None else ()
+        self._X = data.X if self._names else None
+        self._by_features: dict[tuple[float, ...], int] = {}
+        if self._X is not None:
+            for row, values in enumerate(self._X.tolist()):
+                self._by_features.setdefault(tuple(values), row)
+
+    def find(self, task: Json) -> int | None:
+        """Return the row of a task's example, or None where the run does not hold it.
+
+        Raises
+        ------
+        UserError
+            The task has no data object.
+        """
+        fields = _object(task, "data")
+        for number in (fields.get("id"), task.get("id")):
+            row = None if number is None else self._by_id.get(str(number))
+            if row is not None and self._agrees(row, fields):
+                return row
+        for value in fields.values():
+            if isinstance(value, str) and (row := self._by_shown.get(_plain(value))) is not None:
+                return row
+        values = self._values(fields)
+        return None if values is None else self._by_features.get(values)
+
+    def _agrees(self, row: int, fields: Json) -> bool:
+        """Whether a task's data is that of a row; ids alone may be counted from 1 in two places."""
+        if self._shown is not None:
+            return self._shown[row] in {_plain(value) for value in fields.values() if isinstance(value, str)}
+        if self._X is not None:
+            return self._values(fields) == tuple(self._X[row].tolist())
+        return "id" in fields  # votes alone: the id is all there is, and we wrote it into the task's data
+
+    def _values(self, fields: Json) -> tuple[float, ...] | None:
+        """Return a task's features as the data set has them (float32); None where one is missing."""
+        if self._X is None:
+            return None
+        try:
+            return tuple(self._X.dtype.type(fields[name]).item() for name in self._names)
+        except (KeyError, TypeError, ValueError):
+            return None
+
+
+def _plain(value: str) -> str:
+    """A text as it is compared; of the address or path of a picture its last part."""
+    text = value.strip()
+    is_place = "/" in text and not any(letter.isspace() for letter in text)
+    return PurePosixPath(text.partition("?")[0]).name if is_place else text
+
+
+def _object(of: Json, name: str) -> Json:
+    value = of.get(name)
+    if not isinstance(value, dict):
+        raise UserError(f"The request has no object {name!r}.")
+    return value
+
+
+def _choices(annotation: Json) -> list[str]:
+    """The classes that an annotation chose, each once."""
+    results = annotation.get("result")
+    values = [one.get("value") for one in results if isinstance(one, dict)] if isinstance(results, list) else []
+    chosen = [
+        value["choices"] for value in values if isinstance(value, dict) and isinstance(value.get("choices"), list)
+    ]
+    return list(dict.fromkeys(str(name) for names in chosen for name in names))
+
+
+def _annotator(annotation: Json) -> str:
+    """Who annotated: an address where Label Studio tells it, else the number of the user."""
+    who = annotation.get("completed_by")
+    if isinstance(who, dict):
+        who = who.get("email") or who.get("username") or who.get("id")
+    named = str(annotation.get("created_username") or "").rpartition(",")[0].strip()
+    return named or (who if isinstance(who, str) else f"Label Studio user {who}")
+
+
+def _note(annotation: object) -> str:
+    return f"Label Studio annotation {annotation}"
+
+
+def _without_answers(fields: Json) -> dict[str, Any]:
+    """A task's data without what states its candidates, which the model does not learn from."""
+    return {name: value for name, value in fields.items() if name not in ("candidates", "id")}

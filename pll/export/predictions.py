@@ -1,0 +1,83 @@
+"""Labels that a run's model gives to examples that it has not seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.features import featurised, load_features
+from pll.methods.input_range import RANGE, range_warnings
+from pll.methods.persistence import ModelCard, load_model, read_card
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """Predicted labels of n examples.
+
+    Attributes
+    ----------
+    ids : (n,) str
+    labels : (n,) object
+        Names of classes.
+    confidence : (n,) float32
+        Probability of the predicted class, in [0, 1].
+    warnings : tuple of str
+        Where features lie outside what the model was trained on.
+    """
+
+    ids: npt.NDArray[np.str_]
+    labels: npt.NDArray[np.object_]
+    confidence: npt.NDArray[np.float32]
+    warnings: tuple[str, ...] = ()
+
+
+def predictions_of(folder: Path, data: PartialLabelDataset) -> Predictions:
+    """Return what the model in a folder predicts for these examples.
+
+    Parameters
+    ----------
+    folder : Path
+        Of a run, or of an exported model.
+    data : PartialLabelDataset
+        With the columns, texts or pictures that the run's features are made of.
+
+    Raises
+    ------
+    UserError
+        There is no model, or the examples lack a column or have another shape.
+    """
+    estimator, card, made = load_model(folder), read_card(folder), load_features(folder)
+    if made is not None:
+        data = featurised(data, made)
+    X = _features_for(card, data, folder.name)
+    best = [(part.argmax(axis=1), part.max(axis=1)) for part in estimator.iter_proba(X)]
+    try:
+        warnings = tuple(range_warnings(X, card.extra[RANGE], card.feature_names)) if RANGE in card.extra else ()
+    except (KeyError, TypeError, ValueError):  # edited by the user: the predictions are still right
+        warnings = ()
+    return Predictions(
+        data.row_ids,
+        np.asarray(estimator.class_names_, dtype=object)[np.concatenate([k for k, _ in best])],
+        np.concatenate([share for _, share in best]),
+        warnings,
+    )
+
+
+def _features_for(card: ModelCard, data: PartialLabelDataset, run: str) -> npt.NDArray[np.float32]:
+    """Return the features in the order the model learnt them: by name where both have names, else by place."""
+    if card.feature_names and data.feature_names:
+        place = {name: k for k, name in enumerate(data.feature_names)}
+        missing = [name for name in card.feature_names if name not in place]
+        if missing:
+            raise UserError(f"{data.name} has no column {missing[0]!r}, which the model of {run} was trained on.")
+        return np.ascontiguousarray(data.X[:, [place[name] for name in card.feature_names]])
+    if data.input_shape != card.input_shape:
+        raise UserError(
+            f"{data.name} has examples of shape {data.input_shape}; the model of {run} takes {card.input_shape}."
+        )
+    return data.X

@@ -1,0 +1,78 @@
+"""Secrets by which Label Studio reaches a run: kept as hashes, one connection a run, revocable.
+
+The secret is random and long, so that one round of SHA-256 is enough; it is shown once and never stored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from pll.review import tables
+from pll.review.database import Database
+from pll.review.store import now
+
+USER = "candid"
+"""Name of the user in Label Studio's form; the secret alone decides."""
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """What is typed into Label Studio's form: user and secret."""
+
+    user: str
+    secret: str
+
+
+def connect(database: Database, run: str, *, by: str | None = None) -> Credentials:
+    """Make a new secret for a run; the one before, if any, no longer works.
+
+    Parameters
+    ----------
+    database : Database
+        The one that the server reads.
+    run : str
+        Id of the run.
+    by : str, optional
+        Who connects it.
+    """
+    made = Credentials(USER, secrets.token_urlsafe(24))
+    with database.write() as connection:
+        connection.execute(sa.delete(tables.connection).where(tables.connection.c.run == run))
+        connection.execute(
+            sa.insert(tables.connection).values(run=run, secret_hash=_hash(made.secret), made_by=by, made_at=now())
+        )
+    return made
+
+
+def revoke(database: Database, run: str) -> None:
+    """Forget the secret of a run: Label Studio is refused from now on."""
+    with database.write() as connection:
+        connection.execute(sa.delete(tables.connection).where(tables.connection.c.run == run))
+
+
+def is_connected(database: Database, run: str) -> bool:
+    """Return whether a run has a secret."""
+    return _stored(database, run) is not None
+
+
+def opens(database: Database, run: str, user: str, secret: str) -> bool:
+    """Return whether user and secret are those of this run."""
+    stored = _stored(database, run)
+    return stored is not None and user == USER and hmac.compare_digest(stored, _hash(secret))
+
+
+def _stored(database: Database, run: str) -> str | None:
+    with database.read() as connection:
+        found = connection.execute(
+            sa.select(tables.connection.c.secret_hash).where(tables.connection.c.run == run)
+        ).scalar()
+    return None if found is None else str(found)
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()

@@ -1,0 +1,119 @@
+"""Connect Label Studio: the address and secret of a run, a test of the connection, and the last requests."""
+
+from __future__ import annotations
+
+import base64
+import time
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import pandas as pd
+import requests
+import streamlit as st
+
+from pll.review.connections import Credentials, connect, is_connected, revoke
+from pll.runs.run import Run
+from pll.ui import session
+from pll.ui.labelstudio import ANSWERS, PREFIX, recent_requests
+from pll.ui.review.service import store
+
+CONFIG = '<View><Text name="text" value="$text"/><Choices name="label" toName="text"/></View>'
+BODIES: dict[str, dict[str, Any]] = {
+    "setup": {"project": "test", "schema": CONFIG},
+    "predict": {"tasks": [], "label_config": CONFIG},
+    "webhook": {"action": "PROJECT_UPDATED"},
+}
+"""What the test sends; it changes nothing."""
+PATIENCE = {"health": 1.0, "versions": 1.0, "setup": 3.0, "predict": 100.0, "webhook": 1.0}
+"""Seconds that Label Studio waits for each answer."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One request of the test, and what came of it."""
+
+    request: str
+    seconds: float
+    result: str
+
+
+def panel(run: Run) -> None:
+    """The connection of one run; for whoever owns it."""
+    registry = session.registry()
+    registry.require(registry.get(run.id), "owner")
+    database, key = store().database, f"labelstudio-{run.id}"
+    st.caption(
+        "Label Studio shows the labels of this run as predictions, unsure ones first, and every answer given there "
+        "becomes a decision here."
+    )
+    made: Credentials | None = st.session_state.get(key)
+    connected = is_connected(database, run.id)
+    with st.container(horizontal=True):
+        if st.button("New secret" if connected else "Connect Label Studio", icon=":material/link:"):
+            st.session_state[key] = made = connect(
+                database, run.id, by=None if registry.person is None else registry.person.name
+            )
+            connected = True
+        if connected and st.button("Disconnect", icon=":material/link_off:"):
+            revoke(database, run.id)
+            st.session_state.pop(key, None)
+            st.rerun()
+    if not connected:
+        return
+    here, inside = addresses(str(st.context.url or ""), run.id)
+    st.markdown("In Label Studio: *Settings → Model → Connect Model*, authentication *Basic*.")
+    st.code(here, language=None)
+    if inside != here:
+        st.caption("Where Label Studio runs in Docker on this machine:")
+        st.code(inside, language=None)
+    if made is None:
+        st.caption("The secret was shown once. Make a new one if it is lost; the old one then stops working.")
+    else:
+        st.code(f"{made.user}\n{made.secret}", language=None)
+        st.caption("User and secret. The secret is not shown again.")
+        if st.button("Test connection", icon=":material/network_check:"):
+            st.dataframe(pd.DataFrame(tried(run.id, made)), hide_index=True, key="labelstudio-test")
+    latest = recent_requests(run.id)
+    if latest:
+        st.caption(f"The last {len(latest)} requests since the server started.")
+        st.dataframe(pd.DataFrame(latest), hide_index=True, key="labelstudio-requests")
+
+
+def addresses(page: str, run: str) -> tuple[str, str]:
+    """Return the address of a run for Label Studio: as this browser sees the server, and as a container would.
+
+    >>> addresses("http://localhost:8501/export?run=r", "r")
+    ('http://localhost:8501/labelstudio/r', 'http://host.docker.internal:8501/labelstudio/r')
+    >>> addresses("https://candid.example.org/export", "r")[1]
+    'https://candid.example.org/labelstudio/r'
+    """
+    parts = urlsplit(page or f"http://localhost:{st.config.get_option('server.port')}")
+    port = f":{parts.port}" if parts.port else ""
+    base = str(st.config.get_option("server.baseUrlPath") or "").strip("/")
+    path = f"/{base}{PREFIX}/{run}" if base else f"{PREFIX}/{run}"
+    host = "host.docker.internal" if parts.hostname in ("localhost", "127.0.0.1", "::1") else parts.hostname
+    return f"{parts.scheme}://{parts.netloc}{path}", f"{parts.scheme}://{host}{port}{path}"
+
+
+def tried(run: str, credentials: Credentials) -> list[Tried]:
+    """Send the five requests of Label Studio to this server, and return what came of each."""
+    base = str(st.config.get_option("server.baseUrlPath") or "").strip("/")
+    server = f"http://127.0.0.1:{st.config.get_option('server.port')}{f'/{base}' if base else ''}{PREFIX}/{run}"
+    secret = base64.b64encode(f"{credentials.user}:{credentials.secret}".encode()).decode()
+    found = []
+    for name, (method, status, _) in ANSWERS.items():
+        began = time.perf_counter()
+        try:
+            answer = requests.request(
+                method,
+                f"{server}/{name}",
+                json=BODIES.get(name),
+                headers={"Authorization": f"Basic {secret}"},
+                timeout=PATIENCE[name],
+            )
+            result = "OK" if answer.status_code == status else f"{answer.status_code}: {answer.text[:200]}"
+        except requests.RequestException as error:
+            result = f"No answer within {PATIENCE[name]:.0f} s: {type(error).__name__}"
+        found.append(Tried(f"{method} {name}", round(time.perf_counter() - began, 3), result))
+    return found

@@ -1,0 +1,200 @@
+"""The requests of Label Studio, as it sends them, to a run of texts: predictions, annotations, and who may ask."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from pll.catalog.sources import Source
+from pll.cli.main import main
+from pll.export.labelstudio import ChoiceQuestion, RowFinder, question_of
+from pll.formats import read
+from pll.review.certification import promise_all_labels
+from pll.review.connections import revoke
+from pll.review.session import ReviewSession
+from pll.runs.config import RunConfig
+from pll.runs.process import PerProcess
+from pll.runs.registry import default_registry
+from pll.ui import labelstudio
+
+CONFIG = """<View><Text name="t" value="$text"/><Choices name="kind" toName="t" choice="single">
+<Choice value="fish"/><Choice value="bird"/><Choice value="tree"/></Choices></View>"""
+WORDS = {"fish": "water fin scale swim river", "bird": "wing nest feather fly egg", "tree": "leaf root bark branch oak"}
+CLASSES = list(WORDS)
+N = 30
+
+
+def text(row: int) -> str:
+    return f"{WORDS[CLASSES[row % 3]]} number {row}"
+
+
+@dataclass
+class Connected:
+    """A client that knows user and secret, the run, and its review."""
+
+    client: TestClient
+    run: str
+    secret: str
+
+    @property
+    def review(self) -> ReviewSession:
+        return labelstudio.backend(self.run).manager.review
+
+    def get(self, name: str, **options: Any) -> Any:
+        return self.client.get(f"/labelstudio/{self.run}/{name}", **({"auth": ("candid", self.secret)} | options))
+
+    def post(self, name: str, body: Any, **options: Any) -> Any:
+        where = f"/labelstudio/{self.run}/{name}"
+        return self.client.post(where, **({"auth": ("candid", self.secret), "json": body} | options))
+
+    def annotate(self, row: int, labels: list[str], number: int, action: str = "ANNOTATION_CREATED") -> Any:
+        result = [{"from_name": "kind", "to_name": "t", "type": "choices", "value": {"choices": labels}}]
+        annotation = {"id": number, "result": result, "completed_by": 4, "created_username": " ann@example.org, 4"}
+        return self.post("webhook", {"action": action, "annotation": annotation, "task": task(row)})
+
+
+def task(row: int) -> dict[str, Any]:
+    return {"id": 1000 + row, "data": {"text": text(row)}}
+
+
+@pytest.fixture
+def connected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Connected]:
+    monkeypatch.setenv("PLL_HOME", str(tmp_path / "home"))
+    PerProcess.forget_all()
+    file = tmp_path / "texts.csv"
+    lines = [f"{text(row)},{CLASSES[row % 3]}|{CLASSES[(row + 1 + row // 15) % 3]}" for row in range(N)]
+    file.write_text("text,candidates\n" + "\n".join(lines) + "\n")
+    params = {"epochs": 30, "threads": 1}
+    run = default_registry().start(RunConfig(Source(file.name, str(file)), features="tfidf", params=params))
+    run.join(60)
+    assert main(["labelstudio", str(run.folder.path), "--url", "http://candid:8501/"]) == 0
+    told = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert told["url"] == f"http://candid:8501/labelstudio/{run.id}" and told["user"] == "candid"
+    with TestClient(Starlette(routes=labelstudio.ROUTES)) as client:
+        yield Connected(client, run.id, told["secret"])
+    labelstudio.backend(run.id).manager.wait()
+    default_registry().stop_all(30)
+    PerProcess.forget_all()
+
+
+def test_the_five_requests_of_a_connection(connected: Connected) -> None:
+    health = connected.get("health")
+    assert (health.status_code, health.json()["status"]) == (200, "UP")
+    version = connected.get("versions").json()["versions"][0]
+    setup = {"project": "1.1700000000", "schema": CONFIG, "hostname": "http://studio:8080", "access_token": "x"}
+    assert connected.post("setup", setup).json()["model_version"] == version
+    tasks = [task(row) for row in reversed(range(N))]
+    answered = connected.post("predict", {"tasks": tasks, "label_config": CONFIG, "params": {"context": None}}).json()
+    assert len(answered["results"]) == N
+    for row, one in zip(reversed(range(N)), answered["results"], strict=True):
+        (result,) = one["result"]
+        assert (result["from_name"], result["to_name"], result["type"]) == ("kind", "t", "choices")
+        assert result["value"]["choices"] == [connected.review.label_of(row)] == [CLASSES[row % 3]]
+        assert one["score"] == pytest.approx(connected.review.shown(row)[1]) and one["model_version"] == version
+    assert connected.post("webhook", {"action": "PROJECT_UPDATED"}).status_code == 201
+    whats = [one.what for one in labelstudio.recent_requests(connected.run)]
+    assert whats == ["POST webhook", "POST predict", "POST setup", "GET versions", "GET health"]
+
+
+def test_a_new_example_is_predicted(connected: Connected) -> None:
+    tasks = [{"id": 1, "data": {"text": "a wing and a feather in the nest"}}, task(0), {"id": 2, "data": {"html": 3}}]
+    new, known, unreadable = connected.post("predict", {"tasks": tasks, "label_config": CONFIG}).json()["results"]
+    assert new["result"][0]["value"]["choices"] == ["bird"] and 1 / 3 < new["score"] <= 1
+    assert known["result"][0]["value"]["choices"] == ["fish"]
+    assert unreadable["result"] == [] or len(unreadable["result"]) == 1
+
+
+def test_annotations_are_decisions_and_can_be_taken_back(connected: Connected) -> None:
+    assert connected.annotate(3, ["bird"], 7).status_code == 201
+    event = connected.review.state.all_events[-1]
+    assert (event.row, event.label, event.reviewer, event.control) == (3, "bird", "ann@example.org", False)
+    assert connected.review.label_of(3) == "bird"
+    (predicted,) = connected.post("predict", {"tasks": [task(3)], "label_config": CONFIG}).json()["results"]
+    assert predicted["score"] == 1.0 and predicted["result"][0]["value"]["choices"] == ["bird"]
+    connected.annotate(3, ["fish"], 7, "ANNOTATION_UPDATED")
+    assert connected.review.label_of(3) == "fish"
+    deleted = {"action": "ANNOTATIONS_DELETED", "annotations": [{"id": 7}]}
+    assert connected.post("webhook", deleted).json()["detail"] == "2 decisions taken back."
+    assert connected.review.state.outcome(3).status == "open"
+    assert connected.annotate(3, ["oak"], 8).status_code == 201  # a class that nobody had named
+    assert connected.review.label_of(3) == "oak"
+
+
+def test_an_annotation_of_several_classes_rules_out_the_others(connected: Connected) -> None:
+    connected.annotate(5, ["tree", "fish"], 9)
+    outcome = connected.review.state.outcome(5)
+    assert outcome.eliminated == set(connected.review.root.candidates.names(5)) - {"tree", "fish"}
+
+
+def test_a_blind_check_is_not_answered_from_label_studio(connected: Connected) -> None:
+    promise_all_labels(connected.review, 0.3)
+    controls = set(connected.review.promise_made.controls.tolist()) if connected.review.promise_made else set()
+    control = min(controls)
+    assert "blind check" in connected.annotate(control, ["fish"], 11).json()["detail"]
+    assert connected.review.state.outcome(control).status == "open"
+
+
+def test_training_is_started_and_its_run_named(connected: Connected) -> None:
+    assert connected.post("webhook", {"action": "START_TRAINING"}).status_code == 400  # nothing was decided yet
+    for row in range(6):
+        connected.annotate(row, [CLASSES[row % 3]], 20 + row)
+    told = connected.post("webhook", {"action": "START_TRAINING"})
+    assert told.status_code == 201
+    run = default_registry().get(told.json()["detail"].split()[-1].rstrip("."))
+    run.join(60)
+    before = connected.get("versions").json()
+    connected.post("predict", {"tasks": [task(0)], "label_config": CONFIG})
+    assert connected.get("versions").json() != before  # its labels are in use, without a page being open
+
+
+def test_only_user_and_secret_of_the_run_open_it(connected: Connected) -> None:
+    for auth in (None, ("candid", "wrong"), ("admin", connected.secret)):
+        for ask in (connected.get("health", auth=auth), connected.post("predict", {"tasks": []}, auth=auth)):
+            assert ask.status_code == 401 and "Basic" in ask.headers["WWW-Authenticate"]
+
+
+def test_a_revoked_or_replaced_secret_opens_nothing(connected: Connected) -> None:
+    database = connected.review.store.database
+    assert connected.get("health").status_code == 200
+    revoke(database, connected.run)
+    assert connected.get("health").status_code == 401
+    assert connected.client.get("/labelstudio/other/health", auth=("candid", connected.secret)).status_code == 401
+
+
+BAD = [
+    ("predict", b"[1, 2]", "JSON object"),
+    ("predict", b"{", "not JSON"),
+    ("predict", b'{"tasks": [{}], "label_config": "<View><Choices name=\\"a\\" toName=\\"b\\"/></View>"}', "'data'"),
+    ("predict", b'{"tasks": [], "label_config": "<View/>"}', "<Choices>"),
+    ("setup", b'{"schema": "no XML"}', "not XML"),
+    ("webhook", b'{"action": "ANNOTATION_CREATED"}', "'annotation'"),
+]
+
+
+def test_bad_requests_get_a_message(connected: Connected) -> None:
+    for name, content, words in BAD:
+        answer = connected.post(name, None, json=None, content=content)
+        assert answer.status_code == 400 and words in answer.json()["error"]
+
+
+def test_the_question_is_the_one_about_the_classes() -> None:
+    other = '<View><Choices name="sure" toName="t"><Choice value="yes"/></Choices>' + CONFIG.removeprefix("<View>")
+    assert question_of(other, CLASSES) == ChoiceQuestion("kind", "t")
+
+
+def test_ids_are_believed_only_where_the_data_agrees(tmp_path: Path) -> None:
+    file = tmp_path / "x.csv"
+    file.write_text("id,width,height,candidates\n1,0.5,2,a|b\n2,0.25,3,a\n")
+    finder = RowFinder(read(file))
+    assert finder.find({"id": 1, "data": {"width": "0.5", "height": 2}}) == 0
+    assert finder.find({"id": 1, "data": {"width": 0.25, "height": 3}}) == 1
+    assert finder.find({"id": 1, "data": {"width": 0.1, "height": 3}}) is None

@@ -49,7 +49,7 @@ from pll.catalog.sources import Source
 from pll.methods import METHODS, sure
 from pll.methods.base import Task
 from pll.methods.proden import PRODEN
-from pll.runs import runner
+from pll.runs import fit_loop
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder
 from pll.runs.history import HistoryWriter
@@ -153,7 +153,7 @@ def processes(model: str, count: str) -> dict[str, Any]:
         folder = RunFolder(Path(place, "run"))
         folder.create(RunConfig(Source("data.npz", f"{place}/data.npz"), params=params))
         folder.lock()
-        for _ in runner.run_epochs(folder, processes=int(count)):
+        for _ in fit_loop.FitLoop(folder, processes=int(count)).epochs():
             clocks.append((time.perf_counter(), time.process_time()))
         folder.unlock()
     wall, cpu = np.median(np.diff(clocks, axis=0), axis=0)

@@ -7,13 +7,13 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.methods import method_title
-from pll.runs.comparison import MOST_LANES, Comparison
-from pll.ui import links, session
-from pll.ui.compare import controls, live, runs_table, setup, sharing, sweep
-from pll.ui.compare.view_state import comparison_view
+from pll.runs.run import MOST_LANES, Run
+from pll.ui import controls, links, live_page, session
+from pll.ui.compare import live, runs_table, setup, sweep
 from pll.ui.experiments.live import in_short
 from pll.ui.format import count, plain, state_icon
 from pll.ui.routes import link
+from pll.ui.view_state import run_view
 
 RECENT = 5
 
@@ -68,14 +68,14 @@ def compare_runs() -> None:
         "Compare", type="primary", icon=":material/compare:", disabled=bool(problem), help=problem or None,
         key="compare-beside",
     ):  # fmt: skip
-        begin(lambda: session.registry().lay_beside(chosen))
+        begin(lambda: session.registry().compare(chosen))
 
 
 def begin(make: setup.Make) -> None:
     """Make a comparison and look at it."""
 
     def look() -> None:
-        session.view_comparison(make())
+        session.view(make())
         st.rerun()
 
     attempt(look)
@@ -104,7 +104,7 @@ def list_earlier() -> None:
             lanes = ", ".join(method_title(lane.method) for lane in snapshot.lanes)
             what = f"{state_icon(snapshot)} **{plain(snapshot.name)}** — {lanes}"
             st.markdown(f"{what}  \n:gray[:small[{live.format_shared(comparison)}]]", width="stretch")
-            st.button("Open", key=f"open-{comparison.id}", on_click=session.view_comparison, args=(comparison,))
+            st.button("Open", key=f"open-{comparison.id}", on_click=session.view, args=(comparison,))
     repeated = sweep.past_experiments()[:RECENT]
     if repeated:
         st.subheader("Repeated over seeds and q")
@@ -115,17 +115,19 @@ def list_earlier() -> None:
                 sweep.look_at(folder)
 
 
-def follow(comparison: Comparison) -> None:
+def follow(run: Run) -> None:
     """Lanes at work, or ended."""
-    snapshot = comparison.snapshot()
+    snapshot = run.snapshot()
     with st.container(gap="xsmall"):
-        live.heading(comparison, snapshot, partial(sharing.popover, comparison, snapshot))
-        controls.bar(comparison, snapshot)
-        live.watch(comparison, snapshot.state)
-        links.end_of_lesson(comparison_view(comparison))
+        live.heading(run, snapshot, partial(links.popover, run, snapshot))
+        controls.bar(run, snapshot.state)
+        if snapshot.error:
+            st.error(plain(snapshot.error), icon=":material/error:")
+        live_page.watch(run, snapshot.state, live.draw, live.PLACEHOLDER)
+        links.end_of_lesson(run_view(run))
 
 
 if "experiment" in st.query_params:
     sweep.follow(st.query_params["experiment"])
 else:
-    links.page(sharing.opened, session.comparison_in_view, follow, prepare)
+    links.page("comparison", follow, prepare)

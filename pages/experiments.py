@@ -5,7 +5,7 @@ import streamlit as st
 from pll.errors import UserError
 from pll.experiments import background
 from pll.experiments.execution import ExperimentFolder
-from pll.runs.personal import GONE
+from pll.runs.registry import GONE
 from pll.ui import session
 from pll.ui.experiments import live, setup
 from pll.ui.format import plain

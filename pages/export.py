@@ -7,7 +7,7 @@ import streamlit as st
 from pll.errors import UserError
 from pll.export import ExportSource, preview
 from pll.export.run_export import export_source
-from pll.runs import runner
+from pll.runs import fit_loop
 from pll.runs.manifest import unverified
 from pll.runs.run import Run
 from pll.ui import health_notice, session
@@ -57,7 +57,7 @@ def offer(run: Run) -> None:
             labelstudio.panel(run)
     with st.expander("For engineers", icon=":material/data_object:"):
         if said is not None and not said.anonymous:
-            st.caption(runner.VOTES_CONFIDENCE)
+            st.caption(fit_loop.VOTES_CONFIDENCE)
         for note in unverified(run.folder.path):
             st.caption(plain(note))
         download.everything(source)

@@ -6,10 +6,10 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.runs.run import Run
-from pll.ui import health_notice, links, session
+from pll.ui import controls, health_notice, links, live_page, session
 from pll.ui.format import count, plain
 from pll.ui.routes import go, link
-from pll.ui.train import chosen, live, presenter, run_controls, setup, sharing
+from pll.ui.train import chosen, heading, live, presenter, setup
 from pll.ui.view_state import run_view
 
 
@@ -50,19 +50,19 @@ def follow(run: Run) -> None:
     snapshot = run.snapshot()
     if run_view(run).presenting:
         presenter.strip(run, snapshot)
-        live.watch(run, snapshot.state)
+        live_page.watch(run, snapshot.state, live.draw, live.PLACEHOLDER)
         return
     with st.container(gap="xsmall"):
-        run_controls.heading(run, snapshot, partial(sharing.popover, run, snapshot))
-        run_controls.bar(run, snapshot.state)
+        heading.heading(run, snapshot, partial(links.popover, run, snapshot))
+        controls.bar(run, snapshot.state)
         with st.container(gap="xsmall"):  # always there: pictures that change places are made anew
             if snapshot.error:
                 st.error(plain(snapshot.error), icon=":material/error:")
             health_notice.show(snapshot.health, more=chosen.warnings_of(run))
-        live.watch(run, snapshot.state)
+        live_page.watch(run, snapshot.state, live.draw, live.PLACEHOLDER)
         chosen.panel(run)
         links.end_of_lesson(run_view(run))
-    run_controls.begin(run)
+    heading.begin(run)
 
 
-links.page(sharing.opened, session.run_in_view, follow, prepare)
+links.page("run", follow, prepare)

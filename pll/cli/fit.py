@@ -40,7 +40,7 @@ from pll.cli.progress import bar, load
 from pll.errors import UserError
 from pll.methods import METHODS, PartialLabelEstimator, get_method
 from pll.methods.advice import advise
-from pll.runs import runner
+from pll.runs import fit_loop, run_data
 from pll.runs.config import RunConfig
 from pll.runs.control import Holder, What, announce, take, withdraw
 from pll.runs.folder import RunFolder
@@ -76,7 +76,7 @@ def _follow(ranks: Ranks) -> int:
     """Take part in the training of rank 0, which shows its progress and decides when it ends; return the exit code."""
     for name in SIGNALS:  # they are meant for rank 0, which then ends the others
         signal.signal(name, signal.SIG_IGN)
-    runner.follow(ranks)
+    fit_loop.follow(ranks)
     return 0
 
 
@@ -98,7 +98,7 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
         able = ", ".join(name for name in METHODS if METHODS[name].in_ranks)
         raise UserError(f"{kind.title} trains in one process; start it without torchrun. In several train: {able}.")
     config = _run_config(options)
-    runner.new_estimator(config)  # refuses wrong settings before anything is written
+    fit_loop.new_estimator(config)  # refuses wrong settings before anything is written
     folder.lock()
     try:
         if folder.exists() and folder.has_begun():
@@ -119,7 +119,7 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
         else:
             folder.create(config)
         with _progress(folder) as (on_ready, on_record, on_search), _stopped_by_others(folder) as hook:
-            outcome = runner.run(
+            outcome = fit_loop.train(
                 folder,
                 load=partial(_load, folder, hook),
                 hook=hook,
@@ -179,7 +179,7 @@ def _load(folder: RunFolder, hook: Callable[[], None]) -> Parts:
             except StopTraining:
                 raise KeyboardInterrupt from None  # nothing is trained yet that could be kept
 
-        return runner.load_parts(folder.config(), progress, settled_as=runner.settled_of(folder))
+        return run_data.load_parts(folder.config(), progress, kept=run_data.vote_sets_of(folder))
 
 
 def _run_config(options: FitOptions) -> RunConfig:
@@ -304,7 +304,7 @@ class _Stop:
 
 
 @contextmanager
-def _progress(folder: RunFolder) -> Iterator[tuple[runner.Prepared, runner.Observer, runner.Searching]]:
+def _progress(folder: RunFolder) -> Iterator[tuple[fit_loop.Prepared, fit_loop.Observer, fit_loop.Searching]]:
     """Show a progress bar of epochs with rate and time left, once their number is known."""
     bars: list[Any] = []
     searches: list[Any] = []

@@ -45,7 +45,7 @@ from pll.errors import UserError, explain, require_extra
 from pll.experiments.experiment import Cell, Experiment, Missing
 from pll.io import remove_parts, write_atomically, write_json
 from pll.runs.manifest import MANIFEST_FILE, DamagedError, Manifest, damages
-from pll.runs.process import begin_worker
+from pll.runs.process import end_with_parent
 from pll.training.devices import computing_threads
 
 CELLS, RESULTS, PROGRESS, DEFINITION, LOCK, LOG = (
@@ -588,7 +588,7 @@ class _Processes:
             window: cells handed out at a time; with one, the cell that was at work is the one at fault.
         """
         loky = importlib.import_module("joblib.externals.loky.process_executor")
-        executor = loky.ProcessPoolExecutor(jobs, initializer=begin_worker, initargs=(os.getpid(),), env=ONE_THREAD)
+        executor = loky.ProcessPoolExecutor(jobs, initializer=end_with_parent, initargs=(os.getpid(),), env=ONE_THREAD)
         at_work: dict[cf.Future[CellOutcome], Cell] = {}
         try:
             while (waiting or at_work) and not stop.is_set():

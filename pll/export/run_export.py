@@ -16,7 +16,7 @@ from pll.features import load_features
 from pll.methods.persistence import load_model
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.record import record_of
-from pll.runs import runner
+from pll.runs import run_data
 from pll.runs.folder import RunFolder, check_has_result
 from pll.runs.history import History
 
@@ -29,7 +29,7 @@ def export_source(folder: RunFolder, parts: Parts | None = None) -> ExportSource
     """
     state: dict[str, Any] = folder.state()
     check_has_result(folder)
-    parts = parts or runner.parts_of(folder)
+    parts = parts or run_data.parts_of(folder)
     train = parts.train
     sets = train.sets()
     record = record_of(folder, sets if folder.config().decided_sets is None else None)

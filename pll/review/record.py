@@ -21,7 +21,7 @@ from pll.review.store import Store
 from pll.review.tables import Event, PromiseRecord, ReviewRecord, RoundRecord
 from pll.runs.folder import RunFolder
 from pll.runs.labels_table import Decision
-from pll.runs.runner import load_parts, settled_of
+from pll.runs.run_data import load_parts, vote_sets_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +127,7 @@ def record_of(folder: RunFolder, sets: CandidateSets | None = None) -> Record | 
         first = replace(folder.config(), decided_sets=None)
         decided = folder.config().decided_sets
         root = folder if decided is None else RunFolder(folder.path.parent / decided.root)
-        given = load_parts(first, settled_as=settled_of(folder)).train.sets()
+        given = load_parts(first, kept=vote_sets_of(folder)).train.sets()
         outside = root.outside(given)
         sets = given if outside is None else outside.candidates
     state = ReviewState(sets)

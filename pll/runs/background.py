@@ -1,7 +1,7 @@
 """Background jobs with progress that can be stopped: reading a large file, a download, a classifier.
 
 A job runs in a thread of its own and calls its `report` with its progress; pages read immutable statuses. Training has
-queues and folders of its own (`pll.runs.worker`).
+queues and folders of its own (`pll.runs.run`).
 """
 
 from __future__ import annotations

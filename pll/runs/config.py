@@ -20,7 +20,7 @@ class RunConfig:
 
     Args:
         source: the data.
-        method: a name of `METHODS`; `auto` until it is chosen, when the run begins.
+        method: a name of `METHODS`.
         params: settings of the method that differ from its defaults.
         flip: synthesis of candidates from true labels; None uses those of the data.
         holdout: share held out to test on, or None.

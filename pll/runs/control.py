@@ -1,6 +1,6 @@
 """Orders to the process that trains a run, from any other. Both files lie in the folder of the run.
 
-worker.json   who is at work on the run and takes orders; written once it is locked, removed before it is unlocked
+process.json  who is at work on the run and takes orders; written once it is locked, removed before it is unlocked
 control/      orders, a file each, addressed to that one holder; it takes them in the order in which they were given
 
 `fit` in a shell takes orders, between mini-batches; pages give them.
@@ -22,7 +22,7 @@ from pll.errors import UserError
 from pll.io import PART, write_json
 from pll.runs.folder import RunFolder
 
-HOLDER_FILE, ORDERS = "worker.json", "control"
+HOLDER_FILE, ORDERS = "process.json", "control"
 What = Literal["pause", "resume", "step", "stop"]
 ALL: tuple[What, ...] = get_args(What)
 MOST_STEPS = 10**6
@@ -32,18 +32,18 @@ ANSWER = 2.0
 
 @dataclass(frozen=True)
 class Holder:
-    """Content of worker.json: who is at work on a run.
+    """Content of process.json: who is at work on a run.
 
     Attributes:
         id: of this one piece of work; orders are addressed to it.
-        worker: id of the run, or of the comparison that it is a lane of.
+        run: id of the run, or of the comparison that it is a lane of.
         host, pid: of the process.
         takes: the orders it takes.
         since: when it began, in seconds since 1970.
     """
 
     id: str
-    worker: str
+    run: str
     host: str
     pid: int
     takes: tuple[What, ...] = ()
@@ -55,17 +55,17 @@ class Holder:
         return f"process {self.pid} on {self.host}"
 
 
-def announce(folder: Path, worker: str, *, takes: tuple[What, ...] = ()) -> Holder:
+def announce(folder: Path, run: str, *, takes: tuple[What, ...] = ()) -> Holder:
     """Write the process at work on a run, whose lock the caller holds, and drop orders to the one before.
 
     Args:
         folder: of the run.
-        worker: id of the run, or of the comparison that it is a lane of.
+        run: id of the run, or of the comparison that it is a lane of.
         takes: the orders that this process takes.
     """
     made = Holder(
         id=secrets.token_hex(8),
-        worker=worker,
+        run=run,
         host=socket.gethostname(),
         pid=os.getpid(),
         takes=takes,
@@ -78,7 +78,7 @@ def announce(folder: Path, worker: str, *, takes: tuple[What, ...] = ()) -> Hold
 
 
 def withdraw(folder: Path) -> None:
-    """Remove worker.json when work has ended. A file that cannot be removed does no harm."""
+    """Remove process.json when work has ended. A file that cannot be removed does no harm."""
     with suppress(OSError):
         (folder / HOLDER_FILE).unlink(missing_ok=True)
 

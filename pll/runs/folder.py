@@ -5,7 +5,7 @@ state.json       queued, running, paused, stopped, failed or finished; final met
 metrics.csv      a row an epoch
 history/         label weights over epochs (pll.runs.history)
 checkpoint/      state from which training continues to the same result
-settled.npz      candidate sets and prior that votes were settled to
+vote_sets.npz    candidate sets and prior that votes were settled to
 recipe.json      settings chosen by a recipe, and what was tried
 outside.npz      labels added to candidate sets that may miss the truth, where the method adds some
 labels.csv  model.safetensors  model.json        the result
@@ -14,7 +14,7 @@ log.txt          events with their time, and the full trace of an error
 manifest.json    checksums of all these (pll.runs.manifest)
 name.json        another display name, where the run was renamed
 run.lock         held by the process that is at work on it; released when that process ends
-worker.json  control/    that process, and orders to it from others (pll.runs.control)
+process.json  control/   that process, and orders to it from others (pll.runs.control)
 """
 
 from __future__ import annotations

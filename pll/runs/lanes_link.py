@@ -12,10 +12,10 @@ from urllib.parse import urlencode
 
 from pll.errors import UserError
 from pll.methods import get_method
-from pll.runs.comparison import MOST_LANES
 from pll.runs.config import RunConfig
 from pll.runs.lanes import check_lanes
 from pll.runs.link import LANE_CONTROLS, Look, Share, check_length, from_query, to_query
+from pll.runs.run import MOST_LANES
 
 _OF_ONE_RUN = ("method", "view", "example", "pin", "order")
 """Parts of a run's link that mean nothing for lanes."""

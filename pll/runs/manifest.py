@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 VERSION = 1
 UNLISTED = (
-    *(MANIFEST_FILE, "run.lock", "worker.json", "comparison.json", "access.json", "name.json", "deleted.json"),
+    *(MANIFEST_FILE, "run.lock", "process.json", "comparison.json", "access.json", "name.json", "deleted.json"),
     *("control/*", "review/*", f"*{PART}*", "experiment.lock", "progress.json", "output.txt"),
 )
 """Not results of the run or experiment; the files in review/ are named by their checksums."""

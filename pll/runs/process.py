@@ -1,4 +1,4 @@
-"""Processes: objects that live as long as one, the server of a home, workers of another process."""
+"""Processes: objects that live as long as one, the server of a home, processes that end with their parent."""
 
 from __future__ import annotations
 
@@ -86,8 +86,8 @@ def own(home: Path) -> None:
     _OWN.append(lock)
 
 
-def begin_worker(parent: int) -> None:
-    """Set a worker process up: the terminal's Ctrl-C is for its parent, and without that it ends.
+def end_with_parent(parent: int) -> None:
+    """Set up a process that another one started: Ctrl-C is for its parent, and it ends with that.
 
     Args:
         parent: process id.

@@ -1,109 +1,288 @@
-"""Registry of all runs of a process and of its folder: creates, finds, lists, deletes and limits them."""
+"""The registry: which runs there are, and who may do what with them. One per process; see `default_registry`."""
 
 from __future__ import annotations
 
+import copy
 import secrets
 import shutil
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from pll.errors import UserError
+from pll.io import write_json
 from pll.methods import get_method
 from pll.paths import candid_home
-from pll.runs.access import Access, access_of, write_access
-from pll.runs.bin import move_to_bin
-from pll.runs.comparison import LANES_FILE, MOST_LANES, Comparison, LaneList
+from pll.runs.access import Access, Person, Role, access_of, at_least, place_of_access, write_access
 from pll.runs.config import RunConfig
 from pll.runs.device_queue import DeviceQueue
+from pll.runs.events import log_event
 from pll.runs.folder import RunFolder, list_runs
 from pll.runs.process import PerProcess
-from pll.runs.run import Run
+from pll.runs.run import LANES_FILE, MOST_LANES, Lane, LaneList, Run
 from pll.training.devices import default_threads
 
 MOST_ALIVE = 20
 """Maximum number of runs that wait, train or are paused."""
 KEPT_PARTS = 4
-"""Number of idle runs whose data stays in memory for pages."""
+"""Number of idle lanes whose data stays in memory for pages."""
+NEEDED = {
+    "viewer": "It is not shared with you; ask its owner.",
+    "reviewer": "Only people who may review this run can do that; ask its owner.",
+    "owner": "Only the owner of this run can do that.",
+}
+"""What is said where a role is missing."""
+MISSING = "There is no {} behind this link; it may have been deleted."
+GONE = "There is no {} behind this link; it may have been deleted, or is not shared with you."
+"""With a login the same for what does not exist and for what somebody may not know of."""
+BIN_NOTE = "deleted.json"
 
 
 class RunRegistry:
-    """All runs of this process and of its folder. One per process; see `default_registry`.
+    """All runs of this process and of its folder: creates, finds, lists, deletes and limits them.
 
-    Args:
-        root: parent of the run folders.
+    Parameters
+    ----------
+    root
+        Parent of the run folders.
+
+    Attributes
+    ----------
+    person
+        Who uses it (`for_person`), and may do what their role allows; every method then raises `UserError` for what
+        is not allowed. None where there is no login, and everything is.
     """
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.person: Person | None = None
         self._queue = DeviceQueue()
+        self._lanes: dict[str, Lane] = {}
         self._runs: dict[str, Run] = {}
-        self._comparisons: dict[str, Comparison] = {}
-        self._guard = threading.Lock()
+        self._guard = threading.RLock()
 
-    def start(self, config: RunConfig, *, priority: int = 0, paused: bool = False, owner: str = "") -> Run:
-        """Create a run and start it; with `paused`, it waits before its first mini-batch.
+    def for_person(self, person: Person | None) -> RunRegistry:
+        """Return the same registry as one person may use it."""
+        same = copy.copy(self)  # of the same runs, lanes and queue
+        same.person = person
+        return same
 
-        Args:
-            owner: id of the person it belongs to; "" for none. A run that a review taught is its first run's owner's.
+    # ---- who may what --------------------------------------------------------------------------------------------
 
-        Raises:
-            UserError: too many runs are alive, or the method or its settings do not exist.
+    @property
+    def _user(self) -> str:
+        return "" if self.person is None else self.person.id
+
+    def role(self, run: Run, *, has_link: bool = True) -> Role | None:
+        """Return what this person may do with a run; None for nothing."""
+        if self.person is None:
+            return "owner"
+        if not run.is_together and not all(self._role_in(lane.folder.path, False) for lane in run.lanes):
+            return None
+        return self._role_in(run.path, has_link)
+
+    def _role_in(self, folder: Path, has_link: bool) -> Role | None:
+        return None if self.person is None else access_of(folder).role_of(self.person, has_link=has_link)
+
+    def may(self, run: Run, needed: Role) -> bool:
+        """Return whether this person may do what that role may."""
+        return at_least(self.role(run), needed)
+
+    def require(self, run: Run, needed: Role) -> None:
+        """Raise UserError unless this person may do what that role may."""
+        if not self.may(run, needed):
+            raise UserError(NEEDED[needed])
+
+    def is_own(self, run: Run) -> bool:
+        """Return whether it is this person's, or made without a login."""
+        return self.person is None or self.owner(run) == self.person.id
+
+    def owner(self, run: Run) -> str:
+        """Return the id of the owner; "" for none."""
+        return access_of(run.path).owner
+
+    def access(self, run: Run) -> Access:
+        """Return who may do what with it; for its owner."""
+        self.require(run, "owner")
+        return access_of(run.path)
+
+    def share(self, run: Run, access: Access) -> None:
+        """Change who may do what with it."""
+        self.require(run, "owner")
+        write_access(place_of_access(run.path), access)
+        log_event("shared", by=self._user, run=run.id, people=dict(access.people), link=access.link)
+
+    def claim(self, folder: Path) -> None:
+        """Make the folder of something that is no run, an experiment say, this person's."""
+        if self.person is not None:
+            write_access(folder, Access(self._user))
+
+    def owns(self, folder: Path) -> bool:
+        """Return whether that folder is this person's, or there is no login."""
+        return self.person is None or self._role_in(folder, False) == "owner"
+
+    # ---- new runs ------------------------------------------------------------------------------------------------
+
+    def start(self, *configs: RunConfig, name: str = "", priority: int = 0, paused: bool = False) -> Run:
+        """Create a run and start it: of one lane, or a comparison of several that are trained together.
+
+        Parameters
+        ----------
+        *configs
+            One for each lane; see `pll.runs.lanes.lane_configs`.
+        name
+            Display name of a comparison.
+        priority
+            In the queue for the device; lower numbers first.
+        paused
+            Wait before the first mini-batch.
+
+        Returns
+        -------
+        Run
+            It belongs to the person of this registry; a run that a review taught to the owner of its first run.
+
+        Raises
+        ------
+        UserError
+            Too many runs are alive, a method or its settings do not exist, or lanes that cannot be compared.
         """
-        from pll.runs.runner import new_estimator  # late: the home page starts nothing
+        from pll.runs.fit_loop import new_estimator  # late: the home page starts nothing
+        from pll.runs.lanes import check_lanes
 
-        new_estimator(config)  # a wrong setting raises here, not in the thread
+        self._refuse_strangers()
+        if len(configs) == 1:
+            new_estimator(configs[0])  # a wrong setting raises here, not in the thread
+        else:
+            check_lanes(configs)
+        made: list[Lane] = []
         with self._guard:
             self.check_alive()
-            run = self._create(config, self._access_of_new(config, owner))
+            try:
+                made += (self._create(config) for config in configs)
+                run = self._opened(made[0].id) if len(made) == 1 else self._joined(made, together=True, name=name)
+            except UserError:
+                for lane in made:
+                    shutil.rmtree(lane.folder.path, ignore_errors=True)
+                    del self._lanes[lane.id]
+                raise
+            self._runs[run.id] = run
         run.start(priority=priority, paused=paused)
+        methods = [config.method for config in configs]
+        log_event("run started", by=self._user, run=run.id, methods=methods, data=configs[0].source.name)
         return run
 
-    def _access_of_new(self, config: RunConfig, owner: str) -> Access:
-        if config.decided_sets is None:
-            return Access(owner)
-        root = config.decided_sets.root
-        return Access(access_of(self.root / root).owner, like=root)
+    def compare(self, run_ids: Sequence[str], *, name: str = "") -> Run:
+        """Return a comparison of finished runs, which are not changed.
+
+        Raises
+        ------
+        UserError
+            Fewer than two or too many runs, or one without label weights.
+        """
+        self._refuse_strangers()
+        if not 2 <= len(set(run_ids)) == len(run_ids) <= MOST_LANES:
+            raise UserError(f"Choose two to {MOST_LANES} different runs to compare.")
+        lanes = [lane for run_id in run_ids for lane in self.get(run_id).lanes]
+        for lane in lanes:
+            if lane.folder.is_locked() or not lane.folder.metrics():
+                raise UserError(f"{lane.config.name or lane.id} has no result yet; finish or stop it first.")
+        with self._guard:
+            run = self._joined(lanes, together=False, name=name)
+            self._runs[run.id] = run
+            return run
 
     def check_alive(self) -> None:
         """Raise UserError where as many runs as may wait, train or be paused do."""
         if (alive := len(self.alive())) >= MOST_ALIVE:
             raise UserError(f"{alive} runs are already waiting or training; stop one first.")
 
-    def _create(self, config: RunConfig, access: Access) -> Run:
-        """Create the folder of a new run. Called with the guard held."""
+    def _create(self, config: RunConfig) -> Lane:
+        """Create the folder of a new lane. Called with the guard held."""
         has_threads = "threads" in get_method(config.method)().get_params()
         if has_threads and config.params.get("threads") is None:
             config = replace(config, params=config.params | {"threads": default_threads()})
         folder = RunFolder(self.root / _new_id())
         try:
             folder.create(config)
-            if access != Access():
+            if (access := self._access_of_new(config)) != Access():
                 write_access(folder.path, access)
         except UserError:
             shutil.rmtree(folder.path, ignore_errors=True)
             raise
-        run = self._runs[folder.path.name] = Run(folder, self._queue, self._shed)
-        return run
+        return self._lane(folder.path.name)
+
+    def _access_of_new(self, config: RunConfig) -> Access:
+        if config.decided_sets is None:
+            return Access(self._user)
+        root = config.decided_sets.root
+        return Access(access_of(self.root / root).owner, like=root)
+
+    def _joined(self, lanes: Sequence[Lane], *, together: bool, name: str) -> Run:
+        """Write the folder of a comparison. Called with the guard held."""
+        path = self.root / _new_id()
+        try:
+            LaneList(tuple(lane.id for lane in lanes), together, name).write(path)
+            self.claim(path)
+            for lane in lanes if together else ():
+                lane.folder.note(comparison=path.name)
+                if self.person is not None:
+                    write_access(lane.folder.path, Access(self._user, like=path.name))
+        except (OSError, UserError) as error:
+            shutil.rmtree(path, ignore_errors=True)
+            raise UserError(f"Cannot write to {path}: {error}.") from error
+        return self._opened(path.name)
+
+    # ---- those there are -----------------------------------------------------------------------------------------
 
     def get(self, run_id: str) -> Run:
-        """Return the run of that id, alive or on disk.
+        """Return the run of that id, alive or on disk; a lane of a comparison is a run of its own, too.
 
-        Raises:
-            UserError: there is none.
+        Raises
+        ------
+        UserError
+            There is none, or this person may not know of it.
         """
-        with self._guard:
-            if run_id not in self._runs:
-                if not self._is_here(run_id):
-                    raise UserError("There is no run behind this link; it may have been deleted.")
-                self._runs[run_id] = Run(RunFolder(self.root / run_id), self._queue, self._shed)
-            return self._runs[run_id]
+        try:
+            found = self._find(run_id)
+        except UserError as error:
+            if self.person is None:
+                raise
+            raise UserError(GONE.format("run")) from error
+        if self.role(found) is None:
+            raise UserError(GONE.format("run"))
+        return found
 
-    def _is_here(self, run_id: str) -> bool:
-        return self._is_name(run_id) and RunFolder(self.root / run_id).exists()
+    def _find(self, run_id: str) -> Run:
+        with self._guard:
+            known = self._runs.get(run_id)
+            if known is None or not (known.is_alive() or all(lane.folder.exists() for lane in known.lanes)):
+                known = self._runs[run_id] = self._opened(run_id)
+            return known
+
+    def _opened(self, run_id: str) -> Run:
+        path = self.root / run_id
+        if not self._is_name(run_id):
+            raise UserError(MISSING.format("run"))
+        if (path / LANES_FILE).exists():
+            listed = LaneList.read(path)
+            lanes = [self._lane(one) for one in listed.runs if self._is_lane(one)]
+            if not lanes:
+                raise UserError("The runs of this comparison have been deleted.")
+            return Run(path, lanes, self._queue, listed)
+        if not self._is_lane(run_id):
+            raise UserError(MISSING.format("run"))
+        return Run(path, [self._lane(run_id)], self._queue)
+
+    def _lane(self, name: str) -> Lane:
+        return self._lanes.setdefault(name, Lane(RunFolder(self.root / name), self._free_memory))
+
+    def _is_lane(self, name: str) -> bool:
+        return self._is_name(name) and RunFolder(self.root / name).exists()
 
     def _is_name(self, name: str) -> bool:
         """Return whether this can be a folder directly under the root."""
@@ -113,178 +292,138 @@ class RunRegistry:
         except (OSError, ValueError):  # not a valid file name
             return False
 
-    def all(self) -> list[Run]:
-        """Return every run, newest first."""
+    def all(self, *, everybodys: bool = False) -> list[Run]:
+        """Return every run of one lane, the lanes of comparisons too, newest first.
+
+        Of a person those that are theirs or shared with them by name.
+
+        Parameters
+        ----------
+        everybodys
+            Of an administrator: all runs.
+        """
+        return self._listed((folder.path.name for folder in list_runs(self.root)), everybodys)
+
+    def comparisons(self, *, everybodys: bool = False) -> list[Run]:
+        """Return every comparison like `all`, without those whose runs were all deleted."""
+        found = self._listed((file.parent.name for file in self.root.glob(f"*/{LANES_FILE}")), everybodys)
+        return sorted(found, key=Run.created, reverse=True)
+
+    def _listed(self, names: Iterable[str], everybodys: bool) -> list[Run]:
         found = []
-        for folder in list_runs(self.root):
+        for name in names:
             with suppress(UserError):  # deleted since it was listed
-                found.append(self.get(folder.path.name))
+                run = self._find(name)
+                if self._lists(run, everybodys):
+                    found.append(run)
         return found
+
+    def _lists(self, run: Run, everybodys: bool) -> bool:
+        if self.person is not None and self.person.is_admin and not everybodys:
+            access = access_of(run.path)
+            return self.person.id == access.owner or self.person.id in access.people
+        return self.role(run, has_link=False) is not None
+
+    def rename(self, run: Run, name: str) -> None:
+        """Give a run another display name."""
+        self.require(run, "owner")
+        run.rename(name)
+        log_event("renamed", by=self._user, run=run.id)
 
     @property
     def bin(self) -> Path:
-        """Folder that deleted runs and comparisons move to."""
+        """Folder that deleted runs move to."""
         return self.root.parent / "bin"
 
-    def delete(self, run_id: str, *, by: str = "") -> None:
-        """Move a run to the bin.
+    def delete(self, run_id: str) -> None:
+        """Move a run to the bin; a comparison with the lanes that it trained.
 
-        Args:
-            by: id of the person who deletes it.
-
-        Raises:
-            UserError: it is at work, or it cannot be moved.
+        Raises
+        ------
+        UserError
+            It is at work, or it cannot be moved.
         """
         run = self.get(run_id)
-        if run.is_alive() or run.folder.is_locked():
+        self.require(run, "owner")
+        if run.is_alive():
             raise UserError("This run is at work; stop it before deleting it.")
-        run.folder.lock()
-        try:
-            move_to_bin(run.folder.path, self.bin, by)
-        finally:
-            run.folder.unlock()
-        with self._guard:
-            self._runs.pop(run_id, None)
-
-    # ---- comparisons ---------------------------------------------------------------------------------------------
-
-    def compare(
-        self,
-        configs: Sequence[RunConfig],
-        *,
-        name: str = "",
-        paused: bool = False,
-        owner: str = "",
-    ) -> Comparison:
-        """Create a run for each lane and train them together, with one place in the queue.
-
-        Args:
-            configs: see `lane_configs`.
-            name: display name of the comparison.
-            paused: wait before the first mini-batch.
-            owner: id of the person it belongs to; "" for none.
-
-        Raises:
-            UserError: lanes that cannot be compared, settings that do not exist, or too many runs are alive.
-        """
-        from pll.runs.lanes import check_lanes
-
-        check_lanes(configs)
-        made: list[Run] = []
-        with self._guard:
-            self.check_alive()
+        for lane in run.lanes if run.is_together else ():
+            if lane.folder.is_locked():
+                raise UserError("This run is at work; stop it before deleting it.")
+            lane.lock()
             try:
-                for config in configs:
-                    made.append(self._create(config, Access(owner)))
-                comparison = self._join(made, together=True, name=name, owner=owner)
-            except UserError:
-                for run in made:
-                    shutil.rmtree(run.folder.path, ignore_errors=True)
-                    del self._runs[run.id]
-                raise
-        comparison.start(paused=paused)
-        return comparison
+                self._move_to_bin(lane.folder.path)
+            finally:
+                lane.unlock()
+            with self._guard:
+                self._lanes.pop(lane.id, None)
+                self._runs.pop(lane.id, None)
+        if run.is_comparison:
+            self._move_to_bin(run.path)
+            with self._guard:
+                self._runs.pop(run.id, None)
+        log_event("run deleted", by=self._user, run=run_id)
 
-    def lay_beside(self, run_ids: Sequence[str], *, name: str = "", owner: str = "") -> Comparison:
-        """Return a comparison of past runs, which are not changed.
-
-        Raises:
-            UserError: fewer than two or too many runs, or one without label weights.
-        """
-        if not 2 <= len(set(run_ids)) == len(run_ids) <= MOST_LANES:
-            raise UserError(f"Choose two to {MOST_LANES} different runs to lay beside each other.")
-        runs = [self.get(run_id) for run_id in run_ids]
-        for run in runs:
-            if run.is_alive() or run.folder.is_locked() or not run.folder.metrics():
-                raise UserError(f"{run.config.name or run.id} has no result yet; finish or stop it first.")
-        with self._guard:
-            return self._join(runs, together=False, name=name, owner=owner)
-
-    def _join(self, runs: Sequence[Run], *, together: bool, name: str, owner: str) -> Comparison:
-        """Write the folder of a comparison. Called with the guard held."""
-        folder = self.root / _new_id()
-        known = {run.id: run for run in runs}
+    def _move_to_bin(self, folder: Path) -> None:
+        """Move a folder to the bin under its own name, with `deleted.json` (when, and by whom) added."""
+        place, number = self.bin / folder.name, 1
+        while place.exists():
+            number += 1
+            place = self.bin / f"{folder.name}.{number}"
+        note = {"at": datetime.now(UTC).isoformat(timespec="seconds"), "by": self._user}
         try:
-            LaneList(tuple(known), together, name).write(folder)
-            if owner:
-                write_access(folder, Access(owner))
-            if together:
-                for run in runs:
-                    run.folder.note(comparison=folder.name)
-                    if owner:
-                        write_access(run.folder.path, Access(owner, like=folder.name))
+            self.bin.mkdir(parents=True, exist_ok=True)
+            write_json(folder / BIN_NOTE, note)
+            folder.rename(place)
         except OSError as error:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise UserError(f"Cannot write to {folder}: {error.strerror or error}.") from error
-        comparison = self._comparisons[folder.name] = Comparison(folder, known.__getitem__, self._queue)
-        return comparison
+            (folder / BIN_NOTE).unlink(missing_ok=True)
+            raise UserError(f"{folder.name} could not be deleted: {error.strerror or error}.") from error
 
-    def comparison(self, comparison_id: str) -> Comparison:
-        """Return the comparison of that id, alive or on disk.
+    # ---- at work -------------------------------------------------------------------------------------------------
 
-        Raises:
-            UserError: there is none, or its runs were deleted.
+    def control(self, run: Run, what: str, action: Callable[[], None]) -> None:
+        """Pause, stop or set something of a run.
+
+        Parameters
+        ----------
+        what
+            For the log, as in "stopped"; "" for what is not worth a line.
         """
-        known = self._comparisons.get(comparison_id)
-        if known is not None and (known.is_alive() or all(run.folder.exists() for run in known.runs)):
-            return known
-        if not self._is_name(comparison_id):
-            raise UserError("There is no comparison behind this link; it may have been deleted.")
-        made = Comparison(self.root / comparison_id, self.get, self._queue)
+        self.require(run, "owner")
+        action()
+        if what:
+            log_event(f"run {what}", by=self._user, run=run.id)
+
+    def resume(self, run: Run, action: Callable[[], None], what: str = "resumed") -> None:
+        """Let a run go on, within the limit of this server."""
+        self.require(run, "owner")
+        if run.holder() is None and not run.is_alive():  # else it continues where it is
+            self.check_alive()
+        self.control(run, what, action)
+
+    def alive(self) -> list[Run]:
+        """Return the runs that wait, train or are paused in this process."""
         with self._guard:
-            if known is None:
-                return self._comparisons.setdefault(comparison_id, made)
-            self._comparisons[comparison_id] = made
-            return made
-
-    def comparisons(self) -> list[Comparison]:
-        """Return every comparison, newest first, without those whose runs were all deleted."""
-        found = []
-        for file in self.root.glob(f"*/{LANES_FILE}"):
-            with suppress(UserError):
-                found.append(self.comparison(file.parent.name))
-        return sorted(found, key=lambda comparison: comparison.lanes.created, reverse=True)
-
-    def delete_comparison(self, comparison_id: str, *, by: str = "") -> None:
-        """Move a comparison to the bin, with its runs where it trained them.
-
-        Args:
-            by: id of the person who deletes it.
-
-        Raises:
-            UserError: one of them is at work, or a folder cannot be moved.
-        """
-        comparison = self.comparison(comparison_id)
-        if comparison.is_alive():
-            raise UserError("This comparison is at work; stop it before deleting it.")
-        if comparison.lanes.together:
-            for run in comparison.runs:
-                self.delete(run.id, by=by)
-        move_to_bin(comparison.folder, self.bin, by)
-        with self._guard:
-            self._comparisons.pop(comparison_id, None)
-
-    # ---- all together --------------------------------------------------------------------------------------------
+            return [run for run in self._runs.values() if run.is_alive()]
 
     def stop_all(self, timeout: float = 10.0) -> None:
         """Stop every run and wait at most `timeout` seconds for all of them."""
         alive = self.alive()
-        for worker in alive:
-            worker.stop()
+        for run in alive:
+            run.stop()
         deadline = time.monotonic() + timeout
-        for worker in alive:
-            worker.join(max(0.0, deadline - time.monotonic()))
+        for run in alive:
+            run.join(max(0.0, deadline - time.monotonic()))
 
-    def alive(self) -> list[Run | Comparison]:
-        """Return the runs and comparisons that wait, train or are paused in this process."""
-        workers: list[Run | Comparison] = [*self._runs.values(), *self._comparisons.values()]
-        return [worker for worker in workers if worker.is_alive()]
+    def _refuse_strangers(self) -> None:
+        if self.person is not None and not self.person.id:
+            raise UserError("Log in first.")
 
-    def _shed(self) -> None:
-        """Free the data of idle runs, except for the `KEPT_PARTS` that were used last."""
-        runs = sorted(self._runs.values(), key=lambda run: run.parts_used_at, reverse=True)
-        for run in [run for run in runs if not run.is_alive()][KEPT_PARTS:]:
-            run.forget_parts()
+    def _free_memory(self) -> None:
+        """Free the data of idle lanes, except for the `KEPT_PARTS` that were used last."""
+        idle = [lane for lane in list(self._lanes.values()) if not lane.is_at_work]
+        for lane in sorted(idle, key=lambda lane: lane.data_used_at, reverse=True)[KEPT_PARTS:]:
+            lane.forget_parts()
 
 
 def _new_id() -> str:

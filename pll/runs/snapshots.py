@@ -1,4 +1,4 @@
-"""Snapshots: immutable states of a run and of a comparison at one moment, for pages."""
+"""Snapshots: immutable states of a run and of its lanes at one moment, for pages."""
 
 from __future__ import annotations
 
@@ -15,22 +15,35 @@ ACTIVE: tuple[State, ...] = ("queued", "running", "paused")
 
 
 @dataclass(frozen=True)
-class Snapshot:
-    """Immutable state of a run at one moment.
+class LaneSnapshot:
+    """Immutable state of a lane at one moment.
 
-    Attributes:
-        state: see `pll.runs.folder.State`.
-        total: epochs in all; None before the data is read.
-        rows: the rows of metrics.csv so far.
-        record: the last record, with the label weights of all examples; None where the run is not alive.
-        moment: progress of a paused run within its epoch; None where it is not paused, or has no epochs.
-        ahead: number of runs before it, while queued.
-        error: message, where it failed.
-        metrics: the final metrics, once ended.
-        seconds_left: estimated.
-        stage: current work of a method without epochs, before its next record.
-        notes: deviations from the original method, and why it ended by itself, once ended.
-        health: whether its labels can be used, once ended; None of a run of an earlier version.
+    Attributes
+    ----------
+    id, name, method
+        Id of the lane's folder, display name, name of the method.
+    state
+        See `pll.runs.folder.State`.
+    total
+        Epochs in all; None before the data is read.
+    rows
+        The rows of metrics.csv so far.
+    record
+        The last record, with the label weights of all examples; None where the lane is not at work in this process.
+    moment
+        Progress within its epoch of a run of one lane that is paused; None else, or where the method has no epochs.
+    error
+        Message, where it failed.
+    metrics
+        The final metrics, once ended.
+    seconds_left
+        Estimated.
+    stage
+        Current work of a method without epochs, before its next record.
+    notes
+        Deviations from the original method, and why it ended by itself, once ended.
+    health
+        Whether its labels can be used, once ended.
     """
 
     id: str
@@ -41,7 +54,6 @@ class Snapshot:
     rows: tuple[dict[str, Any], ...]
     record: EpochRecord | None = None
     moment: TrainingProgress | None = None
-    ahead: int | None = None
     error: str | None = None
     metrics: dict[str, Any] | None = None
     seconds_left: float | None = None
@@ -60,35 +72,32 @@ class Snapshot:
         return self.state in ACTIVE
 
 
-def seconds_left(rows: tuple[dict[str, Any], ...], total: int | None, pace: float = 0.0) -> float | None:
-    """Estimate the remaining seconds from the median of the last 20 epochs; `pace` is the minimum of an epoch.
-
-    The median: what happens once (getting ready, a checkpoint) does not count.
-    """
-    if not rows or total is None:
-        return None
-    recent: list[float] = [row["seconds"] for row in rows[-20:] if row["seconds"] is not None]
-    if not recent:
-        return None
-    return (total - int(rows[-1]["epoch"])) * max(pace, median(recent))
-
-
 @dataclass(frozen=True)
-class ComparisonSnapshot:
-    """Immutable state of a comparison at one moment.
+class Snapshot:
+    """Immutable state of a run at one moment.
 
-    Attributes:
-        state: joint state of the lanes; see `joint_state`.
-        lanes: state of each lane.
-        ahead: number of runs before it, while queued.
-        error: message, where all lanes failed.
-        seconds_left: estimated, for all lanes.
+    What only a lane has (`rows`, `record`, `metrics`, …) is the first one's, which is all of a run of one lane.
+
+    Attributes
+    ----------
+    id, name
+        Of the run.
+    state
+        Joint state of the lanes; see `joint_state`.
+    lanes
+        State of each lane, at least one.
+    ahead
+        Number of runs before it, while queued.
+    error
+        Message, where the run failed as a whole.
+    seconds_left
+        Estimated, for all lanes.
     """
 
     id: str
     name: str
     state: State
-    lanes: tuple[Snapshot, ...]
+    lanes: tuple[LaneSnapshot, ...]
     ahead: int | None = None
     error: str | None = None
     seconds_left: float | None = None
@@ -109,6 +118,54 @@ class ComparisonSnapshot:
     def is_active(self) -> bool:
         """Queued, running or paused: it may still change by itself."""
         return self.state in ACTIVE
+
+    @property
+    def method(self) -> str:
+        """Name of the first lane's method."""
+        return self.lanes[0].method
+
+    @property
+    def rows(self) -> tuple[dict[str, Any], ...]:
+        """The rows of the first lane's metrics.csv so far."""
+        return self.lanes[0].rows
+
+    @property
+    def record(self) -> EpochRecord | None:
+        """The first lane's last record."""
+        return self.lanes[0].record
+
+    @property
+    def moment(self) -> TrainingProgress | None:
+        """Progress within the first lane's epoch, while paused there."""
+        return self.lanes[0].moment
+
+    @property
+    def metrics(self) -> dict[str, Any] | None:
+        """The first lane's final metrics."""
+        return self.lanes[0].metrics
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The first lane's notes."""
+        return self.lanes[0].notes
+
+    @property
+    def health(self) -> Health | None:
+        """Whether the first lane's labels can be used."""
+        return self.lanes[0].health
+
+
+def seconds_left(rows: tuple[dict[str, Any], ...], total: int | None, pace: float = 0.0) -> float | None:
+    """Estimate the remaining seconds from the median of the last 20 epochs; `pace` is the minimum of an epoch.
+
+    The median: what happens once (getting ready, a checkpoint) does not count.
+    """
+    if not rows or total is None:
+        return None
+    recent: list[float] = [row["seconds"] for row in rows[-20:] if row["seconds"] is not None]
+    if not recent:
+        return None
+    return (total - int(rows[-1]["epoch"])) * max(pace, median(recent))
 
 
 def joint_state(states: Iterable[State]) -> State:

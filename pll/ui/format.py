@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING
 
-from pll.runs.snapshots import ComparisonSnapshot, Snapshot
+from pll.runs.snapshots import Snapshot
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,9 +32,9 @@ ICONS = {
 }
 
 
-def state_icon(snapshot: Snapshot | ComparisonSnapshot) -> str:
-    """The icon of a state; a finished run whose labels are not to be trusted has no tick."""
-    health = snapshot.health if isinstance(snapshot, Snapshot) and snapshot.state == "finished" else None
+def state_icon(snapshot: Snapshot) -> str:
+    """The icon of a state; a finished run of one lane whose labels are not to be trusted has no tick."""
+    health = snapshot.health if len(snapshot.lanes) == 1 and snapshot.state == "finished" else None
     return ":material/warning:" if health is not None and health.verdict == "unhealthy" else ICONS[snapshot.state]
 
 
@@ -156,12 +156,8 @@ def format_state(snapshot: Snapshot) -> str:
             return f"Waiting: {count(snapshot.ahead, 'run')} first on this machine."
         case "queued":
             return "Getting ready…"
-        case "running" if snapshot.stage:
-            return f"Training: {snapshot.stage}"
         case "running":
-            rate = snapshot.rows[-1]["examples_per_second"] if snapshot.rows else None
-            speed = f" · {rate:,.0f} examples a second" if rate else ""
-            return f"Training: epoch {snapshot.epoch}{total}{speed}"
+            return f"Training: {_format_work(snapshot, total)}"
         case "paused":
             return f"Paused after epoch {snapshot.epoch}{total}."
         case "stopped":
@@ -174,26 +170,15 @@ def format_state(snapshot: Snapshot) -> str:
             return f"Finished: {count(snapshot.epoch, 'epoch')}."
 
 
-def format_comparison_state(snapshot: ComparisonSnapshot) -> str:
-    """State of a comparison, in a sentence."""
-    total = f" of {snapshot.total}" if snapshot.total else ""
-    left = f" · about {duration(snapshot.seconds_left)} left" if snapshot.seconds_left else ""
+def _format_work(snapshot: Snapshot, total: str) -> str:
+    """What is being trained; of one lane how fast, of several how long it will take."""
     stage = next((lane.stage for lane in snapshot.lanes if lane.stage and lane.state == "running"), "")
-    match snapshot.state:
-        case "queued" if snapshot.ahead:
-            return f"Waiting: {count(snapshot.ahead, 'run')} first on this machine."
-        case "queued":
-            return "Getting ready…"
-        case "running":
-            return f"Training: epoch {snapshot.epoch}{total}{f' · {stage}' if stage else ''}{left}"
-        case "paused":
-            return f"Paused after epoch {snapshot.epoch}{total}."
-        case "stopped" | "interrupted":
-            return f"{STATES[snapshot.state].capitalize()} after epoch {snapshot.epoch}{total}. You can resume it."
-        case "failed":
-            return plain(snapshot.error or "No lane could be trained.")
-        case _:
-            return f"Finished: {count(snapshot.epoch, 'epoch')}."
+    epoch = f"epoch {snapshot.epoch}{total}"
+    if len(snapshot.lanes) > 1:
+        left = f"about {duration(snapshot.seconds_left)} left" if snapshot.seconds_left else ""
+        return " · ".join(part for part in (epoch, stage, left) if part)
+    rate = snapshot.rows[-1]["examples_per_second"] if snapshot.rows else None
+    return stage or epoch + (f" · {rate:,.0f} examples a second" if rate else "")
 
 
 EXCERPT = 160

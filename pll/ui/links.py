@@ -1,53 +1,63 @@
-"""Share links: open one, ask for missing data, create one, and lesson mode.
-
-What a link sets up is the page's own: a run (`pll.ui.train.sharing`), lanes (`pll.ui.compare.sharing`).
-"""
+"""Share links of runs of one or more lanes: open one, ask for missing data, create one, and lesson mode."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import Protocol, TypeVar
-from urllib.parse import urlsplit, urlunsplit
 
 import streamlit as st
 
 from pll import catalog
 from pll.catalog.sources import Source
 from pll.errors import UserError
+from pll.export.replay import replay_html
 from pll.formats.checks import listing
-from pll.runs.link import FINGERPRINT, Look, Share
-from pll.runs.snapshots import ComparisonSnapshot, Snapshot
-from pll.runs.worker import Worker
-from pll.ui import session
+from pll.runs.config import format_settings
+from pll.runs.lanes_link import lanes_from_query, lanes_to_link
+from pll.runs.link import (
+    CONTROLS,
+    FINGERPRINT,
+    LANE_CONTROLS,
+    Look,
+    Share,
+    from_query,
+    on_this_machine,
+    slug,
+    to_link,
+)
+from pll.runs.run import Run
+from pll.runs.snapshots import Snapshot
+from pll.ui import access_panel, session
 from pll.ui.data import upload
 from pll.ui.format import plain
+from pll.ui.routes import address
 from pll.ui.session import ChosenData
+from pll.ui.train.views import VIEWS
+from pll.ui.view_state import RunView, run_view
 
-W = TypeVar("W", bound=Worker)
 AT_ONCE, WAITING = "Trains at once", "Waits before epoch 1"
+SLUGS = {slug(title): title for title in VIEWS}
 
 
 # ---- a link that is opened -------------------------------------------------------------------------------------------
 
 
-def page(
-    opened: Callable[[], W | None],
-    in_view: Callable[[], W | None],
-    follow: Callable[[W], None],
-    prepare: Callable[[], None],
-) -> None:
+def page(kind: session.Kind, follow: Callable[[Run], None], prepare: Callable[[], None]) -> None:
     """Draw a page: what its address opens, else what this tab showed last, else the form for a new one.
 
-    Args:
-        opened: sets up what the link in the address describes; None where something has to be given first.
-        in_view: what this tab looked at last.
-        follow: draws it.
-        prepare: shows how to start a new one.
+    Parameters
+    ----------
+    kind
+        What the page shows.
+    follow
+        Draws it.
+    prepare
+        Shows how to start a new one.
     """
     found = None
     try:
-        found = opened() if _is_link() else in_view()
+        found = opened(kind) if _is_link() else session.run_in_view(kind)
     except UserError as error:
         st.error(plain(error), icon=":material/link_off:")
         if _is_link():
@@ -62,34 +72,71 @@ def _is_link() -> bool:
     return "link" in st.query_params
 
 
+def opened(kind: session.Kind) -> Run | None:
+    """Return the run of the link in the address: set up when Start is pressed, found again ever after.
+
+    Whoever opens a link gets a run of their own. Its id joins the link in the address bar, so that a reload finds it
+    again. None where something has to be given first; the page says what.
+
+    Raises
+    ------
+    UserError
+        A link that cannot be meant; its part is named.
+    """
+    query = address_query()
+    shares = lanes_from_query(query) if kind == "comparison" else (from_query(query, views=SLUGS),)
+    run = _resolved(kind, query, shares)
+    if run is None:
+        return None
+    if f"run-view-{run.id}" not in st.session_state:
+        _apply_look(run_view(run), shares[0].look)
+    session.view(run)
+    return run
+
+
 def address_query() -> dict[str, list[str]]:
     """Every part of the address, by name."""
     return {name: st.query_params.get_all(name) for name in st.query_params}
 
 
-def resolve_link(
-    kind: session.Kind, query: dict[str, list[str]], get: Callable[[str], W], begin: Callable[[], W | None]
-) -> W | None:
-    """Return what the link in the address set up in this tab; set it up the first time.
-
-    Args:
-        kind: the part of the address that holds its id, `run` or `comparison`.
-        query: the address.
-        get: finds it by its id.
-        begin: sets it up; None where something has to be given, or Start to be pressed, first.
-    """
-    opened: dict[str, str] = st.session_state.setdefault("opened-links", {})
+def _resolved(kind: session.Kind, query: dict[str, list[str]], shares: tuple[Share, ...]) -> Run | None:
+    """Return what the link in the address set up in this tab; set it up the first time."""
+    known: dict[str, str] = st.session_state.setdefault("opened-links", {})
     mark = _mark(query)
-    for known in (session.id_in_address(kind), opened.get(mark)):
-        if known is not None:
-            try:
-                return get(known)
-            except UserError:  # of another machine, or deleted: set up once more
-                pass
-    begun = begin()
+    for run_id in (session.id_in_address(kind), known.get(mark)):
+        if run_id is not None:
+            with suppress(UserError):  # of another machine, or deleted: set up once more
+                return session.find(kind, run_id)
+    begun = _begin(kind, shares)
     if begun is not None:
-        opened[mark] = begun.id
+        known[mark] = begun.id
     return begun
+
+
+def _begin(kind: session.Kind, shares: tuple[Share, ...]) -> Run | None:
+    """Start what the link describes, if all that it needs is here and Start was pressed; else ask for it."""
+    complete = complete_shares(shares, kind)
+    if complete is None or not asked_to_start(complete[0], [format_settings(share.config) for share in complete]):
+        return None
+    ready = [on_this_machine(share) for share in complete]
+    look, config = complete[0].look, ready[0][0].config
+    run = session.registry().start(*(share.config for share, _ in ready), paused=look.paused)
+    run.set_pace(look.pace)
+    run.set_patience(look.settle)
+    session.choose(ChosenData(config.source, config.flip, config.seed, config.features, config.noisy))
+    for note in dict.fromkeys(note for _, notes in ready for note in notes):
+        st.toast(plain(note), icon=":material/info:", duration="long")
+    return run
+
+
+def _apply_look(looking: RunView, look: Look) -> None:
+    """Show what the link says is in view."""
+    if look.epoch is not None:
+        looking.epoch, looking.follow = look.epoch, False
+    looking.view = SLUGS.get(look.view, looking.view)
+    looking.truth, looking.order = look.truth, look.order
+    looking.hidden = frozenset(look.hidden)
+    looking.sought = (look.example, look.pins) if look.example is not None or look.pins else None
 
 
 def _mark(query: Mapping[str, Sequence[str]]) -> str:
@@ -120,16 +167,6 @@ def asked_to_start(share: Share, lines: Sequence[str]) -> bool:
         on_click=lambda: st.session_state.update({"started-link": mark}),
     )
     return False
-
-
-def apply_look(worker: Worker, share: Share, notes: Iterable[str]) -> None:
-    """Apply the pace and the data of an opened link, and show notes on differences."""
-    worker.set_pace(share.look.pace)
-    worker.set_settle(share.look.settle)
-    config = share.config
-    session.choose(ChosenData(config.source, config.flip, config.seed, config.features, config.noisy))
-    for note in dict.fromkeys(notes):
-        st.toast(plain(note), icon=":material/info:", duration="long")
 
 
 def complete_shares(shares: Sequence[Share], what: str) -> tuple[Share, ...] | None:
@@ -195,17 +232,52 @@ def _is_here(share: Share, what: str) -> bool:
 # ---- a link to be given away -----------------------------------------------------------------------------------------
 
 
-def look_to_share(looked_at: Look, worker: Worker, *, in_view: str, controls: Mapping[str, str], key: str) -> Look:
-    """Show the choices of what the link carries besides settings.
+def popover(run: Run, snapshot: Snapshot) -> None:
+    """The link to a run as it is looked at now, what a lesson hides, and a run of one lane as a page of its own."""
+    box = st.popover("Share", icon=":material/share:", key="share", on_change="rerun")
+    if not box.open:  # a closed one costs nothing
+        return
+    with box:
+        access_panel.panel(run)
+        if not run.is_together:
+            said = "These runs were trained separately, so one link cannot set them up. Open a lane and share it."
+            st.info(said, icon=":material/link_off:")
+            return
+        try:
+            _offer_link(run, snapshot)
+        except UserError as error:
+            st.info(plain(error), icon=":material/link_off:")
+        if not run.is_comparison:
+            st.divider()
+            _offer_replay(run, snapshot)
 
-    Args:
-        looked_at: what is in view.
-        worker: what is shared; the link's goes at its pace.
-        in_view: what is in view, in words.
-        controls: what a lesson can hide: names and titles.
-        key: of the widget.
-    """
-    with_view = st.toggle("Include the current view", value=True, key="share-view", help=in_view)
+
+def _offer_link(run: Run, snapshot: Snapshot) -> None:
+    configs = [lane.config for lane in run.lanes]
+    what = "lanes" if run.is_comparison else "run"
+    st.markdown(f"**Share link.** Whoever opens it gets their own {what} with the same settings and results.")
+    place = st.empty()
+    look = look_to_share(run)
+    if run.is_comparison:
+        link = lanes_to_link(address("compare"), configs, look)
+    else:
+        link = to_link(address("train"), Share(run.config, look))
+    place.code(link, language=None, wrap_lines=True)
+    for note in caveats(run, snapshot, look):
+        st.caption(f":material/info: {plain(note)}")
+
+
+def look_to_share(run: Run) -> Look:
+    """Show the choices of what the link carries besides settings."""
+    one = not run.is_comparison
+    controls = CONTROLS if one else LANE_CONTROLS
+    in_view = ", the view, the example, and the pinned examples" if one else ""
+    with_view = st.toggle(
+        "Include the current view",
+        value=True,
+        key="share-view",
+        help=f"The epoch (unless you follow the latest){in_view}.",
+    )
     start = st.segmented_control(
         "After Start is pressed", [AT_ONCE, WAITING], default=AT_ONCE, required=True, key="share-start"
     )
@@ -214,54 +286,75 @@ def look_to_share(looked_at: Look, worker: Worker, *, in_view: str, controls: Ma
         list(controls),
         format_func=controls.__getitem__,
         selection_mode="multi",
-        key=key,
+        key=f"share-controls-{'run' if one else 'lanes'}",
         help="Hidden for whoever opens the link, until they press *Show everything*.",
     )
+    if one:
+        views = st.pills(
+            "Views to hide", list(SLUGS), format_func=SLUGS.__getitem__, selection_mode="multi", key="share-views"
+        )
+        hidden = [*hidden, *(f"view-{view}" for view in views)]
     return replace(
-        looked_at if with_view else Look(),
+        _looked_at(run) if with_view else Look(),
         hidden=tuple(hidden),
         paused=start == WAITING,
-        pace=worker.pace,
-        settle=worker.settle_after,
+        pace=run.pace,
+        settle=run.patience,
     )
 
 
-def caveats(source: Source, snapshot: Snapshot | ComparisonSnapshot, look: Look, whose: tuple[str, str]) -> list[str]:
-    """Return warnings about sharing a link.
+def _looked_at(run: Run) -> Look:
+    looking = run_view(run)
+    look = Look(epoch=None if looking.follow else looking.epoch, truth=looking.truth)
+    if run.is_comparison:
+        return look
+    ids = run.parts().train.row_ids
+    return replace(
+        look,
+        view=slug(looking.view),
+        example=None if looking.selected is None else str(ids[looking.selected]),
+        pins=tuple(str(ids[row]) for row in looking.pins),
+        order=looking.order,
+    )
 
-    Args:
-        whose: begin the two halves of a sentence: "This run was", "the link's goes".
-    """
+
+def caveats(run: Run, snapshot: Snapshot, look: Look) -> list[str]:
+    """Return warnings about sharing a link."""
     said = []
+    source = run.config.source
     files = [one for one in (source, *source.votes) if one.path is not None]
     if files:
         named = listing([f"{one.name} ({(one.sha256 or '')[:FINGERPRINT]}…)" for one in files])
         said.append(f"A link holds no data: whoever opens it must upload {named}.")
     if snapshot.state == "stopped" and snapshot.total and snapshot.epoch < snapshot.total:
-        stopped, goes_on = whose
-        said.append(f"{stopped} stopped after epoch {snapshot.epoch}; {goes_on} on to {snapshot.total}.")
+        stopped, goes_on = ("These lanes were", "go") if run.is_comparison else ("This run was", "goes")
+        said.append(f"{stopped} stopped after epoch {snapshot.epoch}; the link's {goes_on} on to {snapshot.total}.")
     if look.paused and "transport" in look.hidden:
         said.append("It waits before epoch 1 and hides the run controls, so nobody can start it.")
+    if run.listed is not None and len(run.lanes) < len(run.listed.runs):
+        said.append("A lane of this comparison has been deleted; the link sets up those that are left.")
     return said
 
 
-def address(page: str) -> str:
-    """Return the address of a page as this browser sees it, without a query."""
-    parts = urlsplit(st.context.url or f"http://localhost:8501/{page}")
-    base = parts.path.removesuffix("/").removesuffix(f"/{page}")
-    return urlunsplit((parts.scheme, parts.netloc, f"{base}/{page}", "", ""))
+def _offer_replay(run: Run, snapshot: Snapshot) -> None:
+    st.markdown("**Replay.** One HTML file that plays the run in any browser, without Candid or a network.")
+    folder = run.folder
+    st.download_button(
+        "Download replay",
+        data=lambda: replay_html(folder, run.parts().train),
+        file_name="candid-replay.html",
+        mime="text/html",
+        icon=":material/slideshow:",
+        key="replay-html",
+        on_click="ignore",
+        disabled=not snapshot.rows,
+    )
 
 
 # ---- a lesson --------------------------------------------------------------------------------------------------------
 
 
-class Lesson(Protocol):
-    """A view with hidden controls."""
-
-    hidden: frozenset[str]
-
-
-def end_of_lesson(looking: Lesson) -> None:
+def end_of_lesson(looking: RunView) -> None:
     """Show the button that ends lesson mode."""
     if not looking.hidden:
         return
@@ -270,6 +363,6 @@ def end_of_lesson(looking: Lesson) -> None:
         st.button("Show everything", type="tertiary", key="lesson-end", on_click=_show_everything, args=(looking,))
 
 
-def _show_everything(looking: Lesson) -> None:
+def _show_everything(looking: RunView) -> None:
     looking.hidden = frozenset()
     st.query_params.pop("hide", None)

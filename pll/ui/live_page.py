@@ -1,42 +1,54 @@
-"""Common parts of the Train and Compare pages: heading, and a part that refreshes itself."""
+"""A run of one or more lanes while it may change: heading, timeline, and a part that refreshes itself."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import TypeVar
+from collections.abc import Callable, Collection, Sequence
 
+import numpy as np
+import numpy.typing as npt
 import streamlit as st
 
-from pll.runs.snapshots import ComparisonSnapshot, Snapshot
-from pll.runs.worker import Worker
+from pll.errors import UserError
+from pll.runs.run import Run
+from pll.runs.snapshots import Snapshot
 from pll.ui import session
-from pll.ui.format import STATES, plain, state_icon
+from pll.ui.components.timeline import timeline, timeline_payload
+from pll.ui.format import STATES, format_state, plain, state_icon
 from pll.ui.pace import pace
 from pll.ui.review.error_messages import show_errors
+from pll.ui.view_state import Scene, scenes
 
-T = TypeVar("T", bound=Worker)
+REFRESH = 0.4
+"""Seconds between two looks at a run that moves."""
 IDLE = 3.0
 """Seconds between refreshes while paused: another tab may resume it."""
 PATIENCE = 0.5
 """Seconds to wait for the data before a placeholder is shown."""
 
+Draw = Callable[[list[Scene], Snapshot], None]
+"""Draws what is to be seen of the lanes."""
+
 
 def heading(
-    snapshot: Snapshot | ComparisonSnapshot,
+    snapshot: Snapshot,
     in_short: str,
     hidden: Collection[str],
     *,
     settings: Callable[[], None],
     share: Callable[[], None],
     onward: Callable[[], None],
-    beside: Callable[[], None] | None = None,
+    beside: Callable[[], None],
 ) -> None:
     """Show name, state and settings; at the right, sharing and next steps.
 
-    Args:
-        in_short: how it was set up, in one line.
-        hidden: what a lesson puts away.
-        beside: draws what is beside that line.
+    Parameters
+    ----------
+    in_short
+        How it was set up, in one line.
+    hidden
+        What a lesson puts away.
+    beside
+        Draws what is beside that line.
     """
     with st.container(
         key="run-heading", horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"
@@ -55,31 +67,91 @@ def heading(
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if "settings" not in hidden:
             st.caption(plain(in_short), width="content")
-        if beside is not None:
-            beside()
+        beside()
 
 
-def refreshed(draw: Callable[[T, str], None], what: T, state: str, every: float) -> None:
-    """Draw a part of the page, and refresh it while it may change.
+def watch(run: Run, state: str, draw: Draw, height: int) -> None:
+    """Draw everything about a run that changes, and refresh it while it may change.
 
-    Args:
-        draw: given `what`, and the state that the rest of the page was made for.
-        every: seconds between two looks at what moves; more where many tabs look (`Pace`).
+    Parameters
+    ----------
+    state
+        The one that the rest of the page was made for; once it is another one, all of the page is made anew.
+    height
+        Of the placeholder until the data is ready.
     """
-    shortest = {"running": every, "queued": every, "paused": IDLE}.get(state)
+    shortest = {"running": REFRESH, "queued": REFRESH, "paused": IDLE}.get(state)
     interval = None if shortest is None else pace().interval(shortest)
 
     @show_errors
-    def draw_settled() -> None:
+    def draw_now() -> None:
         session.settle_address()
-        if session.registry().role(what) is None:
+        if session.registry().role(run) is None:
             st.rerun()  # it is no longer shared; the page says so
         if shortest is None or interval is None:
-            draw(what, state)
+            _live(run, state, draw, height)
             return
         with pace().counted(session.tab_id()):
-            draw(what, state)
+            _live(run, state, draw, height)
         if pace().has_changed(interval, shortest):
             st.rerun()  # the browser keeps the interval until all of the page is made anew
 
-    st.fragment(draw_settled, run_every=interval)()
+    st.fragment(draw_now, run_every=interval)()
+
+
+def _live(run: Run, state_of_page: str, draw: Draw, height: int) -> None:
+    snapshot = run.snapshot()
+    if snapshot.state != state_of_page:
+        st.rerun()  # the buttons above belong to another state
+    if not run.wait_until_ready(PATIENCE):  # it waits for its turn, or reads a large file: not a second time, here
+        st.caption(format_state(snapshot))
+        st.progress(0.0)
+        st.container(height=height, border=False)
+        return
+    try:
+        now = scenes(run, snapshot)
+    except UserError as error:
+        st.error(plain(error), icon=":material/error:")
+        return
+    draw(now, snapshot)
+
+
+def progress(now: Sequence[Scene], snapshot: Snapshot) -> None:
+    """Where the run stands, and which epoch is in view."""
+    looking = now[0].looking
+    when = max(now, key=lambda scene: scene.frame.epoch).frame.when.lower()
+    back = "" if looking.follow or all(scene.is_latest for scene in now) else f" · **in view: {when}**"
+    st.caption(format_state(snapshot) + back)
+    draw_timeline(now, snapshot)
+    for scene in now if len(now) > 1 else ():
+        if scene.figures.failure:
+            st.error(plain(f"{scene.title}: {scene.figures.failure}"), icon=":material/error:")
+
+
+def draw_timeline(now: Sequence[Scene], snapshot: Snapshot) -> None:
+    """The epochs, with the one in view: one timeline for all lanes."""
+    looking = now[0].looking
+    if "timeline" in looking.hidden:
+        return
+    longest = max(now, key=lambda scene: scene.epochs[-1])
+    payload = timeline_payload(
+        longest.epochs,
+        done=max(scene.snapshot.epoch for scene in now),
+        total=snapshot.total or 1,
+        viewed=max(scene.frame.epoch for scene in now),
+        follow=looking.follow,
+        live=snapshot.is_active,
+        asked=looking.asked,
+        changed=_changed(now),
+    )
+    timeline(payload, key=f"timeline-{now[0].run.id}", on_look=looking.look)
+
+
+def _changed(now: Sequence[Scene]) -> npt.NDArray[np.float32]:
+    """(epochs,) mean share, over the lanes, of the labels that changed."""
+    most = max(len(scene.snapshot.rows) for scene in now)
+    shares = np.zeros((len(now), most), dtype=np.float32)
+    for line, scene in zip(shares, now, strict=True):
+        n = max(len(scene.data), 1)
+        line[: len(scene.snapshot.rows)] = [(row["changed_labels"] or 0) / n for row in scene.snapshot.rows]
+    return np.asarray(shares.mean(axis=0))

@@ -9,7 +9,6 @@ from pll.paths import app_root
 from pll.ui import login, session, startup
 from pll.ui.format import plain
 from pll.ui.routes import MORE, PAGES
-from pll.ui.view_state import hides_navigation
 
 HERE = Path(__file__).parent
 ASSETS = app_root() / "assets"
@@ -22,7 +21,7 @@ session.settle_address()
 pages = {name: st.Page(**page) for name, page in PAGES.items()}
 page = st.navigation(
     {"": [page for name, page in pages.items() if name not in MORE], "More": [pages[name] for name in MORE]},
-    position="hidden" if hides_navigation() else "top",
+    position="hidden" if session.hides_navigation() else "top",
 )
 try:
     page.run()

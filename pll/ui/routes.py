@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 import streamlit as st
 
@@ -37,3 +38,10 @@ def go(name: str, **query: str) -> None:
 def link(name: str, label: str, **query: str) -> None:
     """A link to another page."""
     st.page_link(PAGES[name]["page"], label=label, query_params=query, icon=":material/arrow_forward:")
+
+
+def address(name: str) -> str:
+    """Return the address of a page as this browser sees it, without a query."""
+    parts = urlsplit(st.context.url or f"http://localhost:8501/{name}")
+    base = parts.path.removesuffix("/").removesuffix(f"/{name}")
+    return urlunsplit((parts.scheme, parts.netloc, f"{base}/{name}", "", ""))

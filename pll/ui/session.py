@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Literal, NoReturn, TypeVar, get_args
+from typing import TYPE_CHECKING, Literal, NoReturn, get_args
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -23,21 +23,19 @@ from pll.formats.votes import Mapped
 from pll.io import Progress, check_free_space, stored_name, write_atomically
 from pll.paths import candid_home
 from pll.runs.access import uploads_key
-from pll.runs.comparison import Comparison
-from pll.runs.personal import PersonalRegistry
-from pll.runs.registry import default_registry
+from pll.runs.registry import MISSING, RunRegistry, default_registry
 from pll.runs.run import Run
-from pll.runs.worker import Worker
 from pll.synthesis import Flip
 from pll.synthesis.label_noise import Noisy
 from pll.ui import login
 
-W = TypeVar("W", bound=Worker)
+if TYPE_CHECKING:
+    from pll.ui.view_state import RunView
 
 
-def registry() -> PersonalRegistry:
+def registry() -> RunRegistry:
     """Return the runs of this process as the person at this page may use them."""
-    return PersonalRegistry(default_registry(), login.person())
+    return default_registry().for_person(login.person())
 
 
 def tab_id() -> str:
@@ -99,58 +97,74 @@ def address_is_sent() -> None:
             st.session_state[f"replaced-{kind}"].is_sent = True
 
 
-def _put_in_view(kind: Kind, worker: Worker | None) -> None:
+def view(run: Run | None, kind: Kind = "run") -> None:
+    """Make this the run in view, in this tab and in its address.
+
+    Parameters
+    ----------
+    run
+        None for none.
+    kind
+        What is left where there is none; else it follows from the run.
+    """
+    kind = kind if run is None else "comparison" if run.is_comparison else "run"
     before = st.query_params.get(kind)
-    if before is not None and (worker is None or before != worker.id):
+    if before is not None and (run is None or before != run.id):
         st.session_state[f"replaced-{kind}"] = _Replaced(before)
-    if worker is None:
+    if run is None:
         st.session_state.pop(kind, None)
         st.query_params.clear()  # also a share link, which would start again
     else:
-        st.session_state[kind] = worker.id
-        if before != worker.id:
-            st.query_params[kind] = worker.id
+        st.session_state[kind] = run.id
+        if before != run.id:
+            st.query_params[kind] = run.id
 
 
-def _in_view(kind: Kind, get: Callable[[str], W]) -> W | None:
+def run_in_view(kind: Kind = "run") -> Run | None:
+    """Return the run of `?run=…` or `?comparison=…`, or the one this tab showed last; None where there is neither.
+
+    Raises
+    ------
+    UserError
+        There is no such run.
+    """
     name = id_in_address(kind) or st.session_state.get(kind)
     if name is None:
         return None
     try:
-        found = get(name)
+        found = find(kind, name)
     except UserError:
         st.session_state.pop(kind, None)
         raise
-    _put_in_view(kind, found)
+    view(found)
     return found
 
 
-def run_in_view() -> Run | None:
-    """The run of `?run=…`, or the one this tab showed last; None where there is neither.
+def find(kind: Kind, run_id: str) -> Run:
+    """Return the run of that id.
 
-    Raises:
-        UserError: there is no such run.
+    Raises
+    ------
+    UserError
+        There is none, or it is not of this kind.
     """
-    return _in_view("run", registry().get)
+    found = registry().get(run_id)
+    if found.is_comparison != (kind == "comparison"):
+        raise UserError(MISSING.format(kind))
+    return found
 
 
-def view(run: Run | None) -> None:
-    """Make this the run in view, in this tab and in its address."""
-    _put_in_view("run", run)
-
-
-def comparison_in_view() -> Comparison | None:
-    """The comparison of `?comparison=…`, or the one this tab showed last; None where there is neither.
-
-    Raises:
-        UserError: there is no such comparison.
-    """
-    return _in_view("comparison", registry().comparison)
-
-
-def view_comparison(comparison: Comparison | None) -> None:
-    """Make this the comparison in view, in this tab and in its address."""
-    _put_in_view("comparison", comparison)
+def hides_navigation() -> bool:
+    """Return whether lesson mode hides the navigation."""
+    query = st.query_params
+    if "lanes" in query or "comparison" in query:
+        run_id = query.get("comparison")
+    else:
+        run_id = query.get("run") or st.session_state.get("run")
+    looking: RunView | None = st.session_state.get(f"run-view-{run_id}")
+    if looking is None:  # a link that is just being opened
+        return "link" in query and "navigation" in query.get("hide", "").split(",")
+    return "navigation" in looking.hidden or looking.presenting
 
 
 # ---- the data chosen -------------------------------------------------------------------------------------------------

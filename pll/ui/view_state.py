@@ -1,4 +1,4 @@
-"""View state of a run: epoch, example and options in view, and the label weights there.
+"""View state of a run of one or more lanes: epoch, example and options in view, and the label weights there.
 
 Looking at an earlier epoch never changes the run: the page reads its history, whatever the run does meanwhile.
 """
@@ -7,73 +7,87 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
+from pll.analysis.comparison_report import LaneFigures
 from pll.analysis.intervals import wilson
+from pll.analysis.protocol import Parts
 from pll.candidates import CandidateSets
 from pll.colors import percent
 from pll.dataset import PartialLabelDataset
+from pll.methods import METHODS
 from pll.runs.history import History
-from pll.runs.run import Run
-from pll.runs.snapshots import Snapshot
+from pll.runs.lanes import lane_titles, rule_of
+from pll.runs.run import Lane, Run
+from pll.runs.snapshots import LaneSnapshot, Snapshot
 from pll.weights import Sharpness, Weights, identified_labels, sharpness
 
 FOLLOWING = ("One example", "Map", "Triangle", "Slow motion")
 """Views that show the chosen example by themselves."""
+EARLY = 0.1
+"""Share of the epochs after which the verdict looks what became of early mistakes."""
 KEPT_FRAMES = 12
 """Epochs whose label weights stay in memory: those just looked at are looked at again, in a comparison two of each
 lane."""
 
 
-@dataclass(kw_only=True)
-class ViewState:
-    """What one browser tab shows of something that trains: a run, or a comparison.
+@dataclass
+class RunView:
+    """What one browser tab shows of a run. What is of one example or one picture only runs of one lane use.
 
-    Attributes:
-        follow: whether the latest epoch is in view, whichever that is.
-        epoch: the epoch in view otherwise.
-        asked: number of the timeline's last request, so that it knows when it was answered.
-        truth: whether star plots are coloured by true labels.
-        hidden: controls that a lesson hides: names of `pll.runs.link.CONTROLS` or `LANE_CONTROLS`, or `view-…`.
+    Attributes
+    ----------
+    run_id
+        The run.
+    follow
+        Whether the latest epoch is in view, whichever that is.
+    epoch
+        The epoch in view otherwise, of every lane.
+    asked
+        Number of the timeline's last request, so that it knows when it was answered.
+    truth
+        Whether star plots are coloured by true labels.
+    hidden
+        Controls that a lesson hides: names of `pll.runs.link.CONTROLS` or `LANE_CONTROLS`, or `view-…`.
+    selected
+        The example in view.
+    order
+        How the heatmap's rows are sorted.
+    frozen
+        The order kept by the user; None where rows are sorted again at every epoch.
+    view
+        The view shown, a key of `VIEWS`; the widget may lag behind it.
+    listed
+        The list shown in the gallery; None for the one that fits best.
+    phase
+        How many of the four steps of slow motion are shown, less one.
+    slow
+        The mini-batch in slow motion, preceded by the state it was computed for.
+    story
+        Label weights of one example by epoch, preceded by the example.
+    pins
+        Pinned examples, in the order in which they were pinned.
+    sought
+        Ids in a link (the example in view, pinned examples), until the data has been read.
+    lost
+        Those of them that the data does not have.
+    presenting
+        Whether the pictures fill the screen.
+    outline
+        The corners of what was drawn on the map; None where nothing is.
     """
 
+    run_id: str
     follow: bool = True
     epoch: int = 0
     asked: int = 0
     truth: bool = False
     hidden: frozenset[str] = frozenset()
-
-    def look(self, epoch: int, follow: bool, asked: int) -> None:
-        """Show this epoch, or follow the latest one."""
-        self.epoch, self.follow, self.asked = epoch, follow, asked
-
-
-@dataclass
-class RunView(ViewState):
-    """What one tab shows of a run.
-
-    Attributes:
-        run_id: the run.
-        selected: the example in view.
-        order: how the heatmap's rows are sorted.
-        frozen: the order kept by the user; None where rows are sorted again at every epoch.
-        view: the view shown, a key of `VIEWS`; the widget may lag behind it.
-        listed: the list shown in the gallery; None for the one that fits best.
-        phase: how many of the four steps of slow motion are shown, less one.
-        slow: the mini-batch in slow motion, preceded by the state it was computed for.
-        story: label weights of one example by epoch, preceded by the example.
-        pins: pinned examples, in the order in which they were pinned.
-        sought: ids in a link (the example in view, pinned examples), until the data has been read.
-        lost: those of them that the data does not have.
-        presenting: whether the pictures fill the screen.
-        outline: the corners of what was drawn on the map; None where nothing is.
-    """
-
-    run_id: str
     selected: int | None = None
     order: str = "confidence"
     frozen: npt.NDArray[np.int64] | None = field(default=None, repr=False)
@@ -87,6 +101,10 @@ class RunView(ViewState):
     lost: tuple[str, ...] = ()
     presenting: bool = False
     outline: list[tuple[int, int]] | None = None
+
+    def look(self, epoch: int, follow: bool, asked: int) -> None:
+        """Show this epoch, or follow the latest one."""
+        self.epoch, self.follow, self.asked = epoch, follow, asked
 
     @property
     def view_key(self) -> str:
@@ -126,27 +144,15 @@ class RunView(ViewState):
         self.selected = self.selected if example is None else place.get(example)
         self.sought = None
 
-    def hide_truth(self, data: PartialLabelDataset) -> PartialLabelDataset:
-        """The data as this lesson shows it: without true labels where they are hidden."""
-        return data.without_truth if "truth" in self.hidden else data
+    def hide_truth(self, parts: Parts) -> Parts:
+        """The data of a lane as this lesson shows it: without true labels where they are hidden."""
+        return Parts(parts.train.without_truth) if "truth" in self.hidden else parts
 
 
 def run_view(run: Run) -> RunView:
     """Return this tab's view of a run."""
     state: RunView = st.session_state.setdefault(f"run-view-{run.id}", RunView(run.id))
     return state
-
-
-def hides_navigation() -> bool:
-    """Return whether lesson mode hides the navigation."""
-    query = st.query_params
-    if "lanes" in query or "comparison" in query:
-        looking = st.session_state.get(f"comparison-view-{query.get('comparison')}")
-    else:
-        looking = st.session_state.get(f"run-view-{query.get('run') or st.session_state.get('run')}")
-    if looking is None:  # a link that is just being opened
-        return "link" in query and "navigation" in query.get("hide", "").split(",")
-    return "navigation" in looking.hidden or getattr(looking, "presenting", False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,22 +181,53 @@ class Frame:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """Everything a view needs: the run, its data, and the moment in view.
+    """Everything a view needs of a lane: the run, its data, and the moment in view.
 
-    Attributes:
-        epochs: the stored epochs, in order.
-        frame: the label weights in view.
-        row: the line of metrics.csv of that epoch; empty before the first.
+    Attributes
+    ----------
+    run
+        The run.
+    place
+        0, 1, …: which of its lanes.
+    title
+        Of the lane: its method, and what it differs in from lanes with the same one.
+    snapshot
+        State of the lane.
+    total
+        Epochs of the longest lane; None before the data is read.
+    parts
+        Its data.
+    history
+        Its label weights over the epochs.
+    epochs
+        The stored epochs, in order.
+    looking
+        What this tab shows of the run.
+    frame
+        The label weights in view; of a lane that has fewer epochs its last ones.
+    row
+        The line of metrics.csv of that epoch; empty before the first, and until it is written.
     """
 
     run: Run
-    snapshot: Snapshot
-    data: PartialLabelDataset
+    place: int
+    title: str
+    snapshot: LaneSnapshot
+    total: int | None
+    parts: Parts
     history: History
     epochs: list[int]
     looking: RunView
     frame: Frame
     row: dict[str, Any]
+
+    @property
+    def lane(self) -> Lane:
+        return self.run.lanes[self.place]
+
+    @property
+    def data(self) -> PartialLabelDataset:
+        return self.parts.train
 
     @property
     def sets(self) -> CandidateSets:
@@ -201,6 +238,42 @@ class Scene:
         """(n,) true labels, −1 where unknown."""
         y = self.data.y
         return np.full(len(self.data), -1, dtype=np.int64) if y is None else y
+
+    @property
+    def known_truth(self) -> npt.NDArray[np.int64] | None:
+        """(n,) true labels, −1 where unknown; None where none is known."""
+        return self.truth if (self.truth >= 0).any() else None
+
+    @property
+    def right(self) -> float | None:
+        """Share of the known true labels that are identified; None before training, and where none is known."""
+        known = self.truth >= 0
+        if not known.any() or not self.frame.epoch:
+            return None
+        return float((self.frame.sharp.identified == self.truth)[known].mean())
+
+    @property
+    def confidence(self) -> float | None:
+        """Mean top label weight; None before training."""
+        return float(self.frame.sharp.confidence.mean()) if self.frame.epoch else None
+
+    @cached_property
+    def figures(self) -> LaneFigures:
+        """What a verdict on several lanes reads."""
+        sharp, epoch, config = self.frame.sharp, self.frame.epoch, self.lane.config
+        early = max(1, round(EARLY * (self.total or 1)))
+        before = None if epoch <= early else stored_frame(self.history, early, self.sets)
+        return LaneFigures(
+            self.title,
+            sharp.identified,
+            sharp.confidence,
+            epoch,
+            rule=rule_of(config),
+            given_truth=config.method in METHODS and METHODS[config.method].needs_truth,
+            early=None if before is None or not 0 < before.epoch < epoch else (before.epoch, before.sharp.identified),
+            test=_test_counts(self.row.get("test_accuracy"), self.parts),
+            failure=self.snapshot.error if self.snapshot.state == "failed" else None,
+        )
 
     @property
     def is_latest(self) -> bool:
@@ -248,25 +321,42 @@ class Scene:
         return np.array(list(found)[:many], dtype=np.int64)
 
 
-def scene(run: Run, snapshot: Snapshot) -> Scene:
-    """What is to be seen now.
+def scenes(run: Run, snapshot: Snapshot) -> list[Scene]:
+    """What is to be seen now of every lane.
 
-    Raises:
-        UserError: the data of the run cannot be read.
+    Raises
+    ------
+    UserError
+        The data of the run cannot be read.
     """
-    looking, data = run_view(run), run.parts().train
-    looking.seek(data)
-    data = looking.hide_truth(data)
-    if "truth" in looking.hidden:
-        snapshot = without_truth_figures(snapshot)
-    sets = data.sets()
-    history = History(run.folder.history, sets)
-    epochs = history.epochs() or [0]
-    frame = _frame(snapshot, history, epochs, looking, sets)
-    return Scene(run, snapshot, data, history, epochs, looking, frame, metrics_at(snapshot, frame.epoch))
+    looking = run_view(run)
+    if looking.sought is not None:
+        looking.seek(run.parts().train)
+    titles = lane_titles([lane.config for lane in run.lanes])
+    level = common_epoch(snapshot) if len(run.lanes) > 1 else None
+    shown = [without_truth_figures(lane) for lane in snapshot.lanes] if "truth" in looking.hidden else snapshot.lanes
+    found = []
+    for place, (lane, state) in enumerate(zip(run.lanes, shown, strict=True)):
+        parts = looking.hide_truth(run.parts(place))
+        history = History(lane.folder.history, parts.train.sets())
+        epochs = history.epochs() or [0]
+        frame = _frame(state, history, epochs, looking, level)
+        row = metrics_at(state, frame.epoch)
+        found.append(
+            Scene(run, place, titles[place], state, snapshot.total, parts, history, epochs, looking, frame, row)
+        )
+    return found
 
 
-def metrics_at(snapshot: Snapshot, epoch: int) -> dict[str, Any]:
+def common_epoch(snapshot: Snapshot) -> int | None:
+    """The latest epoch that every lane at work has completed; None where none is at work.
+
+    Lanes train in turn: at most moments some of them are one epoch ahead, and would be compared with an advantage.
+    """
+    return min((lane.epoch for lane in snapshot.lanes if lane.is_active), default=None)
+
+
+def metrics_at(snapshot: LaneSnapshot, epoch: int) -> dict[str, Any]:
     """Return the metrics of an epoch; of the last one those of the final model, as in labels.csv. Empty before it."""
     row = snapshot.rows[epoch - 1] if 0 < epoch <= len(snapshot.rows) else {}
     if snapshot.metrics and epoch == snapshot.metrics.get("epoch"):
@@ -300,23 +390,35 @@ def identified(row: Mapping[str, Any], data: PartialLabelDataset, test: PartialL
     return percent(share), below
 
 
-def without_truth_figures(snapshot: Snapshot) -> Snapshot:
+def without_truth_figures(snapshot: LaneSnapshot) -> LaneSnapshot:
     """Return the snapshot without metrics that need true labels."""
     nothing = {"transductive_accuracy": None, "test_accuracy": None}
     metrics = None if snapshot.metrics is None else snapshot.metrics | nothing
     return replace(snapshot, rows=tuple(row | nothing for row in snapshot.rows), metrics=metrics)
 
 
-def _frame(snapshot: Snapshot, history: History, epochs: list[int], looking: RunView, sets: CandidateSets) -> Frame:
+def _test_counts(accuracy: float | None, parts: Parts) -> tuple[int, int] | None:
+    """How many test examples are right, of how many whose truth is known."""
+    y = None if parts.test is None else parts.test.y
+    if accuracy is None or y is None:
+        return None
+    known = int((y >= 0).sum())
+    return round(accuracy * known), known
+
+
+def _frame(snapshot: LaneSnapshot, history: History, epochs: list[int], looking: RunView, level: int | None) -> Frame:
     if not looking.follow:
-        return stored_frame(history, looking.epoch, sets)
+        return stored_frame(history, looking.epoch, history.candidates)
     moment, record = snapshot.moment, snapshot.record
     if moment is not None and moment.batch:
         at = (moment.batch, moment.batches)
-        return Frame(moment.epoch, moment.label_weights, sharpness(moment.label_weights, sets), at)
-    if record is not None and record.epoch >= epochs[-1]:
+        return Frame(moment.epoch, moment.label_weights, sharpness(moment.label_weights, history.candidates), at)
+    latest = max(epochs[-1], 0 if record is None else record.epoch)
+    if level is not None and snapshot.is_active and (level in epochs or (record is not None and record.epoch == level)):
+        latest = level
+    if record is not None and record.epoch == latest:
         return Frame(record.epoch, record.label_weights, record.sharpness)
-    return stored_frame(history, epochs[-1], sets)
+    return stored_frame(history, latest, history.candidates)
 
 
 def stored_frame(history: History, epoch: int, sets: CandidateSets) -> Frame:

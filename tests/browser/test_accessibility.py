@@ -41,7 +41,7 @@ def test_no_page_has_a_serious_violation(app: str, app_home: Path, new_page: Any
     runs = RunRegistry(app_home / "runs")
     run = runs.start(IRIS)
     run.join(60)
-    lanes = runs.compare(lane_configs(IRIS, ["proden", "proden-naive"]))
+    lanes = runs.start(*lane_configs(IRIS, ["proden", "proden-naive"]))
     lanes.join(60)
     empty = ["" if name == "home" else name for name in PAGES]
     filled = [f"train?run={run.id}", f"export?run={run.id}", f"compare?comparison={lanes.id}", f"review?run={run.id}"]

@@ -9,7 +9,7 @@ import pytest
 
 from pll.catalog.sources import Source
 from pll.export.replay import replay_html
-from pll.runs import runner
+from pll.runs import fit_loop, run_data
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder
 from pll.synthesis import Flip
@@ -25,9 +25,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, RunFolder]:
     folder = RunFolder(root / "run")
     params = {"threads": 1, "epochs": EPOCHS}
     folder.create(RunConfig(Source("digits"), flip=Flip("binomial", 0.7), holdout=0.2, params=params, name="my digits"))
-    runner.run(folder)
+    fit_loop.train(folder)
     file = root / "replay.html"
-    file.write_text(replay_html(folder, runner.load_parts(folder.config()).train), "utf-8")
+    file.write_text(replay_html(folder, run_data.load_parts(folder.config()).train), "utf-8")
     return file, folder
 
 

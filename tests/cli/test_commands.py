@@ -31,7 +31,7 @@ from pll.methods import METHODS
 from pll.methods.persistence import load_model
 from pll.runs.folder import RunFolder
 from pll.runs.registry import RunRegistry
-from pll.runs.runner import load_parts
+from pll.runs.run_data import load_parts
 from pll.training.metrics import METRICS
 from tests.run_helpers import N, result_of, wait_for, write_data
 from tools.cli_choices import choices

@@ -15,8 +15,9 @@ from pll.experiments.figures import q_panels
 from pll.experiments.sweep import sweep
 from pll.experiments.tables import tables
 from pll.runs.config import RunConfig
+from pll.runs.fit_loop import new_estimator
 from pll.runs.lanes import lane_configs
-from pll.runs.runner import load_parts, new_estimator
+from pll.runs.run_data import load_parts
 from pll.synthesis import Flip
 from pll.synthesis.label_noise import Noisy
 

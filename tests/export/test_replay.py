@@ -25,7 +25,7 @@ from pll.export.replay import replay_html
 from pll.export.replay.film import MOST_EXAMPLES, SCALE, film, fitted, packed, quantised, sample, thinned, unpacked
 from pll.export.replay.page import script
 from pll.export.replay.pictures import picture_payload
-from pll.runs import runner
+from pll.runs import fit_loop, run_data
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder
 from pll.runs.history import History
@@ -42,13 +42,13 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     root = tmp_path_factory.mktemp("replay")
     folder = RunFolder(root / "run")
     folder.create(config(write_data(root / "small.npz", class_names=np.array(NASTY[:4])), name=NASTY[0]))
-    runner.run(folder)
+    fit_loop.train(folder)
     return folder
 
 
 @pytest.fixture(scope="module")
 def data(run: RunFolder) -> PartialLabelDataset:
-    return runner.load_parts(run.config()).train
+    return run_data.load_parts(run.config()).train
 
 
 class Reader(HTMLParser):
@@ -214,7 +214,7 @@ def test_the_pictures_are_drawn_by_the_scripts_of_the_app() -> None:
 def test_a_hundred_epochs_of_digits_are_less_than_3_mb(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
     folder.create(RunConfig(Source("digits"), flip=Flip("binomial", 0.7), holdout=0.2, params={"threads": 1}))
-    runner.run(folder)
-    page = replay_html(folder, runner.load_parts(folder.config()).train)
+    fit_loop.train(folder)
+    page = replay_html(folder, run_data.load_parts(folder.config()).train)
     assert len(page.encode()) < 3_000_000
     assert len(json.loads(Reader(page).scripts[0][1])["epochs"]) == 101  # none was left out

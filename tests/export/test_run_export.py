@@ -13,7 +13,7 @@ from pll.cli.main import main
 from pll.errors import UserError
 from pll.export.run_export import export_run, export_source
 from pll.methods.persistence import load_model
-from pll.runs import runner
+from pll.runs import fit_loop, run_data
 from pll.runs.folder import RunFolder
 from pll.training.metrics import StopTraining
 from tests.run_helpers import config, write_data
@@ -26,13 +26,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     root = tmp_path_factory.mktemp("run")
     folder = RunFolder(root / "run")
     folder.create(config(write_data(root / "small.npz"), name="my labels"))
-    runner.run(folder)
+    fit_loop.train(folder)
     return folder
 
 
 def test_what_is_exported_is_what_the_run_found(folder: RunFolder) -> None:
     source = export_source(folder)
-    parts = runner.load_parts(folder.config())
+    parts = run_data.load_parts(folder.config())
     assert source.name == "my labels"
     assert source.candidates == parts.train.sets()
     assert source.ids.tolist() == parts.train.row_ids.tolist()
@@ -44,15 +44,15 @@ def test_what_is_exported_is_what_the_run_found(folder: RunFolder) -> None:
 
 
 def test_the_data_need_not_be_read_again(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    parts = runner.load_parts(folder.config())
-    monkeypatch.setattr("pll.runs.runner.load_parts", lambda _: pytest.fail("read again"))
+    parts = run_data.load_parts(folder.config())
+    monkeypatch.setattr("pll.runs.run_data.load_parts", lambda *_, **__: pytest.fail("read again"))
     assert export_source(folder, parts).candidates is parts.train.sets()
 
 
 def test_data_that_is_read_otherwise_now_is_refused_in_words(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
     folder.create(config(write_data(tmp_path / "small.npz"), name="my labels"))
-    runner.run(folder)
+    fit_loop.train(folder)
     known = folder.about()["data"]
     folder.note(data=known | {"input_shape": [99], "class_names": ["others"]})
     with pytest.raises(UserError, match=r"read otherwise than .* \(input shape, class names\)"):
@@ -93,7 +93,7 @@ def test_a_stopped_run_has_a_result_until_it_goes_on(folder: RunFolder, tmp_path
         if next(count) == 9:
             raise StopTraining
 
-    runner.run(stopped, hook=hook)
+    fit_loop.train(stopped, hook=hook)
     assert export_source(stopped).metrics["epoch"] == 1
 
     def look() -> None:  # the labels on the disk are no longer those of the model that is being trained
@@ -101,7 +101,7 @@ def test_a_stopped_run_has_a_result_until_it_goes_on(folder: RunFolder, tmp_path
             export_source(stopped)
         raise StopTraining
 
-    runner.run(stopped, hook=look)
+    fit_loop.train(stopped, hook=look)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_an_exported_folder_predicts_as_the_run_does(tmp_path: Path, sample: str
 def test_the_check_program_agrees_and_notices_another_scale(folder: RunFolder, tmp_path: Path) -> None:
     out = tmp_path / "out"
     export_run(folder, out)
-    X = runner.load_parts(folder.config()).train.X
+    X = run_data.load_parts(folder.config()).train.X
     np.save(out / "same.npy", X)
     np.save(out / "smaller.npy", X / 16)
     np.save(out / "larger.npy", X * 16)
@@ -149,7 +149,7 @@ def test_the_check_program_agrees_and_notices_another_scale(folder: RunFolder, t
 def test_predict_warns_about_another_scale(
     folder: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    train = runner.load_parts(folder.config()).train
+    train = run_data.load_parts(folder.config()).train
     data = {"X": train.X, "candidates": train.sets().mask()}
     np.savez(tmp_path / "same.npz", **data)
     np.savez(tmp_path / "larger.npz", **(data | {"X": train.X * 16}))

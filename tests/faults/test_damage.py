@@ -10,6 +10,7 @@ import pytest
 from pll.errors import UserError
 from pll.export.run_export import export_source
 from pll.io import write_atomically
+from pll.runs.fit_loop import train
 from pll.runs.folder import RunFolder, inspect
 from pll.runs.history import History
 from pll.runs.manifest import (
@@ -22,7 +23,7 @@ from pll.runs.manifest import (
     listed_files,
     read_manifest,
 )
-from pll.runs.runner import parts_of, run
+from pll.runs.run_data import parts_of
 from pll.training.metrics import StopTraining
 from tests.faults.damage import COMMANDS, Answer, Case, answer, cases, damaged, verdict
 from tests.run_helpers import config, result_of, write_data
@@ -37,7 +38,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def finished(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
     folder = RunFolder(tmp_path_factory.mktemp("runs") / "finished")
     folder.create(config(data, params={"epochs": 3}))
-    run(folder)
+    train(folder)
     return folder.path
 
 
@@ -52,7 +53,7 @@ def stopped(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
         if next(calls) == 15:
             raise StopTraining
 
-    run(folder, hook=hook)
+    train(folder, hook=hook)
     return folder.path
 
 
@@ -129,7 +130,7 @@ def test_a_resumed_run_is_open_until_it_ends_again(stopped: Path, tmp_path: Path
     assert is_verifiable(folder.path)
     folder.set_state("running")
     assert not is_verifiable(folder.path) and damages(folder.path) == []
-    run(folder)
+    train(folder)
     assert is_verifiable(folder.path) and damages(folder.path) == []
 
 
@@ -188,7 +189,7 @@ def test_label_weights_with_a_flipped_bit_are_not_exported(finished: Path, tmp_p
 
 def test_a_damaged_run_is_not_resumed_to_another_result(stopped: Path, tmp_path: Path, data: Path) -> None:
     whole = RunFolder(damaged(stopped, Case("log.txt", "delete"), tmp_path / "whole"))
-    run(whole)
+    train(whole)
     expected = result_of(whole)
     refused = 0
     for number, case in enumerate(cases(stopped, most_frames=1)):
@@ -197,7 +198,7 @@ def test_a_damaged_run_is_not_resumed_to_another_result(stopped: Path, tmp_path:
         folder = RunFolder(damaged(stopped, case, tmp_path / str(number)))
         try:
             folder.config()
-            run(folder)
+            train(folder)
         except UserError:
             refused += 1
             continue

@@ -14,7 +14,7 @@ import pytest
 
 from pll.errors import UserError
 from pll.io import PART, check_free_space, stored_name, write_atomically
-from pll.runs import runner
+from pll.runs import fit_loop
 from pll.runs.folder import RunFolder
 from tests.run_helpers import config, result_of, write_data
 
@@ -38,16 +38,16 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_run_on_a_full_disk_says_so_and_goes_on_to_the_same_bits(
     size: int, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runner, "CHECKPOINT_EVERY", 0.0)  # a checkpoint at every mini-batch,
-    monkeypatch.setattr(runner, "CHECKPOINT_SHARE", float("inf"))  # whatever it costs
+    monkeypatch.setattr(fit_loop, "CHECKPOINT_EVERY", 0.0)  # a checkpoint at every mini-batch,
+    monkeypatch.setattr(fit_loop, "CHECKPOINT_SHARE", float("inf"))  # whatever it costs
     whole, folder = RunFolder(tmp_path / "whole"), RunFolder(tmp_path / "run")
     for one in (whole, folder):
         one.create(config(data, params={"epochs": 3}))
-    runner.run(whole)
+    fit_loop.train(whole)
     with files_at_most(size), pytest.raises(UserError, match=r"[Ff]ull"):
-        runner.run(folder)
+        fit_loop.train(folder)
     assert not list(folder.path.rglob(f"{PART}*"))
-    runner.run(folder)
+    fit_loop.train(folder)
     assert result_of(folder) == result_of(whole)
 
 

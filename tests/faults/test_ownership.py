@@ -33,7 +33,7 @@ from benchmarks.app import ROOT, Server
 from pll.experiments.execution import ExperimentFolder
 from pll.experiments.experiment import changed
 from pll.experiments.presets import preset
-from pll.runs.access import Access, Role, write_access
+from pll.runs.access import Access, Person, Role, write_access
 from pll.runs.folder import list_runs
 from pll.runs.lanes import lane_configs
 from pll.runs.registry import RunRegistry
@@ -180,14 +180,14 @@ class Stage:
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     home = tmp_path_factory.mktemp("home")
     registry = RunRegistry(home / "runs")
-    run = registry.start(IRIS, owner="ada@example.org")
-    comparison = registry.compare(lane_configs(IRIS, ["proden", "proden-naive"]), owner="ada@example.org")
-    for worker in (run, comparison):
-        worker.join(PATIENCE)
+    mine = registry.for_person(Person("ada@example.org"))
+    made = mine.start(IRIS), mine.start(*lane_configs(IRIS, ["proden", "proden-naive"]))
+    for one in made:
+        one.join(PATIENCE)
     experiment = ExperimentFolder(home / "experiments" / "of-ada")
     experiment.create(changed(preset("uci-binomial"), title="Irises of hers"))
-    for folder in (run.folder.path, comparison.folder):
-        write_access(folder, Access("ada@example.org", SHARED))
+    for one in made:
+        write_access(one.path, Access("ada@example.org", SHARED))
     write_access(experiment.path, Access("ada@example.org"))
     secrets = home / "secrets.toml"
     server = Server(home, f"--secrets.files={secrets}")
@@ -203,7 +203,7 @@ server_metadata_url = "http://localhost:1/nobody"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PLL_ADMINS", "root@example.org")
         server.start()
-    yield Stage(home, Visitors(server), run.id, comparison.id)
+    yield Stage(home, Visitors(server), *(one.id for one in made))
     server.kill()
 
 

@@ -35,7 +35,7 @@ def test_a_signal_stops_with_a_checkpoint_and_resume_goes_on_to_the_same_bits(
         "1",
     ]
     assert main([*fit, "--out", str(tmp_path / "whole")]) == 0
-    run, before = fit_module.runner.run, signal.getsignal(number)
+    run, before = fit_module.fit_loop.train, signal.getsignal(number)
 
     def run_and_signal(*args: object, on_record: object = None, **options: object) -> object:
         def then(record: object) -> None:
@@ -45,7 +45,7 @@ def test_a_signal_stops_with_a_checkpoint_and_resume_goes_on_to_the_same_bits(
         return run(*args, on_record=then, **options)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patched:
-        patched.setattr(fit_module.runner, "run", run_and_signal)
+        patched.setattr(fit_module.fit_loop, "train", run_and_signal)
         assert main([*fit, "--out", str(tmp_path / "run")]) == 128 + number
     assert "--resume" in capsys.readouterr().err
     assert signal.getsignal(number) == before

@@ -17,7 +17,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.results import Results
 from pll.io import is_mapped
-from pll.runs import runner
+from pll.runs import fit_loop
 from pll.runs.folder import RunFolder
 from tests.run_helpers import config
 
@@ -101,7 +101,7 @@ def test_a_run_on_a_folder_is_that_on_one_file(tmp_path: Path, monkeypatch: pyte
         folder = RunFolder(tmp_path / f"run {limit}")
         folder.create(config(tmp_path, source=source_of(str(place)), flip=None, holdout=None))
         folder.lock()
-        runner.run(folder)
+        fit_loop.train(folder)
         folder.unlock()
         made.append((folder.path / "labels.csv").read_bytes())
     assert made[0] == made[1]

@@ -16,7 +16,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.methods import METHODS
 from pll.methods.base import Task
-from pll.runs import runner
+from pll.runs import fit_loop
 from pll.runs.config import RunConfig
 from pll.runs.decided_sets import DecidedSets
 from pll.runs.folder import RunFolder
@@ -162,7 +162,7 @@ def test_a_run_starts_its_history_from_it_and_resumes_to_the_same_result(tmp_pat
     formats.write(dataset(), path)
     whole, broken = (RunFolder(tmp_path / name) for name in ("whole", "broken"))
     whole.create(config(path))
-    runner.run(whole)
+    fit_loop.train(whole)
     assert np.array_equal(History(whole.history, SETS).weights(0), PRIOR)
     assert not np.array_equal(History(whole.history, SETS).weights(1), PRIOR)
     calls = 0
@@ -174,8 +174,8 @@ def test_a_run_starts_its_history_from_it_and_resumes_to_the_same_result(tmp_pat
             raise StopTraining
 
     broken.create(config(path))
-    runner.run(broken, hook=stop)
-    runner.run(broken)
+    fit_loop.train(broken, hook=stop)
+    fit_loop.train(broken)
     for name in ("history/final.npy", "model.safetensors"):
         assert (whole.path / name).read_bytes() == (broken.path / name).read_bytes()
 
@@ -185,7 +185,7 @@ def test_a_run_of_a_method_that_does_not_use_it_says_so(tmp_path: Path) -> None:
     formats.write(dataset(), path)
     folder = RunFolder(tmp_path / "run")
     folder.create(config(path, "plknn"))
-    runner.run(folder)
+    fit_loop.train(folder)
     assert any("does not use the prior" in words for words in folder.about()["data"]["warnings"])
     plain = METHODS["plknn"]().fit(X, SETS)
     assert np.array_equal(np.load(folder.path / "history" / "final.npy"), plain.label_weights_)

@@ -14,23 +14,23 @@ from pll.catalog.sources import Source
 from pll.colors import DARK_BACKGROUND, LANE_COLOURS, LIGHT_BACKGROUND, class_colours, contrast
 from pll.experiments import background
 from pll.experiments.execution import ExperimentFolder, Progress, run_cell
-from pll.runs.comparison import Comparison
 from pll.runs.config import RunConfig
 from pll.runs.lanes import USUAL, lane_configs
+from pll.runs.run import Run
 from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.compare import lines, runs_table
 from pll.ui.compare.picture import picture
-from pll.ui.compare.view_state import ComparisonView, lanes_in_view
+from pll.ui.view_state import scenes
 from tests.page_helpers import button, labels, said
 
 IRIS = RunConfig(Source("iris"), params={"epochs": 12}, flip=Flip("binomial", 0.3), holdout=0.2, name="irises")
 
 
 @pytest.fixture
-def finished(open_page: Any) -> Comparison:
+def finished(open_page: Any) -> Run:
     open_page("home")
-    comparison = session.registry().compare(lane_configs(IRIS, USUAL))
+    comparison = session.registry().start(*lane_configs(IRIS, USUAL))
     comparison.join(60)
     return comparison
 
@@ -56,7 +56,7 @@ def test_from_lanes_to_a_comparison(open_page: Any) -> None:
     assert not page.exception
     (comparison,) = session.registry().comparisons()
     comparison.join(60)
-    configs = [run.config for run in comparison.runs]
+    configs = [run.config for run in comparison.lanes]
     assert [config.method for config in configs] == ["proden", "proden-naive", "clpl"]
     assert [config.params.get("epochs") for config in configs] == [7, 7, None]
     assert {config.flip for config in configs} == {Flip("binomial", 0.3)}
@@ -74,7 +74,7 @@ def test_too_few_lanes_are_said_and_not_started(open_page: Any) -> None:
         assert not [one for one in page.button if one.label == "Start"]
 
 
-def test_its_link_finds_it_with_everything_it_shows(open_page: Any, finished: Comparison) -> None:
+def test_its_link_finds_it_with_everything_it_shows(open_page: Any, finished: Run) -> None:
     page = open_page("compare", comparison=finished.id)
     assert not page.exception
     text = said(page)
@@ -92,55 +92,55 @@ def test_its_link_finds_it_with_everything_it_shows(open_page: Any, finished: Co
 def test_a_dead_link_is_explained(open_page: Any) -> None:
     page = open_page("compare", comparison="nothing-here")
     assert not page.exception
-    assert "no comparison behind this link" in page.error[0].value
+    assert "no run behind this link" in page.error[0].value
     assert button(page, "Start")
 
 
-def test_looking_back_moves_every_lane_and_no_run(open_page: Any, finished: Comparison) -> None:
+def test_looking_back_moves_every_lane_and_no_run(open_page: Any, finished: Run) -> None:
     page = open_page("compare", comparison=finished.id)
-    before = [(run.folder.path / "state.json").read_bytes() for run in finished.runs]
-    page.session_state[f"comparison-view-{finished.id}"].look(3, False, 1)
+    before = [(run.folder.path / "state.json").read_bytes() for run in finished.lanes]
+    page.session_state[f"run-view-{finished.id}"].look(3, False, 1)
     page.run()
     assert not page.exception
     assert "in view: epoch 3" in said(page)
-    rows = [run.folder.metrics()[2] for run in finished.runs]
+    rows = [run.folder.metrics()[2] for run in finished.lanes]
     table = page.table[-1].value
     assert table["Epoch"].tolist() == ["3"] * 5
     assert table["Correct"].tolist() == [f"{100 * row['transductive_accuracy']:.1f} %" for row in rows]
-    assert [(run.folder.path / "state.json").read_bytes() for run in finished.runs] == before
+    assert [(run.folder.path / "state.json").read_bytes() for run in finished.lanes] == before
 
 
-def test_the_buttons_move_all_lanes(open_page: Any, finished: Comparison) -> None:
+def test_the_buttons_move_all_lanes(open_page: Any, finished: Run) -> None:
     page = open_page("compare", comparison=finished.id)
     assert not labels(page) & {"Stop", "Resume", "Run 1 epoch"}, "a finished comparison has nothing to pause or to step"
     button(page, "Restart").click().run()
     assert not page.exception
-    new = session.registry().comparison(page.session_state["comparison"])
+    new = session.registry().get(page.session_state["comparison"])
     assert new.id != finished.id
     new.wait_until_paused(30)
     for press, epoch in (("Run 1 epoch", 1), ("Run 5", 6), ("Run 25", 12)):
         button(page, press).click().run()
         new.wait_until_paused(30)
         assert [lane.epoch for lane in new.snapshot().lanes] == [epoch] * 5
-    for one, other in zip(new.runs, finished.runs, strict=True):  # begun again means the same result
+    for one, other in zip(new.lanes, finished.lanes, strict=True):  # begun again means the same result
         assert np.array_equal(np.load(one.folder.history / "final.npy"), np.load(other.folder.history / "final.npy"))
 
 
-def test_while_lanes_take_turns_they_are_compared_at_the_same_epoch(finished: Comparison) -> None:
+def test_while_lanes_take_turns_they_are_compared_at_the_same_epoch(finished: Run) -> None:
     whole = finished.snapshot()
     ahead = [5, 4, 4, 5, 12]  # the last one has ended; metrics.csv of the others is behind what is on the disk
     lanes = tuple(
         replace(lane, state="finished" if epoch == 12 else "running", rows=lane.rows[:epoch], metrics=None)
         for lane, epoch in zip(whole.lanes, ahead, strict=True)
     )
-    seen = lanes_in_view(finished, replace(whole, state="running", lanes=lanes), ComparisonView())
-    assert [lane.epoch for lane in seen] == [4, 4, 4, 4, 12]
-    table = figures_table([lane.figures for lane in seen], [lane.truth for lane in seen])
+    seen = scenes(finished, replace(whole, state="running", lanes=lanes))
+    assert [lane.frame.epoch for lane in seen] == [4, 4, 4, 4, 12]
+    table = figures_table([lane.figures for lane in seen], [lane.known_truth for lane in seen])
     assert [lane.right for lane in seen] == table["identified_correctly"].tolist()  # of the verdict, too
 
 
 def test_without_truth_lanes_are_compared_by_agreement(
-    open_page: Any, finished: Comparison, monkeypatch: pytest.MonkeyPatch
+    open_page: Any, finished: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(finished.parts().train.__dict__, "y", None)
     page = open_page("compare", comparison=finished.id)
@@ -163,7 +163,7 @@ def test_the_oracle_is_no_lane_without_truth(open_page: Any, monkeypatch: pytest
 
 
 def test_runs_are_filtered_told_apart_opened_and_laid_side_by_side(
-    open_page: Any, finished: Comparison, monkeypatch: pytest.MonkeyPatch
+    open_page: Any, finished: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows: list[int] = []
     real = runs_table.selected
@@ -233,19 +233,19 @@ def test_nothing_is_averaged_without_truth(open_page: Any, monkeypatch: pytest.M
     assert not [one for one in page.button if one.label == "Start"]
 
 
-def test_runs_of_different_data_are_not_called_better(open_page: Any, finished: Comparison) -> None:
+def test_runs_of_different_data_are_not_called_better(open_page: Any, finished: Run) -> None:
     other = session.registry().start(replace(IRIS, seed=5))
     other.join(60)
-    mixed = session.registry().lay_beside([finished.runs[0].id, other.id])
+    mixed = session.registry().compare([finished.lanes[0].id, other.id])
     page = open_page("compare", comparison=mixed.id)
     assert not page.exception
     assert "cannot be compared" in said(page)
     assert "PRODEN seed 0" in said(page) and "PRODEN seed 5" in said(page)
 
 
-def test_a_lane_opens_as_a_run_of_its_own(open_page: Any, finished: Comparison) -> None:
+def test_a_lane_opens_as_a_run_of_its_own(open_page: Any, finished: Run) -> None:
     for name in ("train", "export"):
-        page = open_page(name, run=finished.runs[1].id)
+        page = open_page(name, run=finished.lanes[1].id)
         assert not page.exception
     assert any("labels" in text.value for text in page.markdown)
 
@@ -253,19 +253,19 @@ def test_a_lane_opens_as_a_run_of_its_own(open_page: Any, finished: Comparison) 
 def test_a_lane_at_work_is_watched_on_its_own_page_but_not_moved(open_page: Any) -> None:
     open_page("home")
     long = replace(IRIS, params={"epochs": 100_000})
-    comparison = session.registry().compare(lane_configs(long, ["proden", "proden-naive"]), paused=True)
+    comparison = session.registry().start(*lane_configs(long, ["proden", "proden-naive"]), paused=True)
     comparison.step(epochs=2)
     comparison.wait_until_paused(30)
-    page = open_page("train", run=comparison.runs[0].id)
+    page = open_page("train", run=comparison.lanes[0].id)
     assert not page.exception
     assert "lane of a comparison" in page.info[0].value
     assert button(page, "Stop").disabled and button(page, "Resume").disabled
 
 
-def test_the_picture_is_sound_xml_whatever_names_say(finished: Comparison) -> None:
+def test_the_picture_is_sound_xml_whatever_names_say(finished: Run) -> None:
     snapshot = finished.snapshot()
-    lanes = lanes_in_view(finished, snapshot, ComparisonView())
-    said = verdict([lane.figures for lane in lanes], lanes[0].truth, sizes=lanes[0].data.sets().sizes)
+    lanes = scenes(finished, snapshot)
+    said = verdict([lane.figures for lane in lanes], lanes[0].known_truth, sizes=lanes[0].data.sets().sizes)
     svg = ElementTree.fromstring(picture(lanes, lines.quantities(lanes), said, "<b> & 'mine'", snapshot.total))
     words = [element.text or "" for element in svg.iter("{http://www.w3.org/2000/svg}text")]
     assert "<b> & 'mine' · epoch 12" in words
@@ -274,8 +274,8 @@ def test_the_picture_is_sound_xml_whatever_names_say(finished: Comparison) -> No
     assert dots == 5 * (120 + 1)  # every example of every lane, and its rim
 
 
-def test_labels_of_every_lane_are_one_table(finished: Comparison) -> None:
-    lanes = lanes_in_view(finished, finished.snapshot(), ComparisonView())
+def test_labels_of_every_lane_are_one_table(finished: Run) -> None:
+    lanes = scenes(finished, finished.snapshot())
     table = lines.labels(lanes)
     assert table.groupby("lane", sort=False).size().to_dict() == {lane.title: 120 for lane in lanes}
     for lane in lanes:

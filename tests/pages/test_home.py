@@ -63,7 +63,7 @@ def test_a_door_leads_to_the_comparison(open_page: Any) -> None:
 def test_lanes_are_one_in_the_list_and_deleted_as_one(open_page: Any) -> None:
     open_page("home")
     iris = RunConfig(Source("iris"), params={"epochs": 2}, flip=Flip("binomial", 0.3), name="irises")
-    comparison = session.registry().compare(lane_configs(iris, ["proden", "proden-naive"]))
+    comparison = session.registry().start(*lane_configs(iris, ["proden", "proden-naive"]))
     comparison.join(60)
     home = open_page("home")
     (row,) = [text.value for text in home.markdown if "irises" in text.value and "Delete" not in text.value]
@@ -103,7 +103,7 @@ def test_a_run_says_its_data_size_date_and_result(open_page: Any, finished: Run)
 
 def test_runs_and_comparisons_are_renamed_and_their_reviews_know_them_still(open_page: Any, finished: Run) -> None:
     review = review_id(finished.folder)
-    lanes = session.registry().compare(lane_configs(IRIS, ["proden", "proden-naive"]))
+    lanes = session.registry().start(*lane_configs(IRIS, ["proden", "proden-naive"]))
     lanes.join(60)
     page = open_page("home")
     for one, name in ((finished, "second *try*"), (lanes, "side by side")):
@@ -114,7 +114,7 @@ def test_runs_and_comparisons_are_renamed_and_their_reviews_know_them_still(open
     PerProcess.forget_all()  # another process, later
     registry = session.registry()
     assert registry.get(finished.id).config.name == "second *try*"
-    assert registry.comparison(lanes.id).name == "side by side"
+    assert registry.get(lanes.id).name == "side by side"
     assert review_id(registry.get(finished.id).folder) == review
     check_has_result(registry.get(finished.id).folder)  # no checksum has changed
 

@@ -116,7 +116,7 @@ def test_the_walk_sees_what_it_should(open_page: Any) -> None:
 def test_no_page_renders_names(open_page: Any, evil: RunConfig) -> None:
     run = default_registry().start(evil)
     run.join(60)
-    lanes = default_registry().compare(lane_configs(evil, ["proden", "proden-naive"]))
+    lanes = default_registry().start(*lane_configs(evil, ["proden", "proden-naive"]))
     lanes.join(60)
     failed = default_registry().start(RunConfig(Source("digits"), params={"epochs": 1}, name=EVIL[0], test=evil.source))
     failed.join(60)

@@ -13,8 +13,7 @@ from pll.errors import UserError
 from pll.experiments.background import experiments_home
 from pll.runs.access import ACCESS_FILE, Access, Person, Role, write_access
 from pll.runs.lanes import lane_configs
-from pll.runs.personal import PersonalRegistry
-from pll.runs.registry import default_registry
+from pll.runs.registry import RunRegistry, default_registry
 from pll.ui.routes import PAGES
 from tests.page_helpers import IRIS, button, labels, said
 
@@ -22,8 +21,8 @@ pytestmark = pytest.mark.usefixtures("login")
 ADA, BOB, EVE, ROOT = ({"is_logged_in": True, "email": f"{name}@example.org"} for name in ("ada", "bob", "eve", "root"))
 
 
-def seen_by(name: str) -> PersonalRegistry:
-    return PersonalRegistry(default_registry(), Person(f"{name}@example.org"))
+def seen_by(name: str) -> RunRegistry:
+    return default_registry().for_person(Person(f"{name}@example.org"))
 
 
 @pytest.fixture
@@ -37,7 +36,7 @@ def hers(open_page: Any) -> Any:
 @pytest.fixture
 def lanes(open_page: Any) -> Any:
     """A finished comparison of Ada's."""
-    comparison = seen_by("ada").compare(lane_configs(IRIS, ["proden", "proden-naive"]))
+    comparison = seen_by("ada").start(*lane_configs(IRIS, ["proden", "proden-naive"]))
     comparison.join(60)
     return comparison
 
@@ -71,10 +70,10 @@ def test_every_method_refuses_a_stranger_and_changes_nothing(hers: Any, lanes: A
     eve = seen_by("eve")
     attempts: list[Callable[[], object]] = [
         lambda: eve.get(hers.id),
-        lambda: eve.comparison(lanes.id),
+        lambda: eve.get(lanes.id),
         lambda: eve.delete(hers.id),
-        lambda: eve.delete_comparison(lanes.id),
-        lambda: eve.lay_beside([hers.id, lanes.runs[0].id]),
+        lambda: eve.delete(lanes.id),
+        lambda: eve.compare([hers.id, lanes.lanes[0].id]),
         lambda: eve.share(hers, Access("eve@example.org")),
         lambda: eve.access(hers),
         lambda: eve.control(hers, "stopped", hers.stop),
@@ -85,7 +84,7 @@ def test_every_method_refuses_a_stranger_and_changes_nothing(hers: Any, lanes: A
             attempt()
     assert (eve.all(), eve.comparisons()) == ([], [])
     assert len(seen_by("ada").all()) == 3 and seen_by("ada").access(hers) == Access("ada@example.org")
-    nobody = PersonalRegistry(default_registry(), Person(""))
+    nobody = default_registry().for_person(Person(""))
     with pytest.raises(UserError, match="Log in"):
         nobody.start(IRIS)
     assert nobody.all() == []
@@ -100,7 +99,7 @@ def test_roles(open_page: Any, hers: Any, by: str, role: Role, may_review: bool)
     train = open_page("train", user=BOB, run=hers.id)
     assert "Belongs to ada" in shown(train)
     assert not {"Restart", "Stop", "Run 5", "Resume"} & labels(train)
-    assert "identified" in shown(open_page("export", user=BOB, run=hers.id)).lower()
+    assert "150 labels" in shown(open_page("export", user=BOB, run=hers.id))
     review = shown(open_page("review", user=BOB, run=hers.id))
     assert ("not to review" not in review) == may_review
     assert ("has not started the review" in review) == may_review
@@ -145,7 +144,7 @@ def test_runs_of_before_the_login_are_the_administrators(open_page: Any) -> None
     run = default_registry().start(IRIS)
     run.join(60)
     assert seen_by("ada").all() == []
-    assert PersonalRegistry(default_registry(), Person("root@example.org", is_admin=True)).may(run, "owner")
+    assert default_registry().for_person(Person("root@example.org", is_admin=True)).may(run, "owner")
 
 
 def test_a_damaged_file_of_access_opens_nothing(hers: Any) -> None:
@@ -160,15 +159,16 @@ def test_a_damaged_file_of_access_opens_nothing(hers: Any) -> None:
 
 
 def test_lanes_are_shared_with_their_comparison(lanes: Any) -> None:
-    assert seen_by("bob").role(lanes.runs[0]) is None
-    seen_by("ada").share(lanes.runs[0], Access("ada@example.org", {"bob@example.org": "viewer"}))
-    assert [seen_by("bob").role(one) for one in (lanes, *lanes.runs)] == ["viewer"] * 3
+    each = [seen_by("ada").get(lane.id) for lane in lanes.lanes]
+    assert seen_by("bob").role(each[0]) is None
+    seen_by("ada").share(each[0], Access("ada@example.org", {"bob@example.org": "viewer"}))
+    assert [seen_by("bob").role(one) for one in (lanes, *each)] == ["viewer"] * 3
 
 
-def test_runs_laid_beside_each_other_are_seen_by_who_may_see_each(open_page: Any, hers: Any) -> None:
+def test_a_comparison_of_finished_runs_is_seen_by_who_may_see_each(open_page: Any, hers: Any) -> None:
     other = seen_by("ada").start(IRIS)
     other.join(60)
-    beside = seen_by("ada").lay_beside([hers.id, other.id])
+    beside = seen_by("ada").compare([hers.id, other.id])
     bob = {"bob@example.org": "viewer"}
     seen_by("ada").share(beside, Access("ada@example.org", bob))  # type: ignore[arg-type]
     assert seen_by("bob").role(beside) is None

@@ -15,7 +15,7 @@ from pll.runs.link import Look, Share, from_query, to_query
 from pll.runs.registry import default_registry
 from pll.synthesis import Flip
 from pll.ui import session
-from pll.ui.train.sharing import SLUGS
+from pll.ui.links import SLUGS
 from pll.ui.train.views import VIEWS
 from tests.page_helpers import button, labels, said
 from tests.run_helpers import write_data
@@ -52,7 +52,7 @@ def test_a_link_sets_up_the_run_and_the_view(open_page: Any) -> None:
     page = ended(open_page("train", **link(look)))
     (run,) = session.registry().all()
     assert run.config == IRIS
-    assert (run.pace, run.settle_after) == (500.0, 50)
+    assert (run.pace, run.patience) == (500.0, 50)
     assert "in view: epoch 5" in said(page)
     assert VIEWS["One example"].question in said(page)
     assert page.query_params["run"] == run.id
@@ -238,7 +238,7 @@ def test_the_link_of_a_run_sets_up_the_same_run(sharing: Any) -> None:
 
 
 def test_the_link_remembers_what_a_lesson_hides(sharing: Any) -> None:
-    sharing.button_group(key="share-controls").set_value(["transport", "truth"]).run()
+    sharing.button_group(key="share-controls-run").set_value(["transport", "truth"]).run()
     sharing.button_group(key="share-views").set_value(["entropy"]).run()
     assert shared(sharing).look.hidden == ("transport", "truth", "view-entropy")
     sharing.button_group(key="share-start").set_value("Waits before epoch 1").run()
@@ -257,7 +257,7 @@ def test_when_a_run_is_settled_can_be_said(open_page: Any) -> None:
     (stop,) = [box for box in page.selectbox if box.label == "Stop when settled"]
     stop.set_value(25).run()
     assert not page.exception
-    assert run.settle_after == 25
+    assert run.patience == 25
     (speed,) = [box for box in page.selectbox if box.label == "Speed"]
     assert speed.value == math.inf
     speed.set_value(3.0).run()
@@ -267,13 +267,13 @@ def test_when_a_run_is_settled_can_be_said(open_page: Any) -> None:
     assert run.pace is None
     (stop,) = [box for box in page.selectbox if box.label == "Stop when settled"]
     stop.set_value(0).run()
-    assert run.settle_after is None
+    assert run.patience is None
 
 
 def test_a_link_may_bring_a_speed_of_its_own(open_page: Any) -> None:
     page = started(open_page("train", **link(Look(paused=True, pace=2.5, settle=7))))
     run = session.registry().get(page.session_state["run"])
-    assert (run.pace, run.settle_after) == (2.5, 7)
+    assert (run.pace, run.patience) == (2.5, 7)
     said_there = {box.label: box.options[box.index] for box in page.selectbox if box.index is not None}
     assert said_there["Speed"] == "2.5 epochs a second"
     assert said_there["Stop when settled"] == "Stop when settled: 7 epochs"

@@ -9,14 +9,14 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 
 from pll.catalog.sources import Source
-from pll.runs.comparison import Comparison
 from pll.runs.folder import RunConfig
 from pll.runs.lanes import lane_configs
 from pll.runs.lanes_link import lanes_from_query, lanes_to_query
 from pll.runs.link import Look
+from pll.runs.run import Run
 from pll.synthesis import Flip
 from pll.ui import session
-from pll.ui.compare.view_state import ComparisonView, lanes_in_view
+from pll.ui.view_state import run_view, scenes
 from tests.page_helpers import button, labels, said
 from tests.run_helpers import write_data
 
@@ -35,11 +35,11 @@ def started(page: Any) -> Any:
     return button(page, "Start").click().run() if "Start" in labels(page) else page
 
 
-def ended(page: Any) -> tuple[Any, Comparison]:
+def ended(page: Any) -> tuple[Any, Run]:
     """The page once the comparison in view has ended, and that one."""
     assert not page.exception
     page = started(page)
-    comparison = session.registry().comparison(page.session_state["comparison"])
+    comparison = session.registry().get(page.session_state["comparison"])
     comparison.join(60)
     page.run()
     assert not page.exception
@@ -48,10 +48,10 @@ def ended(page: Any) -> tuple[Any, Comparison]:
 
 def test_a_link_sets_up_the_lanes_and_the_view(open_page: Any) -> None:
     page, comparison = ended(open_page("compare", **link(Look(epoch=5, truth=True, settle=50, pace=500.0))))
-    assert [run.config for run in comparison.runs] == CONFIGS
-    assert (comparison.pace, comparison.settle_after) == (500.0, 50)
+    assert [run.config for run in comparison.lanes] == CONFIGS
+    assert (comparison.pace, comparison.patience) == (500.0, 50)
     assert "in view: epoch 5" in said(page)
-    assert page.session_state[f"comparison-view-{comparison.id}"].truth
+    assert page.session_state[f"run-view-{comparison.id}"].truth
     assert page.query_params["comparison"] == comparison.id
 
 
@@ -60,7 +60,7 @@ def test_the_same_link_gives_the_same_figures_and_a_reload_finds_them(open_page:
     second, yours = ended(open_page("compare", **link()))
     assert mine.id != yours.id
     assert first.table[-1].value.equals(second.table[-1].value)
-    for one, other in zip(mine.runs, yours.runs, strict=True):
+    for one, other in zip(mine.lanes, yours.lanes, strict=True):
         assert np.array_equal(np.load(one.folder.history / "final.npy"), np.load(other.folder.history / "final.npy"))
     reloaded = open_page("compare", **link(), comparison=mine.id)
     assert reloaded.session_state["comparison"] == mine.id
@@ -91,20 +91,20 @@ def test_predict_then_reveal(open_page: Any) -> None:
     assert "Correct" not in page.table[-1].value and not page.toggle
     next(one for one in page.button if one.label == "Show everything").click().run()
     assert "Correct" in page.table[-1].value
-    looking = ComparisonView(hidden=frozenset({"truth"}))
-    lanes = lanes_in_view(comparison, comparison.snapshot(), looking)
-    again = lanes_in_view(comparison, comparison.snapshot(), looking)
-    assert all(lane.truth is None and lane.parts.test is None for lane in lanes)
+    run_view(comparison).hidden = frozenset({"truth"})
+    lanes = scenes(comparison, comparison.snapshot())
+    again = scenes(comparison, comparison.snapshot())
+    assert all(lane.known_truth is None and lane.parts.test is None for lane in lanes)
     assert len({id(lane.data) for lane in [*lanes, *again]}) == 1  # made once
 
 
 def test_the_popover_gives_the_link(open_page: Any) -> None:
     page, comparison = ended(open_page("compare", **link()))
-    page.session_state[f"comparison-view-{comparison.id}"].look(3, False, 1)
-    page.session_state["compare-share"] = True
+    page.session_state[f"run-view-{comparison.id}"].look(3, False, 1)
+    page.session_state["share"] = True
     page.run()
     assert not page.exception
-    pills = page.button_group(key="share-lane-controls")
+    pills = page.button_group(key="share-controls-lanes")
     pills.set_value(["transport", "truth"]).run()
     made = page.code[0].value
     assert urlsplit(made).path.endswith("/compare") and "comparison=" not in made
@@ -115,9 +115,9 @@ def test_the_popover_gives_the_link(open_page: Any) -> None:
 
 def test_runs_laid_beside_each_other_have_no_link(open_page: Any) -> None:
     _, comparison = ended(open_page("compare", **link()))
-    beside = session.registry().lay_beside([run.id for run in comparison.runs[:2]])
+    beside = session.registry().compare([run.id for run in comparison.lanes[:2]])
     page = open_page("compare", comparison=beside.id)
-    page.session_state["compare-share"] = True
+    page.session_state["share"] = True
     page.run()
     assert not page.exception
     assert "trained separately" in said(page)
@@ -126,7 +126,7 @@ def test_runs_laid_beside_each_other_have_no_link(open_page: Any) -> None:
 def test_a_link_that_waits_and_one_that_is_wrong(open_page: Any) -> None:
     page = started(open_page("compare", **link(Look(paused=True, hidden=("navigation",)))))
     assert not page.exception
-    comparison = session.registry().comparison(page.session_state["comparison"])
+    comparison = session.registry().get(page.session_state["comparison"])
     comparison.wait_until_paused(30)
     assert comparison.snapshot().epoch == 0
     wrong = open_page("compare", **(link() | {"lanes": "proden,produn"}))
@@ -153,4 +153,4 @@ def test_a_file_is_asked_for_and_another_one_is_not_taken(open_page: Any, tmp_pa
     page.session_state["upload"] = source
     page.run()
     _, comparison = ended(page)
-    assert {run.config.source.sha256 for run in comparison.runs} == {source.sha256}
+    assert {run.config.source.sha256 for run in comparison.lanes} == {source.sha256}

@@ -50,7 +50,7 @@ def test_a_run_in_several_processes_is_set_up_where_method_and_machine_can(
 def test_an_interrupted_run_is_resumed_with_another_number_of_processes(
     open_page: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pll.ui.train.run_controls.most_processes", lambda: 2)
+    monkeypatch.setattr("pll.ui.controls.most_processes", lambda: 2)
     run = session.registry().start(RunConfig(Source("iris"), flip=Flip("binomial", 0.3), processes=2), paused=True)
     run.stop()
     run.join(60)

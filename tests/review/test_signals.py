@@ -16,7 +16,7 @@ from pll.errors import UserError
 from pll.review import signals
 from pll.review.ranking import rank
 from pll.review.signals import ReviewSignals, prepare, vote_shares
-from pll.runs import runner
+from pll.runs import fit_loop, run_data
 from pll.runs.folder import RunFolder
 from pll.runs.history import History
 from tests.run_helpers import config, write_data
@@ -27,8 +27,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[RunFolder, Parti
     home = tmp_path_factory.mktemp("runs")
     folder = RunFolder(home / "run")
     folder.create(config(write_data(home / "data.npz")))
-    runner.run(folder)
-    return folder, runner.load_parts(folder.config()).train
+    fit_loop.train(folder)
+    return folder, run_data.load_parts(folder.config()).train
 
 
 def refuse(*_: object, **__: object) -> None:
@@ -68,7 +68,7 @@ def test_a_run_over_the_same_examples_takes_the_neighbours_that_were_found(
     neighbours = prepare(first, data).neighbours
     again = RunFolder(tmp_path / "again")
     again.create(first.config())
-    runner.run(again)
+    fit_loop.train(again)
     monkeypatch.setattr("pll.review.signals.find_neighbours", refuse)
     np.testing.assert_array_equal(prepare(again, data, like=first).neighbours, neighbours)
     np.testing.assert_array_equal(ReviewSignals.of_run(again, data).neighbours, neighbours)  # kept with it
@@ -87,7 +87,7 @@ def test_a_run_that_has_not_begun(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
     folder.create(config(write_data(tmp_path / "data.npz")))
     with pytest.raises(UserError, match="no label weights yet"):
-        ReviewSignals.of_run(folder, runner.load_parts(folder.config()).train)
+        ReviewSignals.of_run(folder, run_data.load_parts(folder.config()).train)
 
 
 SETS = CandidateSets.from_lists([[0, 1], [1, 2]], n_classes=3)

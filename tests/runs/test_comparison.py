@@ -22,12 +22,11 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.export.run_export import export_source
 from pll.methods import METHODS
-from pll.runs import runner
-from pll.runs.comparison import MOST_LANES, Comparison
+from pll.runs import run_data
 from pll.runs.config import RunConfig
 from pll.runs.lanes import USUAL, lane_configs, why_not
 from pll.runs.registry import RunRegistry
-from pll.runs.run import Run
+from pll.runs.run import MOST_LANES, Run
 from pll.synthesis import flip_binomial
 from pll.training.trainer import Trainer
 from tests.run_helpers import BATCHES, config, registry_in, result_of, wait_for, write_data
@@ -51,13 +50,13 @@ def usual(data: Path, **options: Any) -> list[RunConfig]:
     return lane_configs(config(data, **options), USUAL)
 
 
-def ended(worker: Comparison | Run) -> Any:
+def ended(worker: Run | Run) -> Any:
     worker.join(60)
     assert not worker.is_alive()
     return worker
 
 
-def still(comparison: Comparison) -> list[int]:
+def still(comparison: Run) -> list[int]:
     """The epochs of the lanes, once it stands still."""
     comparison.wait_until_paused(30)
     return [lane.epoch for lane in comparison.snapshot().lanes]
@@ -94,15 +93,15 @@ def test_lanes_start_alike_and_see_the_same_batches(
     registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loaded: list[Parts] = []
-    load = runner.load_parts
+    load = run_data.load_parts
 
     def counted(*args: Any, **options: Any) -> Parts:
         loaded.append(load(*args, **options))
         return loaded[-1]
 
-    monkeypatch.setattr(runner, "load_parts", counted)
+    monkeypatch.setattr(run_data, "load_parts", counted)
     spy = Spy(monkeypatch)
-    ended(registry.compare(usual(data, params={"model": "mlp", "epochs": 3})))
+    ended(registry.start(*usual(data, params={"model": "mlp", "epochs": 3})))
     assert len(loaded) == 1  # read and drawn once
     assert len(spy.starts) == len(USUAL)
     first = spy.starts[0]
@@ -116,7 +115,7 @@ def test_lanes_start_alike_and_see_the_same_batches(
 
 def test_lanes_take_turns_by_epoch(registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spy = Spy(monkeypatch)
-    ended(registry.compare(usual(data, params={"epochs": 4})))
+    ended(registry.start(*usual(data, params={"epochs": 4})))
     expected = [(lane, epoch) for epoch in range(4) for lane in range(len(USUAL)) for _ in range(BATCHES)]
     assert spy.turns == expected
 
@@ -128,8 +127,8 @@ LANES = [name for name, method in METHODS.items() if not method.adds_labels and 
 @pytest.mark.parametrize("methods", [LANES[at : at + 5] for at in range(0, len(LANES), 5)])
 def test_a_lane_is_to_the_bit_what_the_method_is_alone(methods: list[str], registry: RunRegistry, data: Path) -> None:
     configs = lane_configs(config(data, params={"epochs": 5}), methods)
-    comparison = ended(registry.compare(configs))
-    for run, what in zip(comparison.runs, configs, strict=True):
+    comparison = ended(registry.start(*configs))
+    for run, what in zip(comparison.lanes, configs, strict=True):
         alone = ended(registry.start(what))
         assert alone.snapshot().state == "finished"
         assert result_of(run.folder) == result_of(alone.folder), what.method
@@ -138,8 +137,8 @@ def test_a_lane_is_to_the_bit_what_the_method_is_alone(methods: list[str], regis
 def test_what_lanes_draw_at_random_does_not_mix(registry: RunRegistry, tmp_path: Path) -> None:
     images = write_data(tmp_path / "images.npz", images=True)
     configs = lane_configs(config(images, params={"augment": "crop-flip", "epochs": 3}), ["proden", "d2cnn"])
-    comparison = ended(registry.compare(configs))
-    for run, what in zip(comparison.runs, configs, strict=True):
+    comparison = ended(registry.start(*configs))
+    for run, what in zip(comparison.lanes, configs, strict=True):
         assert result_of(run.folder) == result_of(ended(registry.start(what)).folder)
 
 
@@ -156,39 +155,39 @@ def test_settings_of_ones_own(data: Path) -> None:
 
 
 def test_steps_are_of_all_lanes_and_change_nothing(registry: RunRegistry, data: Path) -> None:
-    through = ended(registry.compare(usual(data)))
-    stepped = registry.compare(usual(data), paused=True)
+    through = ended(registry.start(*usual(data)))
+    stepped = registry.start(*usual(data), paused=True)
     assert still(stepped) == [0] * 5
     assert stepped.snapshot().state == "paused"
     for epochs, expected in ((1, 1), (2, 3), (25, 6)):
         stepped.step(epochs=epochs)
         assert still(stepped) == [expected] * 5
     assert stepped.snapshot().state == "finished"
-    assert [result_of(run.folder) for run in stepped.runs] == [result_of(run.folder) for run in through.runs]
+    assert [result_of(run.folder) for run in stepped.lanes] == [result_of(run.folder) for run in through.lanes]
 
 
 @pytest.mark.slow
 def test_pauses_and_stops_change_nothing(registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     what = usual(data, params={"epochs": 20})
-    undisturbed = [result_of(run.folder) for run in ended(registry.compare(what)).runs]
+    undisturbed = [result_of(run.folder) for run in ended(registry.start(*what)).runs]
     spy = Spy(monkeypatch)
-    comparison = registry.compare(what)
+    comparison = registry.start(*what)
     for disturb in ("pause", "stop", "pause", "stop"):
         before = len(spy.turns)
         wait_for(lambda: len(spy.turns) > before + 37, "37 batches")  # noqa: B023
         getattr(comparison, disturb)()
         wait_for(lambda: comparison.snapshot().state in ("paused", "stopped"), disturb)
         stood = len(spy.turns)
-        states = {run.snapshot().state for run in comparison.runs}
+        states = {run.snapshot().state for run in comparison.lanes}
         assert states == {"paused" if disturb == "pause" else "stopped"}  # each lane says so by itself
         assert len(spy.turns) == stood
         comparison.resume()
     ended(comparison)
-    assert [result_of(run.folder) for run in comparison.runs] == undisturbed
+    assert [result_of(run.folder) for run in comparison.lanes] == undisturbed
 
 
 def test_a_stop_leaves_a_result_in_every_lane(registry: RunRegistry, data: Path) -> None:
-    comparison = registry.compare(usual(data, params=LONG))
+    comparison = registry.start(*usual(data, params=LONG))
     wait_for(lambda: comparison.snapshot().epoch >= 2, "two rounds")
     comparison.stop()
     ended(comparison)
@@ -196,14 +195,14 @@ def test_a_stop_leaves_a_result_in_every_lane(registry: RunRegistry, data: Path)
     assert snapshot.state == "stopped"
     epochs = [lane.epoch for lane in snapshot.lanes]
     assert max(epochs) - min(epochs) <= 1
-    for run, lane in zip(comparison.runs, snapshot.lanes, strict=True):
+    for run, lane in zip(comparison.lanes, snapshot.lanes, strict=True):
         assert lane.metrics is not None and lane.metrics["epoch"] == lane.epoch
         assert (run.folder.path / "labels.csv").exists() and (run.folder.path / "model.json").exists()
         assert not run.folder.is_locked()
 
 
 def test_stop_before_it_begins(registry: RunRegistry, data: Path) -> None:
-    comparison = registry.compare(usual(data), paused=True)
+    comparison = registry.start(*usual(data), paused=True)
     comparison.wait_until_paused(30)
     comparison.stop()
     ended(comparison)
@@ -214,8 +213,8 @@ def test_stop_before_it_begins(registry: RunRegistry, data: Path) -> None:
 
 
 def test_it_stops_once_all_have_settled(registry: RunRegistry, data: Path) -> None:
-    comparison = registry.compare(usual(data, params={"epochs": 400, "lr": 1e-9}), paused=True)
-    comparison.set_settle(4)
+    comparison = registry.start(*usual(data, params={"epochs": 400, "lr": 1e-9}), paused=True)
+    comparison.set_patience(4)
     comparison.resume()
     ended(comparison)
     snapshot = comparison.snapshot()
@@ -227,7 +226,7 @@ def test_it_stops_once_all_have_settled(registry: RunRegistry, data: Path) -> No
 def test_lanes_of_different_lengths(registry: RunRegistry, data: Path) -> None:
     own = {"proden-sudden": {"epochs": 1}, "proden": {"epochs": 3}, "proden-naive": {"epochs": 6}}
     configs = lane_configs(config(data), list(own), own)
-    comparison = registry.compare(configs, paused=True)
+    comparison = registry.start(*configs, paused=True)
     comparison.step(epochs=4)
     assert still(comparison) == [1, 3, 4]
     snapshot = comparison.snapshot()
@@ -250,8 +249,8 @@ def test_the_time_of_an_epoch_is_that_of_the_lane(
 
     monkeypatch.setattr(Trainer, "step", timed)
     monkeypatch.setattr(time, "perf_counter", lambda: now[0])
-    comparison = ended(registry.compare(usual(data, params={"epochs": 4})))
-    seconds = {run.config.method: [row["seconds"] for row in run.folder.metrics()] for run in comparison.runs}
+    comparison = ended(registry.start(*usual(data, params={"epochs": 4})))
+    seconds = {run.config.method: [row["seconds"] for row in run.folder.metrics()] for run in comparison.lanes}
     assert seconds.pop("pn-oracle") == [BATCHES] * 4
     assert {value for rows in seconds.values() for value in rows} == {0.0}
 
@@ -262,7 +261,7 @@ def test_the_time_of_an_epoch_is_that_of_the_lane(
 def test_a_comparison_is_one_in_the_queue(registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = registry.start(config(data, params=LONG))
     wait_for(lambda: first.snapshot().epoch >= 1, "the first to begin")
-    comparison = registry.compare(usual(data))
+    comparison = registry.start(*usual(data))
     wait_for(lambda: comparison.snapshot().ahead == 1, "the comparison to wait")
     after = registry.start(config(data))
     wait_for(lambda: after.snapshot().ahead == 2, "the next to wait for both")
@@ -274,16 +273,16 @@ def test_a_comparison_is_one_in_the_queue(registry: RunRegistry, data: Path, mon
 
 
 def test_a_lane_at_work_is_left_to_its_comparison(registry: RunRegistry, data: Path) -> None:
-    comparison = registry.compare(usual(data, params=LONG))
+    comparison = registry.start(*usual(data, params=LONG))
     wait_for(lambda: comparison.snapshot().epoch >= 1, "a round")
-    run = comparison.runs[1]
+    run = registry.get(comparison.lanes[1].id)
     assert run.is_elsewhere() and run.snapshot().state == "running"
     with pytest.raises(UserError, match="worked on"):
         run.resume()
     with pytest.raises(UserError, match="at work"):
         registry.delete(run.id)
     with pytest.raises(UserError, match="at work"):
-        registry.delete_comparison(comparison.id)
+        registry.delete(comparison.id)
     comparison.stop()
     ended(comparison)
     assert not run.is_elsewhere()
@@ -301,7 +300,7 @@ def test_threads_are_put_back_and_kept_meanwhile(
 
     monkeypatch.setattr(Trainer, "step", counted)
     own = {"proden": {"epochs": 2}, "proden-naive": {"epochs": 5}}
-    ended(registry.compare(lane_configs(config(data, params={"threads": 2}), list(own), own)))
+    ended(registry.start(*lane_configs(config(data, params={"threads": 2}), list(own), own)))
     assert seen == {2}
     assert torch.get_num_threads() == 1
 
@@ -311,7 +310,7 @@ def test_threads_are_put_back_and_kept_meanwhile(
 
 def test_a_lane_that_fails_does_not_stop_the_others(registry: RunRegistry, data: Path) -> None:
     own = {"proden-sudden": {"lr": 1e30, "loss": "mse"}}
-    comparison = ended(registry.compare(lane_configs(config(data), USUAL, own)))
+    comparison = ended(registry.start(*lane_configs(config(data), USUAL, own)))
     snapshot = comparison.snapshot()
     assert snapshot.state == "finished"
     states = {lane.method: lane.state for lane in snapshot.lanes}
@@ -323,12 +322,12 @@ def test_a_lane_that_fails_does_not_stop_the_others(registry: RunRegistry, data:
 
 
 def test_data_that_cannot_be_read_is_said_in_every_lane(registry: RunRegistry, data: Path) -> None:
-    comparison = registry.compare(usual(data, params=LONG))
+    comparison = registry.start(*usual(data, params=LONG))
     wait_for(lambda: comparison.snapshot().epoch >= 1, "a round")
     comparison.stop()
     ended(comparison)
-    (comparison.runs[0].folder.path / "source" / data.name).write_bytes(b"PK")
-    comparison.runs[0].forget_parts()
+    (comparison.lanes[0].folder.path / "source" / data.name).write_bytes(b"PK")
+    comparison.lanes[0].forget_parts()
     comparison.resume()
     ended(comparison)
     snapshot = comparison.snapshot()
@@ -344,7 +343,7 @@ def test_lanes_that_do_not_belong_together_are_refused(registry: RunRegistry, da
     with pytest.raises(UserError, match="choose two to 5"):
         lane_configs(shared, ["proden"] * (MOST_LANES + 1))
     with pytest.raises(UserError, match="differ in seed"):
-        registry.compare([shared, config(data, seed=1)])
+        registry.start(shared, config(data, seed=1))
     with pytest.raises(UserError, match="prodne"):
         lane_configs(shared, ["prodne", "proden"])
     assert registry.all() == [] and registry.comparisons() == []
@@ -363,7 +362,7 @@ def test_what_cannot_be_written_leaves_nothing(
 
     monkeypatch.setattr("pll.catalog.sources.shutil.copyfile", full)
     with pytest.raises(UserError, match="No space left"):
-        registry.compare(usual(data))
+        registry.start(*usual(data))
     assert list(registry.root.iterdir()) == []
 
 
@@ -387,10 +386,10 @@ def test_who_cannot_be_a_lane_and_why() -> None:
 
 
 def test_each_lane_is_an_ordinary_finished_run(registry: RunRegistry, data: Path) -> None:
-    comparison = ended(registry.compare(usual(data)))
+    comparison = ended(registry.start(*usual(data)))
     again = RunRegistry(registry.root)
-    assert {run.id for run in again.all()} == {run.id for run in comparison.runs}
-    for run in comparison.runs:
+    assert {run.id for run in again.all()} == {run.id for run in comparison.lanes}
+    for run in comparison.lanes:
         found = again.get(run.id)
         assert found.snapshot().state == "finished"
         assert export_source(found.folder, found.parts()).name
@@ -398,67 +397,67 @@ def test_each_lane_is_an_ordinary_finished_run(registry: RunRegistry, data: Path
 
 
 def test_it_is_found_after_a_restart_and_deleted(registry: RunRegistry, data: Path) -> None:
-    comparison = ended(registry.compare(usual(data), name="mine"))
+    comparison = ended(registry.start(*usual(data), name="mine"))
     other = RunRegistry(registry.root)
     (found,) = other.comparisons()
-    assert (found.id, found.name, found.lanes) == (comparison.id, "mine", comparison.lanes)
+    assert (found.id, found.name, found.listed) == (comparison.id, "mine", comparison.listed)
     assert found.snapshot() == comparison.snapshot()
-    assert other.comparison(comparison.id) is found
+    assert other.get(comparison.id) is found
     assert len(found.parts().train) == 96
-    other.delete_comparison(found.id)
+    other.delete(found.id)
     assert list(registry.root.iterdir()) == []
     for link in (comparison.id, "../x", "", "."):
-        with pytest.raises(UserError, match="no comparison behind this link"):
-            other.comparison(link)
+        with pytest.raises(UserError, match="no run behind this link"):
+            other.get(link)
 
 
 def test_a_lane_may_be_deleted_by_itself(registry: RunRegistry, data: Path) -> None:
-    comparison = ended(registry.compare(usual(data)))
-    gone, *kept = [run.id for run in comparison.runs]
+    comparison = ended(registry.start(*usual(data)))
+    gone, *kept = [run.id for run in comparison.lanes]
     registry.delete(gone)
-    assert [run.id for run in registry.comparison(comparison.id).runs] == kept
+    assert [run.id for run in registry.get(comparison.id).lanes] == kept
     for run in kept:
         registry.delete(run)
     with pytest.raises(UserError, match="have been deleted"):
-        registry.comparison(comparison.id)
+        registry.get(comparison.id)
     assert registry.comparisons() == []
 
 
-def test_runs_of_the_past_are_laid_beside_each_other(registry: RunRegistry, data: Path) -> None:
+def test_finished_runs_are_compared(registry: RunRegistry, data: Path) -> None:
     like_one = lane_configs(config(data), ["proden", "clpl"])
     one, same, other = (ended(registry.start(what)) for what in [*like_one, config(data, seed=3)])
-    beside = registry.lay_beside([one.id, same.id])
-    assert beside.shares_data() and not beside.lanes.together
+    beside = registry.compare([one.id, same.id])
+    assert beside.shares_data() and not beside.is_together
     assert beside.parts(0) is beside.parts(1)
     beside.resume()  # there is nothing to train
     assert not beside.is_alive()
     assert beside.snapshot().state == "finished"
-    mixed = registry.lay_beside([one.id, other.id])
+    mixed = registry.compare([one.id, other.id])
     assert not mixed.shares_data()
     assert mixed.parts(0).train.fingerprint != mixed.parts(1).train.fingerprint
     for ids in ([one.id], [one.id, one.id]):
         with pytest.raises(UserError, match="different runs"):
-            registry.lay_beside(ids)
-    registry.delete_comparison(beside.id)
+            registry.compare(ids)
+    registry.delete(beside.id)
     assert {run.id for run in registry.all()} == {one.id, same.id, other.id}  # they stay
 
 
 DRIVER = """
 import sys
 from pathlib import Path
-from pll.runs import runner
+from pll.runs import fit_loop, run_data
 from pll.runs.lanes import USUAL, lane_configs
 from pll.runs.registry import RunRegistry
 from tests.run_helpers import config
-runner.CHECKPOINT_EVERY, runner.CHECKPOINT_SHARE = 0, float("inf")
+fit_loop.CHECKPOINT_EVERY, fit_loop.CHECKPOINT_SHARE = 0, float("inf")
 runs = RunRegistry(Path(sys.argv[1]))
-runs.compare(lane_configs(config(Path(sys.argv[2]), params={"epochs": 30}), USUAL)).join()
+runs.start(*lane_configs(config(Path(sys.argv[2]), params={"epochs": 30}), USUAL)).join()
 """
 
 
 @pytest.mark.slow
 def test_killed_with_9_and_resumed_to_the_same_bits(registry: RunRegistry, data: Path) -> None:
-    straight = ended(registry.compare(usual(data, params={"epochs": 30})))
+    straight = ended(registry.start(*usual(data, params={"epochs": 30})))
     root = registry.root.parent / "killed"
     process = subprocess.Popen(
         [sys.executable, "-c", DRIVER, str(root), str(data)],
@@ -470,7 +469,7 @@ def test_killed_with_9_and_resumed_to_the_same_bits(registry: RunRegistry, data:
 
     def epoch() -> int:
         found = reader.comparisons()
-        return found[0].snapshot().epoch if found and len(found[0].runs) == 5 else 0
+        return found[0].snapshot().epoch if found and len(found[0].lanes) == 5 else 0
 
     try:
         wait_for(lambda: epoch() >= 4 or process.poll() is not None, "four rounds", 120)
@@ -483,4 +482,4 @@ def test_killed_with_9_and_resumed_to_the_same_bits(registry: RunRegistry, data:
     comparison.resume()
     ended(comparison)
     assert comparison.snapshot().state == "finished"
-    assert [result_of(run.folder) for run in comparison.runs] == [result_of(run.folder) for run in straight.runs]
+    assert [result_of(run.folder) for run in comparison.lanes] == [result_of(run.folder) for run in straight.lanes]

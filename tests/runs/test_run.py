@@ -15,8 +15,8 @@ from pll.candidates import CandidateSets
 from pll.catalog.sources import Source
 from pll.errors import UserError
 from pll.methods import METHODS
+from pll.runs import fit_loop, run_data
 from pll.runs import registry as pll_registry
-from pll.runs import runner
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder
 from pll.runs.registry import RunRegistry
@@ -99,7 +99,7 @@ def test_a_run_goes_on_by_itself_to_the_same_result_as_in_the_foreground(
     assert (snapshot.name, snapshot.method, snapshot.error) == ("small.npz", "proden", None)
     foreground = RunFolder(tmp_path / "foreground")
     foreground.create(config(data))
-    runner.run(foreground)
+    fit_loop.train(foreground)
     assert result_of(run.folder) == result_of(foreground)
     assert snapshot.metrics == foreground.state()["metrics"]
 
@@ -382,7 +382,7 @@ def test_a_broken_source_becomes_words(registry: RunRegistry, data: Path) -> Non
     run.stop()
     ended(run)
     (run.folder.path / "source" / data.name).write_bytes(b"PK")
-    run.forget_parts()
+    run.lanes[0].forget_parts()
     run.resume()
     ended(run)
     snapshot = run.snapshot()
@@ -475,14 +475,14 @@ def test_a_run_that_was_deleted_elsewhere_or_damaged_is_said(registry: RunRegist
 
 
 def test_a_method_without_threads_gets_none(registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    method = runner.get_method("proden")
+    method = fit_loop.get_method("proden")
     assert "threads" in method().get_params()
 
     class Threadless(method):  # type: ignore[misc, valid-type]
         def __init__(self, *, epochs: int = 2, seed: int = 0) -> None:
             super().__init__(epochs=epochs, seed=seed)
 
-    monkeypatch.setitem(runner.get_method.__globals__["METHODS"], "threadless", Threadless)
+    monkeypatch.setitem(fit_loop.get_method.__globals__["METHODS"], "threadless", Threadless)
     what = RunConfig(Source(data.name, str(data)), "threadless", {"epochs": 1}, flip=config(data).flip)
     run = ended(registry.start(what))
     assert run.config.params == {"epochs": 1}
@@ -524,13 +524,13 @@ def test_data_is_read_once_and_kept_for_the_last_runs_only(
     registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads: list[str] = []
-    load = runner.load_parts
+    load = run_data.load_parts
 
-    def counted(what: RunConfig) -> Any:
+    def counted(what: RunConfig, **kept: Any) -> Any:
         reads.append(what.name)
-        return load(what)
+        return load(what, **kept)
 
-    monkeypatch.setattr(runner, "load_parts", counted)
+    monkeypatch.setattr(run_data, "load_parts", counted)
     monkeypatch.setattr(pll_registry, "KEPT_PARTS", 2)
     some = [ended(registry.start(config(data, name=name, params={"epochs": 1}))) for name in "abc"]
     assert reads == list("abc")
@@ -549,14 +549,14 @@ def test_page_and_thread_read_the_data_together_once(
     registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads: list[int] = []
-    load = runner.load_parts
+    load = run_data.load_parts
 
-    def slow(what: RunConfig) -> Any:
+    def slow(what: RunConfig, **kept: Any) -> Any:
         reads.append(1)
         time.sleep(0.2)
-        return load(what)
+        return load(what, **kept)
 
-    monkeypatch.setattr(runner, "load_parts", slow)
+    monkeypatch.setattr(run_data, "load_parts", slow)
     run = registry.start(config(data))
     parts = run.parts()
     assert ended(run).parts() is parts

@@ -18,7 +18,7 @@ from pll.export.run_export import export_source
 from pll.formats import FORMATS, read
 from pll.formats.votes import VOTES
 from pll.review.signals import prepare
-from pll.runs import runner
+from pll.runs import fit_loop, run_data
 from pll.runs.config import RunConfig
 from pll.runs.decided_sets import DecidedSets
 from pll.runs.folder import RunFolder
@@ -84,7 +84,7 @@ def trained(brought: Path, tmp_path_factory: pytest.TempPathFactory) -> RunFolde
     folder = RunFolder(tmp_path_factory.mktemp("runs") / "root")
     source = joined_votes([of(brought / "tasks.json")], {}, of(brought / "data.csv"))
     folder.create(RunConfig(replace(source, rule="voters"), params={"epochs": 4, "threads": 1}))
-    runner.run(folder)
+    fit_loop.train(folder)
     return folder
 
 
@@ -92,19 +92,19 @@ def test_a_run_opens_again_with_the_settled_sets_it_keeps(
     trained: RunFolder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("pll.analysis.protocol.settle", lambda *_, **__: pytest.fail("settled again"))
-    parts = runner.parts_of(trained)
+    parts = run_data.parts_of(trained)
     assert parts.train.prior is not None and parts.train.fingerprint == trained.about()["fingerprint"]
     assert (parts.train.given or parts.train.sets()).sizes.max() <= 3
-    (trained.path / "settled.npz").rename(tmp_path / "aside.npz")
+    (trained.path / "vote_sets.npz").rename(tmp_path / "aside.npz")
     try:
         with pytest.raises(pytest.fail.Exception, match="settled again"):  # a run of an earlier version settles anew
-            runner.parts_of(trained)
+            run_data.parts_of(trained)
     finally:
-        (tmp_path / "aside.npz").rename(trained.path / "settled.npz")
+        (tmp_path / "aside.npz").rename(trained.path / "vote_sets.npz")
 
 
 def test_labels_csv_keeps_the_given_sets(trained: RunFolder) -> None:
-    train = runner.parts_of(trained).train
+    train = run_data.parts_of(trained).train
     said = train.annotations
     assert said is not None
     named = {name: set(np.array(NAMES)[said.labels[said.rows == row]]) for row, name in enumerate(train.row_ids)}
@@ -115,7 +115,7 @@ def test_labels_csv_keeps_the_given_sets(trained: RunFolder) -> None:
 
 
 def test_the_replay_of_a_run_on_votes_begins_with_its_prior(trained: RunFolder) -> None:
-    parts = runner.parts_of(trained)
+    parts = run_data.parts_of(trained)
     assert parts.train.prior is not None and len(replay_html(trained, parts.train)) > 1000
 
 
@@ -132,7 +132,7 @@ def test_a_link_asks_for_the_files_of_votes_and_sets_up_the_same(trained: RunFol
         half.with_file(Source("other.csv", "/tmp/other.csv", sha256="f" * 64))
     whole = half.with_file(config.source)
     assert whole.is_complete and whole.config.source == config.source
-    assert runner.load_parts(whole.config).train.fingerprint == trained.about()["fingerprint"]
+    assert run_data.load_parts(whole.config).train.fingerprint == trained.about()["fingerprint"]
 
 
 @pytest.mark.parametrize("votes", ["[]x", '[["a.csv","../etc"]]', '[["a.csv"]]', '{"a": 1}'])
@@ -149,20 +149,20 @@ def test_files_of_votes_are_kept_with_the_run_and_found_when_it_moved(
     assert kept.sha256 and Path(str(kept.path)).is_relative_to(trained.path)
     moved = RunFolder(trained.path.rename(tmp_path / "moved"))
     try:
-        assert len(runner.parts_of(moved).train) == N
+        assert len(run_data.parts_of(moved).train) == N
     finally:
         moved.path.rename(trained.path)
 
 
 def test_decisions_measure_the_voters(trained: RunFolder) -> None:
-    train = runner.parts_of(trained).train
+    train = run_data.parts_of(trained).train
     wrong = train.sets().indices[train.sets().indptr[:-1]]  # say the first candidate is right: others than m0.8 say so
     sets = {row: [int(label)] for row, label in enumerate(wrong[:60])}
     child = RunFolder(trained.path.parent / "child")
     decided = DecidedSets.of("r", "root", "root", sets, warm=False, decisions=len(sets))
     child.create(replace(trained.config(), decided_sets=decided))
-    runner.run(child)
-    found = runner.parts_of(child)
+    fit_loop.train(child)
+    found = run_data.parts_of(child)
     assert found.train.decided is not None and (found.train.decided >= 0).sum() == 60
     assert found.task().known is not None
     settled = found.settled
@@ -179,16 +179,16 @@ def test_votes_alone_and_decisions(brought: Path, tmp_path: Path) -> None:
     source = replace(of(brought / "batch.jsonl"), format=VOTES, votes=(of(brought / "records.json"),), rule="voters")
     root, child = RunFolder(tmp_path / "root"), RunFolder(tmp_path / "child")
     root.create(RunConfig(source, method="dawid-skene"))
-    runner.run(root)
+    fit_loop.train(root)
     decided = DecidedSets.of("r", "root", "root", {k: [0] for k in range(40)}, warm=False, decisions=40)
     child.create(replace(root.config(), decided_sets=decided))
-    runner.run(child)
+    fit_loop.train(child)
     labels = [pd.read_csv(folder.path / "labels.csv") for folder in (root, child)]
     assert (labels[1]["identified_label"][:40] == labels[1]["identified_label"][0]).all()
     assert not np.allclose(labels[0]["confidence"][40:], labels[1]["confidence"][40:])
-    signals = prepare(root, runner.parts_of(root).train)  # a review needs no features
+    signals = prepare(root, run_data.parts_of(root).train)  # a review needs no features
     assert signals.neighbours is None and signals.mean_weights is not None
-    assert runner.VOTES_CONFIDENCE in root.state()["notes"]
+    assert fit_loop.VOTES_CONFIDENCE in root.state()["notes"]
 
 
 def test_labels_go_back_into_every_tool_that_votes_came_from(brought: Path, tmp_path: Path) -> None:
@@ -275,7 +275,7 @@ def test_what_is_learnt_does_not_depend_on_unanswered_examples(
     (tmp_path / "fewer.csv").write_text("".join([f"{head},true_label\n", *rows[3:]]))
     votes = [of(file) for file in partly_answered]
     parts = [
-        runner.load_parts(RunConfig(replace(joined_votes(votes, {}, of(data)), rule="voters"), holdout=holdout))
+        run_data.load_parts(RunConfig(replace(joined_votes(votes, {}, of(data)), rule="voters"), holdout=holdout))
         for holdout in (None, 0.2)
         for data in (tmp_path / "whole.csv", tmp_path / "fewer.csv")
     ]

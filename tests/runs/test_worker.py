@@ -103,7 +103,7 @@ def test_a_step_goes_on_with_a_stopped_run(registry: RunRegistry) -> None:
 
 def test_stop_when_settled(registry: RunRegistry) -> None:
     run = registry.start(config(epochs=400, lr=1e-9), paused=True)  # hardly moves: soon nothing changes
-    run.set_settle(3)
+    run.set_patience(3)
     run.resume()
     run.join(30)
     snapshot = run.snapshot()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pll
 from pll.analysis.health import Health
-from pll.runs.snapshots import Snapshot
+from pll.runs.snapshots import LaneSnapshot, Snapshot
 from pll.ui.format import ICONS, state_icon
 
 PACKAGE = Path(pll.__file__).parent
@@ -16,10 +16,10 @@ TREES = {path: ast.parse(path.read_text("utf-8")) for path in PACKAGE.rglob("*.p
 
 
 def test_no_text_of_a_page_holds_the_name_of_a_class() -> None:
-    """Renaming "Looking" everywhere once made the export page say "ComparisonView at what this format can hold…"."""
+    """Renaming "Looking" everywhere once made the export page say "RunView at what this format can hold…"."""
     nodes = [node for tree in TREES.values() for node in ast.walk(tree)]
     names = {node.name for node in nodes if isinstance(node, ast.ClassDef) and re.match("[A-Z][a-z]+[A-Z]", node.name)}
-    assert "ComparisonView" in names
+    assert "LaneSnapshot" in names
     found = re.compile(rf"\b({'|'.join(sorted(names))})\b")
     for path, tree in TREES.items():
         if not path.is_relative_to(PACKAGE / "ui"):
@@ -35,7 +35,8 @@ def test_no_text_of_a_page_holds_the_name_of_a_class() -> None:
 
 def test_a_run_that_is_not_to_be_trusted_has_no_tick() -> None:
     def finished(verdict: str) -> Snapshot:
-        return Snapshot("a", "a", "proden", "finished", 5, (), health=Health(verdict))
+        lane = LaneSnapshot("a", "a", "proden", "finished", 5, (), health=Health(verdict))
+        return Snapshot("a", "a", "finished", (lane,))
 
     assert state_icon(finished("healthy")) == state_icon(finished("unchecked")) == ICONS["finished"]
     assert state_icon(finished("unhealthy")) != ICONS["finished"]

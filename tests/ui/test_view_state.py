@@ -17,7 +17,7 @@ from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
 from pll.synthesis import Flip
 from pll.ui import view_state as module
-from pll.ui.view_state import RunView, Scene, scene, stored_frame
+from pll.ui.view_state import RunView, Scene, scenes, stored_frame
 from pll.weights import identified_labels
 
 EPOCHS = 12
@@ -42,7 +42,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
 
 
 def now(run: Run) -> Scene:
-    return scene(run, run.snapshot())
+    return scenes(run, run.snapshot())[0]
 
 
 def test_a_run_is_seen_from_its_beginning_to_its_end(run: Run, looking: RunView) -> None:
@@ -122,7 +122,7 @@ def test_who_changed_last(run: Run, looking: RunView) -> None:
 
 def test_data_without_truth_has_none(run: Run, looking: RunView) -> None:
     here = now(run)
-    unlabelled = replace(here, data=replace(here.data, y=None))
+    unlabelled = replace(here, parts=replace(here.parts, train=replace(here.data, y=None)))
     assert unlabelled.truth.tolist() == [-1] * len(here.data)
 
 

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 from pll.colors import LANE_COLOURS, LANE_DASHES
 from pll.runs.labels_table import labels_frame
 from pll.ui import charts
-from pll.ui.compare.view_state import LaneView
+from pll.ui.view_state import Scene
 
 STROKES = {"solid": "", "dash": "7 4", "dashdot": "8 3 2 3", "longdash": "12 4", "dot": "3 3"}
 """Dashes of `LANE_DASHES` as SVG's `stroke-dasharray`."""
@@ -40,16 +40,16 @@ ENTROPY = Quantity("mean_entropy", "Mean entropy")
 CHANGED = Quantity("changed_labels", "Labels that changed", "labels")
 
 
-def quantities(lanes: Sequence[LaneView]) -> list[Quantity]:
+def quantities(lanes: Sequence[Scene]) -> list[Quantity]:
     """What there is to compare: against the truth where it is known, else how sure and how settled the lanes are."""
     first = next((lane.snapshot.rows[-1] for lane in lanes if lane.snapshot.rows), {})
-    if first.get("transductive_accuracy") is None and any(lane.truth is None for lane in lanes):
+    if first.get("transductive_accuracy") is None and any(lane.known_truth is None for lane in lanes):
         return [CONFIDENCE, ENTROPY, CHANGED]
     tested = any(lane.parts.test is not None for lane in lanes)
     return [IDENTIFIED, TEST, CONFIDENCE] if tested else [IDENTIFIED, CONFIDENCE, ENTROPY]
 
 
-def series(lane: LaneView, quantity: Quantity) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+def series(lane: Scene, quantity: Quantity) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
     """(m,) epochs and values of one lane, thinned to what a line needs."""
     rows = [row for row in lane.snapshot.rows if row[quantity.column] is not None]
     at = charts.thinned(len(rows))
@@ -59,7 +59,7 @@ def series(lane: LaneView, quantity: Quantity) -> tuple[npt.NDArray[np.int32], n
 
 
 def chart(
-    lanes: Sequence[LaneView], quantity: Quantity, total: int | None, viewed: int | None
+    lanes: Sequence[Scene], quantity: Quantity, total: int | None, viewed: int | None
 ) -> tuple[go.Figure, pd.DataFrame]:
     """One quantity of all lanes.
 
@@ -85,7 +85,7 @@ def chart(
     return figure, table(lanes, [quantity])
 
 
-def table(lanes: Sequence[LaneView], wanted: Sequence[Quantity]) -> pd.DataFrame:
+def table(lanes: Sequence[Scene], wanted: Sequence[Quantity]) -> pd.DataFrame:
     """Every epoch of every lane: lane, epoch and the quantities, as metrics.csv has them."""
     columns = [quantity.column for quantity in wanted]
     rows = [
@@ -96,13 +96,13 @@ def table(lanes: Sequence[LaneView], wanted: Sequence[Quantity]) -> pd.DataFrame
     return pd.DataFrame(rows, columns=["lane", "epoch", *columns])
 
 
-def labels(lanes: Sequence[LaneView]) -> pd.DataFrame:
+def labels(lanes: Sequence[Scene]) -> pd.DataFrame:
     """What the star plots show, of every example: lane, epoch, and the columns of labels.csv."""
     parts = []
     for lane in lanes:
         data = lane.data
-        frame = labels_frame(data.sets(), lane.weights, data.row_ids, y=data.y, given=data.given)
-        frame.insert(0, "epoch", lane.epoch)
+        frame = labels_frame(data.sets(), lane.frame.weights, data.row_ids, y=data.y, given=data.given)
+        frame.insert(0, "epoch", lane.frame.epoch)
         frame.insert(0, "lane", lane.title)
         parts.append(frame)
     return pd.concat(parts, ignore_index=True)

@@ -16,10 +16,10 @@ from pll.analysis.comparison_report import Verdict
 from pll.colors import class_colours, percent, short_names
 from pll.ui.compare.lines import Quantity
 from pll.ui.compare.svg_lines import ON_PAPER, over_epochs, stroke, text
-from pll.ui.compare.view_state import LaneView
 from pll.ui.components import saving
 from pll.ui.components.component import register
 from pll.ui.components.star import anchors, star_positions, star_sample
+from pll.ui.view_state import Scene
 
 WIDTH, MARGIN, GAP = 1200, 30, 24
 POINTS = 600
@@ -28,7 +28,7 @@ INK, QUIET, GRID = ON_PAPER
 FONT = "font-family='Source Sans Pro, Helvetica, Arial, sans-serif'"
 
 
-def picture(lanes: Sequence[LaneView], wanted: Sequence[Quantity], said: Verdict, name: str, total: int | None) -> str:
+def picture(lanes: Sequence[Scene], wanted: Sequence[Quantity], said: Verdict, name: str, total: int | None) -> str:
     """The picture as SVG.
 
     Args:
@@ -39,7 +39,7 @@ def picture(lanes: Sequence[LaneView], wanted: Sequence[Quantity], said: Verdict
     """
     star = (WIDTH - 2 * MARGIN - GAP * (len(lanes) - 1)) / len(lanes)
     size = min(star, 240.0)
-    epoch = max(lane.epoch for lane in lanes)
+    epoch = max(lane.frame.epoch for lane in lanes)
     parts = [text(MARGIN, 40, f"{name} · epoch {epoch}", size=20, weight=600)]
     top = 64.0
     for lane in lanes:
@@ -90,7 +90,7 @@ _png = register(
 )
 
 
-def _head(lane: LaneView, x: float, y: float) -> str:
+def _head(lane: Scene, x: float, y: float) -> str:
     right, sure = lane.right, lane.confidence
     figures = [f"{percent(right)} correct"] if right is not None else []
     figures += [f"{percent(sure)} sure"] if sure is not None else []
@@ -101,11 +101,11 @@ def _head(lane: LaneView, x: float, y: float) -> str:
     )
 
 
-def _star(lane: LaneView, x: float, y: float, radius: float) -> str:
+def _star(lane: Scene, x: float, y: float, radius: float) -> str:
     sets = lane.data.sets()
     rows = star_sample(len(sets), POINTS)
     some = sets.take(rows)
-    places = star_positions(lane.weights[sets.positions(rows)], some)
+    places = star_positions(lane.frame.weights[sets.positions(rows)], some)
     colours = class_colours(sets.n_classes)
     labels = lane.figures.identified[rows]
     dots = "".join(

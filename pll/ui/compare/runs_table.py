@@ -9,9 +9,8 @@ import pandas as pd
 import streamlit as st
 
 from pll.colors import percent
-from pll.runs.comparison import MOST_LANES
 from pll.runs.lanes import lane_titles
-from pll.runs.run import Run, readable
+from pll.runs.run import MOST_LANES, Run, readable
 from pll.runs.runs_table import differences, runs_frame
 from pll.ui import charts, session
 from pll.ui.format import STATES, count, plain

@@ -13,10 +13,10 @@ from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.methods import METHODS, get_method, method_title
 from pll.methods.advice import advise
-from pll.runs.comparison import MOST_LANES, Comparison
 from pll.runs.config import RunConfig
+from pll.runs.fit_loop import new_estimator
 from pll.runs.lanes import USUAL, lane_configs, why_not
-from pll.runs.runner import new_estimator
+from pll.runs.run import MOST_LANES, Run
 from pll.synthesis import FLIPS, Flip
 from pll.training.models import MODEL_INFO
 from pll.ui import charts, session
@@ -36,7 +36,7 @@ PACE = 8.0
 """Epochs a second at which eyes can follow; one of the speeds of the transport bar."""
 FOR_EYES = 15.0
 """Seconds: what would take longer by itself, or at that pace, goes at full speed."""
-Make = Callable[[], Comparison]
+Make = Callable[[], Run]
 
 
 def choose_data(*, with_q: bool = True) -> tuple[ChosenData, PartialLabelDataset]:
@@ -226,14 +226,14 @@ def cost(configs: Sequence[RunConfig], data: PartialLabelDataset, repeats: int |
     return seconds if can_start else None
 
 
-def begin(configs: Sequence[RunConfig], seconds: float) -> Comparison:
+def begin(configs: Sequence[RunConfig], seconds: float) -> Run:
     """Create lanes; slowed down where they would end before one could watch them.
 
     Raises:
-        UserError: see `RunRegistry.compare`.
+        UserError: see `RunRegistry.start`.
     """
-    comparison = session.registry().compare(configs)
+    run = session.registry().start(*configs)
     longest = max(int(config.params.get("epochs", 100)) for config in configs)
     if seconds < FOR_EYES and longest <= FOR_EYES * PACE:
-        comparison.set_pace(PACE)
-    return comparison
+        run.set_pace(PACE)
+    return run

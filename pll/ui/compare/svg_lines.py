@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from pll.colors import LANE_COLOURS, LANE_DASHES
 from pll.ui.compare.lines import STROKES, Quantity, series
-from pll.ui.compare.view_state import LaneView
 from pll.ui.components.component import register
+from pll.ui.view_state import Scene
 
 
 class Inks(NamedTuple):
@@ -33,7 +33,7 @@ WIDTH, HIGH = 430.0, 290.0
 
 
 def over_epochs(
-    lanes: Sequence[LaneView],
+    lanes: Sequence[Scene],
     quantity: Quantity,
     total: int | None,
     *,
@@ -78,7 +78,7 @@ def over_epochs(
     return "".join(parts)
 
 
-def live(lanes: Sequence[LaneView], quantity: Quantity, total: int | None, viewed: int | None, key: str) -> None:
+def live(lanes: Sequence[Scene], quantity: Quantity, total: int | None, viewed: int | None, key: str) -> None:
     """The lines on the page; existing ones are updated, never replaced."""
     drawn = over_epochs(lanes, quantity, total, place=(2, 16, WIDTH - 22), high=HIGH, viewed=viewed, inks=ON_PAGE)
     last = ", ".join(

@@ -12,7 +12,7 @@ from pll.experiments import background
 from pll.experiments.execution import ExperimentFolder
 from pll.experiments.sweep import MOST_SEEDS, sweep
 from pll.runs.config import RunConfig
-from pll.runs.personal import GONE
+from pll.runs.registry import GONE
 from pll.ui import session
 from pll.ui.experiments import live
 from pll.ui.format import plain
@@ -67,7 +67,7 @@ def begin(configs: Sequence[RunConfig], seeds: int, qs: Sequence[float]) -> None
 
 def look_at(folder: ExperimentFolder) -> None:
     """Make this the one in view, in the address too."""
-    session.view_comparison(None)
+    session.view(None, "comparison")
     st.query_params["experiment"] = folder.path.name
     st.rerun()
 

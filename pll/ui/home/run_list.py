@@ -12,14 +12,12 @@ from streamlit.delta_generator import DeltaGenerator
 from pll.colors import percent
 from pll.errors import UserError
 from pll.methods import method_title
-from pll.runs.comparison import Comparison
 from pll.runs.folder import MOST_NAME
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.ui import session
 from pll.ui.format import (
     count,
-    format_comparison_state,
     format_state,
     format_when,
     headline,
@@ -44,7 +42,7 @@ def runs() -> None:
     shown = st.session_state.get(SHOWN, RECENT)
     for one in past[:shown]:
         try:
-            lanes_row(one) if isinstance(one, Comparison) else row(one, one.snapshot())
+            lanes_row(one) if one.is_comparison else row(one, one.snapshot())
         except UserError as error:
             damaged_row(one, str(error))
     if len(past) > shown:
@@ -66,30 +64,30 @@ def _heading() -> bool:
         return st.toggle("Everybody's runs", key="everybodys-runs", help="You are an administrator of this server.")
 
 
-def past_runs(*, everybodys: bool = False) -> list[Run | Comparison]:
+def past_runs(*, everybodys: bool = False) -> list[Run]:
     """Runs and comparisons, the newest first; lanes that were trained together are one.
 
     Args:
         everybodys: of an administrator: not only what is theirs or shared with them.
     """
     comparisons = session.registry().comparisons(everybodys=everybodys)
-    lanes = {run.id for one in comparisons if one.lanes.together for run in one.runs}
-    made: list[tuple[str, Run | Comparison]] = [(one.lanes.created, one) for one in comparisons]
-    for run in session.registry().all(everybodys=everybodys):
+    lanes = {lane.id for one in comparisons if one.is_together for lane in one.lanes}
+    made: list[tuple[str, Run]] = []
+    for run in (*comparisons, *session.registry().all(everybodys=everybodys)):
         if run.id not in lanes:
             with suppress(OSError):  # deleted meanwhile
-                made.append((run.folder.created(), run))
+                made.append((run.created(), run))
     return [one for _, one in sorted(made, key=lambda pair: pair[0], reverse=True)]
 
 
-def lanes_row(comparison: Comparison) -> None:
+def lanes_row(comparison: Run) -> None:
     """One comparison: its lanes, state, and a link to it."""
     snapshot = comparison.snapshot()
     name, data, progress, figure, actions = st.columns(COLUMNS, vertical_alignment="center")
     methods = ", ".join(method_title(lane.method) for lane in snapshot.lanes)
     name.markdown(f"{state_icon(snapshot)} **{plain(snapshot.name)}**  \nComparison: {plain(methods)}")
-    data.caption(_data_and_date(comparison.runs[0], comparison.lanes.created))
-    progress.caption(format_comparison_state(snapshot))
+    data.caption(_data_and_date(comparison, comparison.created()))
+    progress.caption(format_state(snapshot))
     figure.markdown(f"{len(snapshot.lanes)}  \n:gray[:small[lanes]]")
     with actions.container(horizontal=True):
         if st.button("Open", key=f"open-{comparison.id}"):
@@ -98,12 +96,12 @@ def lanes_row(comparison: Comparison) -> None:
             with _more():
                 _offer_to_rename(comparison, snapshot.name)
                 if not snapshot.is_active:
-                    together = " and the runs of its lanes" if comparison.lanes.together else "; its runs stay"
+                    together = " and the runs of its lanes" if comparison.is_together else "; its runs stay"
                     st.write(f"Move this comparison{together} to the bin?")
                     _ask_to_delete(comparison)
 
 
-def damaged_row(one: Run | Comparison, problem: str) -> None:
+def damaged_row(one: Run, problem: str) -> None:
     """One run or comparison whose files cannot be read: what is wrong, and the way to remove it."""
     name, said, actions = st.columns([3, 6, 3], vertical_alignment="center")
     name.markdown(f":material/broken_image: **Damaged**  \n{one.id}")
@@ -162,13 +160,13 @@ def _more() -> DeltaGenerator:
     return st.popover("", icon=":material/more_horiz:", type="tertiary", help="Rename or delete")
 
 
-def _offer_to_rename(one: Run | Comparison, name: str) -> None:
+def _offer_to_rename(one: Run, name: str) -> None:
     with st.form(f"rename-{one.id}", border=False):
         st.text_input("Name", value=name, max_chars=MOST_NAME, key=f"name-{one.id}")
         st.form_submit_button("Rename", on_click=rename, args=(one,))
 
 
-def rename(one: Run | Comparison) -> None:
+def rename(one: Run) -> None:
     """Give a run or comparison the name that was typed; show the message of a UserError."""
     try:
         session.registry().rename(one, st.session_state[f"name-{one.id}"])
@@ -188,7 +186,7 @@ ASKED = "delete-asked"
 """Where this tab keeps the id of the run under review whose deletion was asked about."""
 
 
-def _ask_to_delete(one: Run | Comparison) -> None:
+def _ask_to_delete(one: Run) -> None:
     """The button; where there is a review, a second one that says what becomes of its decisions."""
     asked, found = st.session_state.get(ASKED, ("", ""))
     if asked == one.id:
@@ -197,17 +195,14 @@ def _ask_to_delete(one: Run | Comparison) -> None:
     st.button(label, key=f"delete-{one.id}", on_click=delete, args=(one,))
 
 
-def delete(one: Run | Comparison) -> None:
+def delete(one: Run) -> None:
     """Move a run or comparison to the bin; what is under review only after a second confirmation."""
     try:
         if st.session_state.get(ASKED, ("",))[0] != one.id and (found := _under_review(one)):
             st.session_state[ASKED] = (one.id, found)
             return
         st.session_state.pop(ASKED, None)
-        if isinstance(one, Comparison):
-            session.registry().delete_comparison(one.id)
-        else:
-            session.registry().delete(one.id)
+        session.registry().delete(one.id)
     except UserError as error:
         st.toast(plain(error), icon=":material/error:")
     else:
@@ -215,16 +210,15 @@ def delete(one: Run | Comparison) -> None:
             session.view(None)
 
 
-def _under_review(one: Run | Comparison) -> str:
+def _under_review(one: Run) -> str:
     """What else disappears with it; "" without decisions."""
     from pll.review.label_snapshot import review_id
     from pll.ui.review.service import store  # loads a database, which the home page needs for this alone
 
-    runs = one.runs if isinstance(one, Comparison) and one.lanes.together else [one] if isinstance(one, Run) else []
     decisions, reviewers = 0, 0
-    for run in runs:
+    for lane in one.lanes if one.is_together else ():
         try:
-            review = review_id(run.folder)
+            review = review_id(lane.folder)
         except UserError:  # damaged: which review it belongs to is not known
             continue
         with store().read(review) as reader:

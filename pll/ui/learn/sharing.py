@@ -16,9 +16,10 @@ from pll.export.spreadsheet import is_formula
 from pll.review.database import Database
 from pll.review.lessons import LONGEST_NAME, Guess, Lessons, guess_rows
 from pll.runs.process import PerProcess
-from pll.ui import charts, links, login
+from pll.ui import charts, login
 from pll.ui.format import count, plain
 from pll.ui.learn.layout import CHAPTERS
+from pll.ui.routes import address
 
 LESSON, RESULTS = "lesson", "guesses"
 """Parts of the address: of a student's link the id of the lesson, of the teacher's its key."""
@@ -52,14 +53,14 @@ def popover() -> None:
         st.markdown("**Link for your class**")
         st.code(_link(**{LESSON: lesson}), language=None, wrap_lines=True)
         st.markdown("**Your link to the guesses.** Keep it: only this link shows them.")
-        st.code(f"{links.address('learn')}?{urlencode({RESULTS: key})}", language=None, wrap_lines=True)
+        st.code(f"{address('learn')}?{urlencode({RESULTS: key})}", language=None, wrap_lines=True)
         st.button("Show guesses", key="learn-results", icon=":material/table:", on_click=_look_at, args=(key,))
 
 
 def _link(**more: str) -> str:
     kept = {name: value for name, value in st.query_params.items() if name not in (LESSON, RESULTS)}
     query = urlencode(kept | more)
-    return links.address("learn") + (f"?{query}" if query else "")
+    return address("learn") + (f"?{query}" if query else "")
 
 
 def _share() -> None:

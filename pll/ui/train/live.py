@@ -1,107 +1,50 @@
-"""Live view of a run: timeline, figures, star plot, heatmap and views."""
+"""Live view of a run of one lane: timeline, figures, star plot, heatmap and views."""
 
 from __future__ import annotations
 
-import numpy as np
+from functools import partial
+
 import streamlit as st
 
 from pll.colors import percent
-from pll.errors import UserError
 from pll.runs.link import slug
-from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.ui import live_page
 from pll.ui.components.star import SURE
-from pll.ui.components.timeline import timeline, timeline_payload
-from pll.ui.format import count, duration, format_state, plain
+from pll.ui.format import count, duration, plain
 from pll.ui.train import pictures, presenter
 from pll.ui.train.views import VIEWS
-from pll.ui.view_state import Scene, identified, scene
+from pll.ui.view_state import Scene, identified
 
-REFRESH = 0.4
-"""Seconds between two looks at a run that moves."""
-
-
-def watch(run: Run, state: str) -> None:
-    """Everything about a run that changes, refreshed by itself while it may change.
-
-    Args:
-        run: the run.
-        state: the one that the rest of the page was made for; once it is another one, all of the page is made anew.
-    """
-    live_page.refreshed(_live, run, state, REFRESH)
+PLACEHOLDER = pictures.HEIGHT + 300
 
 
-def _live(run: Run, state_of_page: str) -> None:
-    snapshot = run.snapshot()
-    if snapshot.state != state_of_page:
-        st.rerun()  # the buttons above belong to another state
-    if not run.wait_until_ready(
-        live_page.PATIENCE
-    ):  # it waits for its turn, or reads a large file: not a second time, here
-        getting_ready(snapshot)
-        return
-    try:
-        now = scene(run, snapshot)
-    except UserError as error:
-        st.error(plain(error), icon=":material/error:")
-        return
+def draw(lanes: list[Scene], snapshot: Snapshot) -> None:
+    """Everything about a run of one lane that changes."""
+    now = lanes[0]
     if now.looking.lost:
         st.caption(
             f":material/info: The link names examples that are not here: {plain(', '.join(now.looking.lost[:5]))}."
         )
     if now.looking.presenting:
         presenter.line(now)
-        draw_timeline(now)
+        live_page.draw_timeline(lanes, snapshot)
         pictures.draw(now)
         return
     above = st.container(gap="xsmall")
     below = st.container()  # at the usual distances
-    drawn = [(above, summary), (below, views)]
-    for place, draw in drawn[:: -1 if VIEWS[now.looking.view].is_first else 1]:
+    drawn = [(above, partial(summary, now, snapshot)), (below, partial(views, now))]
+    for place, draw_part in drawn[:: -1 if VIEWS[now.looking.view].is_first else 1]:
         with place:
-            draw(now)
+            draw_part()
 
 
-def summary(now: Scene) -> None:
+def summary(now: Scene, snapshot: Snapshot) -> None:
     """Where the run stands: timeline, figures and the two pictures."""
-    progress(now)
+    live_page.progress([now], snapshot)
     if "figures" not in now.looking.hidden:
         figures(now)
     pictures.draw(now)
-
-
-def getting_ready(snapshot: Snapshot) -> None:
-    """Show a placeholder of the same height until the data is ready."""
-    st.caption(format_state(snapshot))
-    st.progress(0.0)
-    st.container(height=pictures.HEIGHT + 300, border=False)
-
-
-def progress(now: Scene) -> None:
-    """Where the run stands, and which epoch is in view."""
-    snapshot = now.snapshot
-    back = "" if now.is_latest else f" · **in view: {now.frame.when.lower()}**"
-    st.caption(format_state(snapshot) + back)
-    draw_timeline(now)
-
-
-def draw_timeline(now: Scene) -> None:
-    """The epochs, with the one in view."""
-    snapshot, n = now.snapshot, max(len(now.data), 1)
-    if "timeline" in now.looking.hidden:
-        return
-    payload = timeline_payload(
-        now.epochs,
-        done=snapshot.epoch,
-        total=snapshot.total or 1,
-        viewed=now.frame.epoch,
-        follow=now.looking.follow,
-        live=snapshot.is_active,
-        asked=now.looking.asked,
-        changed=np.array([(row["changed_labels"] or 0) / n for row in snapshot.rows], dtype=np.float32),
-    )
-    timeline(payload, key=f"timeline-{now.run.id}", on_look=now.looking.look)
 
 
 def figures(now: Scene) -> None:
@@ -110,7 +53,7 @@ def figures(now: Scene) -> None:
     spent = sum(r["seconds"] or 0.0 for r in snapshot.rows)
     changed = row.get("changed_labels", 0)
     sure = float((now.frame.sharp.confidence >= SURE).mean()) if now.frame.epoch else None
-    truth = None if now.data.y is None else identified(row, now.data, now.run.parts().test)
+    truth = None if now.data.y is None else identified(row, now.data, now.parts.test)
     strip = [
         ("Epoch", f"{now.frame.epoch:,}", f"of {snapshot.total:,}" if snapshot.total else "…", "The epoch in view."),
         ("Identified", *truth, _I)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
-from pll.ui import control_widgets, session
+from pll.ui import controls, session
 from pll.ui.view_state import RunView, Scene, identified, run_view
 
 KEY = "f"
@@ -43,16 +43,16 @@ def strip(run: Run, snapshot: Snapshot) -> None:
     st.html(STYLE)
     looking = run_view(run)
     elsewhere = run.is_elsewhere()
-    movable = snapshot.state in control_widgets.MOVABLE and (not elsewhere or run.holder() is not None)
+    movable = snapshot.state in controls.MOVABLE and (not elsewhere or run.holder() is not None)
     movable = movable and session.registry().may(run, "owner")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         button(looking)
         if movable and "transport" not in looking.hidden:
             moving = snapshot.state in ("running", "queued")
-            control_widgets.play_or_pause(run, looking, moving=moving, disabled=False)
-            control_widgets.steps(run, looking, whose="", disabled=False)
+            controls.play_or_pause(run, moving=moving, disabled=False)
+            controls.steps(run, disabled=False)
         if movable and not elsewhere and "speed" not in looking.hidden:
-            control_widgets.speed(run)
+            controls.speed(run)
 
 
 def line(now: Scene) -> None:
@@ -60,7 +60,7 @@ def line(now: Scene) -> None:
     total = f" of {now.snapshot.total:,}" if now.snapshot.total else ""
     parts = [f"**{now.frame.when}{total}**" if now.frame.epoch else f"**{now.frame.when}**"]
     if now.data.y is not None and now.row:
-        share, below = identified(now.row, now.data, now.run.parts().test)
+        share, below = identified(now.row, now.data, now.parts.test)
         parts.append(f"{share} right ({below})")
     if now.row:
         parts.append(f"{now.row['changed_labels']:,} labels changed")

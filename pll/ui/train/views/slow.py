@@ -14,11 +14,10 @@ from pll.errors import UserError
 from pll.methods import PartialLabelEstimator
 from pll.methods.deep import DeepEstimator
 from pll.runs.run import Run
-from pll.ui import control_widgets
+from pll.ui import controls
 from pll.ui.components.gallery import show_picture
 from pll.ui.format import count, plain
-from pll.ui.train import run_controls
-from pll.ui.view_state import Scene, run_view
+from pll.ui.view_state import Scene
 
 PHASES = ("Forward", "Loss", "Gradient", "New weights")
 MOST_TERMS = 4
@@ -61,18 +60,18 @@ def invite(run: Run, state: str) -> None:
     if state in ("running", "queued"):
         st.info("Pause to look inside the next mini-batch.", icon=":material/pause:")
         if st.button("Pause", key="slow-pause"):
-            control_widgets.pause(run)
+            controls.pause(run)
             st.rerun()
         return
     if state in ("stopped", "interrupted"):
         st.info("This run is not in memory. Run one mini-batch to look inside.", icon=":material/info:")
         if st.button("Next batch", key="slow-resume"):
-            control_widgets.step(run, run_view(run), batches=1)
+            controls.step(run, batches=1)
             st.rerun()
         return
     st.info("This run has ended. Restart it, paused, to go through it step by step.", icon=":material/replay:")
     if st.button("Restart", key="slow-reset"):
-        run_controls.reset(run)
+        controls.reset(run)
         st.rerun()
 
 
@@ -151,7 +150,7 @@ def move_on(scene: Scene, phase: int) -> None:
                 args=(phase + 1,),
             )
         elif st.button("Take this step", key="slow-take", icon=":material/check:", type="primary"):
-            control_widgets.step(scene.run, scene.looking, batches=1)
+            controls.step(scene.run, batches=1)
             st.rerun()
 
 

@@ -1,46 +1,46 @@
-"""Steps of a run: data → candidates → method → history → labels and model, all in its folder.
+"""The fit loop: estimator → history, checkpoint, labels and model, all in the folder of a run.
 
-The background thread of pages (`pll.runs.worker`) and the command line both call it.
+The thread of a run (`pll.runs.run`) trains an epoch at a time; the command line trains to the end (`train`). In several
+processes on this machine, this one leads and the others `follow`: `python -m pll.runs.fit_loop PORT RANK SIZE PARENT`.
 """
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import os
 import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
 import time
 import traceback
-import zipfile
-from collections.abc import Callable, Generator
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import torch
+from torch.distributed import TCPStore  # type: ignore[attr-defined]  # public, but its stub does not export it
 
+import pll
 from pll.analysis.covering_check import against_sets, top_loss_of
 from pll.analysis.health import Health, against_truth, health_of
-from pll.analysis.protocol import Parts, SettledSets, prepare
+from pll.analysis.protocol import Parts
 from pll.analysis.readiness import warnings_about
-from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, explain
 from pll.features import save_features
-from pll.formats.classes import with_classes
-from pll.io import Progress, check_free_space, json_text, remove_parts
+from pll.io import check_free_space, json_text, remove_parts
 from pll.methods import PartialLabelEstimator, get_method
 from pll.methods.advice import check_memory
 from pll.methods.deep import DeepEstimator
 from pll.methods.input_range import RANGE, input_range
 from pll.methods.persistence import save_model, warm_start
-from pll.methods.settling import settle
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder, State
 from pll.runs.history import HistoryWriter, history_bytes
@@ -54,8 +54,9 @@ from pll.runs.labels_table import (
     write_labels_in_parts,
     write_no_answer,
 )
-from pll.runs.manifest import THINNED, DamagedError, Manifest, check, damages, matches
-from pll.runs.ranks import other_processes
+from pll.runs.manifest import THINNED, DamagedError, Manifest, damages, matches
+from pll.runs.process import end_with_parent
+from pll.runs.run_data import load_parts, save_vote_sets, vote_sets_of
 from pll.training.distributed import Ranks, RanksError
 from pll.training.metrics import EpochRecord, Hook, Monitor, StopTraining
 from pll.weights import Weights, sharpness
@@ -65,8 +66,15 @@ CHECKPOINT_EVERY = 10.0
 CHECKPOINT_SHARE = 0.05
 VOTES_CONFIDENCE = "Confidence is too high where voters share mistakes; random controls in a review put it right."
 """What is said of every run on votes; docs/votes.md has figures."""
-SETTLED_FILE = "settled.npz"
-"""Candidate sets and prior that votes were settled to."""
+HOST = "127.0.0.1"
+LOOK = 0.1
+"""Seconds between two looks whether all processes have begun."""
+START = 300.0
+"""Seconds in which all processes begin; on a busy machine the imports alone take long."""
+FAREWELL = 10.0
+"""Seconds in which the others end by themselves."""
+_BUSY = threading.Lock()
+"""torch connects a process with others once at a time."""
 RESULTS = ("labels.csv", NO_ANSWER, "model.*", "features.*", "history/final.*", "history/changes.npy")
 """What is written when a run ends, or is stopped."""
 
@@ -93,103 +101,6 @@ Searching = Callable[[PartialLabelEstimator, float], None]
 """Called while a recipe is searched, with the method, whose `stage_` describes the work, and the share that is done."""
 
 
-def load_parts(config: RunConfig, progress: Progress | None = None, *, settled_as: SettledSets | None = None) -> Parts:
-    """Return the data of a run, split and with its candidate sets.
-
-    Args:
-        config: of the run.
-        progress: called with the progress of reading, features and candidate sets; an exception in it stops them.
-        settled_as: what the run keeps of its votes (`settled_of`); None settles them now.
-
-    Raises:
-        UserError: see `Source.load` and `prepare`.
-    """
-    test = None if config.test is None else config.test.load(progress)
-    if test is not None:
-        test = with_classes(test, config.source.classes, strict=False)
-    parts = prepare(
-        config.source.load(progress),
-        flip_with=config.flip,
-        holdout=config.holdout,
-        test=test,
-        features=config.features,
-        seed=config.seed,
-        strict=config.strict,
-        noisy=config.noisy,
-        settled_as=settled_as,
-        progress=progress,
-    )
-    if config.decided_sets is None:
-        return parts
-    train, found = config.decided_sets.applied(parts.train), parts.settled
-    if found is None or train.decided is None or train.annotations is None or not (train.decided >= 0).any():
-        return replace(parts, train=train)
-    prior = found.decided_prior
-    if prior is None or len(prior) != train.sets().nnz:  # the decisions say more about the voters
-        prior = settle(train.X, train.annotations, seed=config.seed, known=train.decided).prior_on(train.sets())
-    settled_now = replace(found, decided_prior=prior)
-    return replace(parts, train=replace(train, prior=prior), settled=settled_now)
-
-
-def settled_of(folder: RunFolder) -> SettledSets | None:
-    """Return the candidate sets that the votes of a run were settled to, as it keeps them; None where it keeps none.
-
-    A run on decided sets has those of the run that the review began with.
-    """
-    config = folder.config()
-    if config.source.rule != "voters":
-        return None
-    decided = config.decided_sets
-    places = [folder.path] + ([] if decided is None else [folder.path.parent / decided.root])
-    for place in places:
-        with suppress(UserError, OSError, ValueError, KeyError, zipfile.BadZipFile):  # settled again then
-            file = check(place, SETTLED_FILE)
-            with np.load(file, allow_pickle=False) as arrays:
-                names = tuple(arrays["class_names"].tolist())
-                sets = CandidateSets(arrays["indptr"], arrays["indices"], len(names), names)
-                own = arrays["decided_prior"] if place == folder.path and "decided_prior" in arrays else None
-                return SettledSets(sets, arrays["prior"], tuple(arrays["notes"].tolist()), own)
-    return None
-
-
-def keep_settled(folder: RunFolder, settled: SettledSets | None) -> None:
-    """Write the settled candidate sets of a run, so that it opens again with the very same, and at once."""
-    if settled is None or (folder.path / SETTLED_FILE).exists():
-        return
-    content = io.BytesIO()
-    arrays: dict[str, npt.NDArray[Any]] = {
-        "indptr": settled.candidates.indptr,
-        "indices": settled.candidates.indices,
-        "prior": settled.prior,
-        "class_names": np.array(settled.candidates.class_names, dtype=np.str_),
-        "notes": np.array(settled.notes, dtype=np.str_),
-    }
-    if settled.decided_prior is not None:
-        arrays["decided_prior"] = settled.decided_prior
-    np.savez_compressed(content, allow_pickle=False, **arrays)
-    Manifest(folder.path).put(SETTLED_FILE, content.getvalue())
-
-
-def parts_of(folder: RunFolder) -> Parts:
-    """Return the data of a run that has begun.
-
-    Raises:
-        UserError: see `load_parts`; or the data is not read as it was for the run.
-    """
-    settled = settled_of(folder)
-    parts = load_parts(folder.config()) if settled is None else load_parts(folder.config(), settled_as=settled)
-    train, known = parts.train, folder.about().get("data", {})
-    found = {"examples": len(train), "input_shape": list(train.input_shape), "class_names": list(train.class_names)}
-    others = [name.replace("_", " ") for name, value in found.items() if known.get(name, value) != value]
-    if others:
-        raise UserError(
-            f"{train.name} is read otherwise than when this run was trained ({', '.join(others)}). Say what its "
-            "columns are, and train on it again."
-        )
-    outside = folder.outside(train.sets())
-    return parts if outside is None else replace(parts, train=train.with_outside(outside))
-
-
 def new_estimator(config: RunConfig, *, is_table: bool = False) -> PartialLabelEstimator:
     """Return the unfitted estimator of a run. Missing cells of a table are filled; in arrays they are refused.
 
@@ -207,7 +118,7 @@ def new_estimator(config: RunConfig, *, is_table: bool = False) -> PartialLabelE
     return method(**{name: value for name, value in own.items() if name in known} | config.params)
 
 
-def run(
+def train(
     folder: RunFolder,
     *,
     load: Load | None = None,
@@ -217,83 +128,19 @@ def run(
     on_search: Searching | None = None,
     ranks: Ranks | None = None,
 ) -> RunOutcome:
-    """Train the run of a folder, from its checkpoint where it has one. The caller holds its lock.
+    """Train the run of a folder to its end, from its checkpoint where it has one.
 
-    Args:
-        folder: created by `RunFolder.create`.
-        load: returns the data, which the caller may have already; by default `load_parts`.
-        hook: called between mini-batches; may wait, may raise `StopTraining`.
-        on_ready: called with the data and the method before training starts.
-        on_record: called with every record once it is on disk.
-        on_search: called while settings are searched, before `on_ready`.
-        ranks: the processes that train together, of which this one leads; the others `follow`. None for this one alone.
+    Arguments and errors as for `FitLoop`; the caller holds the lock of the folder.
 
-    Raises:
-        UserError: any error. The folder's state is then `failed` and its log has the traceback.
+    Returns
+    -------
+    RunOutcome
+        The final state and metrics.
     """
-    return _outcome_of(
-        run_epochs(
-            folder, load=load, hook=hook, on_ready=on_ready, on_record=on_record, on_search=on_search, ranks=ranks
-        )
+    loop = FitLoop(
+        folder, load=load, hook=hook, on_ready=on_ready, on_record=on_record, on_search=on_search, ranks=ranks
     )
-
-
-def run_epochs(
-    folder: RunFolder,
-    *,
-    load: Load | None = None,
-    hook: Hook | None = None,
-    on_ready: Prepared | None = None,
-    on_record: Observer | None = None,
-    on_search: Searching | None = None,
-    ranks: Ranks | None = None,
-    processes: int = 1,
-) -> Generator[EpochRecord, None, RunOutcome]:
-    """Train like `run`, one epoch at a time: yield every record once it is on disk, return the outcome.
-
-    Time between two records, in which others may train, is not counted. `StopTraining` thrown in there (`throw`)
-    ends the run as it does when a hook raises it. Arguments and errors as for `run`; where there are no `ranks`,
-    `processes` says how many to start here.
-    """
-    try:
-        return (yield from _Fitting(folder, load, hook, on_ready, on_record, on_search, ranks, processes).epochs())
-    except Exception as error:  # KeyboardInterrupt leaves an interrupted run
-        message = explain(error)
-        with suppress(OSError, UserError):  # a full disk, or a damaged manifest, must not hide the first error
-            folder.log(traceback.format_exc())
-            folder.set_state("interrupted" if isinstance(error, RanksError) else "failed", error=message)
-        if isinstance(error, UserError):
-            raise
-        raise UserError(message) from error
-
-
-def follow(ranks: Ranks) -> None:
-    """On a rank other than 0: train what rank 0 trains, until it ends.
-
-    Raises:
-        UserError: this rank does not have the same data, or another rank has ended.
-    """
-    told = ranks.tell(None)
-    if told is None:  # rank 0 has nothing to train
-        return
-    found = json.loads(told)
-    estimator, task, problem = None, None, None
-    try:
-        config = RunConfig.from_json(found["run"])
-        parts = load_parts(config, settled_as=settled_of(RunFolder(Path(found["folder"]))))
-        if parts.train.fingerprint != found["fingerprint"]:
-            raise UserError(f"{parts.train.name} is not the data that rank 0 has read.")
-        estimator = new_estimator(config, is_table=parts.train.kind == "table")
-        task = replace(parts.task(), X_test=None, y_test=None)
-        del parts
-    except Exception as error:  # rank 0 says it
-        problem = explain(error)
-    ranks.agree(problem)
-    assert isinstance(estimator, DeepEstimator) and task is not None
-    estimator.follow(task, ranks)
-
-
-def _outcome_of(going: Generator[EpochRecord, None, RunOutcome]) -> RunOutcome:
+    going = loop.epochs()
     while True:
         try:
             next(going)
@@ -301,15 +148,38 @@ def _outcome_of(going: Generator[EpochRecord, None, RunOutcome]) -> RunOutcome:
             return cast(RunOutcome, end.value)
 
 
-class _Fitting:
+class FitLoop:
+    """Training of one method on the data of a run: estimator → history, checkpoint, labels, model.
+
+    Parameters
+    ----------
+    folder
+        Created by `RunFolder.create`.
+    load
+        Returns the data, which the caller may have already; by default `load_parts`.
+    hook
+        Called between mini-batches; may wait, may raise `StopTraining`.
+    on_ready
+        Called with the data and the method before training starts.
+    on_record
+        Called with every record once it is on disk.
+    on_search
+        Called while settings are searched, before `on_ready`.
+    ranks
+        The processes that train together, of which this one leads; the others `follow`. None for this one alone.
+    processes
+        How many to start here, where there are no `ranks`.
+    """
+
     def __init__(
         self,
         folder: RunFolder,
-        load: Load | None,
-        hook: Hook | None,
-        on_ready: Prepared | None,
-        on_record: Observer | None,
-        on_search: Searching | None,
+        *,
+        load: Load | None = None,
+        hook: Hook | None = None,
+        on_ready: Prepared | None = None,
+        on_record: Observer | None = None,
+        on_search: Searching | None = None,
         ranks: Ranks | None = None,
         processes: int = 1,
     ) -> None:
@@ -317,8 +187,7 @@ class _Fitting:
         self.processes = processes
         self.others = ExitStack()
         self.folder = folder
-        self.config = folder.config()
-        self.load = load or partial(load_parts, self.config, settled_as=settled_of(self.folder))
+        self.load = load
         self.outer_hook = hook
         self.on_ready = on_ready
         self.on_record = on_record
@@ -327,11 +196,39 @@ class _Fitting:
         self.saving = 0.0  # seconds that the latest checkpoint took
 
     def epochs(self) -> Generator[EpochRecord, None, RunOutcome]:
-        self.parts = self.load()
+        """Train one epoch at a time, from the checkpoint where there is one: yield every record once it is on disk.
+
+        Time between two records, in which others may train, is not counted. `StopTraining` thrown in there (`throw`)
+        ends the run as it does when a hook raises it.
+
+        Returns
+        -------
+        RunOutcome
+            The final state and metrics.
+
+        Raises
+        ------
+        UserError
+            Any error. The folder's state is then `failed` and its log has the traceback.
+        """
+        try:
+            return (yield from self._epochs())
+        except Exception as error:  # KeyboardInterrupt leaves an interrupted run
+            message = explain(error)
+            with suppress(OSError, UserError):  # a full disk, or a damaged manifest, must not hide the first error
+                self.folder.log(traceback.format_exc())
+                self.folder.set_state("interrupted" if isinstance(error, RanksError) else "failed", error=message)
+            if isinstance(error, UserError):
+                raise
+            raise UserError(message) from error
+
+    def _epochs(self) -> Generator[EpochRecord, None, RunOutcome]:
+        self.config = self.folder.config()
+        self.parts = self.load() if self.load is not None else load_parts(self.config, kept=vote_sets_of(self.folder))
         train = self.parts.train
         self.estimator = new_estimator(self.config, is_table=train.kind == "table")
-        keep_settled(self.folder, self.parts.settled)
-        self._settle_recipe()
+        save_vote_sets(self.folder, self.parts.settled)
+        self._choose_settings()
         self._note_facts()
         self._grow()
         train = self.parts.train
@@ -354,7 +251,7 @@ class _Fitting:
             if torch.cuda.is_available():
                 torch.cuda.empty_cache()
 
-    def _settle_recipe(self) -> None:
+    def _choose_settings(self) -> None:
         """Take the settings of recipe.json, or choose them now."""
         estimator = self.estimator
         if not isinstance(estimator, DeepEstimator) or estimator.recipe == "default":
@@ -635,3 +532,137 @@ def _without(away: float, record: EpochRecord, n: int) -> EpochRecord:
     return replace(
         record, seconds=max(record.seconds - away, 0.0), examples_per_second=n / training if training > 0 else 0.0
     )
+
+
+# ---- several processes on this machine ------------------------------------------------------------------------------
+
+
+def most_processes() -> int:
+    """Return how many processes can train one run on this machine: as many as GPUs, else as many as cores."""
+    return torch.cuda.device_count() if torch.cuda.is_available() else os.cpu_count() or 1
+
+
+@contextmanager
+def other_processes(size: int) -> Iterator[Ranks]:
+    """Context manager with size - 1 further processes, which `follow` what this one trains.
+
+    Args:
+        size: of them all, at least 2.
+
+    Raises:
+        UserError: more than this machine has cores or GPUs.
+        RanksError: one of them has ended, or this process leads others already.
+    """
+    if size > most_processes():
+        raise UserError(f"{size} processes are too many: this machine has {most_processes()} cores or GPUs.")
+    if not _BUSY.acquire(blocking=False):
+        raise RanksError(
+            "Another run that trains in several processes is at work or paused in this server. Resume this one once "
+            "the other has ended, or in one process."
+        )
+    others: list[subprocess.Popen[bytes]] = []
+    ranks = None
+    try:
+        store = TCPStore(HOST, 0, size, is_master=True, wait_for_workers=False)
+        others += [_begin(store.port, rank, size) for rank in range(1, size)]
+        deadline = time.monotonic() + START
+        while not all(store.check([_here(rank)]) for rank in range(1, size)):
+            for rank, other in enumerate(others, 1):
+                if other.poll() is not None:
+                    raise RanksError(f"Process {rank + 1} of {size} ended at its start; the server's log says why.")
+            if time.monotonic() > deadline:
+                raise RanksError(f"Of {size} processes not all have begun within {START:.0f} s; resume the run.")
+            time.sleep(LOOK)
+        ranks = Ranks.connect(store, 0, size)
+        yield ranks
+    finally:
+        if ranks is not None and not ranks.told:
+            with suppress(UserError):
+                ranks.tell(None)
+        _end(others, patience=0.0 if ranks is None else FAREWELL)
+        if ranks is not None:
+            ranks.close()
+        _BUSY.release()
+
+
+def _joined(port: int, rank: int, size: int) -> Ranks:
+    """Return the ranks, in a process that `other_processes` has started."""
+    store = TCPStore(HOST, port, size, is_master=False, wait_for_workers=False)
+    store.set(_here(rank), socket.gethostname())
+    return Ranks.connect(store, rank, size)
+
+
+def _here(rank: int) -> str:
+    return f"candid/{rank}"
+
+
+def _begin(port: int, rank: int, size: int) -> subprocess.Popen[bytes]:
+    places = [str(Path(pll.__file__).resolve().parents[1]), os.environ.get("PYTHONPATH", "")]
+    return subprocess.Popen(
+        [sys.executable, "-m", "pll.runs.fit_loop", *map(str, (port, rank, size, os.getpid()))],
+        env=os.environ
+        | {
+            "PYTHONPATH": os.pathsep.join(filter(None, places)),
+            "LOCAL_WORLD_SIZE": str(size),
+            "OMP_NUM_THREADS": "1",
+        },
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
+
+
+def _end(others: list[subprocess.Popen[bytes]], patience: float) -> None:
+    deadline = time.monotonic() + patience
+    for other in others:
+        with suppress(subprocess.TimeoutExpired):
+            other.wait(max(0.0, deadline - time.monotonic()))
+        other.kill()
+        other.wait()
+
+
+def follow(ranks: Ranks) -> None:
+    """On a rank other than 0: train what rank 0 trains, until it ends.
+
+    Raises:
+        UserError: this rank does not have the same data, or another rank has ended.
+    """
+    told = ranks.tell(None)
+    if told is None:  # rank 0 has nothing to train
+        return
+    found = json.loads(told)
+    estimator, task, problem = None, None, None
+    try:
+        config = RunConfig.from_json(found["run"])
+        parts = load_parts(config, kept=vote_sets_of(RunFolder(Path(found["folder"]))))
+        if parts.train.fingerprint != found["fingerprint"]:
+            raise UserError(f"{parts.train.name} is not the data that rank 0 has read.")
+        estimator = new_estimator(config, is_table=parts.train.kind == "table")
+        task = replace(parts.task(), X_test=None, y_test=None)
+        del parts
+    except Exception as error:  # rank 0 says it
+        problem = explain(error)
+    ranks.agree(problem)
+    assert isinstance(estimator, DeepEstimator) and task is not None
+    estimator.follow(task, ranks)
+
+
+def _main(port: int, rank: int, size: int, parent: int) -> int:
+    """Follow rank 0 until it ends the training; return the exit status."""
+    end_with_parent(parent)
+    for name in ("SIGTERM", "SIGHUP"):  # meant for the server, which then writes a checkpoint
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
+    try:
+        ranks = _joined(port, rank, size)
+        try:
+            follow(ranks)
+        finally:
+            ranks.close()
+    except UserError as error:
+        sys.stderr.write(f"candid: process {rank + 1} of {size}: {error}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(_main(*map(int, sys.argv[1:])))

@@ -20,7 +20,7 @@ from pll.cli.main import main
 from pll.errors import UserError
 from pll.methods import recipe_search
 from pll.methods.persistence import load_model, read_card
-from pll.runs import runner
+from pll.runs import fit_loop, run_data
 from pll.runs.config import RunConfig
 from pll.runs.device_queue import DeviceQueue
 from pll.runs.folder import RunFolder
@@ -68,7 +68,7 @@ def undisturbed(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Callabl
     def result(model: str) -> dict[str, Any]:
         if model not in known:
             folder = made(tmp_path_factory.mktemp("undisturbed") / model, config(data, params={"model": model}))
-            assert runner.run(folder).state == "finished"
+            assert fit_loop.train(folder).state == "finished"
             known[model] = result_of(folder)
         return known[model]
 
@@ -90,10 +90,10 @@ def test_stopped_and_resumed_to_the_same_bits(
     model: str, where: int, data: Path, tmp_path: Path, undisturbed: Callable[[str], dict[str, Any]]
 ) -> None:
     folder = made(tmp_path / "run", config(data, params={"model": model}))
-    outcome = runner.run(folder, hook=stop_at(where))
+    outcome = fit_loop.train(folder, hook=stop_at(where))
     assert (outcome.state, outcome.metrics["epoch"]) == ("stopped", where // BATCHES)
     assert folder.state()["state"] == "stopped"
-    assert runner.run(folder).state == "finished"
+    assert fit_loop.train(folder).state == "finished"
     assert result_of(folder) == undisturbed(model)
 
 
@@ -101,7 +101,7 @@ def test_stopped_again_and_again(data: Path, tmp_path: Path, undisturbed: Callab
     folder = made(tmp_path / "run", config(data, params={"model": "mlp"}))
     states = []
     while not states or states[-1] == "stopped":
-        states.append(runner.run(folder, hook=stop_at(5)).state)
+        states.append(fit_loop.train(folder, hook=stop_at(5)).state)
     assert len(states) == 1 + EPOCHS * BATCHES // 5
     assert result_of(folder) == undisturbed("mlp")
 
@@ -122,8 +122,8 @@ def test_every_setting_survives_a_stop(method: str, params: dict[str, Any], data
     for name, hook in (("straight", None), ("stopped", stop_at(16))):
         folder = made(tmp_path / name, config(data, method=method, params=params))
         if hook is not None:
-            assert runner.run(folder, hook=hook).state == "stopped"
-        runner.run(folder)
+            assert fit_loop.train(folder, hook=hook).state == "stopped"
+        fit_loop.train(folder)
         results.append(result_of(folder))
     assert results[0] == results[1]
 
@@ -134,9 +134,9 @@ def test_what_is_drawn_at_random_survives_a_stop(tmp_path: Path) -> None:
     for name, hook in (("straight", None), ("stopped", stop_at(16))):
         folder = made(tmp_path / name, config(images, params={"augment": "crop-flip"}))
         if hook is not None:
-            assert runner.run(folder, hook=hook).state == "stopped"
+            assert fit_loop.train(folder, hook=hook).state == "stopped"
         torch.manual_seed(99)  # whatever stands in the process's own stream
-        runner.run(folder)
+        fit_loop.train(folder)
         results.append(result_of(folder))
     assert results[0] == results[1]
 
@@ -153,7 +153,7 @@ def test_killed_with_9_and_resumed_from_the_shell_to_the_same_bits(
     killed = RunFolder(tmp_path / "killed")
     # A checkpoint after every batch: those of the default are seconds apart.
     driver = (
-        "import sys, pll.runs.runner as f, pll.cli.main as m; f.CHECKPOINT_EVERY = 0; "
+        "import sys, pll.runs.fit_loop as f, pll.cli.main as m; f.CHECKPOINT_EVERY = 0; "
         "f.CHECKPOINT_SHARE = float('inf'); sys.exit(m.main(sys.argv[1:]))"
     )
     process = subprocess.Popen(
@@ -183,8 +183,8 @@ def test_dying_after_any_batch_costs_nothing(
     undisturbed: Callable[[str], dict[str, Any]],
 ) -> None:
     """A death is what no `except` sees: the folder as it is after a checkpoint, with rows half-written behind it."""
-    monkeypatch.setattr(runner, "CHECKPOINT_EVERY", 0)
-    monkeypatch.setattr(runner, "CHECKPOINT_SHARE", float("inf"))
+    monkeypatch.setattr(fit_loop, "CHECKPOINT_EVERY", 0)
+    monkeypatch.setattr(fit_loop, "CHECKPOINT_SHARE", float("inf"))
     folder = made(tmp_path / "run", config(data, params={"model": model}))
 
     def die(at: int) -> Callable[[], None]:
@@ -198,14 +198,14 @@ def test_dying_after_any_batch_costs_nothing(
 
     for at in (3, 4, 13):  # batches of each life
         with pytest.raises(KeyboardInterrupt):
-            runner.run(folder, hook=die(at))
+            fit_loop.train(folder, hook=die(at))
         assert folder.state()["state"] == "interrupted"
         with (folder.path / "metrics.csv").open("a") as file:
             file.write("17,0.25,0.9")
         with (folder.history / "tracked.f32").open("ab") as table:
             table.write(b"\x00\x01")
         (folder.history / "frames" / ".part-1-1-000009.npy").write_bytes(b"half")
-    assert runner.run(folder).state == "finished"
+    assert fit_loop.train(folder).state == "finished"
     assert result_of(folder) == undisturbed(model)
 
 
@@ -214,12 +214,12 @@ def test_dying_before_the_first_checkpoint_starts_again(
 ) -> None:
     folder = made(tmp_path / "run", config(data))
     with pytest.raises(KeyboardInterrupt):
-        runner.run(folder, on_record=lambda record: _interrupt_at(record.epoch, 4))
+        fit_loop.train(folder, on_record=lambda record: _interrupt_at(record.epoch, 4))
     assert folder.checkpoint() is None
     assert len(folder.metrics()) == 4
     with (folder.history / "entropy.f32").open("ab") as table:
         table.write(b"\x00")
-    runner.run(folder)
+    fit_loop.train(folder)
     assert result_of(folder) == undisturbed("linear")
 
 
@@ -228,12 +228,12 @@ def test_dying_between_the_last_epoch_and_the_result(
 ) -> None:
     folder = made(tmp_path / "run", config(data))
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(runner, "CHECKPOINT_EVERY", 0)
-        patch.setattr(runner, "CHECKPOINT_SHARE", float("inf"))
-        runner.run(folder, on_record=lambda record: _interrupt_at(record.epoch, EPOCHS))
+        patch.setattr(fit_loop, "CHECKPOINT_EVERY", 0)
+        patch.setattr(fit_loop, "CHECKPOINT_SHARE", float("inf"))
+        fit_loop.train(folder, on_record=lambda record: _interrupt_at(record.epoch, EPOCHS))
     checkpoint = folder.checkpoint()
     assert checkpoint is not None and checkpoint["epoch"] == EPOCHS
-    outcome = runner.run(folder)
+    outcome = fit_loop.train(folder)
     assert outcome.state == "finished"
     assert result_of(folder) == undisturbed("linear")
 
@@ -248,10 +248,10 @@ def test_a_run_that_was_moved_goes_on_from_its_own_copy_of_the_data(
 ) -> None:
     own = shutil.copy(data, tmp_path / data.name)
     folder = made(tmp_path / "run", config(Path(own)))
-    runner.run(folder, hook=stop_at(9))
+    fit_loop.train(folder, hook=stop_at(9))
     Path(own).unlink()
     moved = RunFolder(folder.path.rename(tmp_path / "elsewhere"))
-    runner.run(moved)
+    fit_loop.train(moved)
     assert result_of(moved) == undisturbed("linear")
 
 
@@ -261,8 +261,8 @@ def test_a_run_that_was_moved_goes_on_from_its_own_copy_of_the_data(
 @pytest.mark.parametrize("stop", [None, 15], ids=["finished", "stopped"])
 def test_everything_it_leaves_behind_agrees(stop: int | None, data: Path, tmp_path: Path) -> None:
     folder = made(tmp_path / "run", config(data, params={"model": "mlp"}))
-    outcome = runner.run(folder, hook=None if stop is None else stop_at(stop))
-    parts = runner.load_parts(folder.config())
+    outcome = fit_loop.train(folder, hook=None if stop is None else stop_at(stop))
+    parts = run_data.load_parts(folder.config())
     sets, y = parts.train.sets(), parts.train.y
     assert y is not None and parts.test is not None
 
@@ -309,11 +309,11 @@ def test_everything_it_leaves_behind_agrees(stop: int | None, data: Path, tmp_pa
 
 def test_config_json_says_what_was_done_with_what(data: Path, tmp_path: Path) -> None:
     folder = made(tmp_path / "run", config(data, seed=3))
-    runner.run(folder)
+    fit_loop.train(folder)
     about = json.loads((folder.path / "config.json").read_text(encoding="utf-8"))
     assert about["run"]["seed"] == about["parameters"]["seed"] == 3
     assert about["parameters"]["momentum"] == 0.9  # the defaults, too
-    assert about["fingerprint"] == runner.load_parts(folder.config()).train.fingerprint
+    assert about["fingerprint"] == run_data.load_parts(folder.config()).train.fingerprint
     assert set(about["versions"]) >= {"candid", "python", "torch", "numpy"}
     assert about["data"]["examples"] + about["data"]["test_examples"] == 120
     assert about["data"]["class_names"] == ["ant", "bee", "cat", "dog"]
@@ -325,16 +325,16 @@ def test_a_table_with_holes_is_filled_and_an_array_refused(tmp_path: Path) -> No
     (tmp_path / "t.csv").write_text(f"id,u,v,candidates\n{rows}\n")
     source = Source("t.csv", str(tmp_path / "t.csv"))
     folder = made(tmp_path / "run", RunConfig(source, params={"epochs": 2, "threads": 1}))
-    assert runner.run(folder).state == "finished"
+    assert fit_loop.train(folder).state == "finished"
     assert folder.about()["parameters"]["missing"] == "mean"
     assert any("missing" in warning for warning in folder.about()["data"]["warnings"])
 
 
 def test_the_data_may_be_given_by_whoever_has_it(data: Path, tmp_path: Path) -> None:
     folder = made(tmp_path / "run", config(data))
-    parts = runner.load_parts(folder.config())
+    parts = run_data.load_parts(folder.config())
     seen: list[Any] = []
-    runner.run(folder, load=lambda: parts, on_ready=lambda given, estimator: seen.append(given))
+    fit_loop.train(folder, load=lambda: parts, on_ready=lambda given, estimator: seen.append(given))
     assert seen == [parts]
 
 
@@ -343,7 +343,7 @@ def test_the_data_may_be_given_by_whoever_has_it(data: Path, tmp_path: Path) -> 
 
 def failure(folder: RunFolder) -> str:
     with pytest.raises(UserError) as caught:
-        runner.run(folder)
+        fit_loop.train(folder)
     state = folder.state()
     assert state["state"] == "failed"
     assert state["error"] == str(caught.value)
@@ -357,7 +357,7 @@ def test_after_a_lost_rank_the_run_is_interrupted(data: Path, tmp_path: Path) ->
 
     folder = made(tmp_path / "run", config(data))
     with pytest.raises(RanksError):
-        runner.run(folder, load=lost)
+        fit_loop.train(folder, load=lost)
     assert json.loads((folder.path / "state.json").read_text("utf-8"))["state"] == "interrupted"
 
 
@@ -369,14 +369,14 @@ def test_divergence_is_said_with_its_remedy(data: Path, tmp_path: Path) -> None:
 
 def test_other_data_than_it_was_started_with_is_refused(data: Path, tmp_path: Path) -> None:
     folder = made(tmp_path / "run", config(data))
-    runner.run(folder, hook=stop_at(7))
+    fit_loop.train(folder, hook=stop_at(7))
     write_data(folder.path / "source" / data.name, n=60)
     assert "has changed since" in failure(folder)
 
 
 def test_a_catalogue_that_changed_is_noticed(data: Path, tmp_path: Path) -> None:
     folder = made(tmp_path / "run", config(data))
-    runner.run(folder, hook=stop_at(7))
+    fit_loop.train(folder, hook=stop_at(7))
     folder.note(fingerprint="of other data")
     assert "no longer the data this run was started with" in failure(folder)
 
@@ -384,7 +384,7 @@ def test_a_catalogue_that_changed_is_noticed(data: Path, tmp_path: Path) -> None
 @pytest.mark.parametrize("damage", [lambda content: content[: len(content) // 2], lambda content: b"", lambda _: b"x"])
 def test_a_damaged_checkpoint_says_what_to_do(damage: Callable[[bytes], bytes], data: Path, tmp_path: Path) -> None:
     folder = made(tmp_path / "run", config(data))
-    runner.run(folder, hook=stop_at(7))
+    fit_loop.train(folder, hook=stop_at(7))
     file = folder.path / "checkpoint" / "checkpoint.pt"
     file.write_bytes(damage(file.read_bytes()))
     said = failure(folder)
@@ -392,12 +392,12 @@ def test_a_damaged_checkpoint_says_what_to_do(damage: Callable[[bytes], bytes], 
     assert "delete it" in said
     assert "\n" not in said
     file.unlink()
-    assert runner.run(folder).state == "finished"  # what was said helps
+    assert fit_loop.train(folder).state == "finished"  # what was said helps
 
 
 def test_a_checkpoint_is_never_unpickled(data: Path, tmp_path: Path) -> None:
     folder = made(tmp_path / "run", config(data))
-    runner.run(folder, hook=stop_at(7))
+    fit_loop.train(folder, hook=stop_at(7))
     torch.save({"epoch": 1, "trainer": _Evil(tmp_path / "owned")}, folder.path / "checkpoint" / "checkpoint.pt")
     assert "delete it" in failure(folder)
     assert not (tmp_path / "owned").exists()
@@ -434,7 +434,7 @@ def test_a_full_disk_does_not_hide_itself(data: Path, tmp_path: Path, monkeypatc
     for name in ("append_metrics", "set_state", "log"):
         monkeypatch.setattr(RunFolder, name, full)
     with pytest.raises(UserError, match="disk is full"):
-        runner.run(folder)
+        fit_loop.train(folder)
 
 
 @pytest.mark.parametrize(
@@ -448,7 +448,7 @@ def test_a_full_disk_does_not_hide_itself(data: Path, tmp_path: Path, monkeypatc
 )
 def test_settings_that_do_not_exist_are_named(options: dict[str, Any], words: str, data: Path) -> None:
     with pytest.raises(UserError, match=words):
-        runner.new_estimator(config(data, **options))
+        fit_loop.new_estimator(config(data, **options))
 
 
 def test_a_setting_that_does_not_fit_the_data_fails_in_words(data: Path, tmp_path: Path) -> None:
@@ -483,11 +483,11 @@ def test_a_stopped_search_keeps_the_best_so_far(tmp_path: Path, monkeypatch: pyt
             raise StopTraining
 
     shares: list[float] = []
-    ended = runner.run(folder, hook=hook, on_search=lambda estimator, share: shares.append(share))
+    ended = fit_loop.train(folder, hook=hook, on_search=lambda estimator, share: shares.append(share))
     assert ended.state == "stopped" and len(shares) > 1
     best = folder.recipe()
     assert best is not None and not best.complete and best.settings
-    resumed = runner.run(folder)
+    resumed = fit_loop.train(folder)
     assert resumed.state == "finished" and resumed.metrics["epoch"] == best.settings["epochs"]
     assert folder.recipe() == best
     assert read_card(folder.path).params["scale"] == best.settings["scale"]

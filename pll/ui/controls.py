@@ -1,0 +1,316 @@
+"""Control bar of a run of one or more lanes: restart, resume, pause, step, stop, speed, stop condition."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import streamlit as st
+
+from pll.errors import UserError
+from pll.runs.control import Holder
+from pll.runs.fit_loop import most_processes
+from pll.runs.run import Run
+from pll.ui import session
+from pll.ui.format import count, plain
+from pll.ui.routes import link
+from pll.ui.view_state import RunView, run_view
+
+T = TypeVar("T")
+FULL_SPEED = math.inf
+SPEEDS = (FULL_SPEED, 8.0, 3.0, 1.0)
+"""Epochs a second."""
+PATIENCE = 0.4
+"""Seconds that a press waits for its effect, so that the page that follows shows it."""
+STEPS = (1, 5, 25)
+"""Epochs a step."""
+MOVABLE = ("running", "queued", "paused", "stopped", "interrupted")
+"""States in which training can go on."""
+
+
+NEVER = 0
+PATIENCES = (NEVER, 5, 10, 25, 50)
+"""Epochs without any change of an identified label after which training stops."""
+
+
+def bar(run: Run, state: str) -> None:
+    """Show the control bar of a run of one or more lanes; its buttons keep their places while there is work left.
+
+    In the main script and not in the fragment that refreshes, so that they answer at once.
+    """
+    show_role(run)
+    if not run.is_together or not session.registry().may(run, "owner"):
+        return
+    holder, elsewhere = run.holder(), run.is_elsewhere()
+    can_move = state in MOVABLE and (not elsewhere or holder is not None)
+    hidden = run_view(run).hidden
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if "transport" not in hidden and state != "finished":  # then there is nothing to pause or to step
+            restart(run, state)
+            transport(run, state, can_move=can_move, can_step=holder is None or "step" in holder.takes)
+        if can_move and not elsewhere and "speed" not in hidden:
+            speed(run)
+            patience(run)
+        if state in ("stopped", "interrupted") and not elsewhere and run.config.processes > 1:
+            processes(run)
+    if elsewhere:
+        show_holder(run, holder)
+
+
+def transport(run: Run, state: str, *, can_move: bool, can_step: bool) -> None:
+    """Show pause or resume, steps and stop."""
+    play_or_pause(run, moving=state in ("running", "queued"), disabled=not can_move)
+    steps(run, disabled=not (can_move and can_step))
+    if not run.is_comparison:
+        st.button(
+            "Next batch",
+            key="step-batch",
+            on_click=step,
+            args=(run, None, 1),
+            shortcut="b",
+            help="Run one mini-batch, then pause.",
+            disabled=not (can_move and can_step),
+        )
+    is_active = state in ("running", "queued", "paused")
+    st.button(
+        "Stop", icon=":material/stop:", key="stop", on_click=stop, args=(run,), disabled=not (can_move and is_active)
+    )
+
+
+def play_or_pause(run: Run, *, moving: bool, disabled: bool) -> None:
+    """Show Pause or Resume, in the same width, so that the buttons beside it do not move."""
+    name, icon = ("Pause", "pause") if moving else ("Resume", "play_arrow")
+    st.button(
+        name,
+        icon=f":material/{icon}:",
+        key=icon,
+        on_click=pause if moving else play,
+        args=(run,),
+        shortcut="p",
+        type="secondary" if moving or disabled else "primary",
+        disabled=disabled,
+        width=125,
+    )
+
+
+def steps(run: Run, *, disabled: bool) -> None:
+    """Show the buttons that run some epochs, then pause."""
+    whose = " of every lane" if run.is_comparison else ""
+    for epochs in STEPS:
+        st.button(
+            "Run 1 epoch" if epochs == 1 else f"Run {epochs}",
+            key=f"step-{epochs}",
+            on_click=step,
+            args=(run, epochs),
+            shortcut="e" if epochs == 1 else None,
+            help=f"Run {count(epochs, 'more epoch')}{whose}, then pause.",
+            disabled=disabled,
+        )
+
+
+def restart(run: Run, state: str) -> None:
+    """Show the button that begins again; of a run that has ended it stands beside the settings."""
+    what = "comparison with the same lanes" if run.is_comparison else "run with the same settings"
+    st.button(
+        "Restart",
+        icon=":material/replay:",
+        key="reset",
+        type="tertiary" if state == "finished" else "secondary",
+        on_click=reset,
+        args=(run,),
+        help=f"Starts a new {what}, paused before its first epoch. This one is kept.",
+    )
+
+
+def restart_finished(run: Run, state: str) -> None:
+    """Show Restart where a run has finished, and has no control bar."""
+    mine = session.registry().may(run, "owner") and run.is_together
+    if state == "finished" and mine and "transport" not in run_view(run).hidden:
+        restart(run, state)
+
+
+def speed(run: Run) -> None:
+    """Show the speed selector."""
+    now = run.pace or FULL_SPEED
+    setting(
+        "Speed",
+        sorted({*SPEEDS, now}, reverse=True),
+        now,
+        key=f"speed-{run.id}",
+        format_value=format_speed,
+        change=lambda pace: control(run, lambda: run.set_pace(None if pace == FULL_SPEED else pace)),
+        width=185,
+    )
+
+
+def patience(run: Run) -> None:
+    """Show the selector of the stop condition."""
+    now = run.patience or NEVER
+    setting(
+        "Stop when settled",
+        sorted({*PATIENCES, now}),
+        now,
+        key=f"patience-{run.id}",
+        format_value=format_patience,
+        change=lambda epochs: control(run, lambda: run.set_patience(epochs or None)),
+        width=245,
+        help="Settled: no identified label has changed for this many epochs. You can resume the run later.",
+    )
+
+
+def processes(run: Run) -> None:
+    """Show the selector of how many processes a run of one lane is resumed with."""
+    now = run.config.processes
+    setting(
+        "Processes",
+        sorted({*range(1, most_processes() + 1), now}),
+        now,
+        key=f"processes-{run.id}",
+        format_value=lambda number: count(number, "process", "processes"),
+        change=lambda number: control(run, lambda: run.set_processes(number)),
+        width=150,
+        help="How many processes train the run once it is resumed.",
+    )
+
+
+def setting(
+    title: str,
+    values: Sequence[T],
+    now: T,
+    *,
+    key: str,
+    format_value: Callable[[T], str],
+    change: Callable[[T], None],
+    width: int,
+    help: str | None = None,
+) -> None:
+    """Show a selector without a label that takes effect at once.
+
+    Args:
+        values: what there is; `now` among them, which a link may have brought.
+    """
+    st.selectbox(
+        title,
+        values,
+        index=values.index(now),
+        format_func=format_value,
+        key=key,
+        on_change=lambda: change(st.session_state[key]),
+        help=help,
+        label_visibility="collapsed",
+        width=width,
+    )
+
+
+def format_speed(epochs_a_second: float) -> str:
+    """A speed.
+
+    >>> format_speed(FULL_SPEED), format_speed(1.0), format_speed(2.5)
+    ('Full speed', '1 epoch a second', '2.5 epochs a second')
+    """
+    if epochs_a_second == FULL_SPEED:
+        return "Full speed"
+    return f"{epochs_a_second:g} epoch{'s' * (epochs_a_second != 1)} a second"
+
+
+def format_patience(epochs: int) -> str:
+    """When a run stops by itself.
+
+    >>> format_patience(NEVER), format_patience(10)
+    ('Train to the end', 'Stop when settled: 10 epochs')
+    """
+    return f"Stop when settled: {count(epochs, 'epoch')}" if epochs else "Train to the end"
+
+
+# ---- what the buttons do -------------------------------------------------------------------------------------------
+
+
+def pause(run: Run) -> None:
+    """Pause before the next mini-batch."""
+    attempt(lambda: session.registry().control(run, "paused", run.pause))
+    run.wait_until_paused(PATIENCE)
+
+
+def play(run: Run) -> None:
+    """Resume, and follow the latest epoch."""
+    run_view(run).follow = True
+    attempt(lambda: session.registry().resume(run, run.resume))
+
+
+def step(run: Run, epochs: int | None = None, batches: int | None = None) -> None:
+    """Run some epochs or mini-batches, and follow the latest epoch."""
+    run_view(run).follow = True
+    attempt(lambda: session.registry().resume(run, lambda: run.step(epochs=epochs, batches=batches), ""))
+    run.wait_until_paused(PATIENCE)
+
+
+def stop(run: Run) -> None:
+    """Stop; labels and model are kept."""
+    attempt(lambda: session.registry().control(run, "stopped", run.stop))
+    run.join(PATIENCE)
+
+
+def reset(run: Run) -> None:
+    """A new run with the same settings, paused before its first batch; the example in view stays in view."""
+
+    def begin() -> None:
+        registry = session.registry()
+        registry.control(run, "stopped", run.stop)
+        name = "" if run.listed is None else run.listed.name
+        new = registry.start(*(lane.config for lane in run.lanes), name=name, paused=True)
+        new.set_pace(run.pace)
+        new.set_patience(run.patience)
+        new.wait_until_paused(PATIENCE)
+        before = run_view(run)
+        st.session_state[f"run-view-{new.id}"] = RunView(
+            new.id,
+            selected=before.selected,
+            truth=before.truth,
+            order=before.order,
+            pins=list(before.pins),
+            hidden=before.hidden,
+        )
+        session.view(new)
+
+    attempt(begin)
+
+
+def control(run: Run, action: Callable[[], None]) -> None:
+    """Change a setting of a run; show the message of a UserError."""
+    attempt(lambda: session.registry().control(run, "", action))
+
+
+def attempt(action: Callable[[], None]) -> None:
+    """Run `action`; show the message of a UserError."""
+    try:
+        action()
+    except UserError as error:
+        st.toast(plain(error), icon=":material/error:")
+
+
+def show_role(run: Run) -> None:
+    """Say whose run it is, where it is not one's own."""
+    registry = session.registry()
+    if registry.is_own(run):
+        return
+    may = {"viewer": "look at it", "reviewer": "look at it and review it", "owner": "do everything with it"}
+    role = registry.role(run)
+    owner = registry.owner(run)
+    whose = f"Belongs to {plain(owner)}" if owner else "Belongs to nobody"
+    st.caption(f":material/group: {whose}; you may {may[role or 'viewer']}.")
+
+
+def show_holder(run: Run, holder: Holder | None) -> None:
+    """Explain which process or comparison trains this run, and whether it can be controlled from here."""
+    comparison = None if run.is_comparison else run.folder.about().get("comparison")
+    if comparison:
+        said = "This run is a lane of a comparison, which pauses and stops all its lanes together."
+        st.info(said, icon=":material/compare:")
+        link("compare", "Open the comparison", comparison=str(comparison))
+        return
+    if holder is None:
+        said = "Another process trains this. You can watch it here, but not pause or stop it."
+    else:
+        said = f"Trained by another process ({holder.where}), which pauses and stops it when asked here."
+    st.info(plain(said), icon=":material/visibility:")

@@ -12,7 +12,8 @@ run:  ## the app, which reloads on every save
 test:  ## the fast tests
 	$(PYTHON) -m pytest -n auto --dist loadfile
 
-pages:  ## what is generated from the code: lists of --help, pages of docs/
+generated:  ## what is written from the code: names of classes, lists of --help, pages of docs/
+	$(PYTHON) -m tools.front_door
 	$(PYTHON) -m tools.cli_choices
 	$(PYTHON) -m tools.methods_page
 	$(PYTHON) -m tools.formats_page
@@ -21,4 +22,4 @@ pages:  ## what is generated from the code: lists of --help, pages of docs/
 check:  ## all that must pass before a change lands
 	bash .ci/run
 
-.PHONY: setup run test pages check
+.PHONY: setup run test generated check

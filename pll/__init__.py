@@ -20,6 +20,21 @@ if TYPE_CHECKING:  # what `__getattr__` returns, for type checkers; a test compa
     from pll.errors import UserError as UserError
     from pll.formats import read as read
     from pll.formats import write as write
+    from pll.methods import METHODS as METHODS
+    from pll.methods.model_selection import StratifiedSetKFold as StratifiedSetKFold
+    from pll.methods.model_selection import covering_rate_scorer as covering_rate_scorer
+    from pll.methods.persistence import load_model as load_model
+    from pll.methods.persistence import save_model as save_model
+    from pll.synthesis import flip_binomial as flip_binomial
+    from pll.synthesis import flip_by_instance as flip_by_instance
+    from pll.synthesis import flip_pair as flip_pair
+    from pll.synthesis import flip_uniform as flip_uniform
+    from pll.synthesis import flip_with_matrix as flip_with_matrix
+
+__version__ = "0.2.0"
+
+# ---- generated: `make generated`
+if TYPE_CHECKING:
     from pll.methods import CAVL as CAVL
     from pll.methods import CC as CC
     from pll.methods import CLPL as CLPL
@@ -28,7 +43,6 @@ if TYPE_CHECKING:  # what `__getattr__` returns, for type checkers; a test compa
     from pll.methods import GA as GA
     from pll.methods import IPAL as IPAL
     from pll.methods import LWS as LWS
-    from pll.methods import METHODS as METHODS
     from pll.methods import PLECOC as PLECOC
     from pll.methods import PLKNN as PLKNN
     from pll.methods import PLSVM as PLSVM
@@ -44,28 +58,39 @@ if TYPE_CHECKING:  # what `__getattr__` returns, for type checkers; a test compa
     from pll.methods import PRODENNaive as PRODENNaive
     from pll.methods import PRODENOutside as PRODENOutside
     from pll.methods import PRODENSudden as PRODENSudden
-    from pll.methods.model_selection import StratifiedSetKFold as StratifiedSetKFold
-    from pll.methods.model_selection import covering_rate_scorer as covering_rate_scorer
-    from pll.methods.persistence import load_model as load_model
-    from pll.methods.persistence import save_model as save_model
-    from pll.synthesis import flip_binomial as flip_binomial
-    from pll.synthesis import flip_by_instance as flip_by_instance
-    from pll.synthesis import flip_pair as flip_pair
-    from pll.synthesis import flip_uniform as flip_uniform
-    from pll.synthesis import flip_with_matrix as flip_with_matrix
-
-__version__ = "0.2.0"
+_METHOD_CLASSES = (
+    "CAVL",
+    "CC",
+    "CLPL",
+    "CRDPLL",
+    "D2CNN",
+    "GA",
+    "IPAL",
+    "LWS",
+    "PLECOC",
+    "PLKNN",
+    "PLSVM",
+    "POP",
+    "PRODEN",
+    "RC",
+    "SURE",
+    "DawidSkene",
+    "Majority",
+    "PNDecomp",
+    "PNOracle",
+    "PRODENItera",
+    "PRODENNaive",
+    "PRODENOutside",
+    "PRODENSudden",
+)
+# ---- end of what is generated
 
 _MODULES = {
     "pll.candidates": ("CandidateSets",),
     "pll.dataset": ("PartialLabelDataset",),
     "pll.errors": ("UserError",),
     "pll.formats": ("read", "write"),
-    "pll.methods": (
-        *("METHODS", "PRODEN", "PRODENItera", "PRODENNaive", "PRODENSudden", "PNOracle", "PNDecomp", "D2CNN", "GA"),
-        *("SURE", "CLPL", "PLECOC", "PLSVM", "PLKNN", "IPAL", "Majority", "DawidSkene"),
-        *("CC", "RC", "LWS", "CAVL", "POP", "CRDPLL", "PRODENOutside"),
-    ),
+    "pll.methods": ("METHODS", *_METHOD_CLASSES),
     "pll.methods.model_selection": ("StratifiedSetKFold", "covering_rate_scorer"),
     "pll.methods.persistence": ("load_model", "save_model"),
     "pll.synthesis": ("flip_binomial", "flip_pair", "flip_uniform", "flip_with_matrix", "flip_by_instance"),

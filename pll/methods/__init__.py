@@ -1,4 +1,4 @@
-"""The registry of methods: `METHODS`, name → estimator class. A new method is a file, and a line here and in `TITLES`.
+"""The registry of methods: `METHODS`, name → estimator class. A new method is a file, and a line in `names.py`.
 
 A class is imported when it is first used: pages that list runs need their methods' names, and not torch.
 """
@@ -11,8 +11,9 @@ from collections.abc import Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any
 
 from pll.errors import UserError
-from pll.methods.names import TITLES
+from pll.methods.names import REGISTERED, TITLES
 
+# ---- generated: `make generated`
 if TYPE_CHECKING:  # what `__getattr__` returns
     from pll.methods.base import PartialLabelEstimator as PartialLabelEstimator
     from pll.methods.base import Task as Task
@@ -39,33 +40,8 @@ if TYPE_CHECKING:  # what `__getattr__` returns
     from pll.methods.sure import SURE as SURE
     from pll.methods.voting import DawidSkene as DawidSkene
     from pll.methods.voting import Majority as Majority
+# ---- end of what is generated
 
-_CLASSES = {
-    "proden": ("proden", "PRODEN"),
-    "proden-itera": ("proden", "PRODENItera"),
-    "proden-sudden": ("proden", "PRODENSudden"),
-    "proden-naive": ("proden", "PRODENNaive"),
-    "pn-oracle": ("proden", "PNOracle"),
-    "pn-decomp": ("decomp", "PNDecomp"),
-    "d2cnn": ("d2cnn", "D2CNN"),
-    "ga": ("ga", "GA"),
-    "sure": ("sure", "SURE"),
-    "clpl": ("clpl", "CLPL"),
-    "ecoc": ("ecoc", "PLECOC"),
-    "plsvm": ("plsvm", "PLSVM"),
-    "plknn": ("plknn", "PLKNN"),
-    "ipal": ("ipal", "IPAL"),
-    "majority": ("voting", "Majority"),
-    "dawid-skene": ("voting", "DawidSkene"),
-    "cc": ("cc", "CC"),
-    "rc": ("cc", "RC"),
-    "lws": ("lws", "LWS"),
-    "cavl": ("cavl", "CAVL"),
-    "pop": ("pop", "POP"),
-    "cr-dpll": ("crdpll", "CRDPLL"),
-    "proden-outside": ("outside", "PRODENOutside"),
-}
-"""Name → file and class."""
 _OTHERS = {
     "PartialLabelEstimator": "base",
     "Task": "base",
@@ -83,7 +59,7 @@ class _Registry(MutableMapping[str, "type[PartialLabelEstimator]"]):
     """Classes by name, each imported when it is first asked for."""
 
     def __init__(self) -> None:
-        self._known: dict[str, type[PartialLabelEstimator] | None] = dict.fromkeys(_CLASSES)
+        self._known: dict[str, type[PartialLabelEstimator] | None] = dict.fromkeys(REGISTERED)
 
     def __getitem__(self, name: str) -> type[PartialLabelEstimator]:
         if name not in self._known:
@@ -92,7 +68,7 @@ class _Registry(MutableMapping[str, "type[PartialLabelEstimator]"]):
             raise UnknownMethod(f"There is no method called {name!r}; use one of {', '.join(self)}.{hint}")
         found = self._known[name]
         if found is None:
-            file, kind = _CLASSES[name]
+            file, kind, _ = REGISTERED[name]
             found = self._known[name] = getattr(importlib.import_module(f"pll.methods.{file}"), kind)
         return found
 
@@ -134,18 +110,10 @@ def method_title(name: str) -> str:
     return TITLES.get(name) or (METHODS[name].title if name in METHODS else name)
 
 
-__all__ = [
-    *("METHODS", "UnknownMethod", "get_method", "method_title"),
-    *("CAVL", "CC", "CLPL", "CRDPLL", "D2CNN", "DawidSkene", "Majority", "GA", "IPAL", "LWS", "PLECOC"),
-    *("PLKNN", "PLSVM", "PNDecomp", "PNOracle", "POP", "PRODEN", "PRODENItera", "PRODENNaive", "PRODENOutside"),
-    *("PRODENSudden", "RC", "SURE", "PartialLabelEstimator", "Task"),
-]
-
-
 if not TYPE_CHECKING:  # a type checker would take any name for granted
 
     def __getattr__(name: str) -> Any:
-        file = _OTHERS.get(name) or next((file for file, kind in _CLASSES.values() if kind == name), None)
+        file = _OTHERS.get(name) or next((file for file, kind, _ in REGISTERED.values() if kind == name), None)
         if file is None:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
         value = getattr(importlib.import_module(f"pll.methods.{file}"), name)

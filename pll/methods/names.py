@@ -1,30 +1,34 @@
-"""The methods by name: how pages, shell and files call them, and how people do. Light: nothing is imported for it."""
+"""The methods by name: where each is, and what people call it. Light: nothing is imported for it."""
 
 from __future__ import annotations
 
-TITLES = {
-    "proden": "PRODEN",
-    "proden-itera": "PRODEN-itera",
-    "proden-sudden": "PRODEN-sudden",
-    "proden-naive": "PRODEN-naive",
-    "pn-oracle": "PN-oracle",
-    "pn-decomp": "PN-decomp",
-    "d2cnn": "D²CNN",
-    "ga": "GA",
-    "sure": "SURE",
-    "clpl": "CLPL",
-    "ecoc": "PL-ECOC",
-    "plsvm": "PL-SVM",
-    "plknn": "PL-kNN",
-    "ipal": "IPAL",
-    "majority": "Majority vote",
-    "dawid-skene": "Dawid-Skene",
-    "cc": "CC",
-    "rc": "RC",
-    "lws": "LWS",
-    "cavl": "CAVL",
-    "pop": "POP",
-    "cr-dpll": "CR-DPLL",
-    "proden-outside": "PRODEN-outside",
+REGISTERED = {
+    "proden": ("proden", "PRODEN", "PRODEN"),
+    "proden-itera": ("proden", "PRODENItera", "PRODEN-itera"),
+    "proden-sudden": ("proden", "PRODENSudden", "PRODEN-sudden"),
+    "proden-naive": ("proden", "PRODENNaive", "PRODEN-naive"),
+    "pn-oracle": ("proden", "PNOracle", "PN-oracle"),
+    "pn-decomp": ("decomp", "PNDecomp", "PN-decomp"),
+    "d2cnn": ("d2cnn", "D2CNN", "D²CNN"),
+    "ga": ("ga", "GA", "GA"),
+    "sure": ("sure", "SURE", "SURE"),
+    "clpl": ("clpl", "CLPL", "CLPL"),
+    "ecoc": ("ecoc", "PLECOC", "PL-ECOC"),
+    "plsvm": ("plsvm", "PLSVM", "PL-SVM"),
+    "plknn": ("plknn", "PLKNN", "PL-kNN"),
+    "ipal": ("ipal", "IPAL", "IPAL"),
+    "majority": ("voting", "Majority", "Majority vote"),
+    "dawid-skene": ("voting", "DawidSkene", "Dawid-Skene"),
+    "cc": ("cc", "CC", "CC"),
+    "rc": ("cc", "RC", "RC"),
+    "lws": ("lws", "LWS", "LWS"),
+    "cavl": ("cavl", "CAVL", "CAVL"),
+    "pop": ("pop", "POP", "POP"),
+    "cr-dpll": ("crdpll", "CRDPLL", "CR-DPLL"),
+    "proden-outside": ("outside", "PRODENOutside", "PRODEN-outside"),
 }
-"""Name of a method in the registry → the name that papers give it."""
+"""Name of a method → its file in this folder, its class, and the name that papers give it. A new method is a file, and
+a line here; `make generated` writes what lists them."""
+
+TITLES = {name: title for name, (_, _, title) in REGISTERED.items()}
+"""Name of a method → the name that papers give it."""

@@ -15,7 +15,7 @@ from pll.methods import PartialLabelEstimator
 from pll.methods.classical import ClassicalEstimator, duration
 from pll.methods.deep import DeepEstimator
 from pll.methods.defaults import default_batch_size
-from pll.methods.recipe_search import BUDGET
+from pll.methods.recipe import BUDGET
 from pll.training.devices import choose_device
 from pll.training.layouts import DenseLayout, layout_type
 from pll.training.models import MODEL_INFO, count_parameters, forward_flops

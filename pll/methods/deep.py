@@ -25,8 +25,7 @@ from pll.io import is_mapped
 from pll.methods.base import Labels, PartialLabelEstimator, Task, check_common_settings, check_number, validated
 from pll.methods.defaults import MOST_BATCH, TABLE, default_batch_size, default_lr, default_scale
 from pll.methods.published import published
-from pll.methods.recipe import RECIPES, SEARCHED, Recipe, stored
-from pll.methods.recipe_search import Problem, Progress, search
+from pll.methods.recipe import RECIPES, SEARCHED, Problem, Progress, Recipe, search, stored
 from pll.training.augment import get_augmentation
 from pll.training.devices import choose_device, computing_threads
 from pll.training.distributed import Ranks, SharedTrainer
@@ -85,6 +84,8 @@ class DeepEstimator(PartialLabelEstimator):
     """
 
     takes_prior: ClassVar[bool] = True
+    searched_as_proden: ClassVar[bool] = False
+    """Whether its objective is PRODEN's, so that the search of the recipe auto trains what it chooses for."""
     recipe_: Recipe
     _has_begun: bool = True
     """False while labels to add are sought; a checkpoint then holds nothing to go on from."""
@@ -282,7 +283,7 @@ class DeepEstimator(PartialLabelEstimator):
         return found
 
     def problem(self, task: Task) -> Problem:
-        """Return what the recipe `auto` searches on this task; see `pll.methods.recipe_search.search`."""
+        """Return what the recipe `auto` searches on this task; see `pll.methods.recipe.search`."""
         given, defaults = self._given(), type(self)().get_params(deep=False)
         sets, prior = task.candidates, task.prior
         if self.needs_truth and task.y is not None and (task.y >= 0).all():
@@ -294,7 +295,16 @@ class DeepEstimator(PartialLabelEstimator):
             scaling = fit_scaling(task.X, every["scale"])
             size = every["batch_size"]
             defaults["lr"] = default_lr(every["model"], every["optimiser"], task.X, scaling, batch_size=size)
-        return Problem(task.X, sets, given, defaults, self._contestant, choose_device(self.device), self.seed, prior)
+        own = None if self.searched_as_proden else partial(self._with, recipe="default")
+        return Problem(
+            task.X, sets, given, defaults, self._contestant, choose_device(self.device), self.seed, prior, own,
+            own_rate=type(self)().lr is not None,
+        )  # fmt: skip
+
+    def _with(self, settings: dict[str, Any], **more: Any) -> Self:
+        """Return an unfitted one with other settings."""
+        one: Self = clone(self).set_params(**settings, **more)
+        return one
 
     def _given(self) -> dict[str, Any]:
         """Return the settings of `SEARCHED` that are given explicitly: those that differ from their default."""
@@ -312,7 +322,7 @@ class DeepEstimator(PartialLabelEstimator):
         self, settings: dict[str, Any], X: npt.NDArray[np.float32], candidates: CandidateSets, prior: Weights | None
     ) -> tuple[Trainer, nn.Module]:
         """Return a trainer for one configuration of a search, and the scaling of its features."""
-        one = clone(self).set_params(**settings, recipe="default")
+        one = self._with(settings, recipe="default")
         return one._new_trainer(Task(X, candidates, prior=prior), choose_device(self.device)), one._scaling
 
     def warm_start(self, arrays: dict[str, npt.NDArray[Any]]) -> bool:

@@ -33,9 +33,14 @@ from pll.training.trainer import Objective, Trainer, WeightedLoss
 
 
 class PRODEN(DeepEstimator):
-    """Progressive identification (Lv et al. 2020, Algorithm 1). Settings as for every deep method."""
+    """Progressive identification (Lv et al. 2020, Algorithm 1). Settings as for every deep method.
+
+    One fit with the settings given. `recipe="auto"` tries some forty first, without true labels: 10 to 30 s of one core,
+    more on large data, and 62 → 69 % test accuracy in the mean of twelve sets (docs/decisions.md).
+    """
 
     in_ranks: ClassVar[bool] = True
+    searched_as_proden: ClassVar[bool] = True
     title: ClassVar[str] = TITLES["proden"]
     summary: ClassVar[str] = (
         "Learns from all candidates at once and lets each pass shift weight towards the likelier ones. "
@@ -113,6 +118,7 @@ class PNOracle(DeepEstimator):
     """
 
     in_ranks: ClassVar[bool] = True
+    searched_as_proden: ClassVar[bool] = True
     title: ClassVar[str] = TITLES["pn-oracle"]
     summary: ClassVar[str] = (
         "Ordinary supervised learning from the true labels, which it alone is given. The upper limit to compare with."

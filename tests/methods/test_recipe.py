@@ -8,22 +8,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.methods import recipe_search
+from pll.methods import recipe
 from pll.methods.base import Task
 from pll.methods.decomp import PNDecomp
+from pll.methods.deep import DeepEstimator
 from pll.methods.defaults import default_batch_size
 from pll.methods.ga import GA
 from pll.methods.persistence import load_model, save_model
 from pll.methods.proden import PRODEN, PNOracle, PRODENNaive
 from pll.methods.published import PUBLISHED, published
-from pll.methods.recipe import Recipe, read_recipe
-from pll.methods.recipe_search import VOTE_NOTE, class_frequencies
+from pll.methods.recipe import VOTE_NOTE, Recipe, class_frequencies, is_significantly_less, read_recipe
 from pll.synthesis import flip_binomial
 from pll.training.metrics import StopTraining
 from pll.weights import checked_prior
@@ -35,8 +36,8 @@ SETS = flip_binomial(Y, 4, 0.4, seed=0)
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recipe_search, "EPOCHS", (3, 6))
-    monkeypatch.setattr(recipe_search, "KEPT", (1.0, 0.2))
+    monkeypatch.setattr(recipe, "EPOCHS", (3, 6))
+    monkeypatch.setattr(recipe, "KEPT", (1.0, 0.2))
 
 
 def test_the_representation_is_part_of_the_model(tmp_path: Path) -> None:
@@ -117,7 +118,7 @@ def test_a_configuration_that_diverges_is_not_chosen() -> None:
 
 
 def test_a_perceptron_is_chosen_where_it_covers_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recipe_search, "EPOCHS", (20, 25))
+    monkeypatch.setattr(recipe, "EPOCHS", (20, 25))
     x = np.random.default_rng(1).normal(size=(400, 2)).astype(np.float32)
     rings = np.digitize(np.linalg.norm(x, axis=1), (0.9, 1.5))  # no line separates them
     sets = flip_binomial(rings, 3, 0.2, seed=0)
@@ -147,27 +148,90 @@ def test_class_frequencies_have_the_greatest_likelihood() -> None:
     assert loss(np.log(found)) == pytest.approx(best.fun, abs=1e-6)
 
 
-def test_other_methods_and_a_prior() -> None:
+def test_a_prior_that_says_nothing_changes_nothing() -> None:
     prior = np.ones(SETS.nnz, dtype=np.float32)
-    same = PRODENNaive(recipe="auto").fit(X, SETS, prior=prior)
-    assert same.recipe_.covering_rate == PRODEN(recipe="auto").choose_settings(Task(X, SETS)).covering_rate
+    same = PRODEN(recipe="auto").choose_settings(Task(X, SETS, prior=checked_prior(prior, SETS)))
+    assert same.covering_rate == PRODEN(recipe="auto").choose_settings(Task(X, SETS)).covering_rate
     assert PNOracle(recipe="auto").fit(X, SETS, truth=Y).score(X, Y) > 0.7
 
 
-def test_the_search_fits_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("method", [PRODENNaive, GA])
+def test_another_method_is_judged_by_its_own_predictions(method: type[DeepEstimator]) -> None:
+    found = method(recipe="auto", batch_size=16).choose_settings(Task(X, SETS))
+    own = [trial for trial in found.trials if trial.stage == found.trials[-1].stage]
+    assert len(own) > 1 and all(trial.loss is None for trial in own)
+    assert ("lr" in found.settings) == (method is PRODENNaive)  # the steps of GA are of another scale
+    chosen = next(one for one in own if found.settings.items() <= one.settings.items())
+    assert chosen.covering_rate == found.covering_rate
+    hits = []
+    for train, held in recipe.inner_parts(len(X), found.examples, found.folds, found.seed):
+        one = method(**found.settings, batch_size=16).fit(X[train], SETS.take(train))
+        hits += SETS.take(held).contains(one.predict(X[held])).tolist()
+    assert found.covering_rate == pytest.approx(np.mean(hits))
+
+
+SIZES = [
+    *((n, d, c) for n in (60, 500, 1000, 2000, 2667, 3667, 20_000) for d, c in ((8, 4), (300, 20))),
+    *((1500, 40, 200), (5000, 300, 100), (60_000, 784, 10), (17_472, 279, 171), (3000, 3000, 30), (800, 20, 1000)),
+]
+
+
+@pytest.mark.parametrize(("n", "d", "c"), SIZES)
+def test_every_axis_keeps_its_ends(n: int, d: int, c: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    for n, d, c in ((100, 4, 3), (5000, 300, 10), (60_000, 784, 10), (17_472, 279, 171)):
-        sets = CandidateSets.from_labels(np.arange(n) % c, c)
-        features = np.broadcast_to(np.float32(0), (n, d))
-        estimator = PRODEN()
-        defaults = estimator.get_params() | {"batch_size": default_batch_size(n)}
-        problem = recipe_search.Problem(
-            features, sets, {}, defaults, estimator._contestant, recipe_search.torch.device("cpu")
-        )
-        plan = recipe_search._plan(problem)
-        assert plan is not None
-        assert plan.seconds <= plan.budget
-        assert plan.examples >= min(n, 800)
+    sets = CandidateSets.from_labels(np.arange(n) % c, c)
+    problem = recipe.Problem(
+        np.broadcast_to(np.float32(0), (n, d)),
+        sets,
+        {},
+        PRODEN().get_params() | {"batch_size": default_batch_size(n), "lr": 0.05},
+        lambda *_: pytest.fail("nothing is trained"),
+        torch.device("cpu"),
+    )
+    plan = recipe._plan(problem)
+    for group in plan.groups[1:]:
+        steps = recipe.PERCEPTRON_STEPS if group.shared["model"] == recipe.SHALLOW else recipe.LINEAR_STEPS
+        for axis in (0, 1):
+            wanted = {step[axis] for step in steps}
+            assert {arm[axis] for arm in group.arms} >= {min(wanted), max(wanted)}
+    assert plan.groups[-1].longest >= recipe.EPOCHS[-2]
+    assert plan.examples >= min(n, 800)
+    tried = {(group.shared["model"], group.shared["scale"]) for group in plan.groups}
+    everything = {(group.shared["model"], group.shared["scale"]) for group in recipe._groups(problem)}
+    said = " ".join(plan.notes)
+    assert all(f"{model} on {scale}" in said for model, scale in everything - tried)
+    assert (plan.examples < n) == ("drawn at random" in said)
+    assert (plan.seconds > plan.budget) == ("more than the" in said)
+
+
+def test_what_exceeds_the_budget_is_said_and_the_rest_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recipe, "BUDGET", 1e-3)
+    found = PRODEN(recipe="auto", epochs=1).choose_settings(Task(X, SETS))
+    assert "lr" in found.settings and found.covering_rate is not None
+    assert "Not tried" in " ".join(found.messages())
+
+
+def test_the_temperature_makes_models_comparable() -> None:
+    rng = np.random.default_rng(0)
+    logits = torch.from_numpy(rng.normal(size=(300, 4)) + 3 * np.eye(4)[np.arange(300) % 4])
+    sets = flip_binomial(np.arange(300) % 4, 4, 0.5, seed=0)
+    both = torch.stack((logits, 2 * logits), dim=1)  # the same predictions, one surer than the other
+    inside, likelihood, *_ = recipe._measured(both, sets, None)
+    assert (inside[:, 0] == inside[:, 1]).all()
+    assert likelihood.mean(axis=0)[0] == pytest.approx(likelihood.mean(axis=0)[1], abs=0.01)
+    plain = np.log(np.where(sets.mask(), torch.softmax(both[:, 1], dim=1).numpy(), 0).sum(axis=1)).mean()
+    assert likelihood.mean(axis=0)[1] > plain
+
+
+def test_significance_is_paired() -> None:
+    base = np.arange(100) % 10 * 1.0  # varies far more than the difference
+    assert is_significantly_less(base, base + 0.01 + 0.01 * (np.arange(100) % 2))
+    assert not is_significantly_less(base, base) and not is_significantly_less(base + 1, base)
+
+
+def test_a_few_examples_are_not_searched_on() -> None:
+    found = PRODEN(recipe="auto").choose_settings(Task(X[:4], SETS.take(np.arange(4))))
+    assert not found.settings and "8 examples" in found.messages()[0]
 
 
 def test_the_paper_s_settings() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pll.catalog.sources import Source
-from pll.methods import recipe_search
+from pll.methods import recipe
 from pll.runs.config import RunConfig
 from pll.runs.run import Run
 from pll.synthesis import Flip
@@ -60,8 +60,8 @@ def test_an_interrupted_run_is_resumed_with_another_number_of_processes(
 
 
 def test_a_recipe_is_searched_and_told(open_page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recipe_search, "EPOCHS", (2, 4))
-    monkeypatch.setattr(recipe_search, "KEPT", (1.0, 0.2))
+    monkeypatch.setattr(recipe, "EPOCHS", (2, 4))
+    monkeypatch.setattr(recipe, "KEPT", (1.0, 0.2))
     page = open_page("home")
     page.session_state["choice"] = session.ChosenData(Source("iris"), Flip("binomial", 0.3))
     page.switch_page("../../pages/train.py").run()

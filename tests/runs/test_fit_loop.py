@@ -18,7 +18,7 @@ import torch
 from pll.catalog.sources import Source
 from pll.cli.main import main
 from pll.errors import UserError
-from pll.methods import recipe_search
+from pll.methods import recipe
 from pll.methods.persistence import load_model, read_card
 from pll.runs import fit_loop, run_data
 from pll.runs.config import RunConfig
@@ -472,8 +472,8 @@ def test_what_a_method_had_to_do_differently_is_kept_for_the_page(tmp_path: Path
 
 
 def test_a_stopped_search_keeps_the_best_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recipe_search, "EPOCHS", (2, 4))
-    monkeypatch.setattr(recipe_search, "KEPT", (1.0, 0.2))
+    monkeypatch.setattr(recipe, "EPOCHS", (2, 4))
+    monkeypatch.setattr(recipe, "KEPT", (1.0, 0.2))
     what = RunConfig(Source("iris"), flip=Flip("binomial", 0.3), params={"recipe": "auto"})
     folder = made(tmp_path / "run", what)
     calls = iter(range(100))

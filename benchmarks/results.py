@@ -21,8 +21,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from benchmarks import recipes
-from benchmarks.results_notes import CELL_NOTES, HEAD, RECIPES_NOTE, SETTING_NOTES
+from benchmarks.results_notes import CELL_NOTES, HEAD, SETTING_NOTES
 from pll import catalog
 from pll.analysis.evaluation import Result
 from pll.experiments.execution import fit_cell
@@ -133,10 +132,10 @@ def _append(setting: Setting, results: list[Result]) -> None:
 
 
 def page() -> str:
-    """docs/results.md from docs/results.csv and docs/recipes.csv."""
+    """docs/results.md from docs/results.csv."""
     frame = pd.read_csv(CSV, keep_default_na=False, na_values={"transductive_accuracy": [""]})
     tables = (part for setting in TABLES for part in _table(setting, frame))
-    return "\n".join([HEAD, recipes.section(), RECIPES_NOTE, *tables]).rstrip() + "\n"
+    return "\n".join([HEAD, *tables]).rstrip() + "\n"
 
 
 def _table(setting: Setting, frame: pd.DataFrame) -> Iterator[str]:

@@ -22,8 +22,7 @@ of why below the table. The paper's folds, candidate sets and z-scores are not p
 expected; a single draw of folds and sets moves a small dataset by several points. The paper's other datasets (MNIST and
 its kin, CIFAR-10, Texture, 20Newsgroups, MSRCv2, Soccer Player, Yahoo! News) are not in these tables.
 
-`python -m benchmarks.results` fits all of it (about an hour on two cores) and writes this page, the section *Recipes*
-from what `python -m benchmarks.recipes` has fitted;
+`python -m benchmarks.results` fits all of it (about an hour on two cores) and writes this page;
 `python -m benchmarks.results_probes` gives the further figures that the notes mention. A few rows come quicker from
 the shell, the same to the last digit:
 
@@ -31,12 +30,6 @@ the shell, the same to the last digit:
 python -m pll evaluate digits --methods proden,proden-naive --flip binomial --q 0.7 --holdout 0.2 --seeds 0,1,2,3,4 --threads 1
 python -m pll evaluate lost --methods proden --folds 5 --lr 0.01 --weight-decay 1e-2 --batch-size 100 --epochs 500 --threads 1
 ```
-"""
-
-RECIPES_NOTE = """\
-Stance is the texts with candidates made from the experts' labels; CIFAR-10H has the
-people's votes as candidate sets, and pixels as features. 5,000 × 300 with 20 classes: 18.7 CPU seconds for the search,
-5.4 for a training with the defaults (`python -m benchmarks.recipes --time`, one thread).
 """
 
 SETTING_NOTES: dict[str, str] = {

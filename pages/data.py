@@ -1,107 +1,141 @@
-"""Data page: upload or choose data, make candidates, check them."""
+"""Data page: a file, one sentence on what was understood of it, and labels for it."""
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from pll import catalog
-from pll.analysis.readiness import warnings_about
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats import FORMATS
-from pll.formats.tabular.builder import JOINED
 from pll.ui import session
-from pll.ui.data import annotators, candidates, check, classes_form, loader, synthesis_form, upload, votes_form, wizard
-from pll.ui.format import count, plain
+from pll.ui.data import (
+    candidates,
+    check,
+    classes_form,
+    columns_form,
+    known_data,
+    loader,
+    start,
+    synthesis_form,
+    understood,
+    upload,
+    voters,
+    votes_form,
+)
+from pll.ui.format import plain, without_shell
 from pll.ui.routes import go
+from pll.ui.session import ChosenData
+
+NO_LABELS = (
+    "There are no labels to start from. Add a column for everybody who answered, a column `candidates` (labels joined "
+    "by `|`), or `true_label`."
+)
 
 
 def bring_data() -> Source | None:
-    """Step 1: a file, or a dataset of the catalogue."""
-    st.subheader("1 · Upload or choose data")
-    st.session_state.setdefault("way", upload.UPLOAD)
-    way = st.segmented_control(
-        "How",
-        [upload.UPLOAD, upload.CATALOGUE, upload.SERVER],
-        required=True,
-        key="way",
-        label_visibility="collapsed",
-        persist_state="session",
-    )
+    """The files that were dropped, or a dataset or a path that was chosen in their place."""
+    way = st.session_state.setdefault("way", upload.UPLOAD)
     if way == upload.UPLOAD:
-        return upload.upload(FORMATS)
-    return upload.choose_dataset(catalog.CATALOG) if way == upload.CATALOGUE else upload.from_server()
+        return upload.drop_area()
+    back = (upload.UPLOAD,)
+    st.button(upload.UPLOAD, type="tertiary", icon=":material/arrow_back:", on_click=upload.begin_with, args=back)
+    return known_data.choose_dataset() if way == upload.CATALOGUE else known_data.from_server()
 
 
-def make_candidates(source: Source, data: PartialLabelDataset) -> candidates.Offer | None:
-    """Step 2: where the candidate sets come from, and the features."""
-    st.subheader("2 · Candidates")
-    ways = candidates.ways(data)
-    if not ways:
-        for note in data.notes:  # a header that was none, say
-            if note not in wizard.shown_notes(source):
-                st.caption(f":material/info: {plain(note)}")
-        if not wizard.ask_for_labels(source):
-            st.warning(
-                f"{plain(data.name)} has no labels to start from. Add a column `candidates` (labels joined by `|`), a "
-                "column for each annotator, or `true_label`; or say above what its columns are.",
-                icon=":material/warning:",
-            )
-        return None
-    make = {
-        candidates.AS_THEY_ARE: annotators.choose_rule,
-        candidates.SYNTHESISE: synthesis_form.make_from_truth,
-        candidates.DOUBT: synthesis_form.make_from_noisy_labels,
-    }[candidates.choose_way(ways, source, data)]
-    return make(source, data)
+def show(brought: Source, page: DeltaGenerator, below: DeltaGenerator) -> None:
+    """What was understood, the question that is open, and the way on; everything else under *Details*."""
+    head, body = page.container(), page.container()
+    with body:
+        table = columns_form.asked(classes_form.with_spellings(brought))
+        if table.waits:
+            with head:
+                understood.show_rows(None, table.columns)
+            return
+    details = below.expander("Details", key="details", on_change="rerun")
+    with details:
+        columns_form.edit_roles(table)
+    with body:
+        source = votes_form.mapped_votes(table.source)
+        raw = None if source is None else columns_form.read(table, source)
+        if source is None or raw is None:
+            understood.show_rows(None, table.columns)
+            return
+        edited, data = classes_form.put_in_order(source, raw)
+        ways = candidates.ways(data)
+        can_tick = columns_form.tick_voters(table, has_labels=bool(ways))
+        understood.show_rows(data, table.columns)
+        if not ways:
+            if not can_tick:
+                st.warning(NO_LABELS, icon=":material/warning:")
+            return
+    with details:
+        classes_form.edit_classes(source, raw)
+    choice = choose(edited, data, ways, body, details)
+    said = data.annotations
+    agreed = None if said is None else understood.agreement_of(session.data_key(edited), said)
+    head.markdown(f"##### {plain(understood.sentence(data, agreed, models=bool(source.vote_files)))}")
+    with body:
+        go_on(choice, data)
+    if choice is not None and details.open:
+        with details:
+            if said is not None and agreed is not None:
+                voters.show_details(edited, data, agreed)
+            else:
+                look_closer(choice, data)
+            check.notes(data)
 
 
-def check_data(choice: session.ChosenData, data: PartialLabelDataset) -> None:
-    """Step 3: look at it, and go on."""
-    st.subheader("3 · Check")
-    for note in data.notes:
-        if note not in wizard.shown_notes(choice.source) and not note.startswith(JOINED):
-            st.caption(f":material/info: {plain(note)}")
-    for warning in warnings_about(data)[len(data.notes) :]:
-        st.warning(plain(warning), icon=":material/warning:")
-    check.figures(data)
-    if st.button("Train on this", type="primary", icon=":material/arrow_forward:"):
+def choose(
+    source: Source, data: PartialLabelDataset, ways: list[str], body: DeltaGenerator, details: DeltaGenerator
+) -> ChosenData | None:
+    """How labels are made of this data; None while a matrix is missing."""
+    way = candidates.choose_way(ways, source, body, details)
+    with details:
+        if way == candidates.SYNTHESISE:
+            choice = synthesis_form.make_from_truth(source, data)
+        elif way == candidates.DOUBT:
+            choice = synthesis_form.make_from_noisy_labels(source, data)
+        else:
+            choice = ChosenData(source if data.annotations is None else voters.with_rule(source, data))
+        return None if choice is None else candidates.with_features(choice, data)
+
+
+def go_on(choice: ChosenData | None, data: PartialLabelDataset) -> None:
+    """The way to the labels, with the automatic settings or with one's own."""
+    missing = start.missing(data)
+    if missing:
+        st.warning(missing, icon=":material/warning:")
+    with st.container(horizontal=True):
+        is_off = choice is None or bool(missing)
+        wanted = st.button("Get labels", type="primary", icon=":material/auto_awesome:", disabled=is_off)
+        by_hand = st.button("Settings", icon=":material/tune:", disabled=is_off)
+    if choice is not None and wanted:
+        run = session.registry().start(start.automatic(choice, data))
+        session.choose(choice)
+        session.view(run)
+        go("train", run=run.id)
+    if choice is not None and by_hand:
         session.choose(choice)
         session.view(None)
         go("train")
-    check.examples(data)
-    check.charts_of(data)
 
 
-def show(source: Source) -> None:
-    """Show the remaining steps for the chosen data, as far as it has been read."""
-    settled = wizard.edited_columns(source)
-    if settled is None:
-        return
-    voted = votes_form.mapped_votes(settled)
-    if voted is None:
-        return
-    source = voted
-    raw = wizard.read_or_number(source)
-    if raw is None:
-        return
-    source, raw = classes_form.edited_classes(source, raw)
-    if source.path is not None:
-        classes = count(raw.n_classes, "class", "classes") if raw.n_classes else "no labels yet"
-        st.caption(f"{plain(raw.name)}: {count(len(raw), 'example')}, {classes}")
-    offer = make_candidates(source, raw)
-    if offer is None:
-        return
-    choice = candidates.with_features(offer.choice, raw)
-    made = loader.prepared(choice, session.dataset(choice.source) if choice.source.rule else raw)
+def look_closer(choice: ChosenData, data: PartialLabelDataset) -> None:
+    """The candidate sets as they are or as they were made, with features."""
+    made = loader.prepared(choice, data)
     if made is not None:
-        synthesis_form.show_result(offer, raw, made)
-        check_data(choice, made)
+        synthesis_form.show_result(choice, data, made)
+        check.warnings(made)
+        check.figures(made)
+        check.charts_of(made)
 
 
 st.title("Data")
-try:
-    brought = bring_data()
-    if brought is not None:
-        show(brought)
-except UserError as error:
-    st.error(plain(error), icon=":material/error:")
+brought = None
+page, below = st.container(), st.container()
+with page:
+    try:
+        brought = bring_data()
+        if brought is not None:
+            show(brought, page, below)
+    except UserError as error:
+        st.error(plain(without_shell(error)), icon=":material/error:")

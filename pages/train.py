@@ -7,6 +7,7 @@ import streamlit as st
 from pll.errors import UserError
 from pll.runs.run import Run
 from pll.ui import controls, health_notice, links, live_page, session
+from pll.ui.data import loader
 from pll.ui.format import count, plain
 from pll.ui.routes import go, link
 from pll.ui.train import chosen, heading, live, presenter, setup
@@ -23,10 +24,12 @@ def prepare() -> None:
             go("data")
         return
     try:
-        data = session.dataset_with_candidates(choice)
+        data = loader.prepared(choice, session.dataset(choice.source))
     except UserError as error:
         st.error(plain(error), icon=":material/error:")
         link("data", "Choose other data")
+        return
+    if data is None:  # it is being made, as the page says
         return
     sets = data.sets()
     st.markdown(

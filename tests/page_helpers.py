@@ -33,6 +33,25 @@ def labels(page: Any) -> set[str]:
     return {one.label for one in page.button}
 
 
+def understood(page: Any) -> str:
+    """The sentence of the Data page; "" where there is none."""
+    assert not page.exception
+    assert not page.error, [one.value for one in page.error]
+    return next((one.value.removeprefix("##### ") for one in page.markdown if one.value.startswith("##### ")), "")
+
+
+def with_details(page: Any) -> Any:
+    """The Data page with its details open."""
+    page.session_state["details"] = True
+    return page.run()
+
+
+def bring_by(page: Any, way: str) -> Any:
+    """The Data page on another way of bringing data."""
+    page.session_state["way"] = way
+    return page.run()
+
+
 def figures(page: Any) -> dict[str, str]:
     """The metrics by name."""
     return {metric.label: metric.value for metric in page.metric}

@@ -21,7 +21,7 @@ from pll.errors import UserError
 from pll.formats.arrays.npz import FEATURES, holds_arrays
 from pll.formats.classes import with_classes
 from pll.formats.tabular.parquet import holds_shards
-from pll.formats.votes import VOTES, Mapped, kind_of, read_votes, with_votes
+from pll.formats.votes import VOTES, Mapped, kind_of, read_votes, roles_beside_answers, with_votes
 from pll.images import SUFFIXES
 from pll.io import Progress
 
@@ -218,7 +218,10 @@ def with_own_votes(source: Source) -> Source:
     kind = kind_of(Path(source.path))
     if kind == VOTES:
         return replace(source, format=VOTES)
-    return counting_votes(source) if kind == "both" else source
+    if kind != "both":
+        return source
+    told = roles_beside_answers(Path(source.path)) | dict(source.options.get("columns", {}))
+    return counting_votes(replace(source, options={**source.options, "columns": told}) if told else source)
 
 
 def counting_votes(source: Source) -> Source:

@@ -2,13 +2,14 @@
 
 Read are: batch results in the style of OpenAI (JSON lines: `custom_id`, `response.body.choices[].message.content`,
 `logprobs`, `error`; several choices are one voter asked several times; the `output` of its Responses, calls of a tool)
-or of Anthropic (`custom_id`, `result.message.content[].text`), `samples_*.jsonl` of lm-evaluation-harness,
-`suggestions` of Argilla, `predictions` of Label Studio, tables with a column for each model (and optionally
-`MODEL_score` or `MODEL_confidence`) or with `prob_CLASS` columns, and .npy arrays (n, c) of class probabilities.
+or of Anthropic (`custom_id`, `result.message.content[].text`), JSON lines of a prompt and an answer,
+`samples_*.jsonl` of lm-evaluation-harness, `suggestions` of Argilla, `predictions` of Label Studio, tables with a
+column for each model (and optionally `MODEL_score` or `MODEL_confidence`) or with `prob_CLASS` columns, and .npy arrays
+(n, c) of class probabilities.
 
 The answer is the class that it is, but for case, spaces and punctuation around it; else the field of JSON in it; else
 the classes that it names as whole words, one or several: a set. What names none is counted and shown, and can be mapped
-by hand. Classes that nobody listed are proposed: the short answers given at least twice.
+by hand. Classes that nobody listed are proposed: the short answers given at least twice, else words of sentences.
 
 Files without ids (arrays, tables without such a column, evaluation samples, which number their documents) are joined by
 row number where their numbers are not the ids of the data.
@@ -40,9 +41,19 @@ from pll.formats.checks import listing, parsing, shorten
 from pll.formats.classes import no_answers
 from pll.formats.encodings import in_utf8
 from pll.formats.json_objects import first_record, records
+from pll.formats.proposals import proposed_from_sentences
 from pll.formats.tabular.answers import answer_of
 from pll.formats.tabular.builder import check_header, likeliest
-from pll.formats.tabular.columns import LINES, SCORE_ENDS, Column, is_named_id, roles_of, sample_rows
+from pll.formats.tabular.columns import (
+    LABEL_COLUMNS,
+    LINES,
+    SCORE_ENDS,
+    USUAL,
+    Column,
+    is_named_id,
+    roles_of,
+    sample_rows,
+)
 from pll.weights import checked_prior
 
 THOUGHT = re.compile(r"^\s*<think(?:ing)?>.*?</think(?:ing)?>", re.I | re.S)
@@ -55,6 +66,8 @@ WORDS = 3
 """An answer of more words, or with other marks than those of names, is no class where it names one."""
 
 
+FEW_CLASSES = "Fewer than two classes were found in the answers"
+"""How the error begins where answers name none."""
 VOTES = "votes"
 """What a source calls the format of files that hold votes and nothing else."""
 LEAST_SHARE = 0.02
@@ -220,10 +233,14 @@ def _json(path: Path) -> VoteFiles:
                 found = _suggestions(record, at)
             elif "predictions" in record:
                 found = _predictions(record, at)
+            elif field := answer_field(record):
+                name, number = (str(record["id"]), -1) if "id" in record else (str(at), at)
+                said = str(record[field] or "")
+                found = [VoterAnswer(name, str(record.get("model") or field), said, row=number)] if said else []
             else:
                 raise UserError(
-                    f"Record {row} has none of custom_id, filtered_resps, suggestions or predictions, so it holds no "
-                    f"votes (fields: {listing(list(map(str, record)))})."
+                    f"Record {row} has none of custom_id, filtered_resps, suggestions, predictions or a prompt with an "
+                    f"answer, so it holds no votes (fields: {listing(list(map(str, record)))})."
                 )
         except UserError:
             raise
@@ -256,9 +273,34 @@ def kind_of(path: Path) -> str:
             "doc_id" in first and ("filtered_resps" in first or "resps" in first)
         ):
             return VOTES
-        return _of_tool(path, first)
+        return "both" if answer_field(first) else _of_tool(path, first)
     except (OSError, UserError, ValueError):
         return ""  # whoever reads it says what is wrong
+
+
+PROMPTS = ("prompt", "instruction", "question", "input", "query", "messages")
+ANSWERS = ("answer", "response", "completion", "output", "generation", "prediction")
+
+
+def answer_field(record: Mapping[str, Any]) -> str:
+    """Return the field with a model's answer beside that of its prompt; "" where a record is no prompt and answer.
+
+    >>> answer_field({"prompt": "A match.", "answer": "This is about sports."}), answer_field({"text": "A match."})
+    ('answer', '')
+    """
+    said = [name for name in ANSWERS if isinstance(record.get(name), str)]
+    people = {name.casefold() for name in record} & {*USUAL["worker"], *LABEL_COLUMNS[1:]} - {"model"}
+    return said[0] if said and not people and any(record.get(name) for name in PROMPTS) else ""
+
+
+def roles_beside_answers(path: Path) -> dict[str, str]:
+    """Return what is told of the columns of a file of prompts and answers: the answers are not learnt from."""
+    if path.suffix.lower() not in (".json", ".jsonl", ".ndjson"):
+        return {}
+    with path.open("rb") as file:
+        first = first_record(path, file.read(2**16))
+    field = "" if first is None else answer_field(first)
+    return {field: "keep"} if field else {}
 
 
 def _of_tool(path: Path, first: Mapping[str, Any]) -> str:
@@ -635,11 +677,15 @@ def _plain(text: str) -> str:
     return " ".join(folded.split()).strip(MARKS)
 
 
-def _proposed_classes(answers: Sequence[VoterAnswer]) -> tuple[str, ...]:
+def proposed_classes(answers: Sequence[VoterAnswer]) -> tuple[str, ...]:
     """The short answers given at least twice, each in its most frequent spelling, without sentences about others.
 
-    Where several voters answered, at least two of them must have given it: each has its own way to refuse.
+    Where several voters answered, at least two of them must have given it: each has its own way to refuse. Where most
+    answers are sentences, the words in which these differ (`pll.formats.proposals`).
     """
+    texts = [text.strip() for answer in answers for text in answer.texts or (answer.text,)]
+    if sum(len(text.split()) > WORDS and text[-1] in ".!?" for text in texts) > len(texts) / 2:
+        return proposed_from_sentences(texts)
     voters: dict[str, set[str]] = {}
     spellings: dict[str, Counter[str]] = {}
     for answer in answers:
@@ -712,13 +758,13 @@ def with_votes(
         told = tuple(map(str, range(len(votes.shares[0]))))
     classes = tuple(known) or classes or told
     if not classes:
-        classes = _proposed_classes([answer for answer in votes.answers if _plain(answer.text) not in by_hand])
+        classes = proposed_classes([answer for answer in votes.answers if _plain(answer.text) not in by_hand])
     same = _plain_classes(classes)  # `fox` where the answers spell it FOX is no class of its own
     by_hand = {text: to if to in classes else same.get(_plain(to), to) for text, to in by_hand.items()}
     classes += tuple(dict.fromkeys(target for target in by_hand.values() if target and target not in classes))
     if len(classes) < 2:
         raise UserError(
-            "Fewer than two classes were found in the answers; name them (--classes a,b,c), bring data that names "
+            f"{FEW_CLASSES}; name them (--classes a,b,c), bring data that names "
             "them, or map answers (--answer FROM=CLASS)."
         )
     ids = _ids_of(votes.answers) if data is None else data.row_ids.tolist()

@@ -157,13 +157,15 @@ class QueueManager:
     def _prepare(self) -> None:
         """What takes long, and then the order again; nothing where it is there."""
         if (promise := self.review.promise) is not None:
-            promise.prepare()
+            with threadpool_limits(1):
+                promise.prepare()
         view = self._now()
         has_neighbours = view.signals.neighbours is not None or not view.data.X.size
         if has_neighbours and view.signals.mean_weights is not None:
             return
         own, root = (self._runs.get(run).folder for run in (view.run, self.review.root.run))
-        made = prepare(own, view.data, like=root)  # whatever a run was taught, its examples are the first one's
+        with threadpool_limits(1):  # the keys of the reviewers come first
+            made = prepare(own, view.data, like=root)  # whatever a run was taught, its examples are the first one's
         with self._lock:
             labels = self.review.current
             if labels.run == view.run:
@@ -173,8 +175,7 @@ class QueueManager:
     def _in_background(self, work: Callable[[], None]) -> None:
         def labour() -> None:
             try:
-                with threadpool_limits(1):  # the keys of the reviewers come first
-                    work()
+                work()
             except (UserError, OSError) as error:  # keep the present order
                 _LOG.warning("The order of the queue was not made anew: %s", error)
 

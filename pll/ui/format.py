@@ -61,6 +61,15 @@ def plain(text: object) -> str:
     return _AT_BEGINNING.sub(lambda found: f"{found[0]}\\" if found[0].isdigit() else f"\\{found[0]}", line)
 
 
+def without_shell(text: object) -> str:
+    """Return a message without the brackets that name options of the shell.
+
+    >>> without_shell("Correct them; or keep the column (--column id=keep).")
+    'Correct them; or keep the column.'
+    """
+    return re.sub(r"\s*\([^()]*--\w[^()]*\)", "", str(text))
+
+
 def duration(seconds: float | None) -> str:
     """A span of time with two figures at most.
 

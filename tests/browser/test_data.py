@@ -31,7 +31,9 @@ def _correct(page: Any, row: int, role: str) -> None:
     """Say of one column what it is, as a person does: go to the cell, open it, a few letters, enter."""
     choices = page.locator("#portal").get_by_text("results available")
     for _ in range(10):  # a click is lost while the table is being drawn anew
-        box = page.get_by_test_id("stDataFrame").first.locator("canvas").first.bounding_box()
+        box = (
+            page.get_by_test_id("stExpander").get_by_test_id("stDataFrame").first.locator("canvas").first.bounding_box()
+        )
         page.mouse.click(box["x"] + 0.4 * box["width"], box["y"] + (row + 1.5) * ROW)
         page.keyboard.press("Enter")
         with suppress(sync_api.TimeoutError):
@@ -48,11 +50,13 @@ def test_columns_are_corrected_in_the_table(app: str, new_page: NewPage) -> None
     page.locator("input[type=file]").set_input_files(
         {"name": "messy.csv", "mimeType": "text/csv", "buffer": MESSY.encode()}
     )
-    page.get_by_text("messy.csv: 3 examples, 2 classes").wait_for()
+    page.get_by_text("3 examples, 2 classes").wait_for()
+    page.get_by_text("Details", exact=True).click()
+    page.get_by_text("Double-click what is wrong").wait_for()
     _correct(page, 0, "Leave out")
     page.get_by_text("1 of 5 columns is left out: unnamed 1.").wait_for()
     _correct(page, 3, "One annotator")
-    page.get_by_text("What each rule leaves").wait_for()
+    page.get_by_text("1 person answered 3 times").wait_for()
     assert page.get_by_test_id("stException").count() == 0
 
 
@@ -61,7 +65,7 @@ def test_a_large_file_is_named_by_its_path_and_read_in_the_background(
 ) -> None:
     page = new_page()
     page.goto(f"{app}/data")
-    page.get_by_role("radio", name="Path on the server").click()
+    page.get_by_role("button", name="Path on the server").click()
     box = page.get_by_role("combobox", name="Path on the server")
     box.fill("../large.csv")
     box.press("Enter")
@@ -70,6 +74,6 @@ def test_a_large_file_is_named_by_its_path_and_read_in_the_background(
     assert str(folder) in alert.inner_text()
     box.fill("large.csv")
     box.press("Enter")
-    page.get_by_text("large.csv: ").wait_for()  # read, after a progress bar
-    page.get_by_role("button", name="Train on this").wait_for()
+    page.get_by_text("2 classes (cat, dog)").wait_for()  # read, after a progress bar
+    page.get_by_role("button", name="Get labels").wait_for()
     assert page.get_by_role("button", name="Stop").count() == 0

@@ -1,4 +1,4 @@
-"""From three exports as the tools write them to labels in hand, in a real browser: six clicks on the defaults."""
+"""From three exports as the tools write them to labels in hand, in a real browser: five clicks on the defaults."""
 
 from __future__ import annotations
 
@@ -51,19 +51,18 @@ def exports() -> tuple[list[dict[str, Any]], Any]:
     return files, y
 
 
-def test_from_three_exports_to_labels_in_six_clicks(app: str, new_page: NewPage) -> None:
+def test_from_three_exports_to_labels_in_five_clicks(app: str, new_page: NewPage) -> None:
     files, y = exports()
     page = new_page()
     page.goto(app)
     page.get_by_role("link", name="Data").first.click()  # 1
     page.locator("input[type=file]").set_input_files(files)  # 2: one drop
-    page.get_by_text("230 votes of 3 voters, 1 request failed.").wait_for()
-    page.get_by_text("Answers that are no class: 9").wait_for()
-    page.get_by_role("button", name="Train on this").click()  # 3
-    page.get_by_role("button", name="Start training").click()  # 4
-    page.get_by_role("button", name="Export labels and model").click(timeout=120_000)  # 5
+    page.get_by_text("3 models answered 230 times").wait_for()
+    page.get_by_text("9 answers name no class").wait_for()
+    page.get_by_role("button", name="Get labels").click()  # 3
+    page.get_by_role("button", name="Export labels and model").click(timeout=120_000)  # 4
     with page.expect_download() as download:
-        page.get_by_role("button", name="Download tasks-labelled.json").click()  # 6
+        page.get_by_role("button", name="Download tasks-labelled.json").click()  # 5
     tasks = json.loads(Path(download.value.path()).read_text())
     ours = {task["id"]: task["predictions"][-1] for task in tasks}
     assert all(len(task["predictions"]) == 2 and 0 < ours[task["id"]]["score"] <= 1 for task in tasks)

@@ -8,26 +8,25 @@ import pytest
 
 from pll.synthesis import FLIPS, Flip
 from pll.ui import session
+from tests.page_helpers import bring_by, button, figures, labels, said, understood, with_details
 
 
 def _choose_catalogue(page: Any) -> Any:
-    return page.segmented_control(key="way").set_value("Choose a dataset").run()
+    return bring_by(page, "Choose a dataset")
 
 
 def test_the_empty_page_says_what_to_do(open_page: Any) -> None:
     page = open_page("data")
     assert not page.exception
-    assert "choose a dataset" in page.info[0].value
+    assert page.file_uploader and {"Choose a dataset", "Path on the server"} <= labels(page)
+    assert not page.expander
 
 
 def test_a_dataset_is_synthesised_checked_and_chosen(open_page: Any) -> None:
     page = _choose_catalogue(open_page("data"))
-    assert not page.exception
-    figures = {metric.label: metric.value for metric in page.metric}
-    assert figures["Examples"] == "1,797"
-    assert figures["Classes"] == "10"
+    assert understood(page).startswith("1,797 pictures, 10 classes")
     page.slider(key="flip_q").set_value(0.1).run()
-    next(button for button in page.button if button.label == "Train on this").click().run()
+    next(button for button in page.button if button.label == "Settings").click().run()
     choice = page.session_state["choice"]
     assert choice.source.name == "digits"
     assert choice.flip == Flip("binomial", 0.1)
@@ -38,7 +37,7 @@ def test_gamma_is_that_of_the_sets_shown(open_page: Any) -> None:
     page = _choose_catalogue(open_page("data"))
     page.selectbox(key="flip_how").set_value("pair").run()
     page.slider(key="flip_q").set_value(1.0).run()
-    assert {metric.label: metric.value for metric in page.metric}["Ambiguity degree γ"] == "100.0 %"
+    assert figures(with_details(page))["Ambiguity degree γ"] == "100.0 %"
 
 
 def test_a_dataset_that_is_not_here_says_so(open_page: Any, monkeypatch: Any, tmp_path: Any) -> None:
@@ -75,22 +74,22 @@ def test_a_good_file_after_a_broken_one(open_page: Any) -> None:
     page = _bring(open_page("data"), "broken.csv", "id,candidates,a\n1,x|y,3\n2,x,4,5,6\n")
     assert "Row 3" in page.error[0].value
     page = _bring(page, "good.csv", "id,candidates,a\n1,x|y,3\n2,x,4\n3,y,6\n")
-    assert not page.error
-    assert {metric.label: metric.value for metric in page.metric}["Examples"] == "3"
+    assert understood(page).startswith("3 examples, 2 classes (x, y)")
 
 
 def test_a_file_taken_away_is_gone(open_page: Any) -> None:
     page = _bring(open_page("data"), "good.csv", "id,candidates,a\n1,x|y,3\n2,x,4\n3,y,6\n")
     page = page.file_uploader(key="uploader").set_value(None).run()
     assert not page.exception
-    assert "choose a dataset" in page.info[0].value
+    assert "Choose a dataset" in labels(page)
 
 
-def test_a_file_without_labels_keeps_its_columns_in_sight(open_page: Any) -> None:
+def test_a_file_without_labels_asks_which_columns_hold_some(open_page: Any) -> None:
     page = _bring(open_page("data"), "bare.csv", "height,width\n1,2\n2,5\n3,1\n")
-    assert not page.exception
-    assert any(box.label == "Which column holds the labels?" for box in page.selectbox)
-    assert [expander.label for expander in page.expander] == ["What each column is"]
+    assert not page.exception and not page.error
+    (asked,) = page.button_group
+    assert asked.label == "Which columns hold labels?" and asked.value == []
+    assert "Get labels" not in labels(page)
 
 
 def test_texts_are_brought_and_learnt_from(open_page: Any) -> None:
@@ -103,4 +102,43 @@ def test_texts_are_brought_and_learnt_from(open_page: Any) -> None:
     assert not page.error, "what was chosen for another file is not kept for this one"
     (features,) = (box for box in page.selectbox if box.label == "What is learnt from")
     assert features.value == "tfidf"
-    assert any(button.label == "Train on this" for button in page.button)
+    assert "Get labels" in labels(page)
+
+
+def test_get_labels_starts_a_run_with_the_automatic_settings(open_page: Any) -> None:
+    page = _bring(open_page("data"), "good.csv", "id,candidates,a\n1,x|y,3\n2,x,4\n3,y,6\n4,x|y,5\n")
+    page = button(page, "Get labels").click().run()
+    assert not page.exception
+    (run,) = session.registry().all()
+    assert run.id in page.query_params["run"]
+    assert run.config.params["recipe"] == "auto" and run.config.holdout is None
+    assert run.config.source.name == "good.csv"
+
+
+def test_what_cannot_be_learnt_from_says_what_is_missing(open_page: Any) -> None:
+    for content, words in (
+        ("id,candidates\n1,x|y\n2,x\n3,y\n", "nothing to learn from"),
+        ("id,candidates,a\n1,x,1.5\n2,x,2.5\n3,x,3.5\n", "two classes"),
+        ("id,annotator_1\n1,x\n2,y\n3,x\n", "Add another person's answers"),
+    ):
+        page = _bring(open_page("data"), "bare.csv", content)
+        assert not page.exception and words in page.warning[0].value
+        assert button(page, "Get labels").disabled
+
+
+def test_votes_are_weighed_and_nothing_contradicts_it(open_page: Any) -> None:
+    rows = [f"q{k},P{at},{'yes' if (k * at + k) % 3 else 'no'}" for k in range(20) for at in range(9)]
+    page = _bring(open_page("data"), "votes.csv", "\n".join(["item,worker,answer", *rows]))
+    assert understood(page).startswith("20 examples, 2 classes (no, yes), 9 people answered 180 times; they agree on")
+    assert not page.warning
+    page = with_details(page)
+    assert "candidate" not in said(page) and "Fleiss' kappa" in figures(page)
+    page = button(page, "Get labels").click().run()
+    (run,) = session.registry().all()
+    assert run.config.method == "dawid-skene"
+
+
+def test_one_voter_has_no_accuracy(open_page: Any) -> None:
+    page = _bring(open_page("data"), "one.csv", "annotator_1,width\n" + "x,1.5\ny,2.5\nx,3.5\n" * 5)
+    assert "1 person answered 15 times." in understood(page)
+    assert not any("accuracy" in frame.value for frame in with_details(page).dataframe)

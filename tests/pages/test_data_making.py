@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from pll.runs.background import Stopped
 from pll.synthesis import FLIPS, Flip
 from pll.synthesis.label_noise import Noisy
 from pll.ui import background, session
 from pll.ui.data import loader
-from tests.pages.test_shared_data import figures, until_read
+from tests.page_helpers import bring_by, button, figures, with_details
+from tests.pages.test_shared_data import until_read
 
 IDENTITY = ",setosa,versicolor,virginica\nsetosa,1,0,0\nversicolor,0,1,0\nvirginica,0,0,1\n"
 MATRIX = ",setosa,versicolor,virginica\nsetosa,1,0,0.5\nversicolor,0,1,0\nvirginica,0,0.25,1\n"
@@ -24,7 +24,7 @@ COUNTS = "setosa,versicolor,virginica\n50,0,0\n0,40,10\n0,5,45\n"
 
 @pytest.fixture
 def iris(open_page: Any) -> Any:
-    page = open_page("data").segmented_control(key="way").set_value("Choose a dataset").run()
+    page = with_details(bring_by(open_page("data"), "Choose a dataset"))
     return page.selectbox(key="dataset").set_value("iris").run()
 
 
@@ -39,7 +39,7 @@ def charts(page: Any) -> list[str]:
 
 
 def train_on(page: Any) -> session.ChosenData:
-    next(button for button in page.button if button.label == "Train on this").click().run()
+    button(page, "Settings").click().run()
     choice: session.ChosenData = page.session_state["choice"]
     return choice
 
@@ -107,48 +107,7 @@ def test_a_matrix_is_drawn_from_a_confusion_matrix_and_from_a_classifier(iris: A
     assert flip is not None and flip.matrix == ((1, 0, 0), (0, 1, 0.6), (0, pytest.approx(0.3), 1))
     page = page.switch_page("../../pages/data.py").run()
     page = page.selectbox(key="matrix_origin").set_value("From a classifier's confusions").run()
-    assert float(figures(page)["Ambiguity degree γ"].rstrip(" %")) > 40, "the highest probability is 60 %"
-
-
-def test_a_matrix_is_typed_in_normalised_made_symmetric_and_reset(iris: Any) -> None:
-    page = iris.selectbox(key="flip_how").set_value("matrix").run()
-    page = page.selectbox(key="matrix_origin").set_value("Typed here").run()
-    assert page.button(key="matrix-reset").disabled and not page.error
-    page.session_state["typed-matrix"].replace(np.array([[1, 0.2, 0.2], [0, 1, 0], [0, 0, 1]]))  # as if typed
-    page = page.run()
-    assert any("setosa 0.40" in caption.value for caption in page.caption)
-    page = page.button(key="matrix-normalise").click().run()
-    page = page.button(key="matrix-symmetric").click().run()
-    wanted = ((1, 0.5, 0.5), (0.5, 1, 0), (0.5, 0, 1))
-    flip = train_on(page).flip
-    assert flip is not None and flip.matrix == wanted
-    page = page.switch_page("../../pages/data.py").run()
-    assert page.session_state["typed-matrix"].now.tolist() == [list(row) for row in wanted], "it is kept"
-    page.session_state["typed-matrix"].replace(np.array([[1, 1.5, 0], [0, 1, 0], [0, 0, 1]]))
-    page = page.run()
-    assert "Row 'setosa', column 'versicolor' of the transition matrix is 1.5" in page.error[0].value
-    assert page.button(key="matrix-normalise").disabled
-    page.session_state["typed-matrix"].replace(np.array([[1, np.nan, 0], [0, 1, 0], [0, 0, 1]]))
-    page = page.run()
-    assert "row 1, column 2; give a number" in page.error[0].value
-    page = page.button(key="matrix-reset").click().run()
-    assert not page.error and figures(page)["Already certain"] == "100.0 %"
-
-
-def test_a_matrix_of_many_classes_is_typed_in_one_true_label_at_a_time() -> None:
-    def app() -> None:
-        from pll.ui.data.matrix_editor import typed
-
-        typed([f"class {k}" for k in range(30)])
-
-    page = AppTest.from_function(app, default_timeout=60).run()
-    page = page.selectbox(key="matrix_row").set_value(7).run()
-    matrix = np.eye(30)
-    matrix[7, 2] = 0.25
-    page.session_state["typed-matrix"].replace(matrix)
-    page = page.run()
-    assert not page.exception
-    assert any("on average: 0.25. 1 row of 30 filled." in caption.value for caption in page.caption)
+    assert float(figures(with_details(page))["Ambiguity degree γ"].rstrip(" %")) > 40, "the highest probability is 60 %"
 
 
 @pytest.mark.parametrize(("how", "joined"), [("topk", "2.0"), ("confusion", "1.6")])

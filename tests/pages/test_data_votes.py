@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tests.pages.test_shared_data import figures
+from pll.ui import session
+from tests.page_helpers import button, labels, understood, with_details
 
 NAMES = ("late", "lost", "praise")
 N = 60
@@ -47,10 +48,11 @@ def said(page: Any) -> str:
 
 def test_votes_are_joined_with_data_and_answers_are_mapped_by_hand(open_page: Any) -> None:
     page = open_page("data").file_uploader(key="uploader").set_value([*files(), table()]).run()
-    assert not page.exception and not page.error
-    assert "113 votes of 2 voters, 1 request failed" in said(page) and "reviews.csv: 60 examples, 3 classes" in said(
-        page
+    assert understood(page).startswith(
+        "60 texts, 3 classes (Label: Late, Label: Lost, Label: Praise), 2 models answered 113 times;"
     )
+    assert "1 request failed" in said(page)
+    page = with_details(page)
     assert voters(page)["annotator"].tolist() == ["gpt", "llama"]
     unclear = next(frame.value for frame in page.dataframe if "means" in frame.value)
     assert dict(zip(unclear["answer"], unclear["times"], strict=True)) == {"*unsure*": 3, "no comment": 3}
@@ -58,21 +60,21 @@ def test_votes_are_joined_with_data_and_answers_are_mapped_by_hand(open_page: An
     key = undo.removesuffix("-undo")
     page.session_state[key] = {"*unsure*": "Lost", "no comment": ""}  # as the table keeps it
     page.run()
-    assert "116 votes of 2 voters" in said(page)
-    next(button for button in page.button if button.label == "Train on this").click().run()
+    assert "answered 116 times" in understood(page)
+    next(button for button in page.button if button.label == "Settings").click().run()
     source = page.session_state["choice"].source
     assert source.answers == {"*unsure*": "Lost", "no comment": ""} and source.name == "reviews.csv"
     assert [one.name for one in source.votes] == ["gpt.jsonl", "llama.jsonl"] and source.rule == "voters"
     page = page.switch_page("../../pages/data.py").run()
-    assert "116 votes" in said(page)
+    assert "answered 116 times" in understood(page)
     next(one for one in page.button if one.label == "Undo all" and "answers-" in (one.key or "")).click().run()
-    assert "113 votes" in said(page)
+    assert "answered 113 times" in understood(page)
 
 
 def test_votes_alone_are_trained_by_voter_models(open_page: Any) -> None:
     page = open_page("data").file_uploader(key="uploader").set_value(files()).run()
-    assert figures(page)["Examples"] == "60" and figures(page)["Features"] == "0"
-    next(button for button in page.button if button.label == "Train on this").click().run()
+    assert understood(page).startswith("60 examples")
+    next(button for button in page.button if button.label == "Settings").click().run()
     methods = next(box for box in page.selectbox if box.label == "Method")
     assert methods.value == "dawid-skene" and len(methods.options) == 2
     assert page.session_state["choice"].source.rule == "union"
@@ -82,3 +84,24 @@ def test_files_of_other_examples_are_refused_in_words(open_page: Any) -> None:
     other = ("other.csv", b"id,text\nx,a\ny,b\n", "text/csv")
     page = open_page("data").file_uploader(key="uploader").set_value([*files(), other]).run()
     assert not page.exception and "joined on the id" in page.error[0].value
+
+
+def test_sentences_of_a_model_name_classes_that_can_be_edited(open_page: Any) -> None:
+    said_of = ["I think this is about sports.", "This is about tech, I would say.", "It is about sports or tech.",
+               "This is about politics.", "I am not sure what it is."]  # fmt: skip
+    lines = "".join(
+        json.dumps({"prompt": f"some words of text number {k} to read", "answer": said_of[k % 5]}) + "\n"
+        for k in range(60)
+    )
+    page = open_page("data").file_uploader(key="uploader").set_value([("a.jsonl", lines.encode(), "text/plain")]).run()
+    assert understood(page) == "60 texts, 3 classes (politics, sports, tech), 1 model answered 48 times."
+    assert any(one.label == "12 answers name no class" for one in page.expander)
+    (chips,) = page.multiselect
+    page = chips.set_value(["politics", "sports"]).run()
+    assert understood(page) == "60 texts, 2 classes (politics, sports), 1 model answered 36 times."
+    page = page.multiselect[0].set_value(["politics"]).run()
+    assert not page.exception and not page.error and "Get labels" not in labels(page)
+    page = page.multiselect[0].set_value(["politics", "sports", "tech"]).run()
+    button(page, "Settings").click().run()
+    data = session.dataset(page.session_state["choice"].source)
+    assert [data.sets().names(row) for row in range(3)] == [["sports"], ["tech"], ["sports", "tech"]]

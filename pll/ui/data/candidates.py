@@ -1,9 +1,9 @@
-"""Step 2 of the data page: source of the candidate sets, and features."""
+"""Where the candidate sets of the data page come from, and what is learnt from."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -19,10 +19,11 @@ from pll.ui.session import ChosenData
 
 AS_THEY_ARE, SYNTHESISE = "As in the data", "Make them from the true labels"
 DOUBT = "Doubt the labels: some are wrong"
-ONLY = {
-    AS_THEY_ARE: "Taken as they are in the data.",
-    SYNTHESISE: "This data has true labels only. Wrong ones are added here, for the method to tell apart.",
+PLAIN = {
+    SYNTHESISE: "Yes: hide them among wrong ones, and see how many are found",
+    DOUBT: "Some may be wrong: find those",
 }
+"""The same for data with nothing but one label each."""
 FEATURE_TITLES = {
     "": "Pictures as they are",
     "none": "The numbers as they are",
@@ -34,34 +35,25 @@ FEATURE_TITLES = {
 }
 
 
-@dataclass(frozen=True)
-class Offer:
-    """A choice that is being made, and where on the page what comes of it is said and drawn.
-
-    Attributes:
-        chart_drawn: whether the chart is there already: it depends on the settings alone.
-    """
-
-    choice: ChosenData
-    words: DeltaGenerator | None = None
-    chart: DeltaGenerator | None = None
-    chart_drawn: bool = False
-
-
 def ways(data: PartialLabelDataset) -> list[str]:
     """What can be done with this data; nothing where it has neither candidates nor truth."""
     doubtful = single_labels(data) is not None
     return [AS_THEY_ARE] * (data.candidates is not None) + [SYNTHESISE] * (data.y is not None) + [DOUBT] * doubtful
 
 
-def choose_way(ways: Sequence[str], source: Source, data: PartialLabelDataset) -> str:
-    """Which of the ways; not asked where there is one. Another dataset starts with its own first way."""
+def choose_way(ways: Sequence[str], source: Source, page: DeltaGenerator, details: DeltaGenerator) -> str:
+    """Which of the ways, the first by default.
+
+    Of data with candidates the choice is among the details; of data with nothing but true labels it is the question of
+    the page.
+    """
     if len(ways) == 1:
-        if data.annotations is None or ways[0] != AS_THEY_ARE:  # annotators' labels are taken by a rule
-            st.caption(ONLY[ways[0]])
         return ways[0]
-    key = f"candidates_way-{source.name}" + "-own" * (AS_THEY_ARE in ways)
-    return st.radio("Candidates", ways, key=key, label_visibility="collapsed", horizontal=True, persist_state="session")
+    has_candidates = AS_THEY_ARE in ways
+    key = f"candidates_way-{source.name}" + "-own" * has_candidates
+    if has_candidates:
+        return details.radio("Labels", ways, key=key, horizontal=True, persist_state="session")
+    return page.radio("Are these labels right?", ways, format_func=PLAIN.__getitem__, key=key, persist_state="session")
 
 
 def format_sets(made: PartialLabelDataset) -> str:

@@ -1,21 +1,33 @@
-"""Step 3 of the data page: statistics, examples and charts to check the data."""
+"""Details of the data page: statistics and charts of the candidate sets."""
 
 from __future__ import annotations
 
-import numpy as np
-import pandas as pd
 import streamlit as st
 
+from pll.analysis.readiness import warnings_about
 from pll.colors import percent
 from pll.dataset import PartialLabelDataset
+from pll.formats.tabular.builder import JOINED
+from pll.formats.votes import ONE_VOTER, ONE_VOTER_ALONE
 from pll.synthesis.ambiguity import co_occurrence, degree_of
 from pll.ui import charts
-from pll.ui.components.gallery import gallery
-from pll.ui.format import format_shape, plain
+from pll.ui.format import format_shape, plain, without_shell
 
-PREVIEWED = 12
 MOST_CLASSES = 200
 """Beyond this a picture of all pairs of classes shows nothing."""
+
+
+def notes(data: PartialLabelDataset) -> None:
+    """What the reader remarked."""
+    for note in data.notes:
+        if not note.startswith(JOINED) and note not in (ONE_VOTER, ONE_VOTER_ALONE):  # the page says so itself
+            st.caption(f":material/info: {plain(without_shell(note))}")
+
+
+def warnings(data: PartialLabelDataset) -> None:
+    """What may be wrong with the candidate sets."""
+    for warning in warnings_about(data)[len(data.notes) :]:
+        st.caption(f":material/warning: {plain(without_shell(warning))}")
 
 
 def figures(data: PartialLabelDataset) -> None:
@@ -40,34 +52,6 @@ def figures(data: PartialLabelDataset) -> None:
             st.metric(label, value, help=hint, width=160 if len(value) < 10 else 300)
     if degree is not None:
         st.caption(f"γ: {plain(degree.sentence(sets.class_names))}")
-
-
-def examples(data: PartialLabelDataset) -> None:
-    """A few examples with their candidates: pictures, or the first rows."""
-    st.markdown("**A few examples**")
-    if data.picture(0) is not None or data.texts is not None:
-        rows = np.random.default_rng(0).choice(len(data), min(PREVIEWED, len(data)), replace=False)
-        gallery(data, np.sort(rows))
-        return
-    st.dataframe(first_rows(data), hide_index=True, key="first-rows")
-
-
-def first_rows(data: PartialLabelDataset, rows: int = PREVIEWED, columns: int = 12) -> pd.DataFrame:
-    """The first rows as a table: id, candidates, truth, and the first columns a person reads: words, else features."""
-    few = data.take(slice(0, rows))
-    sets = few.sets()
-    table = pd.DataFrame({"id": few.row_ids, "candidates": [", ".join(sets.names(i)) for i in range(len(few))]})
-    if few.y is not None:
-        table["true label"] = [few.class_names[j] if j >= 0 else "" for j in few.y]
-    for name, cells in list(few.categories.items())[:columns]:
-        table[name if name not in table else f"{name} (words)"] = [cell or "" for cell in cells]
-    if few.categories:  # the features are made of them
-        return table
-    flat = few.X.reshape(len(few), -1)[:, :columns]
-    names = few.feature_names or tuple(f"feature {k}" for k in range(flat.shape[1]))
-    for name, values in zip(names, flat.T, strict=False):
-        table[name if name not in table else f"{name} (feature)"] = values
-    return table
 
 
 def charts_of(data: PartialLabelDataset) -> None:

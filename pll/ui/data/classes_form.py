@@ -1,4 +1,8 @@
-"""Classes of the data page: how often each was given; merge, rename, drop, and undo."""
+"""Classes of the data page: what is read as one class, or as no answer, and what a person changes of it.
+
+Spellings of one class are joined and marks of missing answers dropped by themselves; the page says so, and one click
+undoes it. What a person says of single classes is kept for the visit.
+"""
 
 from __future__ import annotations
 
@@ -10,80 +14,62 @@ import streamlit as st
 
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
 from pll.formats.checks import listing
 from pll.formats.classes import class_counts, no_answers, proposed_merges
 from pll.formats.tabular.builder import JOINED
 from pll.ui import session
-from pll.ui.format import count, plain
+from pll.ui.format import plain
 
 ROW, ROWS_SHOWN = 35, 12
 """Pixels of a row of a table, and how many classes show without scrolling."""
 NAMED = 4
-"""Proposals that are named; the rest are counted."""
+"""Spellings that are named; the rest are counted."""
+
+Edits = Mapping[str, str | None]
 
 
-def edited_classes(source: Source, data: PartialLabelDataset) -> tuple[Source, PartialLabelDataset]:
-    """Show the classes and take corrections; return the source and its data with them.
+def _is_apart(source: Source) -> bool:
+    """Whether a person said that classes of one spelling are classes of their own."""
+    return bool(st.session_state.get(f"apart-{_key(source)}"))
 
-    Args:
-        source: as it was read.
-        data: its data, classes as in the file.
+
+def with_spellings(source: Source) -> Source:
+    """Return the source with its spellings joined when it is read, or not, as a person said."""
+    return replace(source, options={**source.options, "merge": False}) if _is_apart(source) else source
+
+
+def put_in_order(source: Source, data: PartialLabelDataset) -> tuple[Source, PartialLabelDataset]:
+    """Join spellings and drop what is no answer, as far as a person did not say otherwise; say so.
+
+    Parameters
+    ----------
+    source
+        As it was read.
+    data
+        Its data, classes as in the file.
     """
-    if not data.n_classes:
-        return source, data
-    _joined(source, data)
     counts = class_counts(data)
     edits = _edits(source, counts)
-    unnamed = {name: number for name, number in counts.items() if name not in edits}
-    merges, drops = proposed_merges(unnamed), no_answers(list(unnamed))
-    _propose(source, merges, drops)
-    changed = f", {len(edits):,} changed" if edits else ""
-    left = len({edits.get(name, name) for name in counts} - {None})
-    with st.expander(f"Classes: {left:,}{changed}", icon=":material/label:", expanded=False):
-        st.caption(
-            "Under *becomes*, type the name of another class to merge the two, a new name to rename, or nothing to "
-            "drop: a dropped label counts as no answer. The file itself stays as it is."
-        )
-        _table(source, counts, edits)
-        st.button(
-            "Undo all",
-            icon=":material/undo:",
-            disabled=not edits,
-            key=f"classes-undo-{_key(source)}",
-            on_click=_keep,
-            args=(source, {}),
-        )
+    joined = next((note.removeprefix(JOINED).strip(" :.") for note in data.notes if note.startswith(JOINED)), "")
+    merges = [f"{name} → {target}" for name, target in edits.items() if target in counts]
+    said = "; ".join(filter(None, [joined, listing(merges, NAMED) if merges else ""]))
+    drops = [name for name, target in edits.items() if target is None]
+    words = [f"Read as one class: {said}."] if said else []
+    words += [f"Read as no answer: {listing(drops, NAMED)}."] if drops else []
+    if words or _is_apart(source):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(plain(" ".join(words) or "Every spelling is a class of its own."), width="content")
+            st.button(
+                "Join spellings" if _is_apart(source) else "Undo",
+                key=f"apart-button-{_key(source)}",
+                type="tertiary",
+                on_click=st.session_state.__setitem__,
+                args=(f"apart-{_key(source)}", not _is_apart(source)),
+            )
     if not edits:
         return source, data
-    edited = replace(source, classes=dict(edits))
-    try:
-        return edited, session.dataset(edited)
-    except UserError as error:
-        st.error(str(error), icon=":material/error:")
-        return source, data
-
-
-def _joined(source: Source, data: PartialLabelDataset) -> None:
-    """Which spellings are read as one class, with a button that tells them apart, and back."""
-    apart = not source.options.get("merge", True)
-    joined = next((note for note in data.notes if note.startswith(JOINED)), "")
-    if not joined and not apart:
-        return
-    with st.container(border=True, horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        words = "Classes that are spelled alike are kept apart." if apart else joined
-        st.markdown(f":material/spellcheck: {plain(words)}", width="stretch")
-        st.button(
-            "Join them" if apart else "Keep apart",
-            key=f"spelling-{_key(source)}",
-            on_click=st.session_state.__setitem__,
-            args=(apart_key(source), not apart),
-        )
-
-
-def apart_key(source: Source) -> str:
-    """Where a visit keeps whether classes of one spelling stay classes of their own."""
-    return f"apart-{source.sha256 or source.path or source.name}"
+    edited = replace(source, classes=edits)
+    return edited, session.dataset(edited)
 
 
 def _key(source: Source) -> str:
@@ -91,75 +77,44 @@ def _key(source: Source) -> str:
 
 
 def _edits(source: Source, counts: Mapping[str, int]) -> dict[str, str | None]:
-    """What was said of the classes there are; what was said of others (read otherwise before) waits."""
-    said: dict[str, str | None] = st.session_state.get(_key(source), {})
-    return {name: new for name, new in said.items() if name in counts and new != name}
+    """What becomes of the classes there are; what was said of others (read otherwise before) waits."""
+    said: Edits = st.session_state.get(_key(source), {})
+    found: dict[str, str | None] = {}
+    if source.path is not None and not _is_apart(source):
+        found |= dict.fromkeys(no_answers(list(counts)))
+        found |= {name: said.get(target, target) for name, target in proposed_merges(counts).items()}
+    found |= {name: becomes for name, becomes in said.items() if name in counts}
+    kept = {name: becomes for name, becomes in found.items() if becomes != name}
+    return kept if any(kept.get(name, name) is not None for name in counts) else {}
 
 
-def _keep(source: Source, edits: Mapping[str, str | None]) -> None:
-    """Remember the edits; the table begins anew with them."""
-    st.session_state[_key(source)] = dict(edits)
-    st.session_state[f"{_key(source)}-version"] = st.session_state.get(f"{_key(source)}-version", 0) + 1
+def edit_classes(source: Source, data: PartialLabelDataset) -> None:
+    """Show how often each class was given and what it becomes, and take corrections.
 
-
-def _add(source: Source, more: Mapping[str, str | None]) -> None:
-    _keep(source, st.session_state.get(_key(source), {}) | dict(more))
-
-
-def _propose(source: Source, merges: Mapping[str, str], drops: list[str]) -> None:
-    """Say which classes look like others or like no answer, each with a button."""
-    if not merges and not drops:
-        return
-    with st.container(border=True, horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        words = []
-        if merges:
-            pairs = [f"{name} → {target}" for name, target in merges.items()]
-            look = "class looks like another" if len(merges) == 1 else "classes look like others"
-            words.append(f"{len(merges):,} {look}: {listing(pairs, NAMED)}.")
-        if drops:
-            mean = "seems to mean no answer" if len(drops) == 1 else "seem to mean no answer"
-            words.append(f"{listing(drops, NAMED)} {mean}.")
-        st.markdown(f":material/rule: {plain(' '.join(words))}", width="stretch")
-        with st.container(horizontal=True, width="content"):
-            if merges:
-                st.button(
-                    f"Merge {count(len(merges), 'class', 'classes')}",
-                    icon=":material/merge:",
-                    key=f"classes-merge-{_key(source)}",
-                    on_click=_add,
-                    args=(source, merges),
-                )
-            if drops:
-                st.button(
-                    f"Drop {count(len(drops), 'class', 'classes')}",
-                    icon=":material/label_off:",
-                    key=f"classes-drop-{_key(source)}",
-                    on_click=_add,
-                    args=(source, dict.fromkeys(drops)),
-                )
-
-
-def _table(source: Source, counts: Mapping[str, int], edits: Mapping[str, str | None]) -> None:
-    names = list(counts)
-    table = pd.DataFrame(
-        {
-            "class": names,
-            "given": [counts[name] for name in names],
-            "becomes": [edits.get(name, name) or "" for name in names],
-        }
+    Parameters
+    ----------
+    source
+        As it was read.
+    data
+        Its data, classes as in the file.
+    """
+    counts = class_counts(data)
+    edits = _edits(source, counts)
+    st.caption(
+        "Under *becomes*, type the name of another class to merge the two, a new name to rename, or nothing to drop: a "
+        "dropped label counts as no answer. The file itself stays as it is."
     )
-    key = f"{_key(source)}-table-{st.session_state.get(f'{_key(source)}-version', 0)}"
+    names = list(counts)
+    becomes = [edits.get(name, name) or "" for name in names]
+    key = f"{_key(source)}-table-{hash(tuple(becomes))}"  # a table a state
 
     def changed() -> None:
-        said = {
-            names[int(row)]: (str(cells.get("becomes") or "").strip() or None)
-            for row, cells in st.session_state[key]["edited_rows"].items()
-            if "becomes" in cells
-        }
-        _add(source, said)
+        rows = st.session_state[key]["edited_rows"].items()
+        said = {names[int(row)]: str(cells.get("becomes") or "").strip() or None for row, cells in rows}
+        st.session_state[_key(source)] = st.session_state.get(_key(source), {}) | said
 
     st.data_editor(
-        table,
+        pd.DataFrame({"class": names, "given": [counts[name] for name in names], "becomes": becomes}),
         hide_index=True,
         disabled=["class", "given"],
         column_config={
@@ -169,4 +124,12 @@ def _table(source: Source, counts: Mapping[str, int], edits: Mapping[str, str | 
         height=ROW * (min(len(names), ROWS_SHOWN) + 1) + 2,
         key=key,
         on_change=changed,
+    )
+    st.button(
+        "Undo all",
+        icon=":material/undo:",
+        disabled=not st.session_state.get(_key(source)),
+        key=f"classes-undo-{_key(source)}",
+        on_click=st.session_state.pop,
+        args=(_key(source), None),
     )

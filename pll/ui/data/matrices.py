@@ -1,4 +1,4 @@
-"""Matrices of classes on the data page: brought as a file, made of a confusion matrix, typed in, and drawn."""
+"""Matrices of classes on the data page: brought as a file, made of a confusion matrix, and drawn."""
 
 from __future__ import annotations
 
@@ -17,15 +17,12 @@ from pll.errors import UserError
 from pll.synthesis.label_noise import estimated_confusion
 from pll.synthesis.transitions import Matrix, checked_transitions, read_matrix, transitions_from_confusion
 from pll.ui import background, charts
-from pll.ui.data import matrix_editor
 from pll.ui.data.loader import QUICK
 from pll.ui.format import plain
 
 KINDS = ["csv", "tsv", "json", "npy", "npz"]
-MOST_TYPED = 500
-"""Classes of a matrix that a person types in."""
 MOST_DRAWN = 400
-FILE, CONFUSION, CLASSIFIER, TYPED = "A file", "From a confusion matrix", "From a classifier's confusions", "Typed here"
+FILE, CONFUSION, CLASSIFIER = "A file", "From a confusion matrix", "From a classifier's confusions"
 
 
 def uploaded(label: str, names: Sequence[str], key: str, help_: str) -> Matrix | None:
@@ -60,15 +57,12 @@ def _template(names: Sequence[str]) -> str:
 
 def transitions(data: PartialLabelDataset, seed: int) -> Matrix | None:
     """A transition matrix of the user's, from where they want; None while there is none."""
-    origins = [FILE, CONFUSION, CLASSIFIER] + [TYPED] * (data.n_classes <= MOST_TYPED)
-    origin = st.selectbox("The matrix is", origins, key="matrix_origin", persist_state="session")
+    origin = st.selectbox("The matrix is", [FILE, CONFUSION, CLASSIFIER], key="matrix_origin", persist_state="session")
     names = data.class_names
     if origin == FILE:
         help_ = "Row: true label. Column: probability, 0 to 1, that this label is a candidate too. The diagonal is 1."
         found = uploaded("Matrix of probabilities", names, "matrix-file", help_)
         return None if found is None else _or_error(lambda: checked_transitions(found, names))
-    if origin == TYPED:
-        return matrix_editor.typed(names)
     if origin == CONFUSION:
         help_ = "Row: true label. Column: how often it was taken for this label, as counts or shares."
         confusion = uploaded("Confusion matrix", names, "confusion-file", help_)

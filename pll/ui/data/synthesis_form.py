@@ -15,51 +15,42 @@ from pll.synthesis import FLIPS, Flip, flip_matrix_of
 from pll.synthesis.label_noise import Noisy, estimated_confusion
 from pll.synthesis.transitions import Matrix, truth_given_label
 from pll.ui.data import matrices
-from pll.ui.data.candidates import Offer, format_sets
+from pll.ui.data.candidates import format_sets
 from pll.ui.format import plain
 from pll.ui.session import ChosenData, choice_key
 
 Q_HELP = "Probability that a wrong label becomes a candidate. 0: almost nothing is ambiguous; 1: everything is."
-WHO_JOINS = {"title": "Pairs of labels", "across": "label", "down": "true label"}
 NOISY_TITLES = {
     "topk": "What a classifier finds likeliest joins",
     "confusion": "What the label is often confused with joins",
 }
 
 
-def make_from_truth(source: Source, data: PartialLabelDataset) -> Offer | None:
+def make_from_truth(source: Source, data: PartialLabelDataset) -> ChosenData | None:
     """Sets made from true labels; None while a matrix is missing."""
-    left, right = st.columns([2, 3], gap="large")
-    with left:
-        how = st.selectbox(
-            "How wrong labels enter",
-            list(FLIPS),
-            format_func=lambda name: FLIPS[name].title,
-            key="flip_how",
-            persist_state="session",
-        )
-        settings = _settings(how, data)
-        seed = st.number_input(
-            "Seed",
-            0,
-            2**31 - 1,
-            0,
-            key="flip_seed",
-            help="The same seed makes the same candidates; another one, others.",
-            persist_state="session",
-        )
-        if how == "matrix":
-            matrix = matrices.transitions(data, int(seed))
-            if matrix is None:
-                return None
-            settings = {"matrix": tuple(tuple(row) for row in matrix.tolist())}
-        flip = Flip(how, **settings)
-        words = st.container()
-    if how != "instance":  # that one looks at the features, which are not made yet
-        with right:
-            drawn = flip_matrix_of(flip, data.n_classes, data.class_names)
-            matrices.draw(drawn, data.class_names, key="transitions", **WHO_JOINS)
-    return Offer(ChosenData(source, flip, int(seed)), words, right, chart_drawn=how != "instance")
+    how = st.selectbox(
+        "How wrong labels enter",
+        list(FLIPS),
+        format_func=lambda name: FLIPS[name].title,
+        key="flip_how",
+        persist_state="session",
+    )
+    settings = _settings(how, data)
+    seed = st.number_input(
+        "Seed",
+        0,
+        2**31 - 1,
+        0,
+        key="flip_seed",
+        help="The same seed makes the same candidates; another one, others.",
+        persist_state="session",
+    )
+    if how == "matrix":
+        matrix = matrices.transitions(data, int(seed))
+        if matrix is None:
+            return None
+        settings = {"matrix": tuple(tuple(row) for row in matrix.tolist())}
+    return ChosenData(source, Flip(how, **settings), int(seed))
 
 
 def _settings(how: str, data: PartialLabelDataset) -> dict[str, Any]:
@@ -77,24 +68,15 @@ def _settings(how: str, data: PartialLabelDataset) -> dict[str, Any]:
     return {}
 
 
-def make_from_noisy_labels(source: Source, data: PartialLabelDataset) -> Offer | None:
+def make_from_noisy_labels(source: Source, data: PartialLabelDataset) -> ChosenData | None:
     """Sets made of single labels that may be wrong; None while a confusion matrix is missing."""
-    left, right = st.columns([2, 3], gap="large")
-    with left:
-        st.caption(
-            "The label that was given always stays. More candidates hold more of the truth, and say less."
-            + " Doubted labels are no truth: nothing is measured against them." * (data.candidates is None)
-        )
-        how = st.selectbox("What joins it", list(NOISY_TITLES), format_func=NOISY_TITLES.__getitem__, key="noisy_how")
-        noisy = _top_k(data) if how == "topk" else _confusion(data)
-        words = st.container()
-    if noisy is None:
-        return None
-    matrix = noisy.matrix(data.class_names)
-    if matrix is not None:
-        with right:
-            _draw_doubt(truth_given_label(matrix, data.class_names, rows=noisy.rows), data)
-    return Offer(ChosenData(source, noisy=noisy), words, right, chart_drawn=matrix is not None)
+    st.caption(
+        "The label that was given always stays. More candidates hold more of the truth, and say less."
+        + " Doubted labels are no truth: nothing is measured against them." * (data.candidates is None)
+    )
+    how = st.selectbox("What joins it", list(NOISY_TITLES), format_func=NOISY_TITLES.__getitem__, key="noisy_how")
+    noisy = _top_k(data) if how == "topk" else _confusion(data)
+    return None if noisy is None else ChosenData(source, noisy=noisy)
 
 
 def _top_k(data: PartialLabelDataset) -> Noisy:
@@ -124,25 +106,27 @@ def _confusion(data: PartialLabelDataset) -> Noisy | None:
     return Noisy("confusion", least, tuple(tuple(row) for row in matrix.tolist()), rows)
 
 
-def show_result(offer: Offer, raw: PartialLabelDataset, made: PartialLabelDataset) -> None:
-    """What came of the settings, in words; and the chart where it had to wait for a classifier."""
-    if offer.words is not None:
-        offer.words.markdown(format_sets(made))
-    if offer.chart is None or offer.chart_drawn:
+def show_result(choice: ChosenData, raw: PartialLabelDataset, made: PartialLabelDataset) -> None:
+    """What came of the settings, in words and as a chart."""
+    flip, noisy, names = choice.flip, choice.noisy, made.class_names
+    if flip is None and noisy is None:
         return
-    choice = offer.choice
-    with offer.chart:
-        if choice.flip is not None:
-            matrix = _mean_flips(choice_key(choice), choice, made)
-            matrices.draw(matrix, made.class_names, key="transitions", **WHO_JOINS)
+    st.markdown(format_sets(made))
+    if flip is not None:
+        each = flip.how == "instance"  # then every example has probabilities of its own
+        matrix = _mean_flips(choice_key(choice), choice, made) if each else flip_matrix_of(flip, len(names), names)
+        matrices.draw(matrix, names, key="transitions", title="Pairs of labels", across="label", down="true label")
+        if each:
             st.caption("The mean over the examples of each class: every example has probabilities of its own.")
-        elif choice.noisy is not None:
-            _draw_doubt(_estimated(choice_key(replace(choice, noisy=None)), choice, raw, made), made)
-
-
-def _draw_doubt(matrix: Matrix, data: PartialLabelDataset) -> None:
-    words = {"title": "What a given label may truly be", "across": "true label", "down": "given label"}
-    matrices.draw(matrix, data.class_names, key="doubt", **words)
+    elif noisy is not None:
+        given = noisy.matrix(names)
+        matrix = (
+            _estimated(choice_key(replace(choice, noisy=None)), choice, raw, made)
+            if given is None
+            else truth_given_label(given, names, rows=noisy.rows)
+        )
+        title = "What a given label may truly be"
+        matrices.draw(matrix, names, key="doubt", title=title, across="true label", down="given label")
 
 
 @st.cache_data(max_entries=8, show_spinner=False)

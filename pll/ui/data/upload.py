@@ -1,30 +1,29 @@
-"""Step 1 of the data page: file upload, catalogue, files on the server."""
+"""The drop area of the data page: what the files that were dropped are together, and samples to try."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
 
-from pll.catalog import Entry, available, data_folder, load, server_files
-from pll.catalog.files import folder_of
 from pll.catalog.sources import Source, counting_votes, joined_votes, with_own_votes
 from pll.errors import UserError
-from pll.formats import Format
+from pll.formats import FORMATS
 from pll.formats.checks import listing
 from pll.formats.votes import VOTES, kind_of
 from pll.paths import app_root
-from pll.ui import background, session
-from pll.ui.format import count, format_shape, plain
+from pll.ui import session
+from pll.ui.format import plain
 
 UPLOAD, CATALOGUE, SERVER = "Upload a file", "Choose a dataset", "Path on the server"
+"""Ways to bring data; the page begins with the first."""
 SAMPLES = app_root() / "assets" / "samples"
 VOTE_SAMPLES = tuple(SAMPLES.parent / "votes" / f"model-{letter}.jsonl" for letter in "ab")
 """Answers of two models about the examples of reviews.csv."""
 SAMPLE = SAMPLES / "reviews.csv"
 """The one that the home page opens: texts that two people have labelled."""
+ONLY_VOTES = "No file of examples: votes alone"
 
 
 def begin_with(way: str) -> None:
@@ -43,22 +42,14 @@ def open_sample(*paths: Path) -> None:
     begin_with(UPLOAD)
 
 
-def _try_sample(path: Path) -> None:
-    try:
-        open_sample(*VOTE_SAMPLES) if path == VOTE_SAMPLES[0] else open_sample(path)
-    except UserError as error:
-        st.toast(plain(error), icon=":material/error:")
-
-
-def upload(formats: Mapping[str, Format]) -> Source | None:
-    """Show the uploader; return what the uploaded files, or the last ones of this tab, are together."""
+def drop_area() -> Source | None:
+    """Show the drop area; return what the dropped files, or the last ones of this tab, are together."""
     uploaded = st.file_uploader(
-        "Data, votes of models, or both: several files are joined on the id",
+        "A table, pictures in a ZIP, or the export of a tool; several files are joined on their ids",
         key=_uploader_key(),
         accept_multiple_files=True,
         on_change=_forget_if_taken_away,
     )
-    explain_formats(formats)
     if uploaded:
         ids = [file.file_id for file in uploaded]
         if not session.last_uploads() or st.session_state.get("upload_id") != ids:  # hashing 200 MB takes a while
@@ -67,7 +58,10 @@ def upload(formats: Mapping[str, Format]) -> Source | None:
         return _together(session.last_uploads())
     last = session.last_uploads()
     if not last:
-        st.info("Upload a file or choose a dataset to continue.", icon=":material/arrow_upward:")
+        with st.container(horizontal=True):
+            explain_formats()
+            for way, icon in ((CATALOGUE, "dataset"), (SERVER, "folder_open")):
+                st.button(way, type="tertiary", icon=f":material/{icon}:", on_click=begin_with, args=(way,))
         return None
     with st.container(horizontal=True, vertical_alignment="center"):
         names = listing([source.name for source in last])
@@ -76,7 +70,15 @@ def upload(formats: Mapping[str, Format]) -> Source | None:
     return _together(last)
 
 
-ONLY_VOTES = "No file of examples: votes alone"
+def _forget_if_taken_away() -> None:
+    """The cross beside a file means that it shall go; the uploader empty after a change of page does not."""
+    if not st.session_state.get(_uploader_key()):
+        session.forget_upload()
+
+
+def _uploader_key() -> str:
+    """Another one after each sample: only so does an uploader forget its file."""
+    return f"uploader-{opened}" if (opened := st.session_state.get("uploaders")) else "uploader"
 
 
 def _together(sources: Sequence[Source]) -> Source:
@@ -139,30 +141,26 @@ def _kind(path: str, sha256: str) -> str:
     return kind_of(Path(path))
 
 
-def _forget_if_taken_away() -> None:
-    """The cross beside a file means that it shall go; the uploader empty after a change of page does not."""
-    if not st.session_state.get(_uploader_key()):
-        session.forget_upload()
+def _try_sample(path: Path) -> None:
+    try:
+        open_sample(*VOTE_SAMPLES) if path == VOTE_SAMPLES[0] else open_sample(path)
+    except UserError as error:
+        st.toast(plain(error), icon=":material/error:")
 
 
-def _uploader_key() -> str:
-    """Another one after each sample: only so does an uploader forget its file."""
-    return f"uploader-{opened}" if (opened := st.session_state.get("uploaders")) else "uploader"
-
-
-def explain_formats(formats: Mapping[str, Format]) -> None:
+def explain_formats() -> None:
     """What a file may look like, with a sample of each to open or to start from."""
     with st.popover("File formats and samples", icon=":material/help:", type="tertiary"):
         st.markdown(
-            "A row is an example. The column `candidates` holds its labels, joined by `|` (`cat|dog`); or every "
-            "annotator has a column. `id`, `true_label` and `split` (train or test) may follow, and every other column "
-            "is a feature; you can change below what each column is. Arrays hold `X`, `candidates` as 0/1 (examples × "
-            "classes), `y`, `class_names` and `ids`; research files `data`, `partial_target` and `target`."
+            "A row is an example. Everybody who answered has a column, or `candidates` holds the labels that are "
+            "possible, joined by `|` (`cat|dog`). `id`, `true_label` and `split` (train or test) may follow; other "
+            "columns are learnt from. Arrays hold `X`, `candidates` as 0/1 (examples × classes), `y`, `class_names` "
+            "and `ids`; research files `data`, `partial_target` and `target`."
             "\n\n**Votes of models**: batch results (JSON lines with `custom_id`), `samples_*.jsonl` of an evaluation, "
             "Argilla suggestions, Label Studio predictions, a table with a column for each model (and `MODEL_score`) "
             "or class (`prob_CLASS`), an array of probabilities. Drop several files at once, with the data or without."
         )
-        st.caption("Read as: " + ", ".join(form.label for form in formats.values()) + ".")
+        st.caption("Read as: " + ", ".join(form.label for form in FORMATS.values()) + ".")
         listing = st.container(gap=None)
         for sample in (*VOTE_SAMPLES, *sorted(SAMPLES.iterdir())):
             with listing.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -184,111 +182,3 @@ def explain_formats(formats: Mapping[str, Format]) -> None:
                     icon=":material/download:",
                     help=f"Download {sample.name}",
                 )
-
-
-def choose_dataset(entries: Mapping[str, Entry]) -> Source | None:
-    """Pick a dataset; one that is not on this machine yet is downloaded when asked."""
-    name = st.selectbox(
-        "Dataset", list(entries), format_func=lambda n: entries[n].title, key="dataset", persist_state="session"
-    )
-    entry = entries[name]
-    st.caption(
-        f"{entry.about} {count(entry.n, 'example')} of {_shape(entry.shape)}, {count(entry.c, 'class', 'classes')}. "
-        f"Licence: {entry.licence}. [Source]({entry.page})"
-    )
-    if is_here(entry) and not _is_arriving(entry):
-        return Source(name)
-    offer_download(entry)
-    return None
-
-
-def _download_key(entry: Entry) -> str:
-    return f"download {entry.name}"
-
-
-def _is_arriving(entry: Entry) -> bool:
-    """Whether a download of it is at work, or its result still to be taken; one that failed no longer matters."""
-    job = background.board().get(_download_key(entry))
-    if job is not None and job.status().state in ("failed", "stopped"):
-        background.board().forget(_download_key(entry))
-        return False
-    return job is not None
-
-
-def offer_download(entry: Entry) -> None:
-    """Say that a dataset is missing, and download it in the background when asked."""
-    key = _download_key(entry)
-    if background.board().get(key) is None:
-        place = st.empty()
-        with place.container():
-            st.info(
-                f"{entry.title} is not on this machine yet. Download it once to continue.",
-                icon=":material/cloud_download:",
-            )
-            label = f"Download {entry.title} ({entry.size_mb:,.0f} MB)"
-            asked = st.button(
-                label, type="primary", icon=":material/download:", key=key, disabled=not entry.downloadable
-            )
-        if not asked:
-            _by_hand(entry)
-            return
-        place.empty()
-    found = background.result_of(
-        key, f"Downloading {entry.title}", lambda report: load(entry.name, progress=partial(report, "bytes"))
-    )
-    _by_hand(entry)
-    if found is not None:
-        session.keep_dataset(Source(entry.name), found)
-        st.rerun()
-
-
-def _by_hand(entry: Entry) -> None:
-    """Where to put the files where there is no network."""
-    with st.expander("No network? Copy the files by hand", icon=":material/folder_open:"):
-        for file in entry.files:
-            link = file.urls[0] if file.urls else file.page
-            link = f"[{link}](<{link}>)" if link.startswith("http") else link
-            st.markdown(f"- `{file.name}` from {link} into `{folder_of(file)}`")
-        st.caption("They are checked and read from there. Any folder in `PLL_DATA_PATH` also works.")
-
-
-def from_server() -> Source | None:
-    """A file in an allowed folder of the server, by its path: the way for files too large to upload."""
-    allowed = server_files.allowed_folders()
-    if not allowed:
-        st.info(
-            f"No folder of this server is open to this page. Whoever runs it names some in `PLL_DATA_PATH`, or makes "
-            f"`{data_folder()}`.",
-            icon=":material/folder_off:",
-        )
-        return None
-    path = st.selectbox(
-        "Path on the server",
-        server_files.offered(),
-        index=None,
-        placeholder="Choose a file, or type its path",
-        accept_new_options=True,
-        key="server_path",
-        persist_state="session",
-    )
-    st.caption(f"Files are read from {' and '.join(f'`{folder}`' for folder in allowed)} only.")
-    return server_files.on_server(path) if path else None
-
-
-def _shape(shape: Sequence[int]) -> str:
-    """What one example consists of, in words.
-
-    >>> _shape((108,)), _shape((1, 28, 28)), _shape((3, 32, 32))
-    ('108 features', '28 × 28 pixels, grey', '32 × 32 pixels, in colour')
-    """
-    if len(shape) == 3:
-        return format_shape(shape)
-    return f"{format_shape(shape)} feature{'s' * (shape != (1,))}"
-
-
-def is_here(entry: Entry) -> bool:
-    """Whether a dataset of the catalogue is on this machine."""
-    try:
-        return entry.embedded or bool(available(entry))
-    except UserError:  # a file is there but it is not the right one: loading says so, in words
-        return True

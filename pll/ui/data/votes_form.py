@@ -1,26 +1,31 @@
-"""Votes of the data page: what became of the answers in files of votes, and those to map by hand."""
+"""Answers of models on the data page: the classes they may name, and those that name none, to map by hand."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
 
 from pll.catalog.sources import Source
-from pll.formats.votes import Mapped
+from pll.errors import UserError
+from pll.formats.votes import FEW_CLASSES, VOTES, Mapped
 from pll.ui import background, session
 from pll.ui.data import loader
 from pll.ui.format import count
 
 ROW, ROWS_SHOWN, MOST_ROWS = 35, 8, 500
 """Pixels of a row of the table, how many show without scrolling, and how many there are at most."""
+MOST_CHIPS = 20
+"""Classes that are shown as chips; of more, the answers stand as they are."""
 NO_ANSWER, NEW_CLASS = "(no answer)", "(a class of its own)"
 
 
 def mapped_votes(source: Source) -> Source | None:
-    """Show what became of the answers, take corrections; return the source with them, None while files are read.
+    """Show the classes and the answers that name none, take corrections; return the source with them.
+
+    None while files are read, or while there are no classes.
 
     Raises:
         UserError: files that cannot be read or joined.
@@ -28,19 +33,50 @@ def mapped_votes(source: Source) -> Source | None:
     if not source.vote_files:
         return source
     source = replace(source, answers=dict(st.session_state.get(_key(source), {})))
+    proposed = _classes(source)
+    if proposed is None:
+        return None
+    chosen = _chips(source, proposed)
+    if len(chosen) < 2:
+        return None
+    if set(chosen) != set(proposed):
+        source = replace(source, options={**source.options, "class_names": chosen})
     found = _read(source)
     if found is None:
         return None
-    said = found.dataset.annotations
-    voters = 0 if said is None else said.n_annotators
-    parts = [f"{count(found.mapped, 'vote')} of {count(voters, 'voter')}"]
-    if found.errors:
-        parts.append(f"{count(found.errors, 'request')} failed")
-    if found.others:
-        parts.append(f"{count(found.others, 'answer')} of examples that are not in the data")
-    st.caption(f":material/how_to_vote: {', '.join(parts)}.")
-    _table(source, found)
+    odd = [f"{count(found.errors, 'request')} failed"] if found.errors else []
+    odd += [f"{count(found.others, 'answer')} of examples that are not in the data"] if found.others else []
+    if odd:
+        st.caption(f":material/info: {', '.join(odd)}.")
+    _map_by_hand(source, found)
     return source
+
+
+def _classes(source: Source) -> Sequence[str] | None:
+    """The classes of the data, else those that the answers seem to name; None while files are read."""
+    try:
+        found = _read(source)
+    except UserError as error:
+        if not str(error).startswith(FEW_CLASSES):
+            raise
+        return ()
+    return None if found is None else found.dataset.class_names
+
+
+def _chips(source: Source, proposed: Sequence[str]) -> Sequence[str]:
+    """The classes as a person corrected them, where the data itself names none."""
+    has_classes = source.format != VOTES and session.dataset(replace(source, votes=(), answers={})).class_names
+    if has_classes or len(proposed) > MOST_CHIPS:
+        return proposed
+    return st.multiselect(
+        "Classes that the answers name",
+        list(proposed),
+        default=list(proposed),
+        placeholder="Type a class, then Enter",
+        accept_new_options=True,
+        key=f"{_key(source)}-classes",
+        persist_state="session",
+    )
 
 
 def _read(source: Source) -> Mapped | None:
@@ -60,49 +96,39 @@ def _key(source: Source) -> str:
     return "answers-" + "-".join((file.sha256 or str(file.path))[:16] for file in source.vote_files)
 
 
-def _keep(source: Source, answers: Mapping[str, str]) -> None:
-    """Remember what was mapped by hand; the table begins anew with it."""
-    st.session_state[_key(source)] = dict(answers)
-    st.session_state[f"{_key(source)}-version"] = st.session_state.get(f"{_key(source)}-version", 0) + 1
-
-
-def _table(source: Source, found: Mapped) -> None:
+def _map_by_hand(source: Source, found: Mapped) -> None:
     """Answers that are no class, with their counts, and what they are taken for."""
-    by_hand = source.answers
+    by_hand: Mapping[str, str] = source.answers
     rows = [(text, by_hand[text], None) for text in by_hand] + [(text, "", n) for text, n in found.unmapped]
     if not rows:
         return
     left = sum(number for _, number in found.unmapped)
-    title = f"Answers that are no class: {left:,}" if left else "Answers that are no class: none left"
-    if by_hand:
-        title += f"; {len(by_hand):,} mapped by hand"
-    with st.expander(title, icon=":material/rule:", expanded=True):
+    with st.expander(f"{count(left, 'answer names', 'answers name')} no class", icon=":material/rule:"):
         st.caption(
             "They are left out. Where one means a class, say so under *means*; it is kept with the run."
             + (f" The first {MOST_ROWS:,} of {len(rows):,} are shown." if len(rows) > MOST_ROWS else "")
         )
         shown = rows[:MOST_ROWS]
-        key = f"{_key(source)}-table-{st.session_state.get(f'{_key(source)}-version', 0)}"
-        table = pd.DataFrame(
-            {
-                "answer": [text for text, _, _ in shown],
-                "times": pd.array([number for _, _, number in shown], dtype="Int64"),
-                "means": [(NO_ANSWER if target == "" and text in by_hand else target) for text, target, _ in shown],
-            }
-        )
+        means = [(NO_ANSWER if target == "" and text in by_hand else target) for text, target, _ in shown]
+        key = f"{_key(source)}-table-{hash(tuple(means))}"  # a table a state
 
         def changed() -> None:
             said = dict(by_hand)
             for row, cells in st.session_state[key]["edited_rows"].items():
-                if "means" in cells:
-                    text, target = shown[int(row)][0], cells["means"]
-                    said.pop(text, None)
-                    if target:
-                        said[text] = {NO_ANSWER: "", NEW_CLASS: text.strip()}.get(target, target)
-            _keep(source, said)
+                text, target = shown[int(row)][0], cells.get("means")
+                said.pop(text, None)
+                if target:
+                    said[text] = {NO_ANSWER: "", NEW_CLASS: text.strip()}.get(target, target)
+            st.session_state[_key(source)] = said
 
         st.data_editor(
-            table,
+            pd.DataFrame(
+                {
+                    "answer": [text for text, _, _ in shown],
+                    "times": pd.array([number for _, _, number in shown], dtype="Int64"),
+                    "means": means,
+                }
+            ),
             hide_index=True,
             disabled=["answer", "times"],
             column_config={
@@ -121,6 +147,6 @@ def _table(source: Source, found: Mapped) -> None:
             icon=":material/undo:",
             disabled=not by_hand,
             key=f"{_key(source)}-undo",
-            on_click=_keep,
-            args=(source, {}),
+            on_click=st.session_state.pop,
+            args=(_key(source), None),
         )

@@ -17,7 +17,7 @@ from pll.review.session import ReviewSession
 from pll.review.tables import Opened, RoundRecord
 from pll.review.work import ReviewWork, last_work_session, recent_rate, work_by_reviewer
 from pll.runs.labels_table import added_labels
-from pll.ui.data.annotators import MOST_SHOWN, show_voters, voter_table
+from pll.ui.data.voters import MOST_SHOWN, show_voters, voter_table
 from pll.ui.format import count, duration, plain
 from pll.ui.review import calibration_panel, follow_panel, promise_panel, setup_form, teaching_panel
 from pll.ui.review.review_tab import ReviewTab

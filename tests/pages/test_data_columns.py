@@ -13,9 +13,9 @@ import pytest
 
 from pll import formats
 from pll.ui import session
-from pll.ui.data.annotators import RECOMMENDED
-from pll.ui.data.wizard import TITLES
-from tests.pages.test_shared_data import figures, until_read
+from pll.ui.data.columns_form import TITLES
+from tests.page_helpers import bring_by, button, figures, labels, said, understood, with_details
+from tests.pages.test_shared_data import until_read
 
 SAMPLES = Path(__file__).parents[2] / "assets" / "samples"
 MESSY = """,Name,comment,width,ann_1,gold,
@@ -35,9 +35,23 @@ def shown(page: Any) -> dict[str, str]:
     return dict(zip(table["column"], table["is"], strict=True))
 
 
+def told(page: Any, **roles: str) -> Any:
+    """The page after roles were told, as the table of columns keeps them."""
+    source = page.session_state["upload"]
+    page.session_state[f"columns-{source.sha256}-"] = roles
+    return page.run()
+
+
+def ticks(page: Any) -> Any:
+    """The columns that can be ticked as answers."""
+    return next(
+        one for one in page.button_group if one.label in ("Whose answers are these?", "Which columns hold labels?")
+    )
+
+
 def test_a_messy_table_is_guessed_and_what_is_dropped_is_said_and_counted(open_page: Any) -> None:
     page = bring(open_page("data"), "messy.csv", MESSY.encode())
-    assert figures(page)["Examples"] == "3"
+    assert understood(page).startswith("3 texts")
     assert shown(page) == {
         "unnamed 1": "Name of the example",
         "Name": "Feature: words",
@@ -47,39 +61,41 @@ def test_a_messy_table_is_guessed_and_what_is_dropped_is_said_and_counted(open_p
         "gold": "True label",
         "unnamed 7": "Leave out",
     }
-    assert any("1 of 7" in caption.value for caption in page.caption)
+    assert "1 of 7 columns is left out" in said(page)
 
 
 def test_corrections_change_what_is_read_and_outlast_a_change_of_page(open_page: Any) -> None:
     page = bring(open_page("data"), "messy.csv", MESSY.encode())
-    source = page.session_state["upload"]
-    told = {"unnamed 1": "ignore", "Name": "id", "ann_1": "annotator"}
-    page.session_state[f"edits-columns-{source.sha256}"] = told  # as the table keeps it when the page is left
+    roles = {"unnamed 1": "ignore", "Name": "id", "ann_1": "annotator"}
+    page = told(page, **roles)
     page = page.switch_page("../../pages/train.py").run().switch_page("../../pages/data.py").run()
-    assert shown(page)["ann_1"] == "One annotator's labels" and figures(page)["Candidates each"] == "1.00"
-    assert any("2 of 7" in caption.value for caption in page.caption)
-    next(button for button in page.button if button.label == "Train on this").click().run()
-    columns = page.session_state["choice"].source.options["columns"]
-    assert columns == {"comment": "text", "width": "feature", "gold": "true_label", "unnamed 7": "ignore"} | told
-    assert session.dataset(page.session_state["choice"].source).row_ids.tolist() == ["x-1", "x-2", "x-3"]
+    assert shown(page)["ann_1"] == "One annotator's labels" and "2 of 7" in said(page)
+    assert "1 person answered 3 times" in understood(page)
+    source = chosen(page)
+    assert source.options["columns"] == roles
+    assert session.dataset(source).row_ids.tolist() == ["x-1", "x-2", "x-3"]
 
 
-def test_an_annotator_who_is_told_joins_those_that_are_shown(open_page: Any) -> None:
+def five() -> bytes:
     names, people = ("cat", "dog", "fox"), ["Ann", "Bob", "Cem", "Dan", "Eve"]
-    rows = [[names[(k + (k % 5 == at)) % 3] for at in range(4)] + [names[k * k % 7 % 3]] for k in range(30)]
-    table = "\n".join(
-        [",".join(["id", "width", *people]), *(f"e{k},{k}.5,{','.join(row)}" for k, row in enumerate(rows))]
-    )
-    page = bring(open_page("data"), "five.csv", table.encode())
-    source = page.session_state["upload"]
-    for wrong in ("Eve", "Ann"):  # be it guessed or not
-        page.session_state[f"edits-columns-{source.sha256}"] = dict.fromkeys([wrong], "annotator") | {"width": "keep"}
-        page = page.switch_page("../../pages/train.py").run().switch_page("../../pages/data.py").run()
-        next(button for button in page.button if button.label == "Train on this").click().run()
-        said = shown(page.switch_page("../../pages/data.py").run())
-        told = {name for name in people if said[name] == TITLES["annotator"]}
-        data = session.dataset(page.session_state["choice"].source)
-        assert wrong in told and data.annotations is not None and set(data.annotations.annotator_names) == told
+    rows = [[names[(k + (k % 5 == at)) % 3] for at in range(5)] for k in range(30)]
+    table = [",".join(["id", "width", "colour", *people])]
+    table += [f"e{k},{k}.5,{('red', 'blue')[k % 2]},{','.join(row)}" for k, row in enumerate(rows)]
+    return "\n".join(table).encode()
+
+
+def test_voters_are_ticked_and_the_sentence_follows(open_page: Any) -> None:
+    page = bring(open_page("data"), "five.csv", five())
+    assert ticks(page).value == ["Ann", "Bob", "Cem", "Dan", "Eve"] and "colour" in ticks(page).options
+    assert "5 people answered 150 times" in understood(page)
+    page = ticks(page).set_value(["Ann", "Bob", "Cem"]).run()
+    assert "3 people answered 90 times" in understood(page) and ticks(page).value == ["Ann", "Bob", "Cem"]
+    assert shown(page)["Eve"] == TITLES["keep"]
+    page = page.switch_page("../../pages/train.py").run().switch_page("../../pages/data.py").run()
+    assert ticks(page).value == ["Ann", "Bob", "Cem"]
+    page = ticks(page).set_value(["Ann", "Bob", "Cem", "Dan", "Eve"]).run()
+    data = session.dataset(chosen(page))
+    assert data.annotations is not None and data.annotations.n_annotators == 5 and "colour" in data.categories
 
 
 def test_two_columns_of_one_vocabulary_are_asked_about_with_their_first_cells(open_page: Any) -> None:
@@ -87,11 +103,10 @@ def test_two_columns_of_one_vocabulary_are_asked_about_with_their_first_cells(op
     table = "text,Anna,Bert\n" + "".join(f"some words about number {k},{a},{b}\n" for k, (a, b) in enumerate(rows))
     page = bring(open_page("data"), "people.csv", table.encode())
     question = next(radio for radio in page.radio if "Anna and Bert use the same words" in radio.label)
-    assert question.value is None and not page.error
-    assert not [button for button in page.button if button.label == "Train on this"]
+    assert question.value is None and not page.error and "Get labels" not in labels(page)
     assert page.dataframe[0].value["Anna"].tolist() == ["late", "lost", "late"]
     page = question.set_value(0).run()
-    assert not page.error and figures(page)["Classes"] == "2" and shown(page)["Bert"] == "One annotator's labels"
+    assert "2 classes" in understood(page) and shown(page)["Bert"] == "One annotator's labels"
     page = page.radio(key=question.key).set_value(1).run()
     assert shown(page)["Anna"] == shown(page)["Bert"] == "Feature: words"
 
@@ -103,7 +118,7 @@ def test_a_line_for_each_answer_under_any_header_is_asked_about_in_one_click(ope
     page = bring(open_page("data"), "lines.csv", table.encode())
     question = next(radio for radio in page.radio if "Is every line one answer" in radio.label)
     page = question.set_value(0).run()
-    assert not page.error and figures(page)["Examples"] == "30" and figures(page)["Classes"] == "2"
+    assert understood(page).startswith("30 examples, 2 classes")
     assert shown(page) == {
         "Ticket": "Example a line is about",
         "Wer": "Who annotated",
@@ -111,37 +126,35 @@ def test_a_line_for_each_answer_under_any_header_is_asked_about_in_one_click(ope
     }
 
 
-def test_messy_classes_are_put_in_order_by_clicks_and_undone(open_page: Any) -> None:
-    rows = [("late", "late", "lost"), ("Late ", "LATE", "late"), ("lost", "N/A", "lost"), ("lost", "lsot", "?")] * 4
+def test_spellings_are_joined_said_and_undone_with_a_click(open_page: Any) -> None:
+    rows = [("late", "late", "lost"), ("Late ", "LATE", "late"), ("lost", "N/A", "lost"), ("lost", "lost", "?")] * 4
     rows += [("lost", "lost", "lost")] * 4
     table = "text,Anna,Bert,Chloé\n" + "\n".join(
         f"some words about {'abcde'[k % 5] * 3},{a},{b},{c}" for k, (a, b, c) in enumerate(rows)
     )
     page = bring(open_page("data"), "people.csv", table.encode())
-    assert figures(page)["Classes"] == "5"  # LATE is late
-    page = next(button for button in page.button if button.label == "Keep apart").click().run()
-    assert figures(page)["Classes"] == "7"
-    page = next(button for button in page.button if button.label == "Join them").click().run()
-    page = next(button for button in page.button if button.label == "Drop 2 classes").click().run()
-    assert not page.exception and not page.error
-    assert figures(page)["Classes"] == "3"
-    source = page.session_state["upload"]
-    page = page.switch_page("../../pages/train.py").run().switch_page("../../pages/data.py").run()  # it is kept
-    next(button for button in page.button if button.label == "Train on this").click().run()
-    assert page.session_state["choice"].source.classes == {"N/A": None, "?": None}
+    assert "2 classes (late, lost)" in understood(page)
+    assert "LATE" in said(page) and "Read as no answer: " in said(page)
+    page = button(page, "Undo").click().run()
+    assert "6 classes" in understood(page)  # Late and LATE, late, lost, N/A, ?
+    page = button(page, "Join spellings").click().run()
+    assert chosen(page).classes == {"N/A": None, "?": None}
     page = page.switch_page("../../pages/data.py").run()
-    next(button for button in page.button if button.label == "Undo all").click().run()
-    assert figures(page)["Classes"] == "5"
-    assert page.session_state[f"classes-{source.sha256}"] == {}
+    source = page.session_state["upload"]
+    page.session_state[f"classes-{source.sha256}"] = {"late": "delayed", "?": "?"}  # as the table keeps it
+    assert "3 classes (?, delayed, lost)" in understood(page.run())
+    button(page, "Undo all").click().run()
+    assert "2 classes (late, lost)" in understood(page)
 
 
 def test_ids_that_stand_twice_can_be_replaced_by_numbers(open_page: Any) -> None:
     table = "id,width,candidates\na,1.5,x|y\na,2.5,x\nb,3.5,y\n"
     page = bring(open_page("data"), "twice.csv", table.encode())
     assert "the same id" in page.error[0].value
-    next(button for button in page.button if button.label == "Number the examples instead").click().run()
-    assert not page.error and figures(page)["Examples"] == "3"
-    next(button for button in page.button if button.label == "Train on this").click().run()
+    assert "--" not in page.error[0].value
+    button(page, "Number the examples instead").click().run()
+    assert understood(page).startswith("3 examples")
+    button(page, "Settings").click().run()
     data = session.dataset(page.session_state["choice"].source)
     assert data.row_ids.tolist() == ["0", "1", "2"] and data.extras["id"].tolist() == ["a", "a", "b"]
 
@@ -156,49 +169,35 @@ def test_numbered_labels_are_asked_about(open_page: Any) -> None:
     assert shown(page)["label_1"] == shown(page)["label_2"] == "One annotator's labels"
 
 
-def test_the_figures_of_the_recommendation_are_those_of_the_benchmark() -> None:
-    votes = (Path(__file__).parents[2] / "docs" / "votes.md").read_text()
-    rows = [line.split("|")[1:-1] for line in votes.splitlines() if line.startswith("| ")]
-    named = {row[0].strip(): [cell.strip() for cell in row] for row in rows}
-    head, mean = named["votes"], named["mean"]
-    for column in ("ours", "PRODEN, union", "majority"):
-        assert f"{mean[head.index(column)]} %" in RECOMMENDED
-
-
 def test_the_first_rows_are_seen_and_no_more(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
     file.write_bytes(b"a,b\n" + b"1,x\n" * 250_000 + b"\xff")  # what is wrong at its end is not reached
     assert [column.first for column in formats.columns(file)] == [("1", "1", "1"), ("x", "x", "x")]
 
 
-@pytest.mark.parametrize(
-    ("name", "wizard_there"), [("reviews-long.csv", True), ("reviews.csv", True), ("reviews.labelstudio.json", False)]
-)
-def test_disagreement_is_measured_and_each_rule_shown(open_page: Any, name: str, wizard_there: bool) -> None:
-    page = bring(open_page("data"), name, (SAMPLES / name).read_bytes())
+@pytest.mark.parametrize("name", ["reviews-long.csv", "reviews.csv", "reviews.labelstudio.json"])
+def test_disagreement_is_measured_and_each_rule_shown(open_page: Any, name: str) -> None:
+    page = with_details(bring(open_page("data"), name, (SAMPLES / name).read_bytes()))
+    assert "they agree on 58 of 100" in understood(page)
     seen = figures(page)
-    assert ("What each column is" in {one.label for one in page.expander}) == wizard_there
-    assert (seen["Agreement of two annotators"], seen["Fleiss' kappa"]) == ("58.3 %", "0.36")
-    rules = next(frame.value for frame in page.dataframe if "candidates each" in frame.value)
-    assert rules["a label is a candidate where"].tolist()[1:3] == ["named by anybody", "named by at least 2"]
-    assert rules["examples"].tolist() == [12] * len(rules) and rules["no label meets it"][2] == 5
-    assert rules[" "].tolist() == ["recommended"] + [""] * (len(rules) - 1)
+    assert (seen["Agreement of two"], seen["Fleiss' kappa"]) == ("58.3 %", "0.36")
+    rules = next(frame.value for frame in page.dataframe if "labels each" in frame.value)
+    assert rules["a label is possible where"].tolist()[1:3] == ["named by anybody", "named by at least 2"]
+    assert rules["examples"].tolist() == [12] * len(rules) and rules["no label meets it"].tolist()[2] == 5
     assert page.selectbox(key=f"rule_how-{name}").value == "voters"
     page = page.selectbox(key=f"rule_how-{name}").set_value("votes").run()
-    assert any("In 5 examples no label meets the rule" in caption.value for caption in page.caption)
-    next(button for button in page.button if button.label == "Train on this").click().run()
-    assert page.session_state["choice"].source.rule == "votes:2"
+    assert chosen(page).rule == "votes:2"
 
 
 def test_pictures_and_texts_are_offered_the_features_that_fit_them(open_page: Any) -> None:
     page = bring(open_page("data"), "reviews.csv", (SAMPLES / "reviews.csv").read_bytes())
     box = next(box for box in page.selectbox if box.label == "What is learnt from")
     assert box.value == "tfidf" and not any("pixels" in option for option in box.options)
-    page = page.segmented_control(key="way").set_value("Choose a dataset").run()
+    page = bring_by(page, "Choose a dataset")
     box = next(box for box in page.selectbox if box.label == "What is learnt from")
     assert box.options[0] == "Pictures as they are" and any("resnet18" in option for option in box.options)
     assert not any("tfidf" in option for option in box.options)
-    page = until_read(box.set_value("pixels:64").run())
+    page = until_read(with_details(box.set_value("pixels:64").run()))
     assert figures(page)["Features"] == "64 × 64 pixels, grey"
 
 
@@ -216,7 +215,7 @@ def test_a_file_that_follows_another_takes_its_place(open_page: Any) -> None:
     ]
     page = open_page("data")
     page.file_uploader(key="uploader").set_value([(*file, "text/csv") for file in files]).run()
-    assert not page.error and figures(page)["Examples"] == "2"
+    assert understood(page).startswith("2 examples")
     assert any("first.csv is left out" in caption.value for caption in page.caption)
     page.selectbox[0].set_value(0).run()
     assert any("first.csv" in error.value for error in page.error)
@@ -236,7 +235,7 @@ def test_a_workbook_of_several_sheets_asks_which_one(open_page: Any, tmp_path: P
     asked = next(box for box in page.selectbox if box.label == "Sheet")
     assert asked.options == ["First", "Second"]
     asked.set_value("Second").run()
-    next(button for button in page.button if button.label == "Train on this").click().run()
+    button(page, "Settings").click().run()
     chosen = page.session_state["choice"].source
     assert chosen.options == {"sheet": "Second"}
     assert session.dataset(chosen).class_names == ("apple", "fig")
@@ -259,29 +258,16 @@ def test_the_question_whose_answers_are_the_labels_can_be_chosen(open_page: Any)
     asked = next(box for box in page.selectbox if box.label == "Labels are the answers to")
     assert asked.options == ["topic", "tone"]
     asked.set_value("tone").run()
-    next(button for button in page.button if button.label == "Train on this").click().run()
+    button(page, "Settings").click().run()
     assert session.dataset(page.session_state["choice"].source).class_names == ("x", "y")
-
-
-def test_what_the_table_of_columns_shows_is_not_said_again(open_page: Any) -> None:
-    page = bring(open_page("data"), "messy.csv", MESSY.encode())
-    said = " ".join(caption.value for caption in page.caption)
-    assert "1 of 7 columns is left out" in said and "was taken for what there is to read" not in said
-
-
-def test_annotators_labels_are_not_called_sets_as_in_the_data(open_page: Any) -> None:
-    page = bring(open_page("data"), "reviews.csv", (SAMPLES / "reviews.csv").read_bytes())
-    assert any(box.label == "Candidates are" for box in page.selectbox)
-    assert not any("Taken as they are" in caption.value for caption in page.caption)
 
 
 def test_which_column_holds_the_labels_is_asked_where_none_is_known_to(open_page: Any) -> None:
     rows = [f"a text about number {k} and so on,{['late', 'lost'][k % 2]},{k}.5" for k in range(30)]
     page = bring(open_page("data"), "t.csv", "\n".join(["Kommentar,Kategorie,x", *rows]).encode())
-    asked = next(box for box in page.selectbox if box.label == "Which column holds the labels?")
-    assert not page.error and asked.options == ["Kategorie"]
-    asked.set_value("Kategorie").run()
-    assert shown(page)["Kategorie"] == "One annotator's labels" and figures(page)["Classes"] == "2"
+    assert not page.error and ticks(page).options == ["Kategorie"] and ticks(page).value == []
+    page = ticks(page).set_value(["Kategorie"]).run()
+    assert shown(page)["Kategorie"] == "One annotator's labels" and "2 classes" in understood(page)
 
 
 def test_a_table_without_anything_like_labels_is_told_what_to_add(open_page: Any) -> None:
@@ -301,5 +287,5 @@ def test_whether_a_column_that_names_candidates_is_the_true_label_is_asked(open_
 
 def chosen(page: Any) -> Any:
     """The source that Train would get."""
-    next(button for button in page.button if button.label == "Train on this").click().run()
+    button(page, "Settings").click().run()
     return page.session_state["choice"].source

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pll.annotations import Annotations
-from pll.ui.data.annotators import voter_table
+from pll.ui.data.voters import voter_table
 
 
 def test_of_voters_that_copies_outvote_it_is_not_said_that_they_share_mistakes() -> None:

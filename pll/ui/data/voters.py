@@ -1,4 +1,4 @@
-"""Candidate sets from the data: its own, or made from annotators' labels by a rule."""
+"""Answers of people or models: how labels come of them, how far they agree, and what each of them is worth."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from pll.annotations import Annotations, rule_table
-from pll.annotations.agreement import ENOUGH_ROWS, Agreement, Figure, agreement
+from pll.annotations.agreement import ENOUGH_ROWS, Agreement, Figure
 from pll.annotations.voters import (
     LEAST_CHECKED,
     LEAST_WITH_COPIES,
@@ -23,50 +23,49 @@ from pll.annotations.voters import (
 from pll.catalog.sources import Source
 from pll.colors import percent, short_by_name
 from pll.dataset import PartialLabelDataset
-from pll.ui.data.candidates import Offer
 from pll.ui.format import plain
-from pll.ui.session import ChosenData, data_key
+from pll.ui.session import data_key
 
 OWN = ""
 MOST_SHOWN = 10**6
 """Examples × classes up to which the voter models are fitted while one waits."""
 RULE_TITLES = {
-    "voters": "Weight the annotators (voter models and features)",
+    "voters": "Weight everybody (voter models and features)",
     OWN: "As the data has them",
     "union": "Every label somebody gave",
     "votes": "Labels that several people gave",
-    "reliability": "Labels that are likely, given each annotator's accuracy",
+    "reliability": "Labels that are likely, given everybody's accuracy",
 }
-WEIGHTED_WORDS = "given by anyone, weighted by each annotator's accuracy"
-RECOMMENDED = (
-    "Recommended: weighted annotators. On 15 real sets of votes 73.0 % of the labels were right on average, 71.1 % "
-    "with every label somebody gave, 70.8 % by the majority."
-)
-"""Figures of docs/votes.md, of which a test says that they are still there."""
+WEIGHTED_WORDS = "given by anyone, weighted by everybody's accuracy"
 TABLE_WORDS = {
-    "meaning": "a label is a candidate where",
+    "meaning": "a label is possible where",
     "rows": "examples",
-    "mean_candidates": "candidates each",
+    "mean_candidates": "labels each",
     "fallback": "no label meets it",
     "truth_inside": "truth inside",
 }
 
 
-def choose_rule(source: Source, data: PartialLabelDataset) -> Offer:
-    """The data's own sets; from several annotators by a rule."""
+def with_rule(source: Source, data: PartialLabelDataset) -> Source:
+    """Show how labels come of the answers; return the source with that rule. Where voters can be weighed, they are.
+
+    Parameters
+    ----------
+    source
+        Of the data.
+    data
+        With annotations.
+    """
     said = data.annotations
-    if said is None:
-        return Offer(ChosenData(source))
+    assert said is not None
     names = [name for name in RULE_TITLES if _is_possible(name, data, said)]
     # As in the shell: votes of a file without sets of its own are settled; a dataset of the catalogue stays as it is.
-    has_inputs = bool(data.X.size) or data.texts is not None or data.pictures is not None or bool(data.categories)
-    from_file = source.path is not None or bool(source.votes)
-    settled = "voters" in names and OWN not in names and from_file and has_inputs
-    default = "voters" if settled else OWN if OWN in names else "union"
+    weighed = "voters" in names and OWN not in names and has_inputs(data) and bool(source.path or source.votes)
+    default = "voters" if weighed else OWN if OWN in names else "union"
     left, right = st.columns([2, 1], gap="medium")
     with left:
         how = st.selectbox(
-            "Candidates are",
+            "Labels come from",
             names,
             index=names.index(default),
             format_func=lambda name: RULE_TITLES[name] + " · recommended" * (name == "voters" == default),
@@ -74,11 +73,17 @@ def choose_rule(source: Source, data: PartialLabelDataset) -> Offer:
             persist_state="session",
         )
     with right:
-        rule = _rule_with_value(how)
-    _disagreement(data_key(source), said, data.y, default, settles="voters" in names)
-    if not said.anonymous and said.n_classes > 1 and said.n_rows * said.n_classes <= MOST_SHOWN:
-        _voters(data_key(source), said, data.y)
-    return Offer(ChosenData(replace(source, rule=rule)))
+        if how == "votes":
+            how = f"votes:{st.number_input('At least so many votes', 1, 1000, 2, key='rule_votes')}"
+        elif how == "reliability":
+            least = st.slider("Probability at least", 0.01, 0.5, 0.05, 0.01, key="rule_probability")
+            how = f"reliability:{least}"
+    return replace(source, rule=how)
+
+
+def has_inputs(data: PartialLabelDataset) -> bool:
+    """Whether there is anything to learn from beside labels."""
+    return bool(data.X.size or data.texts is not None or data.pictures is not None or data.categories)
 
 
 def _is_possible(rule: str, data: PartialLabelDataset, said: Annotations) -> bool:
@@ -90,80 +95,48 @@ def _is_possible(rule: str, data: PartialLabelDataset, said: Annotations) -> boo
     return rule != "reliability" or not said.anonymous
 
 
-def _rule_with_value(how: str) -> str:
-    if how == "votes":
-        return f"votes:{st.number_input('At least so many votes', 1, 1000, 2, key='rule_votes')}"
-    if how == "reliability":
-        return f"reliability:{st.slider('Probability at least', 0.01, 0.5, 0.05, 0.01, key='rule_probability')}"
-    return how
-
-
-def _disagreement(
-    key: str, said: Annotations, y: npt.NDArray[np.int64] | None, recommended: str, *, settles: bool
-) -> None:
-    """How far people agree, and what each rule would leave; the row of the recommended rule says so."""
-    with st.spinner("Comparing what people said…"):
-        found, table = _agreement(key, said), _recommending(_rules(key, said, y), recommended, settles=settles)
+def show_details(source: Source, data: PartialLabelDataset, agreed: Agreement) -> None:
+    """Show how far the voters agree, what each rule would leave, and what each of several voters is worth."""
+    said = data.annotations
+    assert said is not None
     figures = {
-        "Agreement of two annotators": (
-            found.percent,
-            "{:.1%}",
-            "How often two annotators give an example the same label.",
-        ),
-        "Fleiss' kappa": (found.kappa, "{:.2f}", "Agreement beyond chance: 1 is full, 0 is none."),
-        "Krippendorff's alpha": (found.alpha, "{:.2f}", "The same for answers of several labels (MASI distance)."),
+        "Agreement of two": (agreed.percent, "{:.1%}", "How often two of them give an example the same label."),
+        "Fleiss' kappa": (agreed.kappa, "{:.2f}", "Agreement beyond chance: 1 is full, 0 is none."),
+        "Krippendorff's alpha": (agreed.alpha, "{:.2f}", "The same for answers of several labels (MASI distance)."),
     }
     with st.container(horizontal=True):
         for label, (figure, form, hint) in figures.items():
-            if found.rows < ENOUGH_ROWS and figure is not found.percent:
+            if agreed.rows < ENOUGH_ROWS and figure is not agreed.percent:
                 hint = f"{hint} Shown from {ENOUGH_ROWS} examples with two answers."
                 figure = Figure(None)
             value = "–" if figure.value is None else form.format(figure.value).replace("%", " %")
             st.metric(label, value, help=f"{hint} {plain(figure.reason or '')}".strip(), width=220)
     st.markdown("**What each rule leaves**")
-    if recommended == "voters":
-        st.caption(RECOMMENDED)
+    table = _rules(data_key(source), said, data.y)
+    if _is_possible("voters", data, said):  # as the union, and likely labels that nobody named are added in training
+        table = pd.concat([table.iloc[[0]].assign(**{TABLE_WORDS["meaning"]: WEIGHTED_WORDS}), table])
     st.dataframe(
         table,
         hide_index=True,
         key="rules",
         column_config={
-            "candidates each": st.column_config.NumberColumn(format="%.2f"),
+            "labels each": st.column_config.NumberColumn(format="%.2f"),
             "truth inside": st.column_config.NumberColumn(format="percent"),
         },
-        alt="For each rule: examples, candidates each, and examples by number of candidates",
+        alt="For each rule: examples, labels each, and examples by number of labels",
     )
-
-
-def _recommending(table: pd.DataFrame, recommended: str, *, settles: bool) -> pd.DataFrame:
-    """The table of rules, the recommended one marked and, where votes can be weighted, a row for that."""
-    if settles:  # the candidates are those of the union, and likely labels that nobody named are added in training
-        first = table.iloc[[0]].assign(**{TABLE_WORDS["meaning"]: WEIGHTED_WORDS})
-        table = pd.concat([first, table], ignore_index=True)
-    marked = {"voters": 0, "union": int(settles)}.get(recommended)
-    table = table.copy()  # the one that is cached stays as it is
-    table.insert(0, " ", ["recommended" if row == marked else "" for row in range(len(table))])
-    return table
-
-
-def _voters(key: str, said: Annotations, y: npt.NDArray[np.int64] | None) -> None:
-    """What the voter models say of each annotator."""
-    with st.spinner("Comparing the annotators…"):
-        table, notes = voter_table(key, said, y)
-    st.markdown("**Annotators**")
-    counted = bool((table["counted on"] > 0).any())
+    if said.anonymous or said.n_annotators < 2 or said.n_classes < 2 or said.n_rows * said.n_classes > MOST_SHOWN:
+        return
+    with st.spinner("Comparing the voters…"):
+        cards, notes = voter_table(data_key(source), said, data.y)
+    st.markdown("**Who said what**")
     st.caption(
-        "Accuracy is estimated from agreement alone; annotators that share mistakes look better than they are."
-        + (
-            f" Where {LEAST_CHECKED} labels or more are known, it is counted on these, with its 95 % interval."
-            if counted
-            else f" An interval needs {LEAST_CHECKED} known labels: of the data, or decided in a review."
-        )
-        + " Decisive: examples whose label would be another one without this annotator."
+        "Accuracy is estimated from agreement alone; voters that share mistakes look better than they are. An interval "
+        f"needs {LEAST_CHECKED} known labels. Decisive: examples whose label would be another one without this voter."
     )
     for words in notes:
         st.text(words)
-    show_voters(table)
+    show_voters(cards)
 
 
 def show_voters(table: pd.DataFrame) -> None:
@@ -230,13 +203,8 @@ def _confusion_words(card: VoterCard, short: Mapping[str, str]) -> str:
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _agreement(key: str, _said: Annotations) -> Agreement:
-    return agreement(_said)
-
-
-@st.cache_resource(max_entries=8, show_spinner=False)
 def _rules(key: str, _said: Annotations, _y: npt.NDArray[np.int64] | None) -> pd.DataFrame:
-    """`rule_table` with columns as a person reads them: examples by how many candidates they have."""
+    """`rule_table` with columns as a person reads them: examples by how many labels they have."""
     table = rule_table(_said, y=_y).drop(columns="rule").rename(columns=TABLE_WORDS)
-    sizes = {name: f"{name} candidate{'s' * (name != '1')}" for name in map(str, table) if name[0].isdigit()}
+    sizes = {name: f"{name} label{'s' * (name != '1')}" for name in map(str, table) if name[0].isdigit()}
     return table.rename(columns=sizes)

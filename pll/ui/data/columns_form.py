@@ -1,0 +1,302 @@
+"""What the columns of a file are: the rules' guess, at most one question, whose answers they are, and every role.
+
+What a person says is kept as the roles that were told (`_told`); the widgets are drawn from it, and from the guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+
+from pll import formats
+from pll.catalog.sources import Source
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError, has_duplicate_ids
+from pll.formats.checks import listing
+from pll.formats.tabular.cells import has_fractions
+from pll.formats.tabular.columns import ROLES, SINGLE, Column, question
+from pll.formats.votes import VOTES
+from pll.ui.data import loader
+from pll.ui.format import plain, without_shell
+
+ROW, ROWS_SHOWN = 35, 14
+"""Pixels of a row of a table, and how many columns show without scrolling."""
+MOST_TICKED, MOST_COLUMNS = 12, 300
+"""Columns that are offered to be ticked, and that a person goes through in a table; of more the guess stands."""
+
+TITLES = {
+    "id": "Name of the example",
+    "text": "Text",
+    "image": "Picture",
+    "feature": "Feature: a number",
+    "vector": "Feature: a list of numbers",
+    "category": "Feature: words",
+    "candidates": "Candidate labels",
+    "candidate": "One of the candidate labels",
+    "true_label": "True label",
+    "split": "Train or test",
+    "annotator": "One annotator's labels",
+    "score": "How sure an annotator was",
+    "class": "A class: 1 where it is a candidate",
+    "probability": "How likely a class is",
+    "task": "Example a line is about",
+    "worker": "Who annotated",
+    "vote": "Label that was given",
+    "keep": "Keep, do not learn from it",
+    "ignore": "Leave out",
+}
+assert set(TITLES) == set(ROLES)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a file.
+
+    Attributes:
+        source: the file, with what was said of its columns.
+        columns: with their roles; empty where the file has none, or they are not known before it is read.
+        guessed: the same before anything was said.
+        waits: whether a question waits for its answer.
+    """
+
+    source: Source
+    columns: Sequence[Column] = ()
+    guessed: Sequence[Column] = field(default=(), repr=False)
+    waits: bool = False
+
+
+def asked(source: Source) -> Columns:
+    """The columns of a file; asks which sheet, which of several questions, or which of two roles, where that is open.
+
+    Raises:
+        UserError: the file cannot be read at all.
+    """
+    if source.path is None or source.format == VOTES or not _is_quick(source):
+        return Columns(source)
+    source = _of_question(_of_sheet(source))
+    guessed = _columns(source)
+    answered = _answered(source, guessed)
+    if answered is None:
+        return Columns(source, guessed, guessed, waits=True)
+    told = {**answered, **_told(source)}
+    if not told:
+        return Columns(source, guessed, guessed)
+    told = {**source.options.get("columns", {}), **told}
+    source = replace(source, options={**source.options, "columns": told})
+    return Columns(source, _columns(source), guessed)
+
+
+def _columns(source: Source) -> list[Column]:
+    assert source.path is not None
+    return formats.columns(source.path, name=source.name, options=formats.ReadOptions(**source.options))
+
+
+def _is_quick(source: Source) -> bool:
+    """Whether columns show without reading the whole file, or it is small: fields of JSON are known at its end."""
+    assert source.path is not None
+    if loader.size_of(source) < loader.LARGE:
+        return True
+    with Path(source.path).open("rb") as file:
+        return file.read(64).lstrip()[:1] not in (b"{", b"[")
+
+
+def _of_sheet(source: Source) -> Source:
+    """The source with the sheet that a person chose, where a workbook has several tables."""
+    names = _sheets(str(source.path), source.name, source.sha256 or "")
+    if len(names) < 2:
+        return source
+    chosen = st.selectbox("Sheet", names, key=f"sheet-{source.sha256 or source.path}", persist_state="session")
+    return replace(source, options={**source.options, "sheet": chosen}) if chosen != names[0] else source
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _sheets(path: str, name: str, sha256: str) -> list[str]:
+    return formats.sheets(path, name=name)
+
+
+def _of_question(source: Source) -> Source:
+    """The source with the question that a person chose, where an annotation tool asked several."""
+    names = _questions(str(source.path), source.name, source.sha256 or "")
+    if len(names) < 2:
+        return source
+    chosen = st.selectbox(
+        "Labels are the answers to",
+        names,
+        help="The file has answers to several questions; the one answered most often comes first.",
+        key=f"question-{source.sha256 or source.path}",
+        persist_state="session",
+    )
+    if chosen == names[0]:
+        return source
+    told = {**source.options.get("columns", {}), chosen: "candidates"}
+    return replace(source, options={**source.options, "columns": told})
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _questions(path: str, name: str, sha256: str) -> list[str]:
+    return formats.questions(path, name=name)
+
+
+def _answered(source: Source, guessed: Sequence[Column]) -> Mapping[str, str] | None:
+    """The roles that a person answered where names and types leave two open; None until then, {} without a question."""
+    open_question = question(guessed)
+    if open_question is None:
+        return {}
+    answer = st.radio(
+        plain(open_question.text),
+        range(len(open_question.answers)),
+        index=None,
+        format_func=lambda at: open_question.answers[at][0].capitalize(),
+        key=f"asked-{open_question.text}-{_key(source)}",
+        on_change=st.session_state.pop,
+        args=(_key(source), None),
+        persist_state="session",
+    )
+    return None if answer is None else open_question.answers[answer][1]
+
+
+# ---- what was said ---------------------------------------------------------------------------------------------------
+
+
+def _key(source: Source) -> str:
+    """Where a visit keeps the roles that were told of a table."""
+    return f"columns-{source.sha256 or source.path}-{source.options.get('sheet', '')}"
+
+
+def _told(source: Source) -> Mapping[str, str]:
+    told: Mapping[str, str] = st.session_state.get(_key(source), {})
+    return told
+
+
+def tell(table: Columns, roles: Mapping[str, str]) -> None:
+    """Keep the roles of some columns. All are told then: one that is told may change what is guessed of the others.
+
+    Where only one column can have a role, the other that had it is kept and not learnt from.
+    """
+    single = {role for role in roles.values() if role in SINGLE}
+    others = {c.name: "keep" if c.role in single else c.role for c in table.columns}
+    st.session_state[_key(table.source)] = others | dict(roles)
+
+
+# ---- whose answers ---------------------------------------------------------------------------------------------------
+
+
+def tick_voters(table: Columns, *, has_labels: bool) -> bool:
+    """Offer the columns with answers to be ticked, those of the rules ticked; return whether there are some.
+
+    Of many columns the table of roles tells which are answers.
+
+    Parameters
+    ----------
+    table
+        As `asked` gives it.
+    has_labels
+        Whether some labels are known already; without, any column of words or numbers may hold them.
+    """
+    kinds = ("annotator", "category")
+    offered = [column for column in table.guessed if column.role in kinds]
+    if not has_labels:
+        offered += [c for c in table.guessed if c.role in ("feature", "keep") and not has_fractions(c.first)]
+    elif question(table.guessed) or not any(column.role == "annotator" for column in (*table.columns, *offered)):
+        return False
+    names = [column.name for column in sorted(offered, key=lambda column: column.at)]
+    if not 0 < len(names) <= MOST_TICKED:
+        return False
+    now = {column.name: column.role for column in table.columns}
+    key = f"voters-{_key(table.source)}"
+    st.session_state[key] = [name for name in names if now[name] == "annotator"]
+    before = {column.name: column.role for column in table.guessed}
+
+    def ticked() -> None:
+        chosen = st.session_state[key]
+        other = {name: "keep" if before[name] == "annotator" else before[name] for name in names}
+        tell(table, {name: "annotator" if name in chosen else other[name] for name in names})
+
+    title = "Whose answers are these?" if has_labels else "Which columns hold labels?"
+    st.pills(title, names, selection_mode="multi", format_func=plain, key=key, on_change=ticked)
+    return True
+
+
+# ---- every column ----------------------------------------------------------------------------------------------------
+
+
+def edit_roles(table: Columns) -> None:
+    """Show what every column is, and take corrections."""
+    if not 0 < len(table.columns) <= MOST_COLUMNS:
+        return
+    st.caption("What each column is was guessed from names and first cells. Double-click what is wrong under *is*.")
+    key = f"roles-{_key(table.source)}-{hash(tuple(column.role for column in table.columns))}"  # a table a state
+    role_of = {title: role for role, title in TITLES.items()}
+
+    def edited() -> None:
+        rows = st.session_state[key]["edited_rows"].items()
+        tell(table, {table.columns[int(row)].name: role_of[cells["is"]] for row, cells in rows})
+
+    st.data_editor(
+        pd.DataFrame(
+            {
+                "column": [column.name for column in table.columns],
+                "is": [TITLES[column.role] for column in table.columns],
+                "first cells": [_beginning(column.first) for column in table.columns],
+            }
+        ),
+        hide_index=True,
+        disabled=["column", "first cells"],
+        column_config={
+            "is": st.column_config.SelectboxColumn("is", width="medium", options=list(TITLES.values()), required=True)
+        },
+        height=ROW * (min(len(table.columns), ROWS_SHOWN) + 1) + 2,
+        key=key,
+        on_change=edited,
+    )
+    for sentence in describe_unused_columns(table.columns):
+        st.caption(f":material/info: {plain(sentence)}")
+
+
+def _beginning(cells: Sequence[str | None]) -> str:
+    shown = [(cell or "")[:40] for cell in cells]
+    return " · ".join(cell or "–" for cell in shown) if any(shown) else "(empty)"
+
+
+def describe_unused_columns(columns: Sequence[Column]) -> list[str]:
+    """Which columns are left out or only kept, and how many, in words; nothing where there are none.
+
+    >>> describe_unused_columns([Column(0, "width", "feature", "width"), Column(1, "note", "ignore", "note")])
+    ['1 of 2 columns is left out: note.']
+    """
+    sentences = []
+    for role, words in (("ignore", "left out"), ("keep", "kept, and not learnt from")):
+        names = [column.name for column in columns if column.role == role]
+        if names:
+            be = "is" if len(names) == 1 else "are"
+            total = f"{len(columns)} column{'s' * (len(columns) != 1)}"
+            sentences.append(f"{len(names)} of {total} {be} {words}: {listing(names)}.")
+    return sentences
+
+
+def read(table: Columns, source: Source) -> PartialLabelDataset | None:
+    """The data, as `loader.read`; where two rows have the same id, an offer to number the examples instead.
+
+    Raises:
+        UserError: a small file cannot be read for another reason.
+    """
+    try:
+        return loader.read(source)
+    except UserError as error:
+        names = [column.name for column in table.columns if column.role == "id"]
+        if not has_duplicate_ids(error) or not names:
+            raise
+        st.error(plain(without_shell(error)), icon=":material/error:")
+        st.button(
+            "Number the examples instead",
+            icon=":material/format_list_numbered:",
+            type="primary",
+            help=f"The column {plain(names[0])} is kept and exported, and every row gets a number.",
+            on_click=tell,
+            args=(table, {names[0]: "keep"}),
+        )
+        return None

@@ -1,0 +1,123 @@
+"""Data that is here already: the datasets of the catalogue, and files in the folders that the server opens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import streamlit as st
+
+from pll.catalog import CATALOG, Entry, available, data_folder, load, server_files
+from pll.catalog.files import folder_of
+from pll.catalog.sources import Source
+from pll.errors import UserError
+from pll.ui import background, session
+from pll.ui.format import count, format_shape
+
+
+def choose_dataset() -> Source | None:
+    """Pick a dataset; one that is not on this machine yet is downloaded when asked."""
+    name = st.selectbox(
+        "Dataset", list(CATALOG), format_func=lambda n: CATALOG[n].title, key="dataset", persist_state="session"
+    )
+    entry = CATALOG[name]
+    st.caption(
+        f"{entry.about} {count(entry.n, 'example')} of {_shape(entry.shape)}, {count(entry.c, 'class', 'classes')}. "
+        f"Licence: {entry.licence}. [Source]({entry.page})"
+    )
+    if is_here(entry) and not _is_arriving(entry):
+        return Source(name)
+    offer_download(entry)
+    return None
+
+
+def _download_key(entry: Entry) -> str:
+    return f"download {entry.name}"
+
+
+def _is_arriving(entry: Entry) -> bool:
+    """Whether a download of it is at work, or its result still to be taken; one that failed no longer matters."""
+    job = background.board().get(_download_key(entry))
+    if job is not None and job.status().state in ("failed", "stopped"):
+        background.board().forget(_download_key(entry))
+        return False
+    return job is not None
+
+
+def offer_download(entry: Entry) -> None:
+    """Say that a dataset is missing, and download it in the background when asked."""
+    key = _download_key(entry)
+    if background.board().get(key) is None:
+        place = st.empty()
+        with place.container():
+            st.info(
+                f"{entry.title} is not on this machine yet. Download it once to continue.",
+                icon=":material/cloud_download:",
+            )
+            label = f"Download {entry.title} ({entry.size_mb:,.0f} MB)"
+            asked = st.button(
+                label, type="primary", icon=":material/download:", key=key, disabled=not entry.downloadable
+            )
+        if not asked:
+            _by_hand(entry)
+            return
+        place.empty()
+    found = background.result_of(
+        key, f"Downloading {entry.title}", lambda report: load(entry.name, progress=partial(report, "bytes"))
+    )
+    _by_hand(entry)
+    if found is not None:
+        session.keep_dataset(Source(entry.name), found)
+        st.rerun()
+
+
+def _by_hand(entry: Entry) -> None:
+    """Where to put the files where there is no network."""
+    with st.expander("No network? Copy the files by hand", icon=":material/folder_open:"):
+        for file in entry.files:
+            link = file.urls[0] if file.urls else file.page
+            link = f"[{link}](<{link}>)" if link.startswith("http") else link
+            st.markdown(f"- `{file.name}` from {link} into `{folder_of(file)}`")
+        st.caption("They are checked and read from there. Any folder in `PLL_DATA_PATH` also works.")
+
+
+def from_server() -> Source | None:
+    """A file in an allowed folder of the server, by its path: the way for files too large to upload."""
+    allowed = server_files.allowed_folders()
+    if not allowed:
+        st.info(
+            f"No folder of this server is open to this page. Whoever runs it names some in `PLL_DATA_PATH`, or makes "
+            f"`{data_folder()}`.",
+            icon=":material/folder_off:",
+        )
+        return None
+    path = st.selectbox(
+        "Path on the server",
+        server_files.offered(),
+        index=None,
+        placeholder="Choose a file, or type its path",
+        accept_new_options=True,
+        key="server_path",
+        persist_state="session",
+    )
+    st.caption(f"Files are read from {' and '.join(f'`{folder}`' for folder in allowed)} only.")
+    return server_files.on_server(path) if path else None
+
+
+def _shape(shape: Sequence[int]) -> str:
+    """What one example consists of, in words.
+
+    >>> _shape((108,)), _shape((1, 28, 28)), _shape((3, 32, 32))
+    ('108 features', '28 × 28 pixels, grey', '32 × 32 pixels, in colour')
+    """
+    if len(shape) == 3:
+        return format_shape(shape)
+    return f"{format_shape(shape)} feature{'s' * (shape != (1,))}"
+
+
+def is_here(entry: Entry) -> bool:
+    """Whether a dataset of the catalogue is on this machine."""
+    try:
+        return entry.embedded or bool(available(entry))
+    except UserError:  # a file is there but it is not the right one: loading says so, in words
+        return True

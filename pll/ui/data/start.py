@@ -1,0 +1,53 @@
+"""*Get labels*: a run with the automatic settings, started at once."""
+
+from __future__ import annotations
+
+from pll.dataset import PartialLabelDataset
+from pll.runs.config import RunConfig
+from pll.ui.data.voters import has_inputs
+from pll.ui.session import ChosenData
+
+HOLDOUT = 0.2
+"""Of a dataset of the catalogue, held out to test on; every row of a person's own file gets a label."""
+
+
+def missing(data: PartialLabelDataset) -> str:
+    """Say what is missing for labels to be found; "" where nothing is."""
+    if len(data) < 2 or data.n_classes < 2:
+        return f"There must be two examples and two classes at least; here there are {len(data)} and {data.n_classes}."
+    if has_inputs(data):
+        return ""
+    if data.annotations is None:
+        return "There is nothing to learn from beside the labels. Add texts, pictures or numbers."
+    if data.annotations.n_annotators < 2:
+        return (
+            "One person's answers are all there is, and nothing tells which of them are wrong. Add another person's "
+            "answers, or texts, pictures or numbers to learn from."
+        )
+    return ""
+
+
+def automatic(choice: ChosenData, data: PartialLabelDataset) -> RunConfig:
+    """Return a run on this choice with every setting chosen by the data.
+
+    Parameters
+    ----------
+    choice
+        What was chosen on the page.
+    data
+        Its examples, without features made of texts or pictures.
+    """
+    learns = has_inputs(data)
+    has_test_part = data.is_test is not None and bool(data.is_test.any())
+    is_ones_own = choice.source.path is not None or data.y is None
+    return RunConfig(
+        source=choice.source,
+        method="proden" if learns else "dawid-skene",
+        params={"recipe": "auto"} if learns else {},
+        flip=choice.flip,
+        noisy=choice.noisy,
+        features=choice.features,
+        holdout=None if is_ones_own or has_test_part or not learns else HOLDOUT,
+        seed=choice.seed,
+        name=data.name,
+    )

@@ -1,0 +1,122 @@
+"""What the Data page understood of some data: one sentence, and three of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from pll.annotations import Annotations
+from pll.annotations.agreement import Agreement, agreement
+from pll.dataset import PartialLabelDataset
+from pll.formats.tabular.columns import Column
+from pll.ui.components.gallery import picture_uri
+from pll.ui.format import count
+
+ROWS, COLUMNS = 3, 8
+"""How much of a table is shown."""
+NAMED, LETTERS = 6, 80
+"""Classes that are named in the sentence at most, and the letters that they may take."""
+PICTURE = 56
+"""Pixels of a row with a picture."""
+
+
+def sentence(data: PartialLabelDataset, agreed: Agreement | None, *, models: bool = False) -> str:
+    """Say what the data is: examples, classes, and who said how much or how many labels are possible.
+
+    Parameters
+    ----------
+    data
+        As it was read.
+    agreed
+        How far the annotators of `data` agree; None without annotators.
+    models
+        Whether these are models rather than people.
+
+    Examples
+    --------
+    >>> from pll.annotations import Annotations, Rule, resolve
+    >>> from pll.annotations.agreement import agreement
+    >>> said = Annotations.from_wide({"Ann": ["late", "lost"], "Bob": ["late", "late"]})
+    >>> data = PartialLabelDataset(X=np.ones((2, 1))).resolved_to(resolve(said, Rule("union")), said)
+    >>> sentence(data, agreement(said))
+    '2 examples, 2 classes (late, lost), 2 people answered 4 times; they agree on 50 of 100.'
+    """
+    kind = "text" if data.texts is not None else "picture" if data.pictures is not None or data.is_image else "example"
+    parts = [count(len(data), kind), _classes(data.class_names)]
+    said, y = data.annotations, data.y
+    known = 0 if y is None else int((y >= 0).sum())
+    if said is not None:
+        return f"{', '.join(parts)}, {_answers(said, agreed, models=models)}"
+    if data.candidates is not None:
+        mean = data.candidates.nnz / max(len(data), 1)
+        parts.append("one label each" if mean == 1 else f"{mean:.1f} possible labels each")
+    if known:
+        parts.append("all labels known" if known == len(data) else f"the true label of {known:,} known")
+    silent = 0 if data.unanswered is None else int(data.unanswered.sum())
+    return ", ".join([*parts, *([f"{silent:,} without a label"] if silent else [])]) + "."
+
+
+def _classes(names: Sequence[str]) -> str:
+    listed = ", ".join(names)
+    named = f" ({listed})" if len(names) <= NAMED and len(listed) <= LETTERS else ""
+    return count(len(names), "class", "classes") + named
+
+
+def _answers(said: Annotations, agreed: Agreement | None, *, models: bool) -> str:
+    one, many = ("model", "models") if models else ("person", "people")
+    who = f"several {many}" if said.anonymous else count(said.n_annotators, one, many)
+    share = None if agreed is None else agreed.percent.value
+    agree = "" if share is None else f"; they agree on {100 * share:.0f} of 100"
+    return f"{who} answered {count(said.n_answers, 'time')}{agree}."
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def agreement_of(key: str, _said: Annotations) -> Agreement:
+    """`agreement` of the annotations of data with this key, computed once."""
+    return agreement(_said)
+
+
+def first_rows(data: PartialLabelDataset, rows: int = ROWS, columns: int = COLUMNS) -> pd.DataFrame:
+    """Return the first rows as a table: picture or text, labels, and the first columns a person reads."""
+    few = data.take(slice(0, rows))
+    table: dict[str, Sequence[object]] = {}
+    if few.picture(0) is not None:
+        table["picture"] = [picture_uri(few, row) for row in range(len(few))]
+    if few.texts is not None:
+        table["text"] = few.texts.tolist()
+    if few.candidates is not None:
+        table["labels" if data.annotations is not None else "possible labels"] = [
+            ", ".join(few.candidates.names(row)) for row in range(len(few))
+        ]
+    if few.y is not None:
+        table["true label"] = [few.class_names[label] if label >= 0 else "" for label in few.y]
+    words = {name: [cell or "" for cell in cells] for name, cells in few.categories.items()}
+    if few.X.ndim == 2:
+        names = few.feature_names or tuple(f"number {k + 1}" for k in range(few.X.shape[1]))
+        words |= dict(zip(names, few.X.T.tolist()[:columns], strict=False))
+    for name, cells in words.items():
+        table.setdefault(name, cells)
+    return pd.DataFrame({"id": few.row_ids} | dict(list(table.items())[:columns]))
+
+
+def show_rows(data: PartialLabelDataset | None, columns: Sequence[Column] = ()) -> None:
+    """Put three rows on the page, as they stand in the file where it has columns."""
+    if columns and (data is None or data.pictures is None):
+        shown = [column for column in columns if column.role != "ignore"]
+        plenty = ("feature", "keep", "class", "probability")
+        shown.sort(key=lambda column: column.role in plenty)  # of many columns, those that a person looks for
+        shown = sorted(shown[:COLUMNS], key=lambda column: column.at)
+        table = pd.DataFrame({column.name: [cell or "" for cell in column.first] for column in shown})
+    elif data is not None:
+        table = first_rows(data)
+    pictures = "picture" in table and data is not None
+    st.dataframe(
+        table,
+        hide_index=True,
+        key="rows",
+        row_height=PICTURE if pictures else None,
+        column_config={"picture": st.column_config.ImageColumn()} if pictures else None,
+        alt="The first rows of the data",
+    )

@@ -16,20 +16,13 @@ from pll.analysis.health import Health
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.features import Featuriser
+from pll.formats.label_frame import Decision, Decisions, labels_frame
 from pll.methods import PartialLabelEstimator
 from pll.methods.input_range import input_range
 from pll.review.calibration import Calibration
 from pll.review.promise_state import Certified
 from pll.review.tables import Event, RoundRecord
-from pll.runs.labels_table import (
-    Decision,
-    Decisions,
-    RunLabels,
-    added_labels,
-    label_table,
-    labels_frame,
-    predicted_frame,
-)
+from pll.runs.labels_table import RunLabels, added_labels, label_table, predicted_frame
 from pll.weights import Weights, identified_labels
 
 

@@ -10,12 +10,10 @@ from typing import TypeVar
 
 from pll.errors import UserError
 from pll.formats.checks import parsing
-from pll.formats.tabular.columns import CONSENSUS_COLUMNS, RESULT_COLUMNS, Column, results_among
+from pll.formats.label_frame import NUMBERS, RESULT_COLUMNS
+from pll.formats.tabular.columns import CONSENSUS_COLUMNS, Column, results_among
 
 T = TypeVar("T")
-
-NUMBERS = ("confidence", "margin", "entropy")
-"""Those of `RESULT_COLUMNS` that hold numbers, 0-1."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from pathlib import Path
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.formats.label_frame import Decision
 from pll.review.calibration import Calibration
 from pll.review.database import Database, database_url
 from pll.review.draws import earlier_draws, labels_key
@@ -20,7 +21,6 @@ from pll.review.state import ReviewState
 from pll.review.store import Store
 from pll.review.tables import Event, PromiseRecord, ReviewRecord, RoundRecord
 from pll.runs.folder import RunFolder
-from pll.runs.labels_table import Decision
 from pll.runs.run_data import load_parts, vote_sets_of
 
 

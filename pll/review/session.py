@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.formats.label_frame import Decision
 from pll.review.label_snapshot import LabelSnapshot, review_id, snapshot_of
 from pll.review.promise_state import PromiseInForce, frozen_table
 from pll.review.record import decisions_of
@@ -32,7 +33,6 @@ from pll.review.rounds import asked_of, new_round
 from pll.review.state import Outcome, ReviewState
 from pll.review.store import Store, Transaction, now
 from pll.review.tables import GOALS, Event, Opened, PromiseRecord, ReviewRecord, RoundRecord
-from pll.runs.labels_table import Decision
 from pll.runs.run import Run
 
 Ints = npt.NDArray[np.int64]

@@ -35,6 +35,7 @@ from pll.analysis.readiness import warnings_about
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, explain
 from pll.features import save_features
+from pll.formats.label_frame import labels_frame
 from pll.io import check_free_space, json_text, remove_parts
 from pll.methods import PartialLabelEstimator, get_method
 from pll.methods.advice import check_memory
@@ -48,7 +49,6 @@ from pll.runs.labels_table import (
     NO_ANSWER,
     PART,
     label_table,
-    labels_frame,
     predicted_frame,
     write_labels,
     write_labels_in_parts,
@@ -58,7 +58,7 @@ from pll.runs.manifest import THINNED, DamagedError, Manifest, damages, matches
 from pll.runs.process import end_with_parent
 from pll.runs.run_data import load_parts, save_vote_sets, vote_sets_of
 from pll.training.distributed import Ranks, RanksError
-from pll.training.metrics import EpochRecord, Hook, Monitor, StopTraining
+from pll.training.metrics import FINAL_METRICS, EpochRecord, Hook, Monitor, StopTraining
 from pll.weights import Weights, sharpness
 
 CHECKPOINT_EVERY = 10.0
@@ -498,8 +498,7 @@ def final_metrics(
     method: str, final: EpochRecord, train: PartialLabelDataset, test: PartialLabelDataset | None
 ) -> dict[str, Any]:
     """Return the final metrics of a run, from the record of its final model."""
-    names = ("mean_confidence", "mean_entropy", "transductive_accuracy", "test_accuracy")
-    metrics = {"method": method, "epoch": final.epoch} | {name: getattr(final, name) for name in names}
+    metrics = {"method": method, "epoch": final.epoch} | {name: getattr(final, name) for name in FINAL_METRICS}
     return metrics | {"known_labels": _known(train), "known_test_labels": 0 if test is None else _known(test)}
 
 

@@ -328,7 +328,7 @@ class RunFolder:
     def append_metrics(self, row: dict[str, Any]) -> None:
         """Append a row to metrics.csv; None becomes an empty field."""
         file = self.path / "metrics.csv"
-        lines = _csv_line(METRICS) if not file.exists() else ""
+        lines = _csv_line(list(METRICS)) if not file.exists() else ""
         with file.open("a", newline="", encoding="utf-8") as stream:
             stream.write(lines + _csv_line([row[name] for name in METRICS]))
 
@@ -478,17 +478,13 @@ def _created(folder: RunFolder) -> str:
 
 def metrics_text(rows: Iterable[Mapping[str, Any]]) -> str:
     """Return the text of metrics.csv; what a row does not have is an empty field."""
-    return "".join(map(_csv_line, [METRICS, *([row.get(name) for name in METRICS] for row in rows)]))
+    return _csv_line(list(METRICS)) + "".join(_csv_line([row.get(name) for name in METRICS]) for row in rows)
 
 
 def _metrics_row(header: str, line: str) -> dict[str, Any]:
     cells = dict(zip(header.split(","), line.split(","), strict=True))
-    whole = {"epoch": int(cells["epoch"])}  # a row without it is none
-    found = {name: cells.get(name, "") for name in METRICS}
-    return {
-        name: None if cell == "" else int(cell) if name == "changed_labels" else float(cell)
-        for name, cell in found.items()
-    } | whole
+    row = {name: kind(cells[name]) if cells.get(name) else None for name, kind in METRICS.items()}
+    return row | {"epoch": int(cells["epoch"])}  # a row without it is none
 
 
 def _csv_line(values: Sequence[Any]) -> str:

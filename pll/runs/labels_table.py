@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,97 +16,11 @@ import pandas as pd
 import scipy.sparse
 
 from pll.candidates import CandidateSets
-from pll.dataset import UNKNOWN, PartialLabelDataset
-from pll.errors import UserError
-from pll.formats.results import NUMBERS
-from pll.formats.tabular.cells import join_column
+from pll.dataset import PartialLabelDataset
+from pll.formats.label_frame import COLUMNS, NUMBERS, Decisions, candidate_cells, labels_frame, name_lists
 from pll.io import write_atomically
 from pll.methods import PartialLabelEstimator
-from pll.weights import Weights, sharpness
-
-COLUMNS = (
-    *("id", "identified_label", "confidence", "margin", "entropy"),
-    *("candidates", "source", "reviewer", "decided_at", "true_label"),
-)
-"""The columns of labels.csv, in their order. The order of rows is that of the examples."""
-
-
-@dataclass(frozen=True)
-class Decision:
-    """Decision of a reviewer about one example.
-
-    Args:
-        label: name of the label, not necessarily a candidate or a class of the data. None where none of the
-            candidates is right and the right one is not known: the example then has no label.
-        reviewer: name of the reviewer.
-        decided_at: time of the decision.
-    """
-
-    label: str | None
-    reviewer: str
-    decided_at: datetime
-
-
-Decisions = Mapping[int, Decision]
-"""Row of the example → its decision. Examples without one keep the model's label."""
-
-
-def labels_frame(
-    candidates: CandidateSets,
-    label_weights: Weights,
-    ids: npt.ArrayLike,
-    *,
-    y: npt.NDArray[np.int64] | None = None,
-    decisions: Decisions | None = None,
-    source: str = "model",
-    has_candidates: bool = True,
-    given: CandidateSets | None = None,
-) -> pd.DataFrame:
-    """Return a table with one row per example, in order, and the columns `COLUMNS`.
-
-    Labels are class names. `identified_label` is the decision where there is one (`source` is then `human`); the
-    numbers are the model's in every row. Reviewer and time of the model's rows, and unknown truths, are missing
-    values.
-
-    Args:
-        candidates: n candidate sets.
-        label_weights: (nnz,) float32, aligned with `candidates.indices`.
-        ids: (n,) text.
-        y: (n,) true labels, −1 where not known.
-        decisions: by row.
-        source: of the undecided labels: `"model"`, or `"predicted"` for rows that were not learnt from.
-        has_candidates: False leaves the column of candidates empty: the examples have none of their own.
-        given: the candidate sets of the data, for the column of candidates, where labels joined `candidates`.
-
-    Raises:
-        UserError: lengths that do not fit, a true label or a decided row that does not exist.
-
-    >>> sets = CandidateSets.from_lists([[0, 1], [1]], n_classes=2, class_names=["cat", "dog"])
-    >>> frame = labels_frame(sets, np.array([0.75, 0.25, 1.0], dtype=np.float32), ["a", "b"])
-    >>> frame[["id", "identified_label", "confidence", "candidates", "source"]].values.tolist()
-    [['a', 'cat', 0.75, 'cat|dog', 'model'], ['b', 'dog', 1.0, 'dog', 'model']]
-    """
-    names = np.array([*candidates.class_names, None], dtype=object)  # −1, unknown, indexes the last
-    n = len(candidates)
-    rows = np.asarray(ids, dtype=np.str_).astype(object)
-    _check_fit(candidates, label_weights, len(rows), y)
-    result = sharpness(label_weights, candidates)
-    identified = names[result.identified]
-    sources = np.full(n, source, dtype=object)
-    reviewer, decided_at = np.full(n, None, dtype=object), np.full(n, None, dtype=object)
-    for row, decision in (decisions or {}).items():
-        if not 0 <= row < n:
-            raise UserError(f"There is a decision for row {row}, but rows run from 0 to {n - 1}.")
-        identified[row], sources[row] = decision.label, "human"
-        reviewer[row], decided_at[row] = decision.reviewer, decision.decided_at.isoformat()
-    truth = np.full(n, None, dtype=object) if y is None else names[y]
-    cells = _cells(given or candidates) if has_candidates else np.full(n, "", dtype=object)
-    values = (
-        *(_text(rows), _text(identified), result.confidence, result.margin, result.entropy),
-        *(_text(cells), _text(sources), _text(reviewer), _text(decided_at), _text(truth)),
-    )
-    return pd.DataFrame(dict(zip(COLUMNS, values, strict=True)))
-
+from pll.weights import Weights
 
 ADDED = ("id", "candidates", "added_label", "reviewer", "decided_at")
 
@@ -121,6 +33,8 @@ def added_labels(candidates: CandidateSets, ids: npt.ArrayLike, decisions: Decis
         ids: (n,) text.
         decisions: by row.
 
+    >>> from datetime import datetime
+    >>> from pll.formats.label_frame import Decision
     >>> sets = CandidateSets.from_lists([[0, 1], [1]], n_classes=2, class_names=["cat", "dog"])
     >>> made = {row: Decision(label, "Ada", datetime(2026, 1, 2)) for row, label in [(0, "dog"), (1, "fox")]}
     >>> added_labels(sets, ["a", "b"], made).values.tolist()
@@ -136,7 +50,7 @@ def added_labels(candidates: CandidateSets, ids: npt.ArrayLike, decisions: Decis
     made = [decisions[row] for row in rows]
     values = (
         [str(names[row]) for row in rows],
-        _cells(candidates.take(np.array(rows, dtype=np.int64))).tolist(),
+        candidate_cells(candidates.take(np.array(rows, dtype=np.int64))).tolist(),
         [one.label for one in made],
         [one.reviewer for one in made],
         [one.decided_at.isoformat() for one in made],
@@ -307,22 +221,22 @@ def write_parquet(labels: RunLabels, path: Path) -> None:
     lists = pa.LargeListArray.from_arrays(pa.array(candidates.indptr), flat)
     lists = lists.take(pa.array(labels.rows, mask=labels.rows < 0))
     table = pa.Table.from_pandas(labels.frame, preserve_index=False)
-    at = COLUMNS.index("candidates")
-    table = table.set_column(at, pa.field("candidates", lists.type), lists).replace_schema_metadata(None)
+    place = table.schema.get_field_index("candidates")
+    table = table.set_column(place, pa.field("candidates", lists.type), lists).replace_schema_metadata(None)
     write_atomically(path, lambda temporary: pyarrow.parquet.write_table(table, temporary))
 
 
 def write_jsonl(labels: RunLabels, path: Path) -> None:
     """Write labels.jsonl: one object per line; `candidates` is a list of names, missing values are null."""
-    columns: list[list[Any]] = [_objects(labels.frame[name]) for name in COLUMNS]
-    lists = _name_lists(labels.candidates)
-    columns[COLUMNS.index("candidates")] = [lists[row] if row >= 0 else None for row in labels.rows.tolist()]
-    rows = zip(*columns, strict=True)
+    columns: dict[str, list[Any]] = {name: _objects(labels.frame[name]) for name in COLUMNS}
+    lists = name_lists(labels.candidates)
+    columns["candidates"] = [lists[row] if row >= 0 else None for row in labels.rows.tolist()]
+    rows = zip(*columns.values(), strict=True)
     encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
     def write(temporary: Path) -> None:
         with temporary.open("w", encoding="utf-8", newline="\n") as stream:
-            stream.writelines(encode(dict(zip(COLUMNS, row, strict=True))) + "\n" for row in rows)
+            stream.writelines(encode(dict(zip(columns, row, strict=True))) + "\n" for row in rows)
 
     write_atomically(path, write)
 
@@ -366,39 +280,3 @@ def write_calibrated(
 
 def _objects(column: pd.Series[Any]) -> list[Any]:
     return column.astype(object).where(column.notna(), None).tolist()
-
-
-def _name_lists(candidates: CandidateSets) -> list[list[str]]:
-    flat = np.array(candidates.class_names, dtype=object)[candidates.indices].tolist()
-    bounds = candidates.indptr.tolist()
-    return [flat[start:end] for start, end in pairwise(bounds)]
-
-
-def _cells(candidates: CandidateSets) -> npt.NDArray[np.object_]:
-    return np.array(join_column(_name_lists(candidates)), dtype=object)
-
-
-def _text(values: npt.NDArray[np.object_]) -> pd.Series[Any]:
-    try:
-        return pd.Series(values, dtype="str")  # None is a missing value
-    except UnicodeEncodeError as error:  # half a surrogate pair, as JSON can bring it
-        raise UserError(f"{error.object!r} holds a character that no file can hold; rename it.") from error
-
-
-def _check_fit(candidates: CandidateSets, weights: Weights, n_ids: int, y: npt.NDArray[np.int64] | None) -> None:
-    n = len(candidates)
-    if len(weights) != candidates.nnz:
-        raise UserError(f"There are {candidates.nnz} candidates but {len(weights)} label weights; give one for each.")
-    if n_ids != n:
-        raise UserError(f"There are {n} candidate sets but {n_ids} ids; give one per set.")
-    if y is None:
-        return
-    if len(y) != n:
-        raise UserError(f"There are {n} candidate sets but {len(y)} true labels; give one per set.")
-    outside = np.flatnonzero((y < UNKNOWN) | (y >= candidates.n_classes))
-    if len(outside):
-        row = int(outside[0])
-        raise UserError(
-            f"Row {row}: the true label {int(y[row])} is unknown; labels run from 0 to {candidates.n_classes - 1}, "
-            f"or {UNKNOWN} where the truth is not known."
-        )

@@ -14,23 +14,17 @@ from pll.candidates import CandidateSets
 from pll.io import large_array
 from pll.weights import Sharpness, Weights, accuracy, sharpness
 
-METRICS = (
-    "epoch",
-    "loss",
-    "mean_confidence",
-    "mean_entropy",
-    "changed_labels",
-    "transductive_accuracy",
-    "test_accuracy",
-    "examples_per_second",
-    "seconds",
-)
-"""The columns of metrics.csv, in order."""
+_OF_LABELS: dict[str, bool] = {"of_labels": True}
+"""Marks a metric of label weights or predictions, which the final model has too; the others are of a training pass."""
+_AGAINST_TRUTH = _OF_LABELS | {"against_truth": True}
 
 
 @dataclass(frozen=True)
 class EpochRecord:
     """Metrics of one epoch (one iteration of a method that has no epochs). Immutable: other threads read it.
+
+    The fields up to `seconds` are the columns of metrics.csv, in order: a metric that joins them is in the file, and in
+    everything that goes by `METRICS`.
 
     Attributes:
         epoch: 1, 2, …
@@ -46,11 +40,11 @@ class EpochRecord:
 
     epoch: int
     loss: float | None
-    mean_confidence: float
-    mean_entropy: float
+    mean_confidence: float = field(metadata=_OF_LABELS)
+    mean_entropy: float = field(metadata=_OF_LABELS)
     changed_labels: int
-    transductive_accuracy: float | None
-    test_accuracy: float | None
+    transductive_accuracy: float | None = field(metadata=_AGAINST_TRUTH)
+    test_accuracy: float | None = field(metadata=_AGAINST_TRUTH)
     examples_per_second: float
     seconds: float
     label_weights: Weights = field(repr=False, compare=False)
@@ -66,7 +60,15 @@ class EpochRecord:
         return {name: getattr(self, name) for name in METRICS}
 
 
-assert {f.name for f in fields(EpochRecord)} >= set(METRICS)
+_COLUMNS = [column for column in fields(EpochRecord) if column.compare]
+METRICS: dict[str, type[int] | type[float]] = {
+    column.name: int if column.type == "int" else float for column in _COLUMNS
+}
+"""The columns of metrics.csv, in order, and the type of their values."""
+FINAL_METRICS = tuple(column.name for column in _COLUMNS if column.metadata.get("of_labels"))
+"""Those that are also measured of the final model."""
+TRUTH_METRICS = tuple(column.name for column in _COLUMNS if column.metadata.get("against_truth"))
+"""Those that need true labels."""
 
 
 class Monitor:

@@ -25,6 +25,7 @@ from pll.runs.history import History
 from pll.runs.lanes import lane_titles, rule_of
 from pll.runs.run import Lane, Run
 from pll.runs.snapshots import LaneSnapshot, Snapshot
+from pll.training.metrics import TRUTH_METRICS
 from pll.weights import Sharpness, Weights, identified_labels, sharpness
 
 FOLLOWING = ("One example", "Map", "Triangle", "Slow motion")
@@ -392,7 +393,7 @@ def identified(row: Mapping[str, Any], data: PartialLabelDataset, test: PartialL
 
 def without_truth_figures(snapshot: LaneSnapshot) -> LaneSnapshot:
     """Return the snapshot without metrics that need true labels."""
-    nothing = {"transductive_accuracy": None, "test_accuracy": None}
+    nothing = dict.fromkeys(TRUTH_METRICS)
     metrics = None if snapshot.metrics is None else snapshot.metrics | nothing
     return replace(snapshot, rows=tuple(row | nothing for row in snapshot.rows), metrics=metrics)
 

@@ -353,7 +353,7 @@ def test_fit_ends_with_one_line_of_json_and_a_complete_folder(run: Run, data: Pa
     for name in ("config.json", "metrics.csv", "labels.csv", "model.safetensors", "model.json", "log.txt", "history"):
         assert (out / name).exists(), name
     metrics = pd.read_csv(out / "metrics.csv")
-    assert tuple(metrics.columns) == METRICS
+    assert list(metrics.columns) == list(METRICS)
     assert metrics["epoch"].tolist() == [1, 2, 3]
     config = RunFolder(out).config()
     assert (config.seed, config.holdout, config.params["threads"]) == (4, 0.25, 1)

@@ -19,10 +19,10 @@ from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.export import EXPORTS, ExportSource, archive_data, archive_name, export_all, parts_of, preview
 from pll.export.readme import readme
+from pll.formats.label_frame import Decision
 from pll.methods import METHODS
 from pll.methods.classical import ClassicalEstimator, Matrix
 from pll.methods.persistence import load_model
-from pll.runs.labels_table import Decision
 from pll.training.metrics import Hook
 from pll.weights import Weights, normalise
 

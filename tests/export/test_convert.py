@@ -27,9 +27,9 @@ from pll.errors import UserError
 from pll.export.convert import convert, of_run, results_of
 from pll.export.run_export import export_source
 from pll.formats import FORMATS, ReadOptions, Results
+from pll.formats.label_frame import Decision
 from pll.images import encode
 from pll.runs.folder import RunFolder
-from pll.runs.labels_table import Decision
 from tests.formats.strategies import check_same, named_sets
 
 SAMPLES = Path(__file__).parents[2] / "assets" / "samples"

@@ -18,18 +18,10 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.export import ExportSource
+from pll.formats.label_frame import COLUMNS, Decision, labels_frame
 from pll.formats.tabular.cells import split_cell
 from pll.runs import labels_table
-from pll.runs.labels_table import (
-    COLUMNS,
-    Decision,
-    labels_frame,
-    write_jsonl,
-    write_label_weights,
-    write_labels,
-    write_labels_in_parts,
-    write_parquet,
-)
+from pll.runs.labels_table import write_jsonl, write_label_weights, write_labels, write_labels_in_parts, write_parquet
 from pll.synthesis import flip_binomial
 from pll.weights import dense, normalise, restricted_softmax
 

@@ -229,7 +229,7 @@ def test_metrics_are_read_by_pandas_too(folder: RunFolder) -> None:
     pandas = pytest.importorskip("pandas")
     folder.append_metrics(row(1, loss=0.1 + 0.2))
     table = pandas.read_csv(folder.path / "metrics.csv", float_precision="round_trip")
-    assert tuple(table.columns) == METRICS
+    assert list(table.columns) == list(METRICS)
     assert table["loss"][0] == 0.1 + 0.2
     assert table["test_accuracy"].isna()[0]
 

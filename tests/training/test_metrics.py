@@ -15,7 +15,7 @@ SECOND = np.array([0.2, 0.8, 0.4, 0.6, 1], dtype=np.float32)  # identifies 1, 2,
 
 def test_a_record_holds_the_columns_of_metrics_csv_in_order() -> None:
     record = Monitor(SETS).record(1, FIRST, loss=0.5, examples_per_second=10.0, seconds=2.0)
-    assert tuple(record.metrics()) == METRICS
+    assert list(record.metrics()) == list(METRICS)
     assert record.metrics()["loss"] == 0.5
     assert record.identified.tolist() == [0, 1, 2]
 

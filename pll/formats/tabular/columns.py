@@ -23,6 +23,7 @@ from itertools import combinations, pairwise, takewhile
 
 from pll.errors import UserError
 from pll.formats.checks import listing, shorten
+from pll.formats.label_frame import RESULT_COLUMNS
 from pll.formats.tabular.answers import are_answers, are_objects, are_shares, only_labels
 from pll.formats.tabular.cells import (
     BINARY,
@@ -84,8 +85,6 @@ PAYLOAD_COLUMNS = ("text", "image")
 CONSENSUS_COLUMNS = ("num_annotations", "consensus_label", "annotator_agreement", "consensus_quality_score")
 """Results of cleanlab, which are not read back."""
 IDENTIFIED = "identified_label"
-RESULT_COLUMNS = ("identified_label", "confidence", "margin", "entropy", "source", "reviewer", "decided_at")
-"""The columns of labels.csv that hold results: written beside the data, not read back where `IDENTIFIED` is there."""
 UNNAMED = "unnamed"
 """Name of a column without one, followed by its position."""
 

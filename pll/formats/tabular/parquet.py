@@ -24,8 +24,9 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import check_unpacked_size, parsing, shorten
+from pll.formats.label_frame import NUMBERS
 from pll.formats.limitations import class_names
-from pll.formats.results import NUMBERS, Results, example_rows, omitted_columns
+from pll.formats.results import Results, example_rows, omitted_columns
 from pll.formats.tabular.builder import MAX_COLUMNS, arrow_table, build_dataset, no_rows, plan
 from pll.formats.tabular.cells import write_label
 from pll.formats.tabular.columns import ROLES, Column, sample_rows, shown_as

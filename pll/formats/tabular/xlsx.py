@@ -26,7 +26,8 @@ from pll.errors import UserError, require_extra
 from pll.formats.archive import open_zip
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_unpacked_size, listing, parsing, shorten
-from pll.formats.results import NUMBERS, Results, example_rows
+from pll.formats.label_frame import NUMBERS
+from pll.formats.results import Results, example_rows
 from pll.formats.tabular.builder import MAX_COLUMNS
 from pll.formats.tabular.csv import Delimited, read_records, without_titles
 from pll.formats.tabular.writer import feature_column_names, text_columns

@@ -24,11 +24,11 @@ from pll.formats import json_objects
 from pll.formats.base import ReadOptions
 from pll.formats.checks import listing, shorten
 from pll.formats.json_objects import Record
+from pll.formats.label_frame import RESULT_COLUMNS
 from pll.formats.limitations import ALL_BUT_PIXELS, class_names, is_union, part_limitations
 from pll.formats.tabular.builder import no_rows
 from pll.formats.tabular.cells import write_label
 from pll.formats.tabular.columns import (
-    RESULT_COLUMNS,
     Column,
     marked,
     option,

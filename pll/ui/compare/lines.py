@@ -12,7 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from pll.colors import LANE_COLOURS, LANE_DASHES
-from pll.runs.labels_table import labels_frame
+from pll.formats.label_frame import labels_frame
 from pll.ui import charts
 from pll.ui.view_state import Scene
 

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
-from pll.runs.labels_table import labels_frame
+from pll.formats.label_frame import labels_frame
 from pll.ui.charts import csv_button
 from pll.ui.components.canvas import mount
 from pll.ui.components.component import Payload

@@ -1,0 +1,155 @@
+"""The rows of labels.csv: its columns are named here, once, and its cells are made here.
+
+`pll.runs.labels_table` writes the file; `pll.formats` the same columns into the file that the examples came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pll.candidates import CandidateSets
+from pll.dataset import UNKNOWN
+from pll.errors import UserError
+from pll.formats.tabular.cells import join_column
+from pll.weights import Weights, sharpness
+
+COLUMNS = (
+    *("id", "identified_label", "confidence", "margin", "entropy"),
+    *("candidates", "source", "reviewer", "decided_at", "true_label"),
+)
+"""The columns of labels.csv, in their order. The order of rows is that of the examples."""
+NUMBERS = ("confidence", "margin", "entropy")
+"""Those that hold numbers, 0-1."""
+RESULT_COLUMNS = tuple(name for name in COLUMNS if name not in ("id", "candidates", "true_label"))
+"""Those that hold results: written beside the data, not read back."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Decision of a reviewer about one example.
+
+    Args:
+        label: name of the label, not necessarily a candidate or a class of the data. None where none of the
+            candidates is right and the right one is not known: the example then has no label.
+        reviewer: name of the reviewer.
+        decided_at: time of the decision.
+    """
+
+    label: str | None
+    reviewer: str
+    decided_at: datetime
+
+
+Decisions = Mapping[int, Decision]
+"""Row of the example → its decision. Examples without one keep the model's label."""
+
+
+def labels_frame(
+    candidates: CandidateSets,
+    label_weights: Weights,
+    ids: npt.ArrayLike,
+    *,
+    y: npt.NDArray[np.int64] | None = None,
+    decisions: Decisions | None = None,
+    source: str = "model",
+    has_candidates: bool = True,
+    given: CandidateSets | None = None,
+) -> pd.DataFrame:
+    """Return a table with one row per example, in order, and the columns `COLUMNS`.
+
+    Labels are class names. `identified_label` is the decision where there is one (`source` is then `human`); the
+    numbers are the model's in every row. Reviewer and time of the model's rows, and unknown truths, are missing
+    values.
+
+    Args:
+        candidates: n candidate sets.
+        label_weights: (nnz,) float32, aligned with `candidates.indices`.
+        ids: (n,) text.
+        y: (n,) true labels, −1 where not known.
+        decisions: by row.
+        source: of the undecided labels: `"model"`, or `"predicted"` for rows that were not learnt from.
+        has_candidates: False leaves the column of candidates empty: the examples have none of their own.
+        given: the candidate sets of the data, for the column of candidates, where labels joined `candidates`.
+
+    Raises:
+        UserError: lengths that do not fit, a true label or a decided row that does not exist.
+
+    >>> sets = CandidateSets.from_lists([[0, 1], [1]], n_classes=2, class_names=["cat", "dog"])
+    >>> frame = labels_frame(sets, np.array([0.75, 0.25, 1.0], dtype=np.float32), ["a", "b"])
+    >>> frame[["id", "identified_label", "confidence", "candidates", "source"]].values.tolist()
+    [['a', 'cat', 0.75, 'cat|dog', 'model'], ['b', 'dog', 1.0, 'dog', 'model']]
+    """
+    names = np.array([*candidates.class_names, None], dtype=object)  # −1, unknown, indexes the last
+    n = len(candidates)
+    rows = np.asarray(ids, dtype=np.str_).astype(object)
+    _check_fit(candidates, label_weights, len(rows), y)
+    result = sharpness(label_weights, candidates)
+    identified = names[result.identified]
+    sources = np.full(n, source, dtype=object)
+    reviewer, decided_at = np.full(n, None, dtype=object), np.full(n, None, dtype=object)
+    for row, decision in (decisions or {}).items():
+        if not 0 <= row < n:
+            raise UserError(f"There is a decision for row {row}, but rows run from 0 to {n - 1}.")
+        identified[row], sources[row] = decision.label, "human"
+        reviewer[row], decided_at[row] = decision.reviewer, decision.decided_at.isoformat()
+    truth = np.full(n, None, dtype=object) if y is None else names[y]
+    cells = candidate_cells(given or candidates) if has_candidates else np.full(n, "", dtype=object)
+    values = {
+        "id": _text(rows),
+        "identified_label": _text(identified),
+        "confidence": result.confidence,
+        "margin": result.margin,
+        "entropy": result.entropy,
+        "candidates": _text(cells),
+        "source": _text(sources),
+        "reviewer": _text(reviewer),
+        "decided_at": _text(decided_at),
+        "true_label": _text(truth),
+    }
+    return pd.DataFrame({name: values[name] for name in COLUMNS})
+
+
+def name_lists(candidates: CandidateSets) -> list[list[str]]:
+    """Return the names of each example's candidates."""
+    flat = np.array(candidates.class_names, dtype=object)[candidates.indices].tolist()
+    bounds = candidates.indptr.tolist()
+    return [flat[start:end] for start, end in pairwise(bounds)]
+
+
+def candidate_cells(candidates: CandidateSets) -> npt.NDArray[np.object_]:
+    """Return (n,) the cells of the column of candidates."""
+    return np.array(join_column(name_lists(candidates)), dtype=object)
+
+
+def _text(values: npt.NDArray[np.object_]) -> pd.Series[Any]:
+    try:
+        return pd.Series(values, dtype="str")  # None is a missing value
+    except UnicodeEncodeError as error:  # half a surrogate pair, as JSON can bring it
+        raise UserError(f"{error.object!r} holds a character that no file can hold; rename it.") from error
+
+
+def _check_fit(candidates: CandidateSets, weights: Weights, n_ids: int, y: npt.NDArray[np.int64] | None) -> None:
+    n = len(candidates)
+    if len(weights) != candidates.nnz:
+        raise UserError(f"There are {candidates.nnz} candidates but {len(weights)} label weights; give one for each.")
+    if n_ids != n:
+        raise UserError(f"There are {n} candidate sets but {n_ids} ids; give one per set.")
+    if y is None:
+        return
+    if len(y) != n:
+        raise UserError(f"There are {n} candidate sets but {len(y)} true labels; give one per set.")
+    outside = np.flatnonzero((y < UNKNOWN) | (y >= candidates.n_classes))
+    if len(outside):
+        row = int(outside[0])
+        raise UserError(
+            f"Row {row}: the true label {int(y[row])} is unknown; labels run from 0 to {candidates.n_classes - 1}, "
+            f"or {UNKNOWN} where the truth is not known."
+        )

@@ -101,8 +101,9 @@ def review_id(folder: RunFolder) -> str:
     A run that was retrained by decisions belongs to the review of the run it continues.
     """
     about = folder.about()
-    lessons = about["run"].get("lessons")
-    if lessons:
-        return str(lessons["review"])
-    made = json.dumps([about.get("created"), about["run"]], sort_keys=True)
+    decided = about["run"]["decided_sets"]
+    if decided:
+        return str(decided["review"])
+    run = {name: value for name, value in about["run"].items() if name != "processes"}  # a resumed run may have others
+    made = json.dumps([about.get("created"), run], sort_keys=True)
     return "review-" + hashlib.sha256(made.encode()).hexdigest()[:24]

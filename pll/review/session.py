@@ -363,12 +363,12 @@ def open_review(run: Run, store: Store, get_run: GetRun, *, settings: Settings |
     def load(run_id: str) -> LabelSnapshot:
         return snapshot_of(get_run(run_id))
 
-    lessons = run.folder.about()["run"].get("lessons")
+    decided = run.config.decided_sets
 
     def examples(run_id: str) -> PartialLabelDataset:
         return get_run(run_id).parts().train
 
-    root = run if not lessons else get_run(lessons["root"])
+    root = run if decided is None else get_run(decided.root)
     return ReviewSession(
         review_id(root.folder),
         snapshot_of(root),

@@ -32,7 +32,7 @@ class RunConfig:
         noisy: synthesis of candidates from single labels that may be wrong; None for none.
         processes: how many train together, each a part of every mini-batch; the result is the same but for rounding.
             Methods that cannot train so (`in_ranks`) take one.
-        decided_sets: candidate sets changed by the decisions of a review; None for none. In config.json: `lessons`.
+        decided_sets: candidate sets changed by the decisions of a review; None for none.
     """
 
     source: Source
@@ -59,11 +59,7 @@ class RunConfig:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values for config.json."""
-        values = asdict(self)
-        values["lessons"] = values.pop("decided_sets")
-        if self.processes == 1:  # as in runs of earlier versions
-            del values["processes"]
-        return values
+        return asdict(self)
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> RunConfig:
@@ -73,10 +69,10 @@ class RunConfig:
             TypeError, KeyError: not values of `to_json`.
         """
         flip, test, noisy = values.get("flip"), values.get("test"), values.get("noisy")
-        decided = values.get("lessons")
+        decided = values.get("decided_sets")
         return cls(
             **{
-                **{name: value for name, value in values.items() if name != "lessons"},
+                **values,
                 "source": Source(**values["source"]),
                 "flip": None if flip is None else Flip(**flip),
                 "test": None if test is None else Source(**test),

@@ -31,12 +31,10 @@ class DecidedSets:
         new_classes: names of classes that reviewers added after those of the data.
         warm: start from the parent's model; otherwise from scratch.
         decisions: number of decided examples.
-        measures_voters: the decisions are also what voters are measured by, and teach what sets miss; False of runs of
-            earlier versions.
         taught_by, verified: who started the run, and whether that name was verified.
 
-    >>> lessons = DecidedSets.of("r", "a", "a", {3: [1], 7: [0, 2]})
-    >>> lessons.sets, lessons.by_row
+    >>> decided = DecidedSets.of("r", "a", "a", {3: [1], 7: [0, 2]})
+    >>> decided.sets, decided.by_row
     ('3:1 7:0,2', {3: (1,), 7: (0, 2)})
     """
 
@@ -49,7 +47,6 @@ class DecidedSets:
     decisions: int = 0
     taught_by: str | None = None
     verified: bool = False
-    measures_voters: bool = False
 
     @classmethod
     def of(
@@ -65,7 +62,7 @@ class DecidedSets:
     ) -> DecidedSets:
         """Return the decided sets of a mapping row → remaining labels."""
         text = " ".join(f"{row}:{','.join(map(str, sorted(labels)))}" for row, labels in sorted(sets.items()))
-        return cls(review, root, parent, text, tuple(new_classes), warm, decisions, measures_voters=True)
+        return cls(review, root, parent, text, tuple(new_classes), warm, decisions)
 
     @cached_property
     def by_row(self) -> dict[int, tuple[int, ...]]:
@@ -100,13 +97,10 @@ class DecidedSets:
             annotations = replace(annotations, class_names=sets.class_names)
         prior = carried_over(data.prior, data.sets(), sets)
         given = None if data.given is None else with_sets(data.given, self.by_row, self.new_classes)
-        decided = undecided = None
-        if self.measures_voters:
-            undecided = with_sets(data.sets(), {}, self.new_classes)
-            decided = np.full(len(data), -1, dtype=np.int64)
-            for row, labels in self.by_row.items():
-                if len(labels) == 1:
-                    decided[row] = labels[0]
+        undecided = with_sets(data.sets(), {}, self.new_classes)
+        decided = np.full(len(data), -1, dtype=np.int64)
+        for row in self.decided_rows:
+            decided[row] = self.by_row[row][0]
         return replace(
             data,
             candidates=sets,

@@ -457,7 +457,7 @@ def inspect(folder: RunFolder) -> Report:
     except DamagedError as error:
         return Report(0, (error.damage,), complete=False)
     if listing is None:
-        raise UserError(f"{folder.path} has no {MANIFEST_FILE}: it is gone, or the run was made by an earlier version.")
+        raise UserError(f"{folder.path} has no {MANIFEST_FILE}: it is gone, or this is no run.")
     return Report(len(listing.files), tuple(damages(folder.path)), complete=is_verifiable(folder.path))
 
 

@@ -218,7 +218,7 @@ class Listing:
 
 
 def read_manifest(folder: Path) -> Listing | None:
-    """Return what manifest.json says; None where there is none, as in a run of an earlier version.
+    """Return what manifest.json says; None where there is none.
 
     Raises:
         DamagedError: it is damaged.
@@ -255,7 +255,7 @@ def _parsed(folder: Path, file: Path) -> Listing | None:
 def check(folder: Path, name: str) -> Path:
     """Return the path of a file of a run, once it is found to be what was written.
 
-    A file that no manifest lists passes: a run of an earlier version, or one that is being written. Checksums are kept
+    A file that no manifest lists passes: it is being written. Checksums are kept
     in memory as long as size and time of a file stay.
 
     Raises:
@@ -290,7 +290,7 @@ def unverified(folder: Path) -> list[str]:
     """Return a note on a run whose files cannot all be compared with what was written; [] where they can."""
     if is_verifiable(folder):
         return []
-    return [f"The run {folder.name} has no complete checksums, as runs of earlier versions; damage would go unnoticed."]
+    return [f"The run {folder.name} has no complete checksums; damage would go unnoticed."]
 
 
 def damages(folder: Path) -> list[Damage]:

@@ -75,7 +75,7 @@ def test_a_run_without_a_manifest_opens_and_is_called_unverified(
     assert not is_verifiable(old) and damages(old) == []
     found = answer(["convert", str(old), "--to", "csv", "--out", str(tmp_path / "out.csv")], tmp_path / "out.csv")
     assert found.status == 0 and found.message.count("no complete checksums") == 1
-    with pytest.raises(UserError, match="earlier version"):
+    with pytest.raises(UserError, match="it is gone"):
         inspect(RunFolder(old))
 
 

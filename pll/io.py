@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
@@ -9,9 +10,11 @@ import shutil
 import stat
 import tempfile
 import threading
+import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -20,6 +23,7 @@ import scipy.sparse
 
 from pll.errors import NotNumbersError, UserError
 
+T = TypeVar("T")
 Column = npt.NDArray[np.object_]
 """(n,) Python objects: text, or None where a cell is missing."""
 
@@ -364,3 +368,55 @@ def json_text(value: Any) -> str:
 
 Progress = Callable[[str, int, int | None], None]
 """Callback of long work: (what is counted, how many are done, how many in all or None). An exception stops the work."""
+
+
+class Recent(Generic[T]):
+    """The values used last, by key; shared by all threads."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._known: OrderedDict[str, T] = OrderedDict()
+        self._guard = threading.Lock()
+
+    def get(self, key: str) -> T | None:
+        """Return the value of a key, or None."""
+        with self._guard:
+            if key in self._known:
+                self._known.move_to_end(key)
+            return self._known.get(key)
+
+    def put(self, key: str, value: T) -> None:
+        """Keep a value; the one used longest ago leaves."""
+        with self._guard:
+            self._known[key] = value
+            self._known.move_to_end(key)
+            while len(self._known) > self._most:
+                self._known.popitem(last=False)
+
+
+TIME_STEP = 2 * 10**9
+"""Nanoseconds after which another change of a file certainly gives another time stamp; FAT counts in 2 s."""
+REMEMBERED = 20_000
+"""Files whose checksums are kept in memory."""
+_HASHES: Recent[tuple[Any, str]] = Recent(REMEMBERED)
+
+
+def hash_of(file: Path, size: int) -> str:
+    """Return the SHA-256 of the first `size` bytes of a file; remembered as long as its size and time stay.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    facts = file.stat()
+    key = (facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, size)
+    known = _HASHES.get(str(file))
+    if known is not None and known[0] == key:
+        return known[1]
+    digest, left = hashlib.sha256(), size
+    with file.open("rb") as stream:
+        while left and (block := stream.read(min(left, 1 << 20))):
+            digest.update(block)
+            left -= len(block)
+    if time.time_ns() - facts.st_mtime_ns > TIME_STEP:
+        _HASHES.put(str(file), (key, digest.hexdigest()))
+    return digest.hexdigest()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -23,7 +22,7 @@ from pll.formats.classes import with_classes
 from pll.formats.tabular.parquet import holds_shards
 from pll.formats.votes import VOTES, Mapped, kind_of, read_votes, roles_beside_answers, with_votes
 from pll.images import SUFFIXES
-from pll.io import Progress
+from pll.io import Progress, hash_of
 
 LOOKED_AT = 1000
 """Files of a folder that are examined for image suffixes."""
@@ -267,12 +266,6 @@ def holds_data(folder: Path) -> bool:
     return holds_arrays(folder) or holds_shards(folder) or holds_pictures(folder)
 
 
-_HASHES: dict[tuple[str, int, int, int], str] = {}
-"""Hashes of large files that have not changed since: reading them takes minutes."""
-SETTLED = 5 * 10**9
-"""Nanoseconds after which a file that changes gets another time."""
-
-
 def file_hash(file: Path) -> str:
     """Return the SHA-256 of a file's content, or of the names and contents of all files in a folder."""
     if file.is_dir():
@@ -281,13 +274,4 @@ def file_hash(file: Path) -> str:
             if inside.is_file():
                 digest.update(f"{inside.relative_to(file).as_posix()}\x00{file_hash(inside)}\n".encode())
         return digest.hexdigest()
-    facts = file.stat()
-    key = (str(file.resolve()), facts.st_ino, facts.st_size, facts.st_mtime_ns)
-    settled = facts.st_size > COPY_UP_TO and time.time_ns() - facts.st_mtime_ns > SETTLED
-    if settled and key in _HASHES:
-        return _HASHES[key]
-    with file.open("rb") as stream:
-        found = hashlib.file_digest(stream, "sha256").hexdigest()
-    if settled:
-        _HASHES[key] = found
-    return found
+    return hash_of(file, file.stat().st_size)

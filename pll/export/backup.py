@@ -22,10 +22,10 @@ import sqlalchemy as sa
 
 import pll
 from pll.errors import UserError
-from pll.io import PART, check_free_space, write_json
+from pll.io import PART, check_free_space, hash_of, write_json
 from pll.review import tables
 from pll.review.database import FILE, Database
-from pll.runs.manifest import DamagedError, damages, hash_of, read_manifest
+from pll.runs.manifest import DamagedError, damages, read_manifest
 
 BACKUP_FILE = "backup.json"
 FOLDERS = ("runs", "uploads")

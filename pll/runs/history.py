@@ -31,8 +31,8 @@ import numpy.typing as npt
 
 from pll.candidates import ROWS_AT_ONCE, CandidateSets
 from pll.errors import UserError
-from pll.io import save_array, write_json
-from pll.runs.manifest import SETTLED, check
+from pll.io import TIME_STEP, save_array, write_json
+from pll.runs.manifest import check
 from pll.training.metrics import EpochRecord
 from pll.weights import Sharpness, Weights, sharpness
 
@@ -270,8 +270,8 @@ class History:
             return known[1]
         index, read_at = self._read_index(), time.time_ns()
         # File times are coarse: what changed just now may change again without a new time.
-        is_settled = all(read_at - changed > SETTLED for changed in stamp if changed is not None)
-        self._known = (stamp, index) if is_settled and stamp == self._stamp() else None
+        is_old = all(read_at - changed > TIME_STEP for changed in stamp if changed is not None)
+        self._known = (stamp, index) if is_old and stamp == self._stamp() else None
         return index
 
     def _stamp(self) -> tuple[int | None, int | None]:

@@ -44,7 +44,7 @@ CONTROLS = {
     "navigation": "Navigation between pages",
     "settings": "Settings of the run",
     "transport": "Transport: step, play, pause, stop",
-    "speed": "Speed and stop when settled",
+    "speed": "Speed and stop condition",
     "next": "Export and new run",
     "timeline": "Timeline",
     "figures": "Figures",
@@ -57,7 +57,7 @@ LANE_CONTROLS = {
     "navigation": "Navigation between pages",
     "settings": "Settings of the lanes",
     "transport": "Transport: step, play, pause, stop",
-    "speed": "Speed and stop when settled",
+    "speed": "Speed and stop condition",
     "next": "New comparison and single runs",
     "timeline": "Timeline",
     "star": "Star plots",
@@ -83,7 +83,7 @@ class Look:
         hidden: names of `CONTROLS`, or `view-<slug>`.
         paused: wait before the first epoch.
         pace: epochs a second; None for full speed.
-        settle: stop after so many epochs without a change; None for never.
+        patience: stop after so many epochs without a change; None for never.
     """
 
     epoch: int | None = None
@@ -95,7 +95,7 @@ class Look:
     hidden: tuple[str, ...] = ()
     paused: bool = False
     pace: float | None = None
-    settle: int | None = None
+    patience: int | None = None
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,7 @@ def to_query(share: Share) -> list[tuple[str, str]]:
     parts += [("pin", pin) for pin in look.pins]
     parts += [("colour", "truth" if look.truth else None), ("order", look.order if look.order == "label" else None)]
     parts += [("hide", ",".join(look.hidden) or None), ("start", "paused" if look.paused else None)]
-    parts += [("pace", look.pace), ("settle", look.settle)]
+    parts += [("pace", look.pace), ("patience", look.patience)]
     return [(name, _text(value)) for name, value in parts if value is not None]
 
 
@@ -351,7 +351,7 @@ class LinkParts(BaseModel, extra="forbid"):
     hide: str = ""
     start: Literal["paused", "training"] = _one_of("training", "paused")
     pace: FiniteFloat | None = _number(1e-3, 1e3)
-    settle: int | None = _whole(1, MOST_EPOCHS)
+    patience: int | None = _whole(1, MOST_EPOCHS)
 
 
 def from_query(
@@ -509,5 +509,5 @@ def _look(parts: LinkParts, views: Collection[str], controls: Collection[str]) -
         hidden=tuple(dict.fromkeys(hidden)),
         paused=parts.start == "paused",
         pace=parts.pace,
-        settle=parts.settle,
+        patience=parts.patience,
     )

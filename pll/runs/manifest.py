@@ -17,20 +17,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Literal
 
 from pll.errors import UserError
-from pll.io import PART, write_atomically
+from pll.io import PART, TIME_STEP, Recent, hash_of, write_atomically
 
 MANIFEST_FILE, CONFIG_FILE, STATE_FILE = "manifest.json", "config.json", "state.json"
-T = TypeVar("T")
 
 VERSION = 1
 UNLISTED = (
@@ -42,10 +39,6 @@ GROWING = ("metrics.csv", "log.txt", "history/*.f32")
 """Files that are appended to while the run trains."""
 THINNED = "history/frames/*"
 """Files of which some are deleted while the run trains."""
-SETTLED = 2 * 10**9
-"""Nanoseconds after which another change of a file certainly gives another time stamp; FAT counts in 2 s."""
-REMEMBERED = 20_000
-"""Files whose checksums are kept in memory."""
 
 What = Literal["missing", "changed", "shorter", "unreadable"]
 
@@ -129,7 +122,7 @@ class Manifest:
         """
         if record:
             self._record(durable)
-        old = self._settled(name)
+        old = self._entry_now(name)
         self.files[name] = FileEntry(
             len(content), hashlib.sha256(content).hexdigest(), "" if old is None else old.sha256
         )
@@ -162,13 +155,13 @@ class Manifest:
 
     def seal(self) -> None:
         """List every file: the run has ended. Called after the last file is written."""
-        settled = {name: self._settled(name) for name in self.files if name != STATE_FILE}
-        self.files = {name: entry for name, entry in settled.items() if entry is not None}
+        now = {name: self._entry_now(name) for name in self.files if name != STATE_FILE}
+        self.files = {name: entry for name, entry in now.items() if entry is not None}
         self.complete = True
         self._record()
         self._write()
 
-    def _settled(self, name: str) -> FileEntry | None:
+    def _entry_now(self, name: str) -> FileEntry | None:
         """Return the entry of a file as it is: where replacing it failed, the content before is still there."""
         entry, file = self.files.get(name), self.folder / name
         if entry is None or not entry.before:
@@ -233,7 +226,7 @@ def read_manifest(folder: Path) -> Listing | None:
     if known is not None and known[0] == key:
         return known[1]
     listing = _parsed(folder, file)
-    if listing is not None and time.time_ns() - facts.st_mtime_ns > SETTLED:
+    if listing is not None and time.time_ns() - facts.st_mtime_ns > TIME_STEP:
         _LISTINGS.put(str(file), (key, listing))
     return listing
 
@@ -348,27 +341,6 @@ def matches(name: str, patterns: Collection[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def hash_of(file: Path, size: int) -> str:
-    """Return the SHA-256 of the first `size` bytes of a file; remembered as long as its size and time stay.
-
-    Raises:
-        OSError: it cannot be read.
-    """
-    facts = file.stat()
-    key = (facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, size)
-    known = _HASHES.get(str(file))
-    if known is not None and known[0] == key:
-        return str(known[1])
-    digest, left = hashlib.sha256(), size
-    with file.open("rb") as stream:
-        while left and (block := stream.read(min(left, 1 << 20))):
-            digest.update(block)
-            left -= len(block)
-    if time.time_ns() - facts.st_mtime_ns > SETTLED:
-        _HASHES.put(str(file), (key, digest.hexdigest()))
-    return digest.hexdigest()
-
-
 def _flush(file: Path) -> None:
     with file.open("rb") as stream:
         os.fsync(stream.fileno())
@@ -378,27 +350,4 @@ def _own_check(body: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
-class _Recent(Generic[T]):
-    """The values used last, by key; shared by all threads."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._known: OrderedDict[str, T] = OrderedDict()
-        self._guard = threading.Lock()
-
-    def get(self, key: str) -> T | None:
-        with self._guard:
-            if key in self._known:
-                self._known.move_to_end(key)
-            return self._known.get(key)
-
-    def put(self, key: str, value: T) -> None:
-        with self._guard:
-            self._known[key] = value
-            self._known.move_to_end(key)
-            while len(self._known) > self._most:
-                self._known.popitem(last=False)
-
-
-_HASHES: _Recent[tuple[Any, str]] = _Recent(REMEMBERED)
-_LISTINGS: _Recent[tuple[Any, Listing | None]] = _Recent(500)
+_LISTINGS: Recent[tuple[Any, Listing | None]] = Recent(500)

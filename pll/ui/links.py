@@ -122,7 +122,7 @@ def _begin(kind: session.Kind, shares: tuple[Share, ...]) -> Run | None:
     look, config = complete[0].look, ready[0][0].config
     run = session.registry().start(*(share.config for share, _ in ready), paused=look.paused)
     run.set_pace(look.pace)
-    run.set_patience(look.settle)
+    run.set_patience(look.patience)
     session.choose(ChosenData(config.source, config.flip, config.seed, config.features, config.noisy))
     for note in dict.fromkeys(note for _, notes in ready for note in notes):
         st.toast(plain(note), icon=":material/info:", duration="long")
@@ -299,7 +299,7 @@ def look_to_share(run: Run) -> Look:
         hidden=tuple(hidden),
         paused=start == WAITING,
         pace=run.pace,
-        settle=run.patience,
+        patience=run.patience,
     )
 
 

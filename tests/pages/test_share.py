@@ -48,7 +48,7 @@ def ended(page: Any) -> Any:
 
 def test_a_link_sets_up_the_run_and_the_view(open_page: Any) -> None:
     some_ids = [str(name) for name in session.dataset(IRIS.source).row_ids]
-    look = Look(epoch=5, view="one-example", truth=True, settle=50, pace=500.0)
+    look = Look(epoch=5, view="one-example", truth=True, patience=50, pace=500.0)
     page = ended(open_page("train", **link(look)))
     (run,) = session.registry().all()
     assert run.config == IRIS
@@ -271,7 +271,7 @@ def test_when_a_run_is_settled_can_be_said(open_page: Any) -> None:
 
 
 def test_a_link_may_bring_a_speed_of_its_own(open_page: Any) -> None:
-    page = started(open_page("train", **link(Look(paused=True, pace=2.5, settle=7))))
+    page = started(open_page("train", **link(Look(paused=True, pace=2.5, patience=7))))
     run = session.registry().get(page.session_state["run"])
     assert (run.pace, run.patience) == (2.5, 7)
     said_there = {box.label: box.options[box.index] for box in page.selectbox if box.index is not None}

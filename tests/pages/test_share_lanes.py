@@ -47,7 +47,7 @@ def ended(page: Any) -> tuple[Any, Run]:
 
 
 def test_a_link_sets_up_the_lanes_and_the_view(open_page: Any) -> None:
-    page, comparison = ended(open_page("compare", **link(Look(epoch=5, truth=True, settle=50, pace=500.0))))
+    page, comparison = ended(open_page("compare", **link(Look(epoch=5, truth=True, patience=50, pace=500.0))))
     assert [run.config for run in comparison.lanes] == CONFIGS
     assert (comparison.pace, comparison.patience) == (500.0, 50)
     assert "in view: epoch 5" in said(page)

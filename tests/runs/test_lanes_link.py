@@ -28,7 +28,7 @@ LOOKS = some.builds(
     hidden=some.lists(some.sampled_from(list(LANE_CONTROLS)), unique=True).map(tuple),
     paused=some.booleans(),
     pace=some.none() | some.floats(0.001, 1000),
-    settle=some.none() | some.integers(1, 100_000),
+    patience=some.none() | some.integers(1, 100_000),
 )
 OWN = some.dictionaries(some.sampled_from(("lr", "weight_decay")), some.floats(1e-6, 10))
 

@@ -62,7 +62,7 @@ LOOKS = some.builds(
     hidden=some.lists(some.sampled_from([*CONTROLS, *(f"view-{view}" for view in VIEWS)]), unique=True).map(tuple),
     paused=some.booleans(),
     pace=some.none() | some.floats(0.001, 1000),
-    settle=some.none() | some.integers(1, 100_000),
+    patience=some.none() | some.integers(1, 100_000),
 )
 FLIPS = some.none() | some.builds(Flip, some.sampled_from(("binomial", "pair")), q=some.floats(0, 1))
 FLIPS |= some.just(Flip("uniform", size=3)) | some.just(Flip("matrix", matrix=((1.0, 0.1), (0.125, 1.0))))

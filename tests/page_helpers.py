@@ -74,3 +74,9 @@ def entered(page: Any, name: str = "Ada") -> Any:
 def turned_to(page: Any, run: Run, view: str = "Progress") -> Any:
     """Another view of the review."""
     return page.segmented_control(f"review-view-{service.manager_of(run).review.id}").set_value(view).run()
+
+
+def for_experts(page: Any) -> Any:
+    """The Progress view of a review with what it keeps for experts."""
+    page.session_state["review-experts"] = True
+    return page.run()

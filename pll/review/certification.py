@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from pll.errors import UserError
 from pll.review.calibration import Calibration
 from pll.review.dataset_certificate import make_promise
 from pll.review.draws import earlier_draws, labels_key, remember_draw
+from pll.review.expected_checks import ExpectedChecks, expected_checks
 from pll.review.label_snapshot import LabelSnapshot
-from pll.review.promise import LEVEL
+from pll.review.promise import LEVEL, RIGHT, UNANSWERED, plan_dataset
 from pll.review.promise_state import record_of_promise, table_of
 from pll.review.rounds import (
     calibration_of,
@@ -60,6 +63,23 @@ def promise_all_labels(
     remember_draw(keys, record.draw_hash, "desk")
     review.refresh()
     return record
+
+
+def expected_checks_of(review: ReviewSession, error: float, level: float, rate: float | None) -> ExpectedChecks:
+    """Return how many labels a promise that is not made yet would have people look at.
+
+    Args:
+        error, level: see `promise_all_labels`.
+        rate: see `pll.review.expected_checks.expected_checks`.
+    """
+    table = table_of(review.current, review.state)
+    plan = plan_dataset(len(table), error, level)
+    answers = np.full(len(table), UNANSWERED, dtype=np.int8)
+    answers[review.state.labels()[0]] = RIGHT
+    rng = np.random.default_rng(0)  # some draw: the real one is not made yet
+    controls, ties = rng.permutation(len(table))[: plan.controls], rng.random(len(table))
+    order = np.lexsort((ties, -table.confidence))
+    return expected_checks(order, table.confidence, controls, answers, plan.tolerated, error_rate=rate)
 
 
 def draws_before(review: ReviewSession) -> int:

@@ -91,7 +91,7 @@ class QueueManager:
             view, review = self._now(), self.review
             self._ranked = (view.run, len(review.state.all_events))
             decided = teaching_decisions(review.state, review.own.candidates)
-            if review.promise is None:
+            if review.promise is None or not review.current.follows:  # they stay frozen, also after a restart
                 review.follow(follow(review.own, view.signals, decided, review.state.kept))
             rows = rank(view.signals, decided)
             if review.own.run == view.run:

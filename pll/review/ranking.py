@@ -18,7 +18,7 @@ from pll.review.signals import ReviewSignals
 def rank(
     signals: ReviewSignals, decided: Decided | Mapping[int, int] | None = None, *, seed: int = 0
 ) -> npt.NDArray[np.int64]:
-    """Return all rows, those most worth a look first and the decided ones last.
+    """Return all rows, those most worth a look first, those with one candidate behind them, the decided ones last.
 
     A row is the more worth a look, the smaller max_j p_ij of the conditional logit is. Equals are ordered by
     confidence, the least first, then at random, so that no batch is all of one kind.
@@ -39,4 +39,4 @@ def rank(
     known = as_decided(signals.sets, decided)
     shuffled = np.random.default_rng(seed).permutation(len(signals.sets))
     certainty = top_probability(propose(signals, known), signals.sets)
-    return np.lexsort((shuffled, signals.sharp.confidence, certainty, known.is_decided))
+    return np.lexsort((shuffled, signals.sharp.confidence, certainty, signals.sets.sizes == 1, known.is_decided))

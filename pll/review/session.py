@@ -380,4 +380,4 @@ def open_review(run: Run, store: Store, get_run: GetRun, *, settings: Settings |
 
 
 def _by_confidence(snapshot: LabelSnapshot) -> Ints:
-    return np.argsort(snapshot.sharp.confidence, kind="stable").astype(np.int64)
+    return np.lexsort((snapshot.sharp.confidence, snapshot.candidates.sizes == 1)).astype(np.int64)

@@ -114,12 +114,19 @@ class ReviewSignals:
         return found
 
     @cached_property
-    def neighbour_disagreement(self) -> float | None:
-        """Share of the identified labels that are not the likeliest candidate to the neighbours; None without them."""
+    def expected_error_rate(self) -> float | None:
+        """Share of identified labels to be expected wrong, before any answer; None without neighbours.
+
+        Of the run's own labels, the mean of what their confidences admit and of how often a label is not the likeliest
+        candidate to the neighbours: the first misses what the model does not know of, the second what neighbours share.
+        Labels that follow decisions have hardly more errors than that, and fewer where their confidences say so.
+        """
         if self.neighbourhood is None:
             return None
+        own = sharpness(self.weights, self.sets)
         theirs = identified_labels(self.neighbourhood.shares(self.weights), self.sets)
-        return float((theirs != self.sharp.identified).mean())
+        rate = ((theirs != own.identified).mean() + (1 - own.confidence.mean())) / 2
+        return float(rate if self.followed is None else min(rate, 1 - self.sharp.confidence.mean()))
 
 
 def prepare(

@@ -40,11 +40,11 @@ def decide(page: Any) -> bool:
     page.keyboard.press(page.locator(".desk .pick kbd").first.inner_text())  # a class keeps its key
     page.wait_for_function(
         "before => performance.getEntriesByName('candid-key-to-next').length > before "
-        "|| document.body.innerText.includes('nothing is left to check')",
+        "|| document.body.innerText.includes('labels were accepted without a look')",
         arg=before,
     )
     page.wait_for_timeout(LOOK)
-    return not page.get_by_text("nothing is left to check").is_visible()
+    return not page.get_by_text("labels were accepted without a look").is_visible()
 
 
 def test_a_promise_from_the_browser_to_a_certificate_that_anyone_can_check(
@@ -53,25 +53,27 @@ def test_a_promise_from_the_browser_to_a_certificate_that_anyone_can_check(
     run_id = prepared_run(app_home, MOST, "promised")
     page = new_page(accept_downloads=True)
     enter(page, f"{app}/review?run={run_id}", "Ann")
-    page.get_by_role("button", name="Promise", exact=False).first.click()
-    page.get_by_text("All labels", exact=True).click()
-    page.get_by_text("random controls first").wait_for()
+    page.get_by_role("button", name="Certify", exact=False).first.click()
+    page.get_by_role("radiogroup").get_by_text("Certify", exact=True).click()
+    page.get_by_text("then at most 5 in 100 are wrong").first.wait_for()
     slider = page.get_by_role("slider", name="Wrong labels at most")
     slider.focus()
     page.keyboard.press("End")  # 20 %
-    page.get_by_text("20 % (12 of 60)").first.wait_for()
-    page.get_by_role("button", name="Save and draw controls").click()
-    page.get_by_text("The model's view is hidden now").wait_for()
+    page.get_by_text("20 in 100 (12 of 60)").first.wait_for()
+    page.get_by_role("button", name="Start checking").click()
     page.locator(".desk .pick").first.wait_for()
-    page.get_by_text("At most 20 % of all labels wrong").first.wait_for()
+    page.get_by_text("at most 20 in 100 are wrong").first.wait_for()
     assert "%" not in page.locator(".desk .pick").first.inner_text()
     page.wait_for_timeout(400)
 
     while decide(page):
         pass
-    page.get_by_text("nothing is left to check").wait_for()
+    page.get_by_text("labels were accepted without a look").wait_for()
 
-    page.get_by_role("link", name="Download the certificate").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download certified labels").click()
+    assert len(Path(download.value.path()).read_text().splitlines()) == 61
+    page.get_by_role("link", name="Certificate and other files").click()
     page.get_by_text("Certified labels.").wait_for()
     files = {}
     for name in ("certificate.json", "certificate.html", "final.csv"):

@@ -15,7 +15,7 @@ from pll.review import certification
 from pll.review.desk import Desk
 from pll.runs.run import Run
 from pll.ui.review import promise_panel, service
-from tests.page_helpers import begun, button, entered, labels, said, turned_to
+from tests.page_helpers import begun, button, entered, figures, labels, said, turned_to
 
 
 def decide_all(run: Run, name: str = "Ada") -> None:
@@ -38,22 +38,25 @@ def test_a_promise_about_all_labels_from_the_form_to_a_certificate_checked_elsew
     assert goal.value == "look" and not page.exception
     page = goal.set_value("certify").run()
     page = page.select_slider(key=f"review-all-{review.id}-error").set_value(0.2).run()
-    assert not page.exception and "random controls first" in said(page)
-    page = button(page, "Save and draw controls").click().run()
+    assert not page.exception and "then at most 20 in 100 are wrong" in said(page)
+    page = button(page, "Start checking").click().run()
     assert not page.exception
     promise = review.promise
     assert promise is not None and (promise.record.error, promise.record.made_by) == (0.2, "Ada")
     assert page.session_state["review-sitting"][1].hides
     page = turned_to(page, finished)
-    assert not page.exception and "Check about" in said(page)
+    assert not page.exception and {"Checks to go", "Minutes to go"} <= figures(page).keys()
+    (bar,) = page.get("progress")
+    assert bar.proto.text.startswith("Check about") and "controls" not in said(page).lower()
 
     export = open_page("export", run=finished.id)
     assert not export.exception and "before these labels are certified" in said(export)
     decide_all(finished)
     page = turned_to(entered(open_page("review", run=finished.id)), finished)
-    assert not page.exception and "Certified." in said(page)
+    assert not page.exception and "Certified: at most 20 in 100" in said(page)
     page = turned_to(page, finished, "One by one")
-    assert not page.exception and "nothing is left to check" in said(page)
+    assert not page.exception and "Certified: at most 20 in 100" in said(page)
+    assert [one.proto.label for one in page.get("download_button")] == ["Download certified labels"]
     export = open_page("export", run=finished.id)
     assert not export.exception and "of all 150 labels" in said(export)
 
@@ -79,7 +82,7 @@ def test_a_promise_about_all_labels_from_the_form_to_a_certificate_checked_elsew
 def test_a_promise_can_be_made_later(open_page: Any, finished: Run) -> None:
     review = begun(finished).review
     page = turned_to(entered(open_page("review", run=finished.id)), finished)
-    assert "The promise about all labels" not in said(page)
+    assert not page.get("progress")
     certification.promise_all_labels(review, 0.1, by="Ada")
     desk = Desk(review, "Ada")
     for _ in range(12):
@@ -88,16 +91,15 @@ def test_a_promise_can_be_made_later(open_page: Any, finished: Run) -> None:
         desk.decide(one, "pick", one.identified)
     page = turned_to(page, finished, "One by one")
     page = turned_to(page, finished)
-    text = said(page)
-    assert not page.exception and "The promise about all labels" in text and "Check about" in text
-    assert promise_panel.line(page.session_state["review-sitting"][1])[0].startswith(
-        "At most 10 % of all labels wrong: about"
-    )
-    assert "Save and draw controls" not in labels(page)  # in a popover, closed
+    assert not page.exception
+    found = promise_panel.standing_of(page.session_state["review-sitting"][1], review.promise)
+    assert found.words.startswith("Check about") and found.words.endswith("10 in 100 are wrong (sure to 95 %).")
+    assert found.note
+    assert "Start checking" not in labels(page)  # in a popover, closed
     assert len(review.rounds) == 1
 
     page.session_state[promise_panel.BOX] = True
-    assert not button(page.run(), "Save and draw controls").disabled  # 5 %; 10 % are promised already
+    assert not button(page.run(), "Start checking").disabled  # 5 %; 10 % are promised already
 
 
 def test_whether_people_look_or_certify_is_kept(open_page: Any, finished: Run) -> None:
@@ -107,13 +109,13 @@ def test_whether_people_look_or_certify_is_kept(open_page: Any, finished: Run) -
     page.session_state[promise_panel.BOX] = True  # offered at the desk too
     page = page.run()
     (goal,) = page.radio
-    assert goal.value == "certify" and "This would be draw 2 of controls" in said(page)
-    assert button(page, "Save and draw controls").disabled  # the same promise again
+    assert goal.value == "certify" and "Begun 2 times" in said(page)
+    assert button(page, "Start checking").disabled  # the same promise again
     page = goal.set_value("look").run()
     page = button(page, "Look").click().run()
     assert not page.exception and review.promise is None and not page.session_state["review-sitting"][1].hides
     page = turned_to(entered(open_page("review", run=finished.id)), finished)
-    assert "The promise about all labels" not in said(page)
+    assert not page.get("progress")
     assert "before these labels are certified" in said(open_page("export", run=finished.id))  # it is not forgotten
     page.session_state[promise_panel.BOX] = True
     page = page.run().radio[0].set_value("certify").run()

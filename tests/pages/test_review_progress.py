@@ -17,7 +17,7 @@ from pll.runs.run import Run
 from pll.ui import session
 from pll.ui.format import count
 from pll.ui.review import follow_panel, progress, service
-from tests.page_helpers import begun, button, entered, figures, said, turned_to
+from tests.page_helpers import begun, button, entered, figures, for_experts, said, turned_to
 from tests.review_helpers import given
 
 
@@ -29,26 +29,28 @@ def test_progress_says_what_was_done_and_changed(open_page: Any, finished: Run) 
         desk.decide(one, "pick", one.identified, seconds=1.0)
     page = entered(open_page("review", run=finished.id))
     page = turned_to(page, finished)
-    assert figures(page)["Decided"] == "60"
+    assert (figures(page)["Decided"], figures(page)["Agreed with the model"]) == ("60", "60 of 60")
+    assert "Calibration" not in said(page)
+    page = for_experts(page)
     (table,) = [one.value for one in page.dataframe if "reviewer" in one.value]
     assert list(table["reviewer"]) == ["Bob (unverified)"] and list(table["decisions"]) == [60]
-    assert [progress.pace_of(rate) for rate in table["a minute"]] == [figures(page)["Rate"]]  # one rate, everywhere
+    assert [progress.pace_of(rate) for rate in table["a minute"]] == [figures(page)["Pace"]]  # one rate, everywhere
     assert "Ada has not decided anything yet." in said(page)
     line = progress.strip(page.session_state["review-sitting"][1])
-    assert line["left"].startswith("60 decided, 0 by you · 90 left")
-    assert line["right"] == "0 of the last 20 decisions changed a label"
+    assert line["left"].startswith("60 decided, 0 by you")
+    assert line["right"].startswith("0 of the last 20 were wrong")
 
 
 def test_labels_that_people_added_are_listed(open_page: Any, finished: Run) -> None:
     manager = begun(finished)
-    page = turned_to(entered(open_page("review", run=finished.id)), finished)
+    page = for_experts(turned_to(entered(open_page("review", run=finished.id)), finished))
     assert "Labels added to sets" not in said(page)
     desk, sets = Desk(manager.review, "Bob"), manager.review.root.candidates
     one = given(desk)
     desk.decide(one, "pick", one.identified, seconds=1.0)
     one = given(desk)
     desk.decide(one, "other", "*new* class", seconds=1.0)
-    page = turned_to(entered(open_page("review", run=finished.id)), finished)
+    page = for_experts(turned_to(entered(open_page("review", run=finished.id)), finished))
     (table,) = [found.value for found in page.dataframe if "label added" in found.value]
     (row,) = table.values.tolist()
     name = str(manager.review.root.ids[one.row])
@@ -77,7 +79,7 @@ def progress_after(open_page: Any, run: Run, answers: int, **settings: Any) -> A
         one = given(desk)
         other = next((choice.label for choice in one.choices if choice.label != one.identified), one.identified)
         desk.decide(one, "pick", other if turn % 5 == 0 else one.identified)
-    return turned_to(entered(open_page("review", run=run.id)), run)
+    return for_experts(turned_to(entered(open_page("review", run=run.id)), run))
 
 
 def test_calibration_waits_for_enough_decisions(open_page: Any, finished: Run) -> None:
@@ -103,7 +105,7 @@ def test_teaching_shows_what_changed_and_offers_to_look_at_it(open_page: Any, fi
         one = given(desk)
         desk.decide(one, "pick", one.choices[-1].label)
     page = entered(open_page("review", run=finished.id))
-    page = turned_to(page, finished)
+    page = for_experts(turned_to(page, finished))
     page = button(page, "Train on 20 decisions").click().run()
     assert not page.exception
     run = next(run for run in session.registry().all() if run.config.decided_sets is not None)
@@ -128,7 +130,7 @@ def test_labels_that_follow_are_shown_looked_at_and_taken_back(open_page: Any, f
     page = entered(open_page("review", run=finished.id))
     page = turned_to(page, finished)
     assert not page.exception
-    assert f"20 decisions changed {count(len(changed), 'other label')}" in said(page)
+    assert f"20 answers changed {count(len(changed), 'other label')}" in said(page)
     (table,) = [one.value for one in page.dataframe if "label now" in one.value]
     assert table["label now"].tolist() == changed.after[: follow_panel.SHOWN].tolist()
     page = page.button("review-look-changed").click().run()

@@ -121,3 +121,14 @@ def test_a_run_that_is_deleted_meanwhile_does_not_come_back_in_part(
     with pytest.raises(FileNotFoundError):
         prepare(folder, data)
     assert not folder.path.exists()
+
+
+def test_the_expected_error_rate_is_between_confidence_and_neighbours() -> None:
+    sets = CandidateSets.from_lists([[0, 1]] * 4, n_classes=2)
+    weights = np.array([0.9, 0.1, 0.9, 0.1, 0.9, 0.1, 0.1, 0.9], dtype=np.float32)
+    near = np.array([[1, 2], [0, 2], [0, 1], [0, 1]], dtype=np.int32)
+    signals = ReviewSignals(sets, weights, neighbours=near)
+    assert signals.expected_error_rate == pytest.approx((0.25 + 0.1) / 2)
+    sure = np.tile(np.array([0.99, 0.01], dtype=np.float32), 4)
+    assert signals.with_labels(sure).expected_error_rate == pytest.approx(0.01)
+    assert ReviewSignals(sets, weights).expected_error_rate is None

@@ -147,12 +147,13 @@ class Station {
   }
 
   /** The line above: how much is done, how far it is to the certificate. */
-  drawStrip({ left, right, share, holds }) {
+  drawStrip({ left, right, note, share, holds }) {
     const strip = this.root.querySelector(".strip");
     strip.replaceChildren();
     strip.classList.toggle("holds", holds);
     element("span", "", strip, left);
     element("span", "far", strip, right);
+    if (note) element("span", "note", strip, note);
     element("i", "", strip).style.width = `${100 * share}%`;
   }
 }

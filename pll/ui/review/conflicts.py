@@ -68,13 +68,11 @@ def figures(found: Agreement | None) -> None:
     places = st.columns(4)
     places[0].metric("Answered twice", f"{found.rows:,}", help="Examples with the answers of at least two reviewers.")
     places[1].metric("Agreement", percent(found.percent.value), help="How often two reviewers gave the same answer.")
-    for place, name, figure in (
-        (places[2], "Fleiss' kappa", found.kappa),
-        (places[3], "Krippendorff's alpha", found.alpha),
-    ):
-        few = f"Shown from {ENOUGH_ROWS} examples answered twice." if found.rows < ENOUGH_ROWS else ""
-        said = "–" if few or figure.value is None else f"{figure.value:.2f}"
-        place.metric(name, said, help=few or figure.reason or "1 is perfect, 0 is what chance would give.")
+    with st.expander("For experts"):
+        for name, figure in (("Fleiss' kappa", found.kappa), ("Krippendorff's alpha", found.alpha)):
+            few = f"shown from {ENOUGH_ROWS} examples answered twice" if found.rows < ENOUGH_ROWS else figure.reason
+            said = few if few or figure.value is None else f"{figure.value:.2f}"
+            st.caption(f"{name}: {said} (1 is perfect, 0 is what chance would give)")
 
 
 def agreement_of(review: ReviewSession) -> Agreement | None:

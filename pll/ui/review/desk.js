@@ -2,6 +2,8 @@
 // which has stored the answer before it sends another example.
 
 const GRACE = 120;        // milliseconds in which nobody can have seen a new example: what is pressed then is a bounce
+const SEVERAL = 5;        // more candidates are drawn smaller where the window is low, so that the actions stay in view
+const MANY = 12;          // more stand side by side
 const FARTHEST = 3;       // standard deviations that fill the bar beside a column
 
 /** A short form that the eye reads; the pointer and a screen reader get all of it. */
@@ -105,7 +107,7 @@ class Desk extends Station {
     const { choices, can, keys } = this.data;
     if (this.mode === "rule out") element("p", "ask", side, "Which one is wrong? Press its key. Esc goes back.");
     if (choices.some(({ key }) => !key)) this.drawFilter(side);
-    const list = element("ol", "choices", side);
+    const list = element("ol", `choices ${choices.length > MANY ? "many" : choices.length > SEVERAL ? "several" : ""}`, side);
     choices.forEach((choice, k) => this.drawChoice(list, choice, k));
     this.applyFilter(list);
     if (!can.decide) element("p", "ask", side, can.why);
@@ -137,7 +139,8 @@ class Desk extends Station {
 
   drawChoice(list, choice, k) {
     const item = element("li", "choice", list);
-    item.classList.toggle("alone", !this.data.choices.some(({ near }) => near.length));
+    const { choices } = this.data;
+    item.classList.toggle("alone", choices.length > MANY || !choices.some(({ near }) => near.length));
     const made = button(`pick ${choice.picked ? "picked" : ""}`, choice.key, "", item, () => this.choose(k));
     made.disabled = choice.out || !this.data.can.decide;
     made.style.setProperty("--colour", choice.colour);

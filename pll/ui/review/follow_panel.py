@@ -15,8 +15,8 @@ from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.payload import neighbour
 from pll.ui.review.review_tab import ReviewTab
 
-SHOWN = 50
-"""Rows of the table."""
+SHOWN = 10
+"""Rows of the table, to begin with and more at a press."""
 TEXT = 300
 """Characters of a text in the table."""
 FOCUS = "changed"
@@ -24,24 +24,32 @@ FOCUS = "changed"
 
 def panel(tab: ReviewTab) -> None:
     """How many labels have changed, which, and a way back."""
-    st.markdown("**Labels that follow your decisions**")
     review, changed = tab.manager.review, tab.manager.changes()
-    answers = count(len(review.decisions()), "decision")
+    answers = count(len(review.decisions()), "answer")
     if not len(changed):
         st.caption(f"{answers} changed no other label.")
         return
-    st.caption(f"{answers} changed {count(len(changed), 'other label')} that nobody has looked at.")
+    st.markdown(f"**{answers} changed {count(len(changed), 'other label')} that nobody has looked at**")
+    more = f"review-changed-rows-{review.id}"
+    most = int(st.session_state.get(more, SHOWN))
     chosen = st.dataframe(
-        table(changed, review.root.ids, tab.manager.data),
+        table(changed, review.root.ids, tab.manager.data, most),
         hide_index=True,
+        height="content",
         column_config={"picture": st.column_config.ImageColumn()},
-        key=f"review-changed-{review.id}-{review.state.last}",
+        key=f"review-changed-{review.id}-{review.state.last}-{most}",
         on_select="rerun",
         selection_mode="multi-row",
         alt="Labels that changed, the least certain first",
     )
-    if len(changed) > SHOWN:
-        st.caption(f"The {SHOWN} least certain of {len(changed):,}.")
+    if len(changed) > most:
+        st.button(
+            f"The {most} least certain; show more",
+            key="review-changed-more",
+            type="tertiary",
+            icon=":material/expand_more:",
+            on_click=lambda: st.session_state.update({more: 5 * most}),
+        )
     some = changed.rows[chosen["selection"]["rows"]].tolist()
     with st.container(horizontal=True, gap="small"):
         st.button("Review these next", key="review-look-changed", on_click=look, args=(tab, changed))
@@ -53,9 +61,11 @@ def panel(tab: ReviewTab) -> None:
             st.button("Take back all", key="review-keep-all", icon=":material/undo:", on_click=keep, args=(tab, rows))
 
 
-def table(changed: LabelChanges, ids: npt.NDArray[np.str_], data: PartialLabelDataset) -> pd.DataFrame:
+def table(
+    changed: LabelChanges, ids: npt.NDArray[np.str_], data: PartialLabelDataset, most: int = SHOWN
+) -> pd.DataFrame:
     """The least certain of them, with their pictures or texts where the data has some."""
-    rows = changed.rows[:SHOWN]
+    rows = changed.rows[:most]
     seen = [neighbour(data, int(row)) for row in rows]
     examples: dict[str, list[str | None]] = {}
     if any(one["picture"] for one in seen):
@@ -67,9 +77,9 @@ def table(changed: LabelChanges, ids: npt.NDArray[np.str_], data: PartialLabelDa
         examples
         | {
             "id": ids[rows].astype(object),
-            "label before": [short.get(label, label) for label in changed.before[:SHOWN]],
-            "label now": [short.get(label, label) for label in changed.after[:SHOWN]],
-            "confidence": changed.confidence[:SHOWN].round(3),
+            "label before": [short.get(label, label) for label in changed.before[:most]],
+            "label now": [short.get(label, label) for label in changed.after[:most]],
+            "confidence": changed.confidence[:most].round(3),
         }
     )
 

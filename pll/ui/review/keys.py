@@ -1,6 +1,7 @@
 """Keys of the desk: a class of one character is its own key, other candidates get digits, then letters.
 
-A class name wins over an action: where a class is called 0, *Unsure* moves to another key. Every button shows its key.
+A class name wins over an action: where a class is called n, *None of these* moves to another key. Every button shows
+its key.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ from string import ascii_uppercase, digits
 ACTIONS = {
     "none": "N",
     "other": "A",
-    "unsure": "0",
+    "unsure": "?",
     "eliminate": "E",
     "skip": "S",
     "undo": "U",
     "filter": "/",
 }
 """The key of each action, where no class is called like it."""
-SPARE = "?-=[];',.`!@#$%^&*()_+{}:<>|~" + ascii_uppercase[::-1]
+SPARE = "-=[];',.`!@#$%^&*()_+{}:<>|~" + ascii_uppercase[::-1]
 """Taken in this order by actions whose key is a class."""
 POSITIONS = digits[1:] + ascii_uppercase
 
@@ -37,8 +38,8 @@ def own_keys(class_names: Sequence[str]) -> dict[str, str]:
 def action_keys(class_names: Sequence[str]) -> dict[str, str]:
     """The key of each action; for all examples of a review the same.
 
-    >>> action_keys(["0", "1"])["unsure"], action_keys(["cat", "dog"])["unsure"]
-    ('?', '0')
+    >>> action_keys(["n", "m"])["none"], action_keys(["cat", "dog"])["none"]
+    ('-', 'N')
     """
     taken = {key.upper() for key in own_keys(class_names).values()}
     free = iter([key for key in SPARE if key not in taken and key not in ACTIONS.values()])

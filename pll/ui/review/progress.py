@@ -26,9 +26,6 @@ from pll.ui.routes import link
 CHANGING = ("pick", "other", "none", "accept", "settle", "eliminate")
 """Kinds of events that may change a label."""
 LATE = 20
-REFRESHED = 10
-"""Decisions after which the line says again how far it is to the certificate. Were that after every one, it would tell
-which of them were controls."""
 
 
 def strip(tab: ReviewTab) -> dict[str, Any]:
@@ -39,41 +36,27 @@ def strip(tab: ReviewTab) -> dict[str, Any]:
     by_me = f", {mine:,} by you" if done > mine else ""
     rate = recent_rate(state, name)
     pace = "" if rate is None else f" · {pace_of(rate)}"
-    right, share, holds = (looked(tab), 0.0, False) if review.promise is None else _promise_line(tab)
-    return {
-        "left": f"{done:,} decided{by_me} · {len(review.root) - done:,} left{pace}",
-        "right": right,
-        "share": share,
-        "holds": holds,
-    }
+    line = {"left": f"{done:,} decided{by_me}{pace}", "right": looked(tab), "note": "", "share": 0.0, "holds": False}
+    try:
+        if review.promise is not None:
+            found = promise_panel.standing_of(tab, review.promise)
+            line |= {"right": found.words, "note": found.note, "share": found.share, "holds": found.status.done}
+    except UserError as error:  # the labels have changed under the certificate
+        line["right"] = str(error)
+    return line
 
 
 def looked(tab: ReviewTab) -> str:
-    """What the decisions changed: of the last ones their own labels, and of all of them other labels."""
-    of_late, others = changed_of_late(tab.manager.review), len(tab.manager.changes())
-    return f"{of_late} · {count(others, 'other label')} followed" if others else of_late
-
-
-def changed_of_late(review: ReviewSession) -> str:
-    """How many of the last decisions changed a label, as a sentence; "" before the first."""
-    state = review.state
+    """How many of the last labels were wrong, and how many other labels the decisions changed; "" before the first."""
+    state = tab.manager.review.state
     labelled = (event for event in reversed(state.all_events) if state.is_live(event) and event.kind in CHANGING)
     late = list(islice(labelled, LATE))
-    changed = sum(event.after != event.before for event in late)
-    return f"{changed} of the last {count(len(late), 'decision')} changed a label" if late else ""
-
-
-def _promise_line(tab: ReviewTab) -> tuple[str, float, bool]:
-    """The promise as a sentence, progress (0-1), whether it holds; updated after every tenth decision."""
-    review = tab.manager.review
-    assert review.promise is not None
-    key = (review.round.number, tab.made // REFRESHED, review.promise.record.number)
-    if tab.line is None or tab.line[0] != key:
-        try:
-            tab.line = (key, promise_panel.line(tab))
-        except UserError as error:  # the labels have changed under the certificate
-            tab.line = (key, (str(error), 0.0, False))
-    return tab.line[1]
+    if not late:
+        return ""
+    wrong = sum(event.after != event.before for event in late)
+    others = len(tab.manager.changes())
+    changed = f" · your answers changed {count(others, 'other label')}" if others else ""
+    return f"{wrong} of the last {len(late)} {'was' if wrong == 1 else 'were'} wrong{changed}"
 
 
 def rounded(rate: float) -> float:
@@ -98,53 +81,59 @@ def pace_of(rate: float) -> str:
 
 
 def draw(tab: ReviewTab) -> None:
-    """Everything: the certificate, the reviewers, what comes next."""
-    manager = tab.manager
-    manager.review.refresh()
-    figures(manager.review)
-    left, right = st.columns([3, 2], gap="large")
-    with left:
-        promise_panel.draw(tab)
+    """How far people are, what their answers changed; the rest is for experts."""
+    review = tab.manager.review
+    review.refresh()
+    figures(tab)
+    promise_panel.draw(tab)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if tab.may("owner"):
+            promise_panel.chooser(tab)
+            setup_form.reviewers(tab)
+        if not promise_panel.is_certified(review):
+            link("export", "Export the labels", run=review.current.run)
+    if tab.may("owner"):
+        follow_panel.panel(tab)
+    st.caption(plain(summary(tab)))
+    box = st.expander("For experts", key="review-experts", on_change="rerun")
+    if not box.open:
+        return
+    with box:
+        promise_panel.for_experts(tab)
         missing_truths(tab)
         if tab.may("owner"):
-            with st.container(horizontal=True, gap="small"):
-                promise_panel.chooser(tab)
-                setup_form.reviewers(tab)
-    with right:
-        if tab.may("owner"):
             teaching_panel.panel(tab)
-            follow_panel.panel(tab)
-        st.markdown("**Export**")
-        st.caption("Your decisions count: each label says whether it is the model's or a person's, whose and when.")
-        link("export", "Export the labels", run=manager.review.current.run)
-    calibration_panel.draw(manager.review)
-    work(manager.review)
-    voters(tab)
-    labels_added(manager.review)
-    round_history(manager.review)
-    st.caption(plain(summary(tab)))
+        calibration_panel.draw(review)
+        work(review)
+        voters(tab)
+        labels_added(review)
+        round_history(review)
 
 
-def figures(review: ReviewSession) -> None:
+def figures(tab: ReviewTab) -> None:
     """A strip of figures."""
-    state, n = review.state, len(review.root)
-    done = int((state.answers > 0).sum())
+    review = tab.manager.review
+    state = review.state
+    said = [made.label == state.live_events(row)[0].before for row, made in review.decisions().items()]
+    agreed = f"{sum(said):,} of {len(said):,}" if said else "–"
     rate = recent_rate(state)
-    changed = sum(said.label != review.root.labels[row] for row, said in review.decisions().items())
-    for place, (name, value, help_text) in zip(
-        st.columns(4),
-        (
-            ("Decided", f"{done:,}", "Examples that at least one reviewer has answered."),
-            ("Left", f"{n - done:,}", "Examples that nobody has answered."),
-            ("Corrected labels", f"{changed:,}", "Decisions that differ from the model's label before the review."),
-            (
-                "Rate",
-                "–" if rate is None else pace_of(rate),
-                "Recent decisions per minute of work.",
-            ),
-        ),
-        strict=True,
-    ):
+    cells = [
+        ("Decided", f"{int((state.answers > 0).sum()):,}", f"Of {len(review.root):,} examples."),
+        ("Agreed with the model", agreed, "Decisions that left the label as it was."),
+    ]
+    if review.promise is not None:
+        found = promise_panel.standing_of(tab, review.promise)
+        to_go = "0" if found.status.done else f"about {found.expected.likely:,}"
+        minutes = "0" if found.status.done else "–" if found.minutes is None else f"about {found.minutes:,}"
+        spread = f"Between {found.expected.low:,} and {found.expected.high:,}, by your answers so far."
+        cells += [("Checks to go", to_go, spread), ("Minutes to go", minutes, "At your present pace.")]
+    else:
+        changed = f"{len(tab.manager.changes()):,}"
+        cells += [
+            ("Other labels changed", changed, "Labels that nobody has looked at and that followed the decisions."),
+            ("Pace", "–" if rate is None else pace_of(rate), "Recent decisions per minute of work."),
+        ]
+    for place, (name, value, help_text) in zip(st.columns(4), cells, strict=True):
         place.metric(name, value, help=help_text)
 
 

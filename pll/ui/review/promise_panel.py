@@ -1,4 +1,4 @@
-"""The promise about all labels: its form, its state, and the effect of further decisions."""
+"""Certify: the form that fixes what is to hold of all labels, a sentence on how far it is, the certified labels."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from pll.colors import percent
 from pll.errors import UserError
 from pll.review import certification
 from pll.review.dataset_certificate import draw_words
+from pll.review.expected_checks import ExpectedChecks
 from pll.review.promise import plan_dataset
 from pll.review.promise_state import PromiseInForce, PromiseStatus
 from pll.review.session import ReviewSession
 from pll.review.tables import GOALS
 from pll.review.work import recent_rate
-from pll.ui.format import count, duration, plain
+from pll.ui.format import count, plain
 from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.routes import link
@@ -23,25 +24,15 @@ from pll.ui.routes import link
 LOOK, CERTIFY = GOALS
 NAMED = {LOOK: "Look", CERTIFY: "Certify"}
 EXPLAINED = {
-    LOOK: "Look at the labels that are most likely wrong, for as long as you like.",
-    CERTIFY: "At most a share of all labels is wrong in the end, and that is shown. You look at random controls and at "
-    "the least sure labels, and Candid says when you may stop.",
+    LOOK: "The labels that are most likely wrong, for as long as you like.",
+    CERTIFY: "Check labels until at most a few of all are wrong, for sure.",
 }
 ERRORS = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2)
-BOX = "review-promise-box"
 LEVELS = {0.9: "90 %", 0.95: "95 %", 0.99: "99 %"}
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What is to be promised of all labels.
-
-    Attributes:
-        error, level: see `certification.promise_all_labels`.
-    """
-
-    error: float
-    level: float
+BOX = "review-promise-box"
+ANEW = 20
+"""Decisions after which the number of checks to go is made anew. Were that after every one, it would tell which of them
+count."""
 
 
 # ---- the choice ------------------------------------------------------------------------------------------------------
@@ -64,10 +55,11 @@ def chooser(tab: ReviewTab) -> None:
             format_func=NAMED.__getitem__,
             captions=[EXPLAINED[goal] for goal in GOALS],
             key=f"review-goal-{review.id}",
+            label_visibility="collapsed",
         )
         made = review.promise_made
         if chosen == CERTIFY and now == LOOK and made is not None:
-            st.caption(f"Made before: {target(made)}. Its controls are drawn, and what was decided since counts.")
+            st.caption(f"Begun before: {target(made)}. What was decided since counts.")
         if chosen != now and (chosen == LOOK or made is not None):
             st.button(NAMED[chosen], key="review-goal-save", type="primary", on_click=switch, args=(tab, chosen))
         if chosen == CERTIFY:
@@ -81,78 +73,67 @@ def switch(tab: ReviewTab, goal: str) -> None:
     st.session_state[BOX] = False
     tab.manager.review.configure(goal=goal)
     tab.again()
-    st.toast("Saved.", icon=":material/verified_user:")
 
 
 def form(tab: ReviewTab) -> None:
-    """What is to be promised of all labels, and the button that makes it."""
-    review = tab.manager.review
-    wanted = ask(tab, f"review-all-{review.id}")
-    known = review.promises[-1].number if review.promises else 0
+    """How many labels may be wrong, how many checks that takes, and the button that begins them."""
+    review, key = tab.manager.review, f"review-all-{tab.manager.review.id}"
+    n = len(review.root)
+    error = float(
+        st.select_slider(
+            "Wrong labels at most",
+            ERRORS,
+            value=0.05,
+            format_func=lambda share: f"{in_100(share)} ({int(share * n + 1e-9):,} of {n:,})",
+            key=f"{key}-error",
+        )
+    )
+    level = float(
+        st.segmented_control(
+            "How sure",
+            list(LEVELS),
+            default=0.95,
+            required=True,
+            format_func=LEVELS.__getitem__,
+            key=f"{key}-level",
+        )
+    )
+    st.caption(f"{sentence(certification.expected_checks_of(review, error, level, error_rate(tab)), error, level)}")
+    if plan_dataset(n, error, level).controls > n / 2:
+        st.caption(":material/info: There are few labels for that: most of them have to be looked at.")
     before = certification.draws_before(review)
     if before:
-        together = max(0.0, 1 - (before + 1) * (1 - wanted.level))
+        together = max(0.0, 1 - (before + 1) * (1 - level))
         st.caption(
-            f":material/info: This would be draw {before + 1} of controls in this review; what is decided counts. "
-            f"All {before + 1} together hold "
-            f"with {percent(together, 0)} confidence. The certificate says so."
+            f":material/info: Begun {before + 1} times, all of it together is sure to {percent(together, 0)}. The "
+            "certificate says so."
         )
     now = review.promise
     same = (
         now is not None
-        and (now.record.error, now.record.level) == (wanted.error, wanted.level)
+        and (now.record.error, now.record.level) == (error, level)
         and not now.status(review.state, review.asked).done
     )
     st.button(
-        "Save and draw controls",
+        "Start checking",
         key="review-all-save",
         type="secondary" if same else "primary",
         on_click=make,
-        args=(tab, wanted, known),
+        args=(tab, error, level, review.promises[-1].number if review.promises else 0),
         disabled=same,
-        help="This promise has been made already; go on with it." if same else None,
+        help="This is under way already; go on with it." if same else None,
     )
-
-
-def ask(tab: ReviewTab, key: str) -> Wanted:
-    """Ask how many labels may be wrong, and say how many controls that takes."""
-    review = tab.manager.review
-    n = len(review.root)
-    error = st.select_slider(
-        "Wrong labels at most",
-        ERRORS,
-        value=0.05,
-        format_func=lambda share: f"{percent(share, None)} ({int(share * n + 1e-9):,} of {n:,})",
-        key=f"{key}-error",
-    )
-    level = st.segmented_control(
-        "Confidence level",
-        list(LEVELS),
-        default=0.95,
-        required=True,
-        format_func=LEVELS.__getitem__,
-        key=f"{key}-level",
-    )
-    wanted = Wanted(float(error), float(level or 0.95))
-    plan = plan_dataset(n, wanted.error, wanted.level)
-    st.caption(
-        f"{count(plan.controls, 'random control')} first, then the labels that look wrong. *Unsure* counts as wrong."
-    )
-    if plan.controls > n / 2:
-        st.caption(":material/info: There are few labels for such a promise: most of the labels have to be looked at.")
-    return wanted
 
 
 @toast_errors
-def make(tab: ReviewTab, wanted: Wanted, instead_of: int) -> None:
-    """Draw the controls of the promise; the desk hands them out from now on."""
+def make(tab: ReviewTab, error: float, level: float, instead_of: int) -> None:
+    """Freeze the labels and draw the checks; the desk hands them out from now on."""
     tab.require("owner")
-    review = tab.manager.review
     tab.manager.rank_now()  # the labels of this moment
     certification.promise_all_labels(
-        review,
-        wanted.error,
-        level=wanted.level,
+        tab.manager.review,
+        error,
+        level=level,
         by=tab.desk.reviewer,
         verified=tab.desk.verified,
         instead_of=instead_of,
@@ -160,92 +141,172 @@ def make(tab: ReviewTab, wanted: Wanted, instead_of: int) -> None:
     st.session_state[BOX] = False
     tab.manager.promised()
     tab.again()
-    st.toast("Saved. The model's view is hidden on the controls.", icon=":material/verified_user:")
+
+
+# ---- words -----------------------------------------------------------------------------------------------------------
+
+
+def in_100(share: float) -> str:
+    """A share in words.
+
+    >>> in_100(0.05), in_100(0.075)
+    ('5 in 100', '7.5 in 100')
+    """
+    return f"{100 * share:g} in 100"
+
+
+def sentence(found: ExpectedChecks, error: float, level: float) -> str:
+    """What is to be done, and what holds then.
+
+    >>> sentence(ExpectedChecks(250, 340, 420), 0.05, 0.95)
+    'Check about 340 more (250-420), then at most 5 in 100 are wrong (sure to 95 %).'
+    """
+    spread = f" ({found.low:,}-{found.high:,})" if found.low < found.high else ""
+    holds = f"at most {in_100(error)} are wrong (sure to {percent(level, 0)})"
+    return f"Check about {found.likely:,} more{spread}, then {holds}."
+
+
+def target(promise: PromiseInForce) -> str:
+    """What is to hold of all labels, as half a sentence."""
+    record = promise.record
+    return f"at most {in_100(record.error)} labels are wrong (sure to {percent(record.level, 0)})"
+
+
+def error_rate(tab: ReviewTab) -> float | None:
+    """Return the share of wrong labels to be expected before any check is answered; None where confidences say it."""
+    return None if tab.manager.data.annotations is not None else tab.manager.signals.expected_error_rate
+
+
+# ---- how far it is ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far the certificate is.
+
+    Attributes
+    ----------
+    expected : ExpectedChecks
+        Made anew every `ANEW` decisions.
+    status : PromiseStatus
+        As it was then; of a review that has ended, as it is.
+    words : str
+        The certificate in one sentence.
+    note : str
+        Why the desk shows no percentages; "" where it does.
+    minutes : int, optional
+        To go at the present pace; None where it is too early to say.
+    """
+
+    expected: ExpectedChecks
+    status: PromiseStatus
+    words: str
+    note: str = ""
+    minutes: int | None = None
+
+    @property
+    def share(self) -> float:
+        """Of the checks, done; in [0, 1]."""
+        done = self.status.looked_at
+        return 1.0 if self.status.done else done / max(1, done + self.expected.likely)
+
+
+def standing_of(tab: ReviewTab, promise: PromiseInForce) -> Standing:
+    """Return how far the certificate is."""
+    review = tab.manager.review
+    status = promise.status(review.state, review.asked)
+    key = (review.round.number, tab.made // ANEW, promise.record.number, status.done)
+    if tab.standing is None or tab.standing[0] != key:
+        tab.standing = key, _standing(tab, promise, status)
+    return tab.standing[1]
+
+
+def _standing(tab: ReviewTab, promise: PromiseInForce, status: PromiseStatus) -> Standing:
+    review = tab.manager.review
+    found = promise.expected(review.state, review.asked, error_rate(tab))
+    if status.done:
+        unsure = f" {count(status.unsure, 'label')} could not be told and count as wrong." if status.unsure else ""
+        unseen = f"{status.unseen:,} of {promise.n:,} labels were accepted without a look."
+        return Standing(found, status, f"Certified: {target(promise)}. {unseen}{unsure}")
+    if status.halfway and status.answered + status.halfway == status.controls:
+        return Standing(found, status, f"{count(status.halfway, 'label')} wait for a second reviewer.")
+    pace = recent_rate(review.state)
+    note = ""
+    if status.answered < status.controls:
+        note = f"No percentages for the first {status.controls:,}: your answers measure the model, so it must not hint."
+    words = sentence(found, promise.record.error, promise.record.level)
+    return Standing(found, status, words, note, max(1, round(found.likely / pace)) if pace else None)
+
+
+def certified(tab: ReviewTab, promise: PromiseInForce) -> None:
+    """The certified labels to take away, where the certificate is earned."""
+    review = tab.manager.review
+    found = standing_of(tab, promise)
+    st.success(plain(found.words), icon=":material/verified:")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.download_button(
+            "Download certified labels",
+            lambda: final_csv(tab, promise),
+            file_name="certified-labels.csv",
+            mime="text/csv",
+            type="primary",
+            icon=":material/download:",
+            key="review-certified",
+            on_click="ignore",
+        )
+        link("export", "Certificate and other files", run=review.current.run)
+
+
+def final_csv(tab: ReviewTab, promise: PromiseInForce) -> bytes:
+    """All labels as the certificate leaves them."""
+    review = tab.manager.review
+    made = promise.certified(review.state, review.asked)
+    return made.final.to_csv(index=False, lineterminator="\n").encode()
 
 
 def draw(tab: ReviewTab) -> None:
-    """The promise about all labels that people work for; nothing where it is another."""
+    """How far the certificate is; nothing where people look."""
     review = tab.manager.review
     try:
         promise = review.promise
     except UserError as error:
-        st.warning(plain(error), icon=":material/info:")
+        st.warning(plain(error), icon=":material/warning:")
         return
-    if promise is not None:
-        st.markdown("**The promise about all labels**")
-        standing(tab, promise)
-    elif review.record.goal == CERTIFY:
-        st.info(
-            "Other labels are under review now; the promise about all labels was about the ones before.",
-            icon=":material/info:",
-        )
-
-
-# ---- state -----------------------------------------------------------------------------------------------------------
-
-
-def standing(tab: ReviewTab, promise: PromiseInForce) -> None:
-    """What is certified, how far it is, and what further decisions buy."""
-    review = tab.manager.review
-    status = promise.status(review.state, review.asked)
-    st.caption(plain(f"{target(promise)}."))
-    if status.done:
-        unsure = f" {count(status.unsure, 'label')} could not be told and count as wrong." if status.unsure else ""
-        st.success(
-            f"Certified. {status.unseen:,} labels are accepted unchecked; nothing is left to check.{unsure}",
-            icon=":material/verified:",
-        )
-        link("export", "Download the certificate", run=review.current.run)
+    if promise is None:
+        return
+    found = standing_of(tab, promise)
+    if found.status.done:
+        certified(tab, promise)
     else:
-        st.info(next_words(review, promise, status, error_rate(tab)), icon=":material/hourglass_bottom:")
-    st.progress(
-        min(1.0, status.answered / max(1, status.controls)),
-        text=f"{status.answered:,} of {count(status.controls, 'control')} answered, {status.wrong:,} wrong",
-    )
-    draws = draw_words(promise.promise)
-    if draws:
-        st.caption(f":material/info: {draws}")
+        st.progress(min(1.0, found.share), text=plain(found.words))
 
 
-def target(promise: PromiseInForce) -> str:
-    """Guarantee for, as half a sentence."""
-    record = promise.record
-    sure = f"{percent(record.level, 0)} confidence"
-    return f"At most {promise.plan.allowed:,} of {promise.n:,} labels wrong ({percent(record.error, None)}), {sure}"
-
-
-def error_rate(tab: ReviewTab) -> float | None:
-    """Return the share of wrong labels to be expected before any control is answered; None where confidences say it."""
-    return None if tab.manager.data.annotations is not None else tab.manager.signals.neighbour_disagreement
-
-
-def next_words(review: ReviewSession, promise: PromiseInForce, status: PromiseStatus, rate: float | None) -> str:
-    """What is left to do, and how long it may take."""
-    if status.halfway and status.answered + status.halfway == status.controls:
-        return f"{count(status.halfway, 'control')} wait for a second reviewer."
-    found = promise.expected(review.state, review.asked, rate)
-    pace = recent_rate(review.state)
-    spent = duration(max(60, round(found.likely / pace) * 60)).removesuffix(" 0 s") if pace else ""
-    when = f" About {spent} at the present rate." if spent and found.likely else ""
-    return f"Check about {found.likely:,} more labels ({found.low:,} to {found.high:,}).{when}"
-
-
-def line(tab: ReviewTab) -> tuple[str, float, bool]:
-    """The promise as the line above the desk: words, progress (0-1), whether it holds."""
-    review, promise = tab.manager.review, tab.manager.review.promise
-    assert promise is not None
+def for_experts(tab: ReviewTab) -> None:
+    """The draw behind the certificate."""
+    review = tab.manager.review
+    promise = review.promise_made
+    if promise is None:
+        return
     status = promise.status(review.state, review.asked)
-    words = f"At most {percent(promise.record.error, None)} of all labels wrong"
-    if status.done:
-        return f"{words}: certified", 1.0, True
-    rest = max(1, promise.expected(review.state, review.asked, error_rate(tab)).likely)
-    return f"{words}: about {rest:,} to go", status.looked_at / (status.looked_at + rest), False
+    st.markdown("**Certificate**")
+    st.caption(
+        plain(
+            f"At most {promise.plan.allowed:,} of {promise.n:,} labels wrong. {status.answered:,} of "
+            f"{count(status.controls, 'control')} answered, {status.wrong:,} wrong. {draw_words(promise.promise)}"
+        )
+    )
+
+
+def is_certified(review: ReviewSession) -> bool:
+    """Whether people certify and are done."""
+    promise = review.promise
+    return promise is not None and promise.status(review.state, review.asked).done
 
 
 def nothing_left(tab: ReviewTab) -> bool:
-    """Say that the promise is kept; whether it is."""
-    review = tab.manager.review
-    if review.promise is None or not review.promise.status(review.state, review.asked).done:
+    """Say that the certificate is earned; whether it is."""
+    promise = tab.manager.review.promise
+    if promise is None or not is_certified(tab.manager.review):
         return False
-    standing(tab, review.promise)
+    certified(tab, promise)
     return True

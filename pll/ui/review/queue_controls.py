@@ -139,7 +139,8 @@ def nothing_left(tab: ReviewTab) -> None:
     """The queue is empty for this reviewer."""
     state = tab.manager.review.state
     unsure = state.rows_with("unsure")
-    if promise_panel.nothing_left(tab):
+    certified = promise_panel.nothing_left(tab)
+    if certified:
         pass
     elif tab.filter is not UNFILTERED:
         st.info("No example left matches your filters.", icon=":material/filter_alt_off:")
@@ -152,7 +153,8 @@ def nothing_left(tab: ReviewTab) -> None:
         st.success(f"Every example has been decided.{left}", icon=":material/check_circle:")
     if tab.desk.history(1):
         st.button("Undo last decision", icon=":material/undo:", on_click=undo, args=(tab,), shortcut=_undo_key(tab))
-    link("export", "Export the labels", run=tab.manager.review.current.run)
+    if not certified:
+        link("export", "Export the labels", run=tab.manager.review.current.run)
 
 
 def _undo_key(tab: ReviewTab) -> str | None:

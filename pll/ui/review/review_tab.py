@@ -110,7 +110,7 @@ class ReviewTab(MessageHandler):
         made: decisions stored in this work session; began: when it did, UTC.
         trail: what can be looked back at, the newest first.
         filter: what is assigned.
-        line: where the certificate stood at the last tenth decision.
+        standing: how far the certificate was (`promise_panel.Standing`), and when.
     """
 
     storing = "say"
@@ -129,7 +129,7 @@ class ReviewTab(MessageHandler):
     began: datetime = field(default_factory=lambda: datetime.now(UTC))
     trail: list[Event] = field(default_factory=list)
     filter: QueueFilter = UNFILTERED
-    line: tuple[tuple[Any, ...], tuple[str, float, bool]] | None = None
+    standing: tuple[tuple[Any, ...], Any] | None = None
     check: Callable[[Role], None] | None = None
 
     def may(self, needed: Role) -> bool:

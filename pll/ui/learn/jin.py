@@ -11,7 +11,7 @@ from pll.analysis.theory.risk import TwoObjectives, two_objectives
 from pll.colors import ACCENT
 from pll.ui import charts
 from pll.ui.learn.guess import guess
-from pll.ui.learn.layout import INK, beside, heading, line, marker
+from pll.ui.learn.layout import INK, beside, formula, heading, line, marker
 from pll.ui.routes import link
 
 ANSWERS = ("At the same model", "At different models")
@@ -24,11 +24,7 @@ def draw() -> None:
     with words:
         st.markdown(
             "In 2003 Jin and Ghahramani fitted the model to a *prior* $z_i$ over the candidates by KL divergence, and "
-            "estimated the prior again after each fit (an EM algorithm):"
-        )
-        st.latex(
-            r"\begin{aligned} \text{theirs:} \quad & \tfrac1n \textstyle\sum_i \mathrm{KL}[z_i \,\|\, g(x_i)] \\ "
-            r"\text{here:} \quad & \tfrac1n \textstyle\sum_i \sum_j w_{ij}\, \ell(g(x_i), e^j) \end{aligned}"
+            "estimated the prior again after each fit (an EM algorithm). Here the weights are in the loss."
         )
         z = st.slider(
             "Weight of the first of two candidates, z = w",
@@ -42,8 +38,10 @@ def draw() -> None:
         )
         found = two_objectives(z)
         shown = guess("jin", "Where is each of the two curves at its least?", ANSWERS, lambda: int(apart(found) > 0))
-        st.latex(
-            r"\begin{gathered} \textstyle\sum_j z_j (-\log g_j) = \mathrm{KL}[z \,\|\, g] + H(z) \\ "
+        formula(
+            r"\begin{gathered} \text{theirs: } \tfrac1n \textstyle\sum_i \mathrm{KL}[z_i \,\|\, g(x_i)] \\ "
+            r"\text{here: } \tfrac1n \textstyle\sum_i \sum_j w_{ij}\, \ell(g(x_i), e^j) \\ "
+            r"\textstyle\sum_j z_j (-\log g_j) = \mathrm{KL}[z \,\|\, g] + H(z) \\ "
             rf"H({z:.2f},\; {1 - z:.2f}) = {found.entropy:.3f} \end{{gathered}}"
         )
         if shown:

@@ -15,7 +15,7 @@ from pll.ui.format import count, plain, state_icon
 from pll.ui.routes import link
 from pll.ui.view_state import run_view
 
-RECENT = 5
+RECENT = 3
 
 
 def prepare() -> None:

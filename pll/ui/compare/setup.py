@@ -13,13 +13,15 @@ from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.methods import METHODS, get_method, method_title
 from pll.methods.advice import advise
+from pll.methods.classical import ClassicalEstimator
+from pll.methods.voting import VoteEstimator
 from pll.runs.config import RunConfig
 from pll.runs.fit_loop import new_estimator
-from pll.runs.lanes import USUAL, lane_configs, why_not
+from pll.runs.lanes import lane_configs, why_not
 from pll.runs.run import MOST_LANES, Run
 from pll.synthesis import FLIPS, Flip
 from pll.training.models import MODEL_INFO
-from pll.ui import charts, session
+from pll.ui import session
 from pll.ui.format import count, duration, plain
 from pll.ui.routes import link
 from pll.ui.session import ChosenData
@@ -37,6 +39,13 @@ PACE = 8.0
 FOR_EYES = 15.0
 """Seconds: what would take longer by itself, or at that pace, goes at full speed."""
 Make = Callable[[], Run]
+VARIANTS = "PRODEN with weights that are renewed less often, all at once, or never"
+SUPERVISED = "Supervised: it learns from the true labels, and shows what is possible"
+LOSSES = "Other losses for the same networks"
+CLASSICAL = "Classical methods: neighbours, margins, codes"
+VOTES = "From votes alone, without features"
+FAMILIES = (VARIANTS, SUPERVISED, LOSSES, CLASSICAL, VOTES)
+"""What methods have in common, a line each."""
 
 
 def choose_data(*, with_q: bool = True) -> tuple[ChosenData, PartialLabelDataset]:
@@ -49,29 +58,15 @@ def choose_data(*, with_q: bool = True) -> tuple[ChosenData, PartialLabelDataset
         UserError: it cannot be read, or nothing can be learnt from it.
     """
     choice = session.chosen() or DIGITS
-    if not with_q:
-        data = session.dataset_with_candidates(choice)
-        _describe(data)
-        return choice, data
-    left, right = st.columns([3, 2], gap="large", vertical_alignment="center")
-    with left:
+    above = st.container(horizontal=True, vertical_alignment="center", gap="medium")
+    if with_q:
         choice = _as_ambiguous_as_wished(choice)
-        data = session.dataset_with_candidates(choice)
-        _describe(data)
-    with right:
-        figure, _ = charts.sizes_chart(data.sets().sizes)
-        figure.update_layout(height=200)
-        st.plotly_chart(figure, key="compare-sizes", alt="Candidates an example", config={"displayModeBar": False})
+    data = session.dataset_with_candidates(choice)
+    with above:
+        what = f"{count(len(data), 'example')}, {count(data.n_classes, 'class', 'classes')}"
+        st.markdown(f"**{plain(data.name)}** — {what}", width="content")
+        link("data", "Choose other data")
     return choice, data
-
-
-def _describe(data: PartialLabelDataset) -> None:
-    sets = data.sets()
-    st.markdown(
-        f"**{plain(data.name)}** — {count(len(data), 'example')}, {count(sets.n_classes, 'class', 'classes')}, "
-        f"{sets.nnz / len(sets):.2f} candidates on average"
-    )
-    link("data", "Choose other data")
 
 
 def _as_ambiguous_as_wished(choice: ChosenData) -> ChosenData:
@@ -92,33 +87,54 @@ def _as_ambiguous_as_wished(choice: ChosenData) -> ChosenData:
 
 
 def choose_lanes(data: PartialLabelDataset) -> list[str]:
-    """Up to five methods, of those that fit the data; for the others, why not."""
-    fitting = {method: why_not(method, data) for method in METHODS}
-    able = [method for method, reason in fitting.items() if reason is None]
+    """Up to five methods, of those that fit the data: three that tell much, and all others by family."""
+    voted = data.annotations is not None
+    able = [
+        method
+        for method, kind in METHODS.items()
+        if (voted or not issubclass(kind, VoteEstimator)) and why_not(method, data) is None
+    ]
+    first = opening(able, has_votes=voted)
     key = f"compare_lanes-{','.join(able)}"
-    chosen = st.pills(
-        f"Lanes, up to {MOST_LANES}",
-        able,
+    chosen = _pills(f"Methods, up to {MOST_LANES}", first, key, default=first)
+    with st.expander("More methods", icon=":material/add:"):
+        for family in FAMILIES:
+            members = [method for method in able if method not in first and family_of(method) == family]
+            if members:
+                chosen += _pills(family, members, f"{key}-{family}")
+    return [method for method in METHODS if method in chosen]
+
+
+def opening(able: Sequence[str], *, has_votes: bool) -> list[str]:
+    """PRODEN and two others: without weights and with the truth; where people voted, what needs no features.
+
+    >>> opening(["plknn", "pn-oracle", "proden", "proden-naive"], has_votes=False)
+    ['proden', 'proden-naive', 'pn-oracle']
+    """
+    wished = ("proden", "majority", "dawid-skene") if has_votes else ("proden", "proden-naive", "pn-oracle", "plknn")
+    return [method for method in wished if method in able][:3]
+
+
+def family_of(method: str) -> str:
+    """Which of `FAMILIES` a method is of."""
+    kind = METHODS[method]
+    if issubclass(kind, VoteEstimator):
+        return VOTES
+    if issubclass(kind, ClassicalEstimator):
+        return CLASSICAL
+    return VARIANTS if method.startswith("pro") else SUPERVISED if kind.needs_truth else LOSSES
+
+
+def _pills(title: str, methods: Sequence[str], key: str, default: Sequence[str] = ()) -> list[str]:
+    return st.pills(
+        title,
+        methods,
         selection_mode="multi",
-        default=[method for method in USUAL if method in able],
+        default=default,
         format_func=method_title,
         key=key,
-        help="They start from the same parameters and see the same batches in the same order.",
+        help="They start from the same parameters and see the same batches in the same order." if default else None,
     )
-    for method, reason in fitting.items():
-        if reason is not None:
-            st.caption(f":material/block: {method_title(method)}: {plain(reason)}")
-    return in_order(chosen)
-
-
-def in_order(chosen: Sequence[str]) -> list[str]:
-    """The usual lanes first, then the others as the methods are listed.
-
-    >>> in_order(["ipal", "proden-naive", "proden"])
-    ['proden', 'proden-naive', 'ipal']
-    """
-    rest = [method for method in METHODS if method not in USUAL]
-    return [method for method in [*USUAL, *rest] if method in chosen]
 
 
 def settings(choice: ChosenData, data: PartialLabelDataset, methods: Sequence[str]) -> list[RunConfig]:

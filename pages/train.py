@@ -6,11 +6,11 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.runs.run import Run
-from pll.ui import controls, health_notice, links, live_page, session
+from pll.ui import controls, links, live_page, session
 from pll.ui.data import loader
 from pll.ui.format import count, plain
 from pll.ui.routes import go, link
-from pll.ui.train import chosen, heading, live, presenter, setup
+from pll.ui.train import heading, live, presenter, setup
 from pll.ui.view_state import run_view
 
 
@@ -31,11 +31,7 @@ def prepare() -> None:
         return
     if data is None:  # it is being made, as the page says
         return
-    sets = data.sets()
-    st.markdown(
-        f"**{plain(data.name)}** — {count(len(data), 'example')}, {count(sets.n_classes, 'class', 'classes')}, "
-        f"{sets.nnz / len(sets):.2f} candidates on average"
-    )
+    st.markdown(f"**{plain(data.name)}** — {count(len(data), 'example')}, {count(data.n_classes, 'class', 'classes')}")
     config = setup.settings(choice, data)
     can_start = setup.advice(config, data)
     if st.button("Start training", type="primary", icon=":material/play_arrow:", disabled=not can_start):
@@ -61,9 +57,7 @@ def follow(run: Run) -> None:
         with st.container(gap="xsmall"):  # always there: pictures that change places are made anew
             if snapshot.error:
                 st.error(plain(snapshot.error), icon=":material/error:")
-            health_notice.show(snapshot.health, more=chosen.warnings_of(run))
         live_page.watch(run, snapshot.state, live.draw, live.PLACEHOLDER)
-        chosen.panel(run)
         links.end_of_lesson(run_view(run))
     heading.begin(run)
 

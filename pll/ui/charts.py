@@ -43,9 +43,8 @@ def script_name() -> str:
 
 def show(figure: go.Figure, table: pd.DataFrame, key: str, alt: str) -> None:
     """Show a chart; a button opens its numbers and downloads (PNG, SVG, CSV)."""
-    save = {"format": "svg", "filename": f"candid-{key}"}
     _disarm(figure)
-    st.plotly_chart(figure, key=key, alt=alt, config={"displaylogo": False, "toImageButtonOptions": save})
+    st.plotly_chart(figure, key=key, alt=alt, config={"displayModeBar": False})  # it would cover the title
     numbers = st.popover(
         "Numbers and picture", icon=":material/table:", type="tertiary", key=f"{key}-numbers", on_change="rerun"
     )

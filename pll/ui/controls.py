@@ -51,7 +51,8 @@ def bar(run: Run, state: str) -> None:
             transport(run, state, can_move=can_move, can_step=holder is None or "step" in holder.takes)
         if can_move and not elsewhere and "speed" not in hidden:
             speed(run)
-            patience(run)
+            if run.is_comparison or state not in ("running", "queued"):
+                patience(run)
         if state in ("stopped", "interrupted") and not elsewhere and run.config.processes > 1:
             processes(run)
     if elsewhere:
@@ -60,11 +61,18 @@ def bar(run: Run, state: str) -> None:
 
 def transport(run: Run, state: str, *, can_move: bool, can_step: bool) -> None:
     """Show pause or resume, steps and stop."""
-    play_or_pause(run, moving=state in ("running", "queued"), disabled=not can_move)
+    moving = state in ("running", "queued")
+    play_or_pause(run, moving=moving, disabled=not can_move)
+    is_active = moving or state == "paused"
+    st.button(
+        "Stop", icon=":material/stop:", key="stop", on_click=stop, args=(run,), disabled=not (can_move and is_active)
+    )
+    if moving and not run.is_comparison:  # who only waits for labels need not see the rest
+        return
     steps(run, disabled=not (can_move and can_step))
     if not run.is_comparison:
         st.button(
-            "Next batch",
+            "Next step",
             key="step-batch",
             on_click=step,
             args=(run, None, 1),
@@ -72,10 +80,6 @@ def transport(run: Run, state: str, *, can_move: bool, can_step: bool) -> None:
             help="Run one mini-batch, then pause.",
             disabled=not (can_move and can_step),
         )
-    is_active = state in ("running", "queued", "paused")
-    st.button(
-        "Stop", icon=":material/stop:", key="stop", on_click=stop, args=(run,), disabled=not (can_move and is_active)
-    )
 
 
 def play_or_pause(run: Run, *, moving: bool, disabled: bool) -> None:
@@ -99,7 +103,7 @@ def steps(run: Run, *, disabled: bool) -> None:
     whose = " of every lane" if run.is_comparison else ""
     for epochs in STEPS:
         st.button(
-            "Run 1 epoch" if epochs == 1 else f"Run {epochs}",
+            f"Run {epochs}",
             key=f"step-{epochs}",
             on_click=step,
             args=(run, epochs),
@@ -207,20 +211,18 @@ def format_speed(epochs_a_second: float) -> str:
     """A speed.
 
     >>> format_speed(FULL_SPEED), format_speed(1.0), format_speed(2.5)
-    ('Full speed', '1 epoch a second', '2.5 epochs a second')
+    ('Full speed', '1 a second', '2.5 a second')
     """
-    if epochs_a_second == FULL_SPEED:
-        return "Full speed"
-    return f"{epochs_a_second:g} epoch{'s' * (epochs_a_second != 1)} a second"
+    return "Full speed" if epochs_a_second == FULL_SPEED else f"{epochs_a_second:g} a second"
 
 
 def format_patience(epochs: int) -> str:
     """When a run stops by itself.
 
     >>> format_patience(NEVER), format_patience(10)
-    ('Train to the end', 'Stop when settled: 10 epochs')
+    ('Train to the end', 'Stop when settled: 10')
     """
-    return f"Stop when settled: {count(epochs, 'epoch')}" if epochs else "Train to the end"
+    return f"Stop when settled: {epochs}" if epochs else "Train to the end"
 
 
 # ---- what the buttons do -------------------------------------------------------------------------------------------

@@ -168,26 +168,33 @@ def format_state(snapshot: Snapshot) -> str:
         case "running":
             return f"Training: {_format_work(snapshot, total)}"
         case "paused":
-            return f"Paused after epoch {snapshot.epoch}{total}."
+            return f"Paused after {snapshot.epoch}{total}."
         case "stopped":
-            return f"Stopped after epoch {snapshot.epoch}{total}. You can resume it."
+            return f"Stopped after {snapshot.epoch}{total}. You can resume it."
         case "interrupted":
-            return f"Interrupted after epoch {snapshot.epoch}{total}. You can resume it from its last checkpoint."
+            return f"Interrupted after {snapshot.epoch}{total}. You can resume it from its last checkpoint."
         case "failed":
-            return f"Failed after epoch {snapshot.epoch}{total}."
+            return f"Failed after {snapshot.epoch}{total}."
         case _:
-            return f"Finished: {count(snapshot.epoch, 'epoch')}."
+            return "Finished."
 
 
 def _format_work(snapshot: Snapshot, total: str) -> str:
-    """What is being trained; of one lane how fast, of several how long it will take."""
+    """What is being trained, and how long it will take."""
     stage = next((lane.stage for lane in snapshot.lanes if lane.stage and lane.state == "running"), "")
-    epoch = f"epoch {snapshot.epoch}{total}"
-    if len(snapshot.lanes) > 1:
-        left = f"about {duration(snapshot.seconds_left)} left" if snapshot.seconds_left else ""
-        return " · ".join(part for part in (epoch, stage, left) if part)
-    rate = snapshot.rows[-1]["examples_per_second"] if snapshot.rows else None
-    return stage or epoch + (f" · {rate:,.0f} examples a second" if rate else "")
+    if len(snapshot.lanes) == 1 and stage:
+        return stage
+    left = f"about {duration(max(1.0, snapshot.seconds_left))} left" if snapshot.seconds_left else ""
+    return " · ".join(part for part in (f"{snapshot.epoch}{total}", stage, left) if part)
+
+
+def about_seconds(seconds: float) -> str:
+    """An estimate, no finer than it can be.
+
+    >>> about_seconds(5), about_seconds(100)
+    ('less than a minute', 'about 2 minutes')
+    """
+    return "less than a minute" if seconds < 60 else f"about {count(-(-round(seconds) // 60), 'minute')}"
 
 
 EXCERPT = 160

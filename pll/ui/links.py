@@ -33,11 +33,11 @@ from pll.ui.data import known_data
 from pll.ui.format import plain
 from pll.ui.routes import address
 from pll.ui.session import ChosenData
-from pll.ui.train.views import VIEWS
+from pll.ui.train.views import EXPERT_VIEWS, VIEWS
 from pll.ui.view_state import RunView, run_view
 
 AT_ONCE, WAITING = "Trains at once", "Waits before epoch 1"
-SLUGS = {slug(title): title for title in VIEWS}
+SLUGS = {slug(title): title for title in (*VIEWS, *EXPERT_VIEWS)}
 
 
 # ---- a link that is opened -------------------------------------------------------------------------------------------

@@ -31,24 +31,20 @@ Draw = Callable[[list[Scene], Snapshot], None]
 
 def heading(
     snapshot: Snapshot,
-    in_short: str,
     hidden: Collection[str],
     *,
-    settings: Callable[[], None],
+    beside: Callable[[], None],
     share: Callable[[], None],
     onward: Callable[[], None],
-    beside: Callable[[], None],
 ) -> None:
-    """Show name, state and settings; at the right, sharing and next steps.
+    """Show name and state; at the right, sharing and next steps.
 
     Parameters
     ----------
-    in_short
-        How it was set up, in one line.
     hidden
         What a lesson puts away.
     beside
-        Draws what is beside that line.
+        Draws what stands beside the state.
     """
     with st.container(
         key="run-heading", horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"
@@ -56,18 +52,12 @@ def heading(
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
             st.title(plain(snapshot.name), width="content", anchor=False)
             st.markdown(f"{state_icon(snapshot)} {STATES[snapshot.state]}", width="content")
-            if "settings" not in hidden:
-                with st.popover("Settings", icon=":material/tune:", type="tertiary"):
-                    settings()
+            beside()
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
             if not hidden:  # a lesson is shared by its author
                 share()
             if "next" not in hidden:
                 onward()
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        if "settings" not in hidden:
-            st.caption(plain(in_short), width="content")
-        beside()
 
 
 def watch(run: Run, state: str, draw: Draw, height: int) -> None:
@@ -121,7 +111,8 @@ def progress(now: Sequence[Scene], snapshot: Snapshot) -> None:
     looking = now[0].looking
     when = max(now, key=lambda scene: scene.frame.epoch).frame.when.lower()
     back = "" if looking.follow or all(scene.is_latest for scene in now) else f" · **in view: {when}**"
-    st.caption(format_state(snapshot) + back)
+    if back or snapshot.state != "finished":
+        st.caption(format_state(snapshot) + back)
     draw_timeline(now, snapshot)
     for scene in now if len(now) > 1 else ():
         if scene.figures.failure:

@@ -28,8 +28,6 @@ from pll.runs.snapshots import LaneSnapshot, Snapshot
 from pll.training.metrics import TRUTH_METRICS
 from pll.weights import Sharpness, Weights, identified_labels, sharpness
 
-FOLLOWING = ("One example", "Map", "Triangle", "Slow motion")
-"""Views that show the chosen example by themselves."""
 EARLY = 0.1
 """Share of the epochs after which the verdict looks what became of early mistakes."""
 KEPT_FRAMES = 12
@@ -92,7 +90,7 @@ class RunView:
     selected: int | None = None
     order: str = "confidence"
     frozen: npt.NDArray[np.int64] | None = field(default=None, repr=False)
-    view: str = "Examples"
+    view: str = "Pictures"
     listed: str | None = None
     phase: int = 0
     slow: tuple[tuple[Any, ...], Any] | None = field(default=None, repr=False)
@@ -112,15 +110,14 @@ class RunView:
         """The widget that says which view is shown."""
         return f"view-{self.run_id}"
 
+    @property
+    def expert_key(self) -> str:
+        """The widget that says which view for experts is shown."""
+        return f"expert-view-{self.run_id}"
+
     def select(self, example: int) -> None:
         """Select this example."""
         self.selected = example
-
-    def open_story(self, example: int) -> None:
-        """Select this example, and show its history unless the current view shows it."""
-        self.select(example)
-        if self.view not in FOLLOWING:
-            self.view = st.session_state[self.view_key] = "One example"
 
     def draw_outline(self, outline: list[tuple[int, int]] | None) -> None:
         """Keep what was drawn on the map; None clears it."""

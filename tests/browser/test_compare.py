@@ -25,7 +25,7 @@ def begun(app: str, new_page: Any) -> Callable[..., Any]:
         page = new_page(viewport={"width": 1280, "height": 1400})
         page.goto(f"{app}/{LINK}&" + "&".join(f"{name}={value}" for name, value in settings.items()))
         page.get_by_role("button", name="Start", exact=True).click()
-        page.get_by_text(f"Paused after epoch 0 of {settings['epochs']}.").wait_for()
+        page.get_by_text(f"Paused after 0 of {settings['epochs']}.").wait_for()
         return page
 
     return open_link
@@ -48,12 +48,12 @@ def in_every_star(page: Any, when: str) -> None:
 def test_five_lanes_from_start_to_verdict(begun: Callable[..., Any], tmp_path: Path) -> None:
     page = begun(data="digits", q=0.7, holdout=0.2, epochs=40)
     page.locator(".plot canvas").nth(4).wait_for()
-    choose_speed(page, "1 epoch a second")
+    choose_speed(page, "1 a second")
     press(page, "Resume")
     page.locator(".lines svg polyline").nth(3 * len(LANES) - 1).wait_for()  # drawn only while lanes move
     choose_speed(page, "Full speed")
     before = page.locator(".plot canvas").nth(0).evaluate("canvas => canvas.toDataURL()")
-    page.get_by_text("Finished: 40 epochs.").wait_for()
+    page.get_by_text("Finished.").wait_for()
     page.get_by_text("What this shows", exact=True).wait_for()
     page.locator(".js-plotly-plot").nth(2).wait_for()
     assert page.locator(".plot canvas").nth(0).evaluate("canvas => canvas.toDataURL()") != before
@@ -79,9 +79,9 @@ def test_five_lanes_from_start_to_verdict(begun: Callable[..., Any], tmp_path: P
 def test_lanes_are_moved_as_one_looked_back_at_and_found_again(begun: Callable[..., Any], new_page: Any) -> None:
     page = begun(data="iris", q=0.3, epochs=100)
     press(page, "Run 5")
-    page.get_by_text("Paused after epoch 5 of 100.").wait_for()
-    press(page, "Run 1 epoch")
-    page.get_by_text("Paused after epoch 6 of 100.").wait_for()
+    page.get_by_text("Paused after 5 of 100.").wait_for()
+    press(page, "Run 1")
+    page.get_by_text("Paused after 6 of 100.").wait_for()
     in_every_star(page, "Epoch 6")
 
     page.locator(".timeline .track").focus()
@@ -89,19 +89,19 @@ def test_lanes_are_moved_as_one_looked_back_at_and_found_again(begun: Callable[.
         page.keyboard.press("ArrowLeft")
     page.get_by_text("in view: epoch 3").wait_for()
     in_every_star(page, "Epoch 3")
-    assert page.get_by_text("Paused after epoch 6 of 100.").is_visible()  # the lanes do not care
+    assert page.get_by_text("Paused after 6 of 100.").is_visible()  # the lanes do not care
 
     page.reload()
-    page.get_by_text("Paused after epoch 6 of 100.").wait_for()
+    page.get_by_text("Paused after 6 of 100.").wait_for()
     other = new_page()
     other.goto(page.url)
-    other.get_by_text("Paused after epoch 6 of 100.").wait_for()
+    other.get_by_text("Paused after 6 of 100.").wait_for()
     press(other, "Stop")
-    other.get_by_text("Stopped after epoch 6 of 100.").wait_for()
-    page.get_by_text("Stopped after epoch 6 of 100.").wait_for()
+    other.get_by_text("Stopped after 6 of 100.").wait_for()
+    page.get_by_text("Stopped after 6 of 100.").wait_for()
     page.get_by_role("link", name="Open").nth(2).click()
     page.get_by_text("PRODEN-naive · linear").wait_for()
-    page.get_by_text("Stopped after epoch 6 of 100.").wait_for()
+    page.get_by_text("Stopped after 6 of 100.").wait_for()
 
 
 def test_all_lanes_fit_on_a_phone(app: str, new_page: Any) -> None:

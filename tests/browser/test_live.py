@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from pll.ui.train.views import VIEWS
-
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
@@ -22,7 +20,7 @@ def paused(app: str, new_page: Any) -> Any:
     page = new_page(viewport={"width": 1280, "height": 1400})
     page.goto(f"{app}/{LINK}")
     page.get_by_role("button", name="Start", exact=True).click()
-    page.get_by_text("Paused after epoch 0 of 100.").wait_for()
+    page.get_by_text("Paused after 0 of 100.").wait_for()
     return page
 
 
@@ -33,7 +31,7 @@ def press(page: Any, name: str) -> None:
 def slow_down(page: Any) -> None:
     """The slowest pace: what is to be seen while it trains is then there for a minute and a half."""
     page.get_by_role("combobox").first.click()
-    page.get_by_role("option", name="1 epoch a second", exact=True).click()
+    page.get_by_role("option", name="1 a second", exact=True).click()
 
 
 def wait_for_epoch(page: Any, epoch: int) -> None:
@@ -53,13 +51,13 @@ def shown(page: Any) -> str:
 
 def trained(page: Any) -> int:
     """How many epochs the run has."""
-    said = page.get_by_text(re.compile("^(Training: epoch|Paused after epoch) ")).inner_text()
-    return int(said.split("epoch ")[1].split(" ")[0])
+    said = page.get_by_text(re.compile("^(Training:|Paused after) ")).inner_text()
+    return int(re.search(r"\d+", said)[0])
 
 
 def places(page: Any) -> list[Any]:
     """Where some buttons are."""
-    names = ("Restart", "Run 1 epoch", "Run 25", "Stop")
+    names = ("Restart", "Stop")
     return [page.get_by_role("button", name=name).bounding_box() for name in names]
 
 
@@ -69,23 +67,23 @@ def test_steps_play_and_pause(paused: Any) -> None:
     before = places(page)
     canvas = page.locator(".plot canvas").first
     canvas.evaluate("canvas => { canvas.mark = 'the same'; }")
-    press(page, "Next batch")
+    press(page, "Next step")
     page.get_by_text("Epoch 0 and 1 of 6 mini-batches").first.wait_for()
-    press(page, "Run 1 epoch")
-    page.get_by_text("Paused after epoch 1 of 100.").wait_for()
+    press(page, "Run 1")
+    page.get_by_text("Paused after 1 of 100.").wait_for()
     press(page, "Run 5")
-    page.get_by_text("Paused after epoch 6 of 100.").wait_for()
+    page.get_by_text("Paused after 6 of 100.").wait_for()
     page.get_by_text("Epoch 6", exact=True).first.wait_for()
     page.keyboard.press("p")
-    page.get_by_text("Training: epoch").wait_for()
+    page.get_by_text("Training:").wait_for()
     assert places(page) == before  # no button moves away under the pointer
     page.keyboard.press("p")
-    page.get_by_text("Paused after epoch").wait_for()
+    page.get_by_text("Paused after").wait_for()
     still = trained(page)
-    press(page, "Run 1 epoch")
-    page.get_by_text(f"Paused after epoch {still + 1} of 100.").wait_for()  # it stood still meanwhile
+    press(page, "Run 1")
+    page.get_by_text(f"Paused after {still + 1} of 100.").wait_for()  # it stood still meanwhile
     press(page, "Stop")
-    page.get_by_text("Stopped after epoch").wait_for()
+    page.get_by_text("Stopped after").wait_for()
     assert places(page) == before
     assert canvas.evaluate("canvas => canvas.isConnected && canvas.mark") == "the same"  # never made anew
 
@@ -94,9 +92,9 @@ def test_going_back_while_it_trains(paused: Any) -> None:
     page = paused
     slow_down(page)
     press(page, "Run 5")
-    page.get_by_text("Paused after epoch 5 of 100.").wait_for()
+    page.get_by_text("Paused after 5 of 100.").wait_for()
     press(page, "Resume")
-    page.get_by_text("Training: epoch").wait_for()
+    page.get_by_text("Training:").wait_for()
     box = track(page).bounding_box()
     page.mouse.move(box["x"] + 30, box["y"] + 20)
     page.mouse.down()
@@ -118,8 +116,8 @@ def test_going_back_while_it_trains(paused: Any) -> None:
 
     wait_for_epoch(page, 12)
     press(page, "Stop")
-    page.get_by_text("Stopped after epoch").wait_for()
-    last = page.get_by_text("Stopped after epoch").inner_text().split("epoch ")[1].split(" ")[0]
+    page.get_by_text("Stopped after").wait_for()
+    last = re.search(r"\d+", page.get_by_text("Stopped after").inner_text())[0]
     page.get_by_text(f"Epoch {last}", exact=True).first.wait_for()
     track(page).focus()
     page.keyboard.press("PageDown")
@@ -132,7 +130,7 @@ def test_going_back_while_it_trains(paused: Any) -> None:
 def test_an_example_is_chosen_in_the_picture_in_a_card_and_in_a_table(paused: Any) -> None:
     page = paused
     press(page, "Run 5")
-    page.get_by_text("Paused after epoch 5 of 100.").wait_for()
+    page.get_by_text("Paused after 5 of 100.").wait_for()
     card = page.locator(".gallery .card").nth(2)
     name = card.locator(".id span").first.inner_text()
     card.click()
@@ -157,7 +155,7 @@ def test_an_example_is_chosen_in_the_picture_in_a_card_and_in_a_table(paused: An
 
 def test_pictures_are_saved_with_what_they_show(paused: Any, tmp_path: Path) -> None:
     page = paused
-    press(page, "Run 1 epoch")
+    press(page, "Run 1")
     page.get_by_text("Epoch 1", exact=True).first.wait_for()
     page.get_by_title("Save this picture").first.click()
     with page.expect_download() as download:
@@ -174,10 +172,10 @@ def test_pictures_are_saved_with_what_they_show(paused: Any, tmp_path: Path) -> 
 def test_an_outline_on_the_map_leads_to_the_review_of_what_is_in_it(paused: Any) -> None:
     page = paused
     press(page, "Run 5")
-    page.get_by_text("Paused after epoch 5 of 100.").wait_for()
+    page.get_by_text("Paused after 5 of 100.").wait_for()
     for view in ("Map", "Examples", "Map"):  # it comes back with its points, which were sent once
         page.get_by_role("radio", name=view, exact=True).click()
-        page.get_by_text(VIEWS[view].question).wait_for()
+        page.get_by_text("A fixed sample" if view == "Examples" else "principal components").wait_for()
     drawn = page.locator(".plot[data-points]")
     drawn.wait_for()
     assert int(drawn.get_attribute("data-points")) == 1438
@@ -196,7 +194,7 @@ def test_an_outline_on_the_map_leads_to_the_review_of_what_is_in_it(paused: Any)
     many = int(str(review.inner_text()).split()[-1])
     assert 0 < many < 1438 and review.is_disabled()  # it has not ended
     press(page, "Stop")
-    page.get_by_text("Stopped after epoch").wait_for()
+    page.get_by_text("Stopped after").wait_for()
     page.locator("button:not([disabled])", has_text=f"Review these {many}").click()
     page.get_by_role("textbox", name="Your name").fill("Ada")
     page.get_by_role("button", name="Start", exact=True).click()

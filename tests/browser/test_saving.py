@@ -20,7 +20,7 @@ def page(app: str, new_page: Any) -> Any:
     opened = new_page(viewport={"width": 1280, "height": 1400})
     opened.goto(f"{app}/{LINK}")
     opened.get_by_role("button", name="Start", exact=True).click()
-    opened.get_by_text("Finished: 5 epochs.").wait_for()
+    opened.get_by_text("worth a look").wait_for()
     opened.locator(".plot .when").filter(has_text=re.compile("^Epoch 5$")).nth(1).wait_for()
     return opened
 

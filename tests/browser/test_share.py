@@ -33,7 +33,7 @@ def begun(page: Any) -> Any:
 
 
 def ended(page: Any) -> Any:
-    page.get_by_text("Finished: 12 epochs.").wait_for()
+    page.get_by_text("worth a look").wait_for()
     page.get_by_text("Epoch 12", exact=True).first.wait_for()
     page.locator(".timeline .track[aria-valuenow='12']").wait_for()
     return page
@@ -81,7 +81,7 @@ def test_a_lesson_is_made_and_opened(app: str, fresh: Callable[[str], Any]) -> N
     assert link.startswith(f"{app}/train?link=1&data=iris") and "run=" not in link
 
     pupil = begun(fresh(link))
-    pupil.get_by_text("Finished: 12 epochs.").wait_for()
+    pupil.get_by_text("worth a look").wait_for()
     pupil.get_by_text("in view: epoch 11").wait_for()
     pupil.get_by_text("Lesson mode: some controls are hidden.").wait_for()
     assert pupil.get_by_role("button", name="Restart").count() == 0
@@ -120,7 +120,7 @@ LANES = (
 
 def lanes_ended(page: Any) -> str:
     """All that the table of figures says, once the lanes have ended."""
-    page.get_by_text("Finished: 12 epochs.").wait_for()
+    page.get_by_text("worth a look").wait_for()
     page.locator(".plot .when").filter(has_text="Epoch 12").nth(2).wait_for()
     return str(page.get_by_test_id("stTable").last.inner_text())
 

@@ -93,7 +93,7 @@ def test_its_link_finds_it_with_everything_it_shows(open_page: Any, finished: Ru
     page = open_page("compare", comparison=finished.id)
     assert not page.exception
     text = said(page)
-    assert "Finished: 12 epochs." in text
+    assert "Finished." in text
     for lane in finished.snapshot().lanes:
         assert lane.metrics is not None
         assert f"### {100 * lane.metrics['transductive_accuracy']:.1f} %" in text
@@ -127,13 +127,13 @@ def test_looking_back_moves_every_lane_and_no_run(open_page: Any, finished: Run)
 
 def test_the_buttons_move_all_lanes(open_page: Any, finished: Run) -> None:
     page = open_page("compare", comparison=finished.id)
-    assert not labels(page) & {"Stop", "Resume", "Run 1 epoch"}, "a finished comparison has nothing to pause or to step"
+    assert not labels(page) & {"Stop", "Resume", "Run 1"}, "a finished comparison has nothing to pause or to step"
     button(page, "Restart").click().run()
     assert not page.exception
     new = session.registry().get(page.session_state["comparison"])
     assert new.id != finished.id
     new.wait_until_paused(30)
-    for press, epoch in (("Run 1 epoch", 1), ("Run 5", 6), ("Run 25", 12)):
+    for press, epoch in (("Run 1", 1), ("Run 5", 6), ("Run 25", 12)):
         button(page, press).click().run()
         new.wait_until_paused(30)
         assert [lane.epoch for lane in new.snapshot().lanes] == [epoch] * 5

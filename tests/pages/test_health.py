@@ -50,8 +50,8 @@ def test_a_run_says_whether_it_is_to_be_trusted(
         assert "better than chance" in notice.markdown[0].value
     warnings = [one for one in page.warning if "better than chance" in one.value]
     assert len(warnings) == (1 if healthy else 0)  # once, there or in the notice
-    (export,) = [one for one in page.button if one.label.startswith("Export")]
-    assert (export.proto.type == "primary") == healthy
+    (first,) = [one for one in page.get("download_button") if one.proto.label == "Download"]
+    assert (first.proto.type == "primary") == healthy
     source = export_source(run.folder)
     text = readme(source, {"labels.csv"}, ())
     assert health.headline in text

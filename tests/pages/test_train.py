@@ -14,7 +14,7 @@ from pll.runs.run import Run
 from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.train import pictures
-from pll.ui.train.views import VIEWS, example_map
+from pll.ui.train.views import EXPERT_VIEWS, VIEWS, example_map
 from tests.page_helpers import IRIS, button, figures, labels, said
 
 
@@ -89,9 +89,8 @@ def test_from_settings_to_a_run(open_page: Any) -> None:
     (run,) = session.registry().all()
     run.join(60)
     page.run()
-    assert "Finished: 7 epochs." in said(page)
+    assert "worth a look" in said(page)
     assert run.config.params["epochs"] == 7
-    assert "7 epochs" in said(page)  # the settings in one line
 
 
 @pytest.mark.parametrize(
@@ -116,8 +115,8 @@ def test_a_finished_run_shows_its_final_figures(open_page: Any, finished: Run) -
     assert shown["Epoch"] == "30"
     assert shown["Identified"] == f"{100 * metrics['transductive_accuracy']:.1f} %"
     assert shown["Mean confidence"] == f"{100 * metrics['mean_confidence']:.1f} %"
-    assert button(page, "Export labels and model")
-    assert not {"Resume", "Stop", "Next batch"} & labels(page) and button(page, "Restart")
+    assert button(page, "Other formats")
+    assert not {"Resume", "Stop", "Next step"} & labels(page) and button(page, "Restart")
 
 
 def test_presenter_mode_leaves_the_pictures_and_one_strip(open_page: Any, finished: Run) -> None:
@@ -165,19 +164,30 @@ def test_every_view_of_a_finished_run(open_page: Any, finished: Run, view: str) 
     page.session_state[f"run-view-{finished.id}"].view = view
     page.run()
     assert not page.exception
-    assert VIEWS[view].question in said(page)
+    told = {"Pictures": "Where each example is heading", "Examples": "Least certain", "Map": "principal components"}
+    assert told[view] in said(page) + str([option for one in page.button_group for option in one.options])
+
+
+@pytest.mark.parametrize("view", EXPERT_VIEWS)
+def test_every_view_for_experts(open_page: Any, finished: Run, view: str) -> None:
+    page = open_page("train", run=finished.id)
+    page.session_state[page.session_state[f"run-view-{finished.id}"].expert_key] = view
+    page.run()
+    assert not page.exception
 
 
 def test_without_truth_there_is_no_right_and_wrong(open_page: Any, finished: Run, monkeypatch: Any) -> None:
     data = finished.parts().train
     monkeypatch.setitem(data.__dict__, "y", None)
     page = open_page("train", run=finished.id)
+    page.session_state[f"run-view-{finished.id}"].view = "Examples"
+    page = page.run()
     assert not page.exception
     shown = figures(page)
     assert "Identified" not in shown and shown["Sure"].endswith("%")
     lists = [option for control in page.button_group for option in control.options]
     labels = [getattr(option, "content", option) for option in lists]
-    assert "Reliability" not in labels and "Confidently wrong" not in labels
+    assert "Confidently wrong" not in labels
     assert "Least certain" in labels
 
 
@@ -187,6 +197,7 @@ def test_the_gallery_shows_what_its_switch_says_when_training_ends(open_page: An
     page = open_page("train", run=run.id)
     run.step(epochs=2)
     run.wait_until_paused(30)
+    page.session_state[f"run-view-{run.id}"].view = "Examples"
     page = page.run()
     assert page.segmented_control("gallery-list").value == "A fixed sample"
     run.resume()
@@ -215,13 +226,15 @@ def test_those_who_look_at_the_same_moment_cost_one_computation_of_each_picture(
             module, name, lambda *a, _name=name, _plain=plain, **k: computed.append(_name) or _plain(*a, **k)
         )
     for _ in range(10):
-        page = open_page("train", run=finished.id)
+        page = open_page("train", run=finished.id)  # the pictures
         page.session_state[f"run-view-{finished.id}"].view = "Map"
         page.run()
         assert not page.exception
     assert sorted(computed) == ["heatmap_order", "heatmap_payload", "map_payload", "star_payload"]
-    page.session_state[f"run-view-{finished.id}"].selected = 3  # what one of them selects is in their own
-    page.run()
+    for view in ("Pictures", "Map"):  # what one of them selects is in their own
+        page.session_state[f"run-view-{finished.id}"].selected = 3
+        page.session_state[f"run-view-{finished.id}"].view = view
+        page.run()
     assert sorted(computed) == sorted(2 * ["heatmap_order", "heatmap_payload", "map_payload", "star_payload"])
 
 
@@ -246,8 +259,8 @@ def test_the_buttons_move_the_run(open_page: Any, finished: Run) -> None:
     assert new.id != finished.id and new.config == finished.config
     new.wait_until_paused(30)
     page.run()
-    assert "Paused after epoch 0 of 30." in said(page)
-    for press, epoch in (("Run 1 epoch", 1), ("Run 5", 6), ("Run 25", 30)):
+    assert "Paused after 0 of 30." in said(page)
+    for press, epoch in (("Run 1", 1), ("Run 5", 6), ("Run 25", 30)):
         button(page, press).click().run()
         new.wait_until_paused(30)
         assert new.snapshot().epoch == epoch
@@ -262,7 +275,7 @@ def test_slow_motion_goes_through_four_steps_and_takes_the_last(open_page: Any, 
     button(page, "Restart").click().run()
     run = session.registry().get(page.session_state["run"])
     run.wait_until_paused(30)
-    page.session_state[f"run-view-{run.id}"].view = "Slow motion"
+    page.session_state[page.session_state[f"run-view-{run.id}"].expert_key] = "Slow motion"
     page.run()
     for step in ("loss", "gradient", "new weights"):
         button(page, f"Next: {step}").click().run()

@@ -144,7 +144,6 @@ class Film {
       short: this.short,
       colours: this.colours,
       shapes: this.shapes,
-      outline: "circle",
       places: base64(places),
       labels: base64(look.label),
       labelSize: 2,

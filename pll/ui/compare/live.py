@@ -36,15 +36,17 @@ STAR_HELP = (
 
 def heading(run: Run, snapshot: Snapshot, share: Callable[[], None]) -> None:
     """What is compared, its settings and state; at the right what `share` offers, and the next steps."""
-    live_page.heading(
-        snapshot,
-        format_shared(run),
-        run_view(run).hidden,
-        settings=partial(settings, run),
-        share=share,
-        onward=_another,
-        beside=partial(controls.restart_finished, run, snapshot.state),
-    )
+    hidden = run_view(run).hidden
+    live_page.heading(snapshot, hidden, beside=partial(_beside, run, snapshot), share=share, onward=_another)
+    if "settings" not in hidden:
+        st.caption(plain(format_shared(run)))
+
+
+def _beside(run: Run, snapshot: Snapshot) -> None:
+    if "settings" not in run_view(run).hidden:
+        with st.popover("Settings", icon=":material/tune:", type="tertiary"):
+            settings(run)
+    controls.restart_finished(run, snapshot.state)
 
 
 def _another() -> None:

@@ -22,7 +22,7 @@ from pll.runs.run import MOST_LANES, Run
 from pll.synthesis import FLIPS, Flip
 from pll.training.models import MODEL_INFO
 from pll.ui import session
-from pll.ui.format import count, duration, plain
+from pll.ui.format import about_seconds, count, plain
 from pll.ui.routes import link
 from pll.ui.session import ChosenData
 from pll.ui.train.setup import BY_DATA, HELP, model_title
@@ -236,9 +236,9 @@ def cost(configs: Sequence[RunConfig], data: PartialLabelDataset, repeats: int |
             st.warning(f"{method_title(config.method)}: {plain(note)}", icon=":material/info:")
     if can_start and repeats is not None:
         fits = count(repeats * len(configs), "fit")
-        st.caption(f"{fits}, about {duration(max(1.0, repeats * seconds))}, in the background.")
+        st.caption(f"{fits}, {about_seconds(repeats * seconds)}, in the background.")
     elif can_start:
-        st.caption(f"About {duration(max(1.0, seconds))} for all lanes.")
+        st.caption(f"{about_seconds(seconds).capitalize()} for all lanes.")
     return seconds if can_start else None
 
 

@@ -121,17 +121,15 @@ class Star extends Plot {
       const angle = (2 * Math.PI * j) / names.length - Math.PI / 2;
       return { j, text, x: Math.cos(angle), y: Math.sin(angle), wide: context.measureText(text).width };
     });
-    // A circle reaches as far down as up; a polygon may not, and leaves no empty space below it then.
     const edge = this.gap + size;
-    const [up, down] = this.data.outline === "circle" ? [1, 1] : [-1, 1].map((way) => Math.max(...this.anchors.map(({ y }) => way * y)));
-    this.radius = Math.min(width / 2 - edge, (height - 2 * edge) / (up + down));
+    this.radius = Math.min(width / 2 - edge, height / 2 - edge);
     for (const { x, wide } of this.anchors) {
       const across = (width / 2 - (wide / 2) * (1 + Math.abs(x)) - 2) / Math.max(Math.abs(x), 1e-6);
       this.radius = Math.min(this.radius, across - this.gap);
     }
     this.radius = Math.max(this.radius, 20);
-    this.middle = up * this.radius + edge;
-    return Math.ceil((up + down) * this.radius + 2 * edge);
+    this.middle = this.radius + edge;
+    return Math.ceil(2 * (this.radius + edge));
   }
 
   /** Where the names stand, and which of many are left out because they would cover others. */
@@ -196,8 +194,7 @@ class Star extends Plot {
   drawCircle(context) {
     const [x, y] = [this.width / 2, this.middle];
     context.beginPath();
-    if (this.data.outline === "circle") context.arc(x, y, this.radius, 0, 2 * Math.PI);
-    else for (const anchor of this.anchors) context.lineTo(x + anchor.x * this.radius, y + anchor.y * this.radius);
+    context.arc(x, y, this.radius, 0, 2 * Math.PI);
     context.closePath();
     context.strokeStyle = this.theme.border;
     context.lineWidth = 1;

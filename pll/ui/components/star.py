@@ -7,7 +7,7 @@ identified label. The browser draws and animates (`star.js`); this module comput
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,6 @@ MOST_POINTS = 2000
 SURE = 0.9
 """Confidence that the text alternative counts (and spreads out in `star.js`)."""
 
-Outline = Literal["circle", "polygon"]
 _UNKNOWN = 0xFFFF  # the colour of an unknown truth, in star.js
 STAR = canvas_component("star")
 
@@ -44,8 +43,6 @@ def star_payload(
     ids: Sequence[str] | npt.NDArray[np.str_] | None = None,
     texts: Sequence[object] | npt.NDArray[Any] | None = None,
     height: int = 480,
-    colours: Sequence[str] | None = None,
-    outline: Outline = "circle",
     fill: int | None = None,
 ) -> Payload:
     """What `mount(STAR, …)` shows, as `star.js` reads it: 5 bytes an example (before base64), and words.
@@ -70,8 +67,6 @@ def star_payload(
         ids: what to call the examples, indexed by example number; without it "example 12".
         texts: what the examples say, indexed by example number; the pointer shows how a text begins.
         height: at most so many pixels; less on a narrow screen.
-        colours: c colours where the anchors are not classes of the data; by default those of the classes.
-        outline: what joins the anchors: a circle around them, or the sides of their polygon.
         fill: pixels of the window that everything else takes: the picture takes the rest, `height` at most.
 
     Raises:
@@ -107,9 +102,8 @@ def star_payload(
         "count": len(rows),
         "names": list(candidates.class_names),
         "short": short_names(candidates.class_names),
-        "colours": list(colours or class_colours(c)),
+        "colours": class_colours(c),
         "shapes": class_shapes(c),
-        "outline": outline,
         "places": encoded(packed(star_positions(weights, candidates))),
         "labels": encoded(sharp.identified.astype(label_type)),
         "labelSize": np.dtype(label_type).itemsize,

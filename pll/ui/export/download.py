@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 import streamlit as st
 
-from pll.export import Exporter, ExportSource, archive_data, archive_name, parts_of
+from pll.errors import UserError
+from pll.export import EXPORTS, Exporter, ExportSource, archive_data, archive_name, parts_of
 from pll.export.convert import Conversion, files_of, of_run, results_of
+from pll.export.run_export import export_source
 from pll.export.spreadsheet import neutralise
 from pll.formats import FORMATS, Results
 from pll.methods import method_title
@@ -123,6 +125,50 @@ def labels(source: ExportSource, *, is_first: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         one_file("labels-csv", parts_of(source)["labels-csv"], source, is_first=is_first and healthy)
         st.caption("A row an example: its label and how sure it is.", width="content")
+
+
+def in_hand(run: Run, *, is_first: bool) -> None:
+    """Offer the labels in the file they came from, and labels.csv; both are made when pressed.
+
+    Parameters
+    ----------
+    run
+        one that has ended.
+    is_first
+        whether to highlight the first.
+    """
+    try:
+        own = next(iter(files_of(run.config.source).items()), None)
+    except UserError:  # its file is gone, as the export page says
+        own = None
+    if own is not None:
+        name, file = own[0], Path(own[1].name)
+        labelled = f"{file.stem}{LABELLED}{file.suffix or FORMATS[name].suffixes[0]}"
+        _take("Download", partial(_own_file, run, name), labelled, key="take-own", is_first=is_first)
+    label = "labels.csv" if own is not None else "Download"
+    _take(label, partial(_labels_csv, run), "labels.csv", key="take-labels", is_first=is_first and own is None)
+
+
+def _take(label: str, make: Callable[[], bytes], name: str, *, key: str, is_first: bool) -> None:
+    st.download_button(
+        label,
+        data=make,
+        file_name=name,
+        mime=MIME.get(Path(name).suffix, "application/octet-stream"),
+        type="primary" if is_first else "secondary",
+        icon=":material/download:",
+        key=key,
+        on_click="ignore",
+    )
+
+
+def _own_file(run: Run, to: str) -> bytes:
+    results = results_of(run.folder, export_source(run.folder, run.parts()))
+    return file_content(of_run(run.folder, to, results=results), bool(FORMATS[to].queue))
+
+
+def _labels_csv(run: Run) -> bytes:
+    return EXPORTS["labels-csv"].data(export_source(run.folder, run.parts()))
 
 
 def into_another(run: Run, source: ExportSource, known: Collection[str]) -> None:

@@ -1,8 +1,9 @@
-"""Live view of a run of one lane: timeline, figures, star plot, heatmap and views."""
+"""Live view of a run of one lane: the result once it has ended, progress, pictures, and what experts ask for."""
 
 from __future__ import annotations
 
-from functools import partial
+import time
+from datetime import datetime
 
 import streamlit as st
 
@@ -12,8 +13,8 @@ from pll.runs.snapshots import Snapshot
 from pll.ui import live_page
 from pll.ui.components.star import SURE
 from pll.ui.format import count, duration, plain
-from pll.ui.train import pictures, presenter
-from pll.ui.train.views import VIEWS
+from pll.ui.train import ended, pictures, presenter
+from pll.ui.train.views import EXPERT_VIEWS, VIEWS, example
 from pll.ui.view_state import Scene, identified
 
 PLACEHOLDER = pictures.HEIGHT + 300
@@ -31,26 +32,53 @@ def draw(lanes: list[Scene], snapshot: Snapshot) -> None:
         live_page.draw_timeline(lanes, snapshot)
         pictures.draw(now)
         return
-    above = st.container(gap="xsmall")
-    below = st.container()  # at the usual distances
-    drawn = [(above, partial(summary, now, snapshot)), (below, partial(views, now))]
-    for place, draw_part in drawn[:: -1 if VIEWS[now.looking.view].is_first else 1]:
-        with place:
-            draw_part()
+    with st.container(gap="xsmall"):
+        ended.draw(now)
+        live_page.progress(lanes, snapshot)
+        views(now)
+    experts(now)
 
 
-def summary(now: Scene, snapshot: Snapshot) -> None:
-    """Where the run stands: timeline, figures and the two pictures."""
-    live_page.progress([now], snapshot)
-    if "figures" not in now.looking.hidden:
-        figures(now)
-    pictures.draw(now)
+def views(now: Scene) -> None:
+    """Show the selector of views, the selected view, and the history of the selected example."""
+    looking = now.looking
+    names = [name for name in VIEWS if f"view-{slug(name)}" not in looking.hidden]
+    if not names:
+        return
+    if looking.view not in names:
+        looking.view = names[0]
+    st.session_state[looking.view_key] = looking.view  # and no default beside it, of which Streamlit would warn
+
+    def choose() -> None:
+        looking.view = st.session_state[looking.view_key] or looking.view
+
+    st.segmented_control(
+        "View", names, required=True, key=looking.view_key, on_change=choose, label_visibility="collapsed"
+    )
+    VIEWS[looking.view](now)
+    if looking.selected is not None:
+        example.draw(now, looking.selected)
+
+
+def experts(now: Scene) -> None:
+    """Show the figures, and one of the views for experts where one is chosen."""
+    hidden = now.looking.hidden
+    names = [name for name in EXPERT_VIEWS if not hidden & {f"view-{slug(name)}", slug(name)}]
+    has_figures = "figures" not in hidden
+    if not names and not has_figures:
+        return
+    with st.expander("For experts", icon=":material/science:", key=f"experts-{now.run.id}"):
+        if has_figures:
+            figures(now)
+        shown = st.segmented_control("For experts", names, key=now.looking.expert_key, label_visibility="collapsed")
+        if shown is not None:
+            EXPERT_VIEWS[shown](now)
 
 
 def figures(now: Scene) -> None:
     """The strip of five figures, at the epoch in view."""
     snapshot, row = now.snapshot, now.row
-    spent = sum(r["seconds"] or 0.0 for r in snapshot.rows)
+    spent = elapsed(now)
     changed = row.get("changed_labels", 0)
     sure = float((now.frame.sharp.confidence >= SURE).mean()) if now.frame.epoch else None
     truth = None if now.data.y is None else identified(row, now.data, now.parts.test)
@@ -66,9 +94,7 @@ def figures(now: Scene) -> None:
             _below_confidence(sure, has_truth=truth is not None),
             _M,
         ),
-        ("Time left", duration(snapshot.seconds_left), f"{duration(spent)} so far", "Estimated from the last epochs.")
-        if snapshot.is_active
-        else ("Time", duration(spent), "for all epochs", "What the epochs cost, without pauses."),
+        ("Time", duration(spent), "from the start", "The search for settings and pauses included."),
     ]
     with st.container(key="run-figures"):
         cells = st.grid(5, min_column_width=140, gap="small")
@@ -76,6 +102,13 @@ def figures(now: Scene) -> None:
         with cells.cell(), st.container(gap=None):
             st.metric(label, value, help=help_)
             st.caption(below)
+
+
+def elapsed(now: Scene) -> float:
+    """Seconds from the start of a run to its end, or to now while it is active."""
+    folder = now.lane.folder
+    began = datetime.fromisoformat(str(folder.about()["created"])).timestamp()
+    return (time.time() if now.snapshot.is_active else float(folder.state()["changed"])) - began
 
 
 def _below_confidence(sure: float | None, *, has_truth: bool) -> str:
@@ -92,32 +125,3 @@ _I = (
 _S = "Examples whose largest label weight is at least this. Sure is not right: see the verdict when the run has ended."
 _C = "Identified labels that changed in this epoch."
 _M = f"The largest label weight, on average; and the share of examples where it is {percent(SURE, 0)} or more."
-
-
-def views(now: Scene) -> None:
-    """Show the selector of views and the selected view; the others are not computed."""
-    looking = now.looking
-    names = [
-        name
-        for name, view in VIEWS.items()
-        if (now.data.y is not None or not view.needs_truth) and f"view-{slug(name)}" not in looking.hidden
-    ]
-    if not names:
-        return
-    if looking.view not in names:  # put away, or of no use without the truth
-        looking.view = names[0]
-    st.session_state[looking.view_key] = looking.view  # and no default beside it, of which Streamlit would warn
-
-    def choose() -> None:
-        looking.view = st.session_state[looking.view_key] or looking.view
-
-    st.segmented_control(
-        "View",
-        names,
-        required=True,
-        key=looking.view_key,
-        on_change=choose,
-        label_visibility="collapsed",
-    )
-    st.markdown(f"##### {VIEWS[looking.view].question}")
-    VIEWS[looking.view].draw(now)

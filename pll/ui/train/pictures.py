@@ -52,7 +52,7 @@ def star(now: Scene) -> None:
         options = _options(f"star-options-{now.run.id}")
     truth = looking.truth and now.data.y is not None
     payload = _star(now.stamp, truth, looking.selected, tuple(looking.pins), looking.presenting, now)
-    mount(STAR, payload, f"star-{now.run.id}", range(len(now.sets)), looking.open_story)
+    mount(STAR, payload, f"star-{now.run.id}", range(len(now.sets)), looking.select)
     if options.open:  # closed ones cost nothing
         with options:
             star_options(now)
@@ -105,13 +105,12 @@ def heatmap(now: Scene) -> None:
     """How sure each label is."""
     looking = now.looking
     with _head("heatmap"):
-        held = "fixed order" if looking.frozen is not None else ORDERS[looking.order]
-        st.markdown(f"**Label weights, {held}**", help=HEATMAP_HELP, width="content")
+        st.markdown("**How sure each label is**", help=HEATMAP_HELP, width="content")
         options = _options(f"heatmap-options-{now.run.id}")
     frozen = None if looking.frozen is None else looking.frozen.tobytes()
     by: By = "label" if looking.order == "label" else "confidence"
     payload, order = _heatmap(now.stamp, frozen, by, looking.selected, tuple(looking.pins), looking.presenting, now)
-    mount(HEATMAP, payload, f"heatmap-{now.run.id}", order, looking.open_story)
+    mount(HEATMAP, payload, f"heatmap-{now.run.id}", order, looking.select)
     if options.open:
         with options:
             heatmap_options(now, order)

@@ -21,7 +21,7 @@ from pll.training.augment import AUGMENTATIONS
 from pll.training.devices import default_threads
 from pll.training.losses import LOSSES
 from pll.training.models import MODEL_INFO
-from pll.ui.format import duration, plain
+from pll.ui.format import about_seconds, plain
 from pll.ui.session import ChosenData
 
 HELP = {
@@ -210,7 +210,7 @@ def advice(config: RunConfig, data: PartialLabelDataset) -> bool:
     if not advised.obstacles and advised.seconds:
         memory = advised.memory_bytes / 1e6
         held = f" and {memory:,.0f} MB of memory" if memory >= 1 else ""
-        st.caption(f"About {duration(max(1.0, advised.seconds))}{held}.")
+        st.caption(f"{about_seconds(advised.seconds).capitalize()}{held}.")
     return not advised.obstacles
 
 

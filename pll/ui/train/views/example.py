@@ -1,4 +1,4 @@
-"""Example view: one example and its label weights over the epochs."""
+"""One example and its label weights over the epochs, below the view in which it was selected."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pll.colors import IN_TABLES, class_colours, percent, short_names
+from pll.colors import class_colours, percent, short_names
 from pll.dataset import PartialLabelDataset
 from pll.ui import charts
 from pll.ui.components.gallery import show_picture
-from pll.ui.format import count, excerpt, plain
+from pll.ui.format import count, plain
 from pll.ui.view_state import Scene
 
 MOST_FEATURES = 200
@@ -24,59 +24,7 @@ PICTURE = 96
 """Pixels of the picture's width."""
 
 
-def draw(scene: Scene) -> None:
-    choice, story = st.columns([2, 5], gap="large")
-    with choice:
-        choose(scene)
-    with story:
-        draw_story(
-            scene, scene.looking.selected if scene.looking.selected is not None else int(scene.history.tracked[0])
-        )
-
-
-def choose(scene: Scene) -> None:
-    """A table to choose from: the examples that are followed through every epoch; any other by its id."""
-    tracked = scene.history.tracked
-    key = f"choose-{scene.run.id}"
-
-    def chosen() -> None:
-        rows = st.session_state[key]["selection"]["rows"]
-        if rows:
-            scene.looking.select(int(tracked[rows[0]]))
-
-    st.dataframe(
-        choices(scene.data, tracked),
-        hide_index=True,
-        height=300,
-        key=key,
-        on_select=chosen,
-        selection_mode="single-row",
-        alt="Examples to choose from",
-    )
-    wanted = st.text_input("Or its id", key=f"{key}-id", placeholder="id of any example")
-    if wanted and wanted != st.session_state.get(f"{key}-found"):
-        found = np.flatnonzero(scene.data.row_ids == wanted.strip())
-        if len(found):
-            st.session_state[f"{key}-found"] = wanted
-            scene.looking.select(int(found[0]))
-            st.rerun(scope="fragment")
-        st.caption(f"No training example has the id {plain(repr(wanted.strip()))}.")
-
-
-def choices(data: PartialLabelDataset, rows: npt.NDArray[np.int64]) -> pd.DataFrame:
-    """What is known of some examples before training; it stays as it is, so that a selection does, too."""
-    sets = data.sets()
-    table = pd.DataFrame({"id": data.row_ids[rows]})
-    if data.texts is not None:
-        table["text"] = [excerpt(data.texts[row]) for row in rows]
-    short = short_names(data.class_names, IN_TABLES)
-    table["candidates"] = [", ".join(short[j] for j in sets[int(row)]) for row in rows]
-    if data.y is not None:
-        table["true label"] = [short[y] if y >= 0 else "" for y in data.y[rows]]
-    return table
-
-
-def draw_story(scene: Scene, row: int) -> None:
+def draw(scene: Scene, row: int) -> None:
     """The example, in a picture, in words and over time."""
     sets = scene.sets
     epochs, weights = scene.story(row)

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import streamlit as st
 
 from pll.ui.components.gallery import confidently_wrong, fixed_sample, gallery, least_certain
+from pll.ui.format import plain
 from pll.ui.view_state import Scene
 
 KEY = "gallery-list"
@@ -53,7 +54,11 @@ def draw(scene: Scene) -> None:
     def choose_list() -> None:
         looking.listed = st.session_state[KEY]
 
-    st.segmented_control("Examples", lists, required=True, key=KEY, label_visibility="collapsed", on_change=choose_list)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.segmented_control(
+            "Examples", lists, required=True, key=KEY, label_visibility="collapsed", on_change=choose_list
+        )
+        find(scene)
     choose, meaning = LISTS[shown]
     rows = choose(scene)
     st.caption(f"{meaning} Click one to see its history." if len(rows) else f"{meaning} There are none at this epoch.")
@@ -63,5 +68,19 @@ def draw(scene: Scene) -> None:
         scene.frame.weights,
         key=f"gallery-{scene.run.id}",
         selected=looking.selected,
-        on_select=looking.open_story,
+        on_select=looking.select,
     )
+
+
+def find(scene: Scene) -> None:
+    """Select an example by its id."""
+    key = f"find-{scene.run.id}"
+
+    def selected() -> None:
+        found = np.flatnonzero(scene.data.row_ids == st.session_state[key].strip())
+        if len(found):
+            scene.looking.select(int(found[0]))
+        elif st.session_state[key]:
+            st.toast(f"No example has the id {plain(repr(st.session_state[key].strip()))}.", icon=":material/search:")
+
+    st.text_input("Id", key=key, placeholder="Find an id", label_visibility="collapsed", on_change=selected, width=160)

@@ -65,7 +65,7 @@ def invite(run: Run, state: str) -> None:
         return
     if state in ("stopped", "interrupted"):
         st.info("This run is not in memory. Run one mini-batch to look inside.", icon=":material/info:")
-        if st.button("Next batch", key="slow-resume"):
+        if st.button("Next step", key="slow-resume"):
             controls.step(run, batches=1)
             st.rerun()
         return
@@ -163,7 +163,7 @@ _LIT_FROM = (0, 0, 1, 1, 1, 2, 3, 3)
 
 
 def worksheet(step: SlowStep, class_names: tuple[str, ...], phase: int = len(PHASES) - 1) -> pd.DataFrame:
-    """The numbers of an example, a row a candidate; columns of steps still to come are empty."""
+    """The numbers of an example, a row a candidate, as far as the steps that are shown have come."""
     values = (
         step.logits,
         step.scores,
@@ -174,10 +174,8 @@ def worksheet(step: SlowStep, class_names: tuple[str, ...], phase: int = len(PHA
         step.label_weights,
         step.scores_after,
     )
-    table = pd.DataFrame({"candidate": [class_names[label] for label in step.labels]})
-    for name, lit, column in zip(COLUMNS, _LIT_FROM, values, strict=True):
-        table[name] = column if lit <= phase else np.nan
-    return table
+    lit = {name: column for name, at, column in zip(COLUMNS, _LIT_FROM, values, strict=True) if at <= phase}
+    return pd.DataFrame({"candidate": [class_names[label] for label in step.labels], **lit})
 
 
 def explained(step: SlowStep, class_names: tuple[str, ...]) -> list[tuple[str, str]]:

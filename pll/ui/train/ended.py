@@ -1,0 +1,51 @@
+"""The result of a run that has ended: a sentence, what to do next, and whether the labels can be used."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pll.runs.config import RunConfig
+from pll.ui import health_notice, session
+from pll.ui.export import download
+from pll.ui.result import result_of
+from pll.ui.routes import go
+from pll.ui.session import ChosenData
+from pll.ui.train import chosen
+from pll.ui.view_state import Scene, stored_frame
+
+
+def draw(now: Scene) -> None:
+    """The first screen of a run that has ended; nothing before."""
+    if now.snapshot.is_active or not (now.lane.folder.path / "model.json").exists():
+        return
+    sharp = stored_frame(now.history, now.epochs[-1], now.sets).sharp
+    result = result_of(
+        sharp.identified,
+        sharp.confidence,
+        now.data.annotations,
+        predicted=0 if now.parts.held is None else len(now.parts.held),
+    )
+    st.markdown(f"#### {result.sentence}")
+    if "next" not in now.looking.hidden:
+        onward(now, result.doubtful)
+    health_notice.show(now.snapshot.health, more=chosen.warnings_of(now.run))
+
+
+def onward(now: Scene, doubtful: int) -> None:
+    """Show the next steps; the download stands out where the run is healthy."""
+    is_healthy = now.snapshot.health is not None and now.snapshot.health.is_healthy
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if doubtful and st.button(f"Review {doubtful:,}", icon=":material/rate_review:", key="review"):
+            go("review", run=now.run.id)
+        download.in_hand(now.run, is_first=is_healthy)
+        if st.button("Other formats", type="tertiary", key="export"):
+            go("export", run=now.run.id)
+        if st.button("Compare with other methods", type="tertiary", key="compare"):
+            session.choose(data_of(now.run.config))
+            session.view(None, "comparison")
+            go("compare")
+
+
+def data_of(config: RunConfig) -> ChosenData:
+    """The data of a run, to train on again."""
+    return ChosenData(config.source, config.flip, config.seed, config.features, config.noisy)

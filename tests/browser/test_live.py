@@ -175,7 +175,7 @@ def test_an_outline_on_the_map_leads_to_the_review_of_what_is_in_it(paused: Any)
     page.get_by_text("Paused after 5 of 100.").wait_for()
     for view in ("Map", "Examples", "Map"):  # it comes back with its points, which were sent once
         page.get_by_role("radio", name=view, exact=True).click()
-        page.get_by_text("A fixed sample" if view == "Examples" else "principal components").wait_for()
+        page.get_by_text("A fixed sample" if view == "Examples" else "Neighbours are alike").wait_for()
     drawn = page.locator(".plot[data-points]")
     drawn.wait_for()
     assert int(drawn.get_attribute("data-points")) == 1438

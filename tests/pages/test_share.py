@@ -53,7 +53,7 @@ def test_a_link_sets_up_the_run_and_the_view(open_page: Any) -> None:
     assert run.config == IRIS
     assert (run.pace, run.patience) == (500.0, 50)
     assert "in view: epoch 5" in said(page)
-    assert "principal components" in said(page)
+    assert "Neighbours are alike" in said(page)
     assert page.query_params["run"] == run.id
     assert page.session_state[f"run-view-{run.id}"].truth
     inside = [str(name) for name in run.parts().train.row_ids]

@@ -164,7 +164,7 @@ def test_every_view_of_a_finished_run(open_page: Any, finished: Run, view: str) 
     page.session_state[f"run-view-{finished.id}"].view = view
     page.run()
     assert not page.exception
-    told = {"Pictures": "Where each example is heading", "Examples": "Least certain", "Map": "principal components"}
+    told = {"Pictures": "Where each example is heading", "Examples": "Least certain", "Map": "Neighbours are alike"}
     assert told[view] in said(page) + str([option for one in page.button_group for option in one.options])
 
 
@@ -204,9 +204,9 @@ def test_the_gallery_shows_what_its_switch_says_when_training_ends(open_page: An
     run.join(60)
     page = page.run()
     assert page.segmented_control("gallery-list").value == "Least certain"
-    assert "whose largest label weight is the smallest" in said(page)
+    assert "whose labels are the least sure" in said(page)
     page = page.segmented_control("gallery-list").set_value("Changed last").run()
-    assert "changed most recently" in said(page) and "the smallest" not in said(page)
+    assert "changed most recently" in said(page) and "least sure" not in said(page)
     page = page.run()
     assert page.segmented_control("gallery-list").value == "Changed last"
 

@@ -28,7 +28,9 @@ Rows = npt.NDArray[np.int64]
 
 def draw(scene: Scene) -> None:
     if not scene.data.X.size:
-        st.info("There is no map of votes alone: these examples have no features.", icon=":material/scatter_plot:")
+        st.info(
+            "There is no map of answers alone: nothing says which examples are alike.", icon=":material/scatter_plot:"
+        )
         return
     looking = scene.looking
     places = _places(scene.run.id, scene.data)
@@ -37,8 +39,8 @@ def draw(scene: Scene) -> None:
     mount_map(payload, f"map-{scene.run.id}", range(len(scene.data)), looking.select, looking.draw_outline)
     if looking.outline is None:
         st.caption(
-            "The first two principal components of the features: neighbours here are alike in what varies most, and "
-            "may differ in the rest. Pale: unsure. Draw around points to choose them; click one to select it."
+            "Neighbours are alike in what varies most, and may differ in the rest. Pale: unsure. Draw around points to "
+            "choose them; click one to see its history."
         )
     else:
         chosen(scene, inside(places, looking.outline))

@@ -24,7 +24,7 @@ LISTS: dict[str, tuple[Callable[[Scene], Rows], str]] = {
     ),
     "Least certain": (
         lambda scene: least_certain(scene.frame.sharp, SHOWN),
-        "The examples whose largest label weight is the smallest.",
+        "The examples whose labels are the least sure.",
     ),
     "Pinned": (
         lambda scene: np.array(scene.looking.pins, dtype=np.int64),
@@ -36,7 +36,7 @@ LISTS: dict[str, tuple[Callable[[Scene], Rows], str]] = {
     ),
     "Confidently wrong": (
         lambda scene: confidently_wrong(scene.frame.sharp, scene.truth, SHOWN),
-        "The examples that are wrong with the largest label weight.",
+        "The examples that are wrong and look the surest.",
     ),
 }
 

@@ -329,19 +329,19 @@ def walk(browser: Any, url: str, case: Case, folder: Path, shots: Path | None = 
         page.get_by_role("button", name="Get labels", disabled=False).wait_for()
         walker.look("Data")
         walker.press("Get labels")
-        page.get_by_role("button", name=re.compile("Export|Download")).first.wait_for()
+        page.get_by_role("button", name="Download").first.wait_for()
         walker.look("Train, ended")
-        walker.press(re.compile("Export labels"))
-        page.get_by_role("button", name=re.compile("Download|labels.csv")).first.wait_for()
-        walker.look("Export")
-        with page.expect_download() as download:
-            walker.press(re.compile("labels.csv"))
+        with page.expect_download() as download:  # where there is no file of the tool's own, Download is labels.csv
+            walker.press("labels.csv" if page.get_by_role("button", name="labels.csv").count() else "Download")
         download.value.save_as(folder / "labels.csv")
-        seconds = time.monotonic() - began - (walker.posing - posed)
+        seconds, clicks = time.monotonic() - began - (walker.posing - posed), walker.clicks
+        walker.press("Other formats")
+        page.get_by_role("button", name="Download labels.csv").wait_for()
+        walker.look("Export")
         labels = pd.read_csv(folder / "labels.csv", dtype=str, keep_default_na=False)["identified_label"].tolist()
         right, majority = (np.mean([a == b for a, b in zip(said, case.truth, strict=True)]) if said else np.nan
                            for said in (labels, case.majority))  # fmt: skip
-        return Walk(walker.clicks, seconds, float(right), float(majority), walker.errors, walker.pages)
+        return Walk(clicks, seconds, float(right), float(majority), walker.errors, walker.pages)
     except Exception:
         page.screenshot(path=str((shots or folder) / "failed.png"))
         raise

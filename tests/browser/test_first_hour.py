@@ -54,6 +54,25 @@ def test_home_and_data_are_short_and_in_plain_words(
     walker.close()
 
 
+@pytest.mark.parametrize("make", [people, lines, sentences])
+def test_train_and_export_are_short_and_in_plain_words(
+    app: str, chromium: Any, tmp_path: Path, make: Callable[[Path], Any]
+) -> None:
+    walker = Walker(chromium)
+    page = walker.page
+    page.goto(f"{app}/data")
+    page.locator("input[type=file]").set_input_files(str(make(tmp_path).file))
+    walker.press("Get labels")
+    for name, press, words in (("Train", "Other formats", "worth a look"), ("Export", None, "For engineers")):
+        page.get_by_text(words).first.wait_for(timeout=180_000)
+        walker.look(name)
+        assert jargon(page) == [] and walker.errors == []
+        assert walker.pages[name]["words"] <= 90
+        if press is not None:
+            walker.press(press)
+    walker.close()
+
+
 def test_five_peoples_columns_become_labels(app: str, chromium: Any, tmp_path: Path) -> None:
     found = walk(chromium, app, people(tmp_path), tmp_path)
     assert found.errors == [] and found.clicks <= 5

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from benchmarks.review_settings import SETTINGS, load, train
+from benchmarks.review_settings import Setting, load, train
 from pll.catalog.files import search_roots
 from pll.errors import UserError
 from pll.io import save_array, write_text
@@ -60,16 +60,11 @@ def datasets(cache: Path) -> Iterator[Labels]:
     imagenet = _imagenet()
     if imagenet is not None:
         yield imagenet
-    for name, setting in (
-        ("digits", "digits 0.7"),
-        ("Lost", "lost"),
-        ("MNIST", "mnist 0.7"),
-        ("CIFAR-10H", "cifar10h"),
-    ):
+    for setting in TRAINED:
         try:
-            yield _trained(name, setting, cache)
+            yield _trained(setting, cache)
         except (UserError, FileNotFoundError) as error:
-            print(f"{name} is left out: {error}")
+            print(f"{setting.name} is left out: {error}")
     yield _texts_tell()
     if stance is not None:
         up = np.linspace(1, 0, len(stance.wrong))
@@ -123,18 +118,26 @@ def _imagenet() -> Labels | None:
     return Labels("ImageNet 10,000", wrong, frame["confidence"].to_numpy(float), given)
 
 
-def _trained(name: str, setting_name: str, cache: Path) -> Labels:
-    setting = SETTINGS[setting_name]
-    setting = replace(setting, params=setting.params | {"epochs": 100})
-    data = load(setting, 0)
-    file = cache / f"certificate-{setting_name.replace(' ', '-')}.npy"
+TRAINED = (
+    Setting("digits", "digits", 0.7, first=1_438),
+    Setting("Lost", "lost"),
+    Setting("MNIST", "mnist", 0.7, first=10_000),
+    Setting("CIFAR-10H", "cifar10h"),
+)
+"""Labels identified by PRODEN."""
+
+
+def _trained(setting: Setting, cache: Path) -> Labels:
+    parts = load(setting, 0)
+    data, sets = parts.train, parts.train.sets()
+    file = cache / f"certificate-{setting.name}.npy"
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
-        save_array(file, train(setting, data, data.sets(), 0)[0])
-    sharp = sharpness(np.load(file, allow_pickle=False), data.sets())
+        save_array(file, train(setting, parts, "default", 0)[0])
+    sharp = sharpness(np.load(file, allow_pickle=False), sets)
     assert data.y is not None
     given = np.array(data.class_names)[sharp.identified]
-    return Labels(name, sharp.identified != data.y, sharp.confidence.astype(float), given, features=data.X)
+    return Labels(setting.name, sharp.identified != data.y, sharp.confidence.astype(float), given, features=data.X)
 
 
 # ---- the rule --------------------------------------------------------------------------------------------------------

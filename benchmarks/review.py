@@ -1,204 +1,218 @@
 """How soon review finds the wrong labels, by order: `python -m benchmarks.review`.
 
-A simulated reviewer who knows the truth works down the queue of each order, on each setting, with and without
-retraining; label accuracy against reviews goes to docs/review.csv, and a summary is printed as the tables of
-docs/review.md. Needs `PLL_DATA_PATH` to name a folder with the datasets (or a network). Trained signals and finished
-reviews are kept under --cache, so that it can be stopped and started again. About two hours of one core from nothing.
+A simulated reviewer who knows the truth works down the queue of each order on each setting, for runs with the default
+settings and of the recipe auto. Reviews for half and for nine tenths of the wrong labels go to docs/review.csv, and are
+printed as a table. Needs `PLL_DATA_PATH` to name a folder with the datasets (or a network). Trained label weights are
+kept under --cache.
 
-    --only lost,birdsong   some settings
-    --minutes 5            stop after the review that is under way then
-    --page                 write what there is, simulate nothing
+    --only lost,birdsong   some settings; those where choices were made: "--only development"
+    --recipes default      of default,auto
+    --seeds 2              draws of the candidate sets
 """
 
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+import csv
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from cleanlab.rank import get_label_quality_scores
 
-from benchmarks.review_settings import OTHERS, SETTINGS, Prepared, Setting, prepared, train
-from benchmarks.review_simulation import Curve, Ranking, Retrain, Way, review, reviews_needed
-from benchmarks.review_tables import Found, tables, write_csv
-from pll.candidates import CandidateSets
-from pll.io import save_array
+from benchmarks.review_settings import DEVELOPMENT, HELD_OUT, RECIPES, SETTINGS, Prepared, prepared
+from pll.errors import UserError
 from pll.review.decided import Decided
-from pll.review.signals import ReviewSignals, vote_shares
+from pll.review.logit import propose
+from pll.review.ranking import rank
+from pll.review.signals import ReviewSignals
 from pll.synthesis.cross_val import out_of_fold
-from pll.weights import sharpness
+from pll.weights import identified_labels
 
 CACHE = Path("/tmp/candid-review")
-FARTHEST = 1.5
-"""With retraining, a review is simulated up to so many times the reviews that top weight needs."""
-RETRAINED_SAMPLINGS = 2
-"""Samplings of the candidate sets that are reviewed with retraining, where there are more."""
-UNTAUGHT = ("cifar10h + votes",)
-"""Settings that are not tried with retraining: there the votes settle nearly everything by themselves."""
+FILE = Path(__file__).parents[1] / "docs" / "review.csv"
+
+Curve = npt.NDArray[np.int64]
+"""(n+1,) wrong labels left after 0, 1, … reviews; −1 where the review was not simulated that far."""
+Ranking = Callable[[ReviewSignals, Decided], npt.NDArray[np.int64]]
+
+STEP = 0.01
+"""Share of n that is decided between two looks at an order that learns."""
+SHARES = (0.5, 0.9)
+"""Of the wrong labels, after which reviews are counted."""
+BASE, LEARNING, CLEANLAB = "confidence", "learning", "cleanlab self-confidence"
+ORDERS = (BASE, LEARNING, CLEANLAB, "oracle", "random")
 
 
 @dataclass(frozen=True)
-class Contender:
-    """A line of the tables.
+class Row:
+    """One order on one draw of a setting.
 
-    Args:
-        name: what the CSV calls it.
-        way: order, and whether labels follow.
-        cleanlab: a label-quality score of cleanlab instead of an order of ours.
-        retrained: whether it is also tried with retraining.
+    Attributes
+    ----------
+    needed : reviews after which each of `SHARES` of the run's wrong labels is gone
     """
 
-    name: str
-    way: Way
-    cleanlab: str = ""
-    retrained: bool = True
+    setting: str
+    recipe: str
+    order: str
+    seed: int
+    examples: int
+    wrong: int
+    needed: tuple[float, ...]
 
 
-BASE = "confidence"
-CONTENDERS = (
-    Contender(BASE, Way("confidence")),
-    Contender("learning", Way("learning", follows=True)),
-    Contender("random", Way("random")),
-    Contender("cleanlab self-confidence", Way("cleanlab"), cleanlab="self_confidence"),
-    Contender("cleanlab normalized margin", Way("cleanlab"), cleanlab="normalized_margin", retrained=False),
-    Contender("oracle", Way("oracle"), retrained=False),
-    Contender("learning, labels stay", Way("learning"), retrained=False),
-    Contender("confidence, labels follow", Way("confidence", follows=True), retrained=False),
-)
+def order_of(name: str, ready: Prepared, seed: int = 0) -> Ranking:
+    """Return how an order ranks.
+
+    Parameters
+    ----------
+    name : str
+        One of `ORDERS`.
+    """
+    if name == LEARNING:
+        return lambda signals, decided: rank(signals, decided, seed=seed)
+    labels, confidence = ready.signals.sharp.identified, ready.signals.sharp.confidence
+    if name == BASE:
+        score = confidence.astype(np.float64)
+    elif name == CLEANLAB:
+        p = out_of_fold(ready.data.X, labels, ready.data.n_classes, seed=seed).astype(np.float64)
+        score = get_label_quality_scores(labels, p, method="self_confidence")
+    elif name == "oracle":
+        score = (labels == ready.y).astype(np.float64)
+    else:
+        score = np.random.default_rng(seed).random(len(labels))
+    fixed = np.argsort(score, kind="stable")
+    return lambda signals, decided: fixed
 
 
-@dataclass(frozen=True)
-class Trial:
-    """A contender on one sampling of a setting."""
+def review(
+    signals: ReviewSignals,
+    y: npt.NDArray[np.int64],
+    ranking: Ranking,
+    *,
+    follows: bool = False,
+    until: int = 0,
+    every: float = STEP,
+) -> Curve:
+    """Review until at most so many labels are wrong, and count what is still wrong.
 
-    setting: Setting
-    sampling: int
-    contender: Contender
-    retraining: bool
+    The order is made anew after every `every` · n reviews, and the first time after a fifth of that, so that the first
+    batch is not wasted.
 
-    def file(self, cache: Path) -> Path:
-        """Where its curve is kept."""
-        kind = "retrained" if self.retraining else "once"
-        name = f"{self.setting.name}-{self.sampling}-{self.contender.name}-{kind}.npy"
-        return cache / "curves" / name.replace(" ", "_").replace(",", "")
+    Parameters
+    ----------
+    y : (n,) the truth
+    follows : bool
+        Labels that nobody has looked at follow the decisions; else they stay the run's.
+    until : int
+        Wrong labels at which the review ends.
+    """
+    n, sets = len(y), signals.sets
+    curve = np.full(n + 1, -1, dtype=np.int64)
+    said: dict[int, int] = {}
+    seen = np.zeros(n, dtype=np.bool_)
+    step, first = max(1, round(every * n)), max(1, round(every * n / 5))
+    done = 0
+    while done < n:
+        known = Decided.of(sets, said)
+        labels = identified_labels(propose(signals, known) if follows else signals.weights, sets)
+        wrong = (labels != y) & ~seen
+        curve[done] = int(wrong.sum())
+        if curve[done] <= until:
+            break
+        order = ranking(signals, known)
+        for row in order[~seen[order]][: first if done == 0 else step].tolist():
+            done += 1
+            seen[row] = True
+            curve[done] = curve[done - 1] - int(wrong[row])
+            said[row] = int(y[row])
+    return curve
 
 
-def trials(settings: list[Setting]) -> Iterator[Trial]:
-    """All that is to be simulated: without retraining first; with it, one contender after the other."""
-    for setting in settings:
-        for sampling in range(setting.samplings):
-            yield from (Trial(setting, sampling, one, False) for one in CONTENDERS)
-    for contender in CONTENDERS:
-        for setting in settings:
-            if contender.retrained and setting.name not in UNTAUGHT:
-                for sampling in range(min(setting.samplings, RETRAINED_SAMPLINGS)):
-                    yield Trial(setting, sampling, contender, True)
+def reviews_needed(curve: Curve, errors: int) -> float:
+    """Reviews after which at most `errors` wrong labels are left for the first time, at least 1; inf if never.
+
+    >>> reviews_needed(np.array([4, 4, 3, 1, 0]), 2)
+    3.0
+    """
+    enough = np.flatnonzero((curve >= 0) & (curve <= errors))
+    return max(1.0, float(enough[0])) if len(enough) else float("inf")
 
 
-def simulate(trial: Trial, ready: Prepared, cache: Path) -> Curve:
-    """One review, or as far as it matters."""
-    way, y = trial.contender.way, ready.y
-    signals = ready.signals
-    given = _given(trial.contender, ready)
-    if not trial.retraining:
-        return review(signals, y, way, seed=trial.sampling, given=given)
-    half = int((signals.sharp.identified != y).sum()) // 2
-    farthest = float("inf")
-    if trial.contender.name != BASE:
-        farthest = FARTHEST * reviews_needed(np.load(replace(trial, contender=CONTENDERS[0]).file(cache)), half)
-    return review(
-        signals,
-        y,
-        way,
-        seed=trial.sampling,
-        given=given,
-        retrain=_retrain(trial, ready),
-        until=lambda curve, done: curve[done] <= half or done > farthest,
+def rows_of(setting: str, recipe: str, seed: int, cache: Path) -> list[Row]:
+    """Simulate every order on one draw of a setting."""
+    ready = prepared(SETTINGS[setting], recipe, seed, cache)
+    wrong = int((ready.signals.sharp.identified != ready.y).sum())
+    left = [int((1 - share) * wrong) for share in SHARES]
+    rows = []
+    for name in ORDERS:
+        ranking = order_of(name, ready, seed)
+        curve = review(ready.signals, ready.y, ranking, follows=name == LEARNING, until=left[-1])
+        needed = tuple(reviews_needed(curve, some) for some in left)
+        rows.append(Row(setting, recipe, name, seed, len(ready.y), wrong, needed))
+    return rows
+
+
+def ratio(rows: list[Row], setting: str, recipe: str, order: str, k: int) -> float:
+    """Mean reviews for `SHARES[k]` of the errors over the same of `BASE`."""
+    mine, theirs = (
+        [row.needed[k] for row in rows if (row.setting, row.recipe, row.order) == (setting, recipe, name)]
+        for name in (order, BASE)
     )
+    return float(np.mean(mine) / np.mean(theirs))
 
 
-def _given(contender: Contender, ready: Prepared) -> Ranking | None:
-    if contender.way.order == "oracle":
-        return lambda signals, decided: np.argsort(sharpness(signals.weights, signals.sets).identified == ready.y)
-    if not contender.cleanlab:
-        return None
-    known = [(ready.signals, ready.probabilities)]
+def tables(rows: list[Row]) -> str:
+    """Reviews needed as a ratio to the order `BASE`, in Markdown: a line an order, a column a setting."""
+    settings = list(dict.fromkeys(row.setting for row in rows))
+    parts = []
+    for recipe in dict.fromkeys(row.recipe for row in rows):
+        for k, share in enumerate(SHARES):
+            head = ["order", *settings, "geometric mean"]
+            body = []
+            for order in ORDERS:
+                found = [ratio(rows, setting, recipe, order, k) for setting in settings]
+                body.append([order, *(f"{one:.2f}" for one in [*found, np.exp(np.mean(np.log(found)))])])
+            parts.append(f"Reviews for {share:.0%} of the errors, recipe {recipe}, as a ratio to `{BASE}`\n\n")
+            parts.append("".join(f"| {' | '.join(line)} |\n" for line in [head, ["---"] * len(head), *body]) + "\n")
+    return "".join(parts)
 
-    def ranking(signals: ReviewSignals, decided: Decided) -> npt.NDArray[np.int64]:
-        labels = signals.sharp.identified
-        if known[-1][0] is not signals:  # a newly trained run
-            known.append((signals, out_of_fold(ready.data.X, labels, ready.data.n_classes, seed=ready.sampling)))
-        p = known[-1][1].astype(np.float64)
-        return np.argsort(get_label_quality_scores(labels, p, method=contender.cleanlab), kind="stable")
 
-    return ranking
-
-
-def _retrain(trial: Trial, ready: Prepared) -> Retrain:
-    """A fit from scratch with what has been decided as the only candidate, as its teacher does it."""
-
-    def retrain(sets: CandidateSets) -> ReviewSignals:
-        weights, mean = train(trial.setting, ready.data, sets, seed=0)
-        said = ready.data.annotations
-        return ReviewSignals(
-            sets,
-            weights,
-            mean,
-            neighbours=ready.signals.neighbours,
-            votes=None if said is None else vote_shares(said, sets),
-        )
-
-    return retrain
+def write_csv(rows: list[Row], file: Path = FILE) -> None:
+    """A line for each setting, recipe, order and draw."""
+    head = ["setting", "recipe", "order", "seed", "examples", "wrong", *(f"reviews_for_{share:g}" for share in SHARES)]
+    with file.open("w", newline="", encoding="utf-8") as stream:
+        table = csv.writer(stream)
+        table.writerow(head)
+        for row in rows:
+            cells = [row.setting, row.recipe, row.order, row.seed, row.examples, row.wrong]
+            table.writerow([*cells, *(f"{needed:g}" for needed in row.needed)])
 
 
 def main() -> None:
     """See the top of this file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--only", default=",".join(SETTINGS), help=f"settings, by name; besides those reported: {', '.join(OTHERS)}"
-    )
-    parser.add_argument("--minutes", type=float, default=float("inf"))
+    parser.add_argument("--only", default=",".join(HELD_OUT), help=f"settings, of {', '.join(SETTINGS)}")
+    parser.add_argument("--recipes", default=",".join(RECIPES))
+    parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--cache", type=Path, default=CACHE)
-    parser.add_argument("--page", action="store_true")
     options = parser.parse_args()
-    settings = [(SETTINGS | OTHERS)[name.strip()] for name in options.only.split(",")]
-    everything = list(trials(settings))
-    if not options.page:
-        _work_through(everything, options.cache, time.monotonic() + 60 * options.minutes)
-    found = _found(everything, options.cache)
-    write_csv({key: curves for key, curves in found.items() if key[0] in SETTINGS}, BASE)
-    print(tables(found, BASE, UNTAUGHT))
-
-
-def _found(everything: list[Trial], cache: Path) -> Found:
-    """The curves there are, of settings where none of the samplings is missing."""
-    found: Found = {}
-    for trial in everything:
-        key = (trial.setting.name, trial.contender.name, trial.retraining)
-        found.setdefault(key, [])
-        if trial.file(cache).exists() and trial.sampling == len(found[key]):
-            found[key].append(np.load(trial.file(cache)))
-    return {key: curves for key, curves in found.items() if curves}
-
-
-def _work_through(everything: list[Trial], cache: Path, deadline: float) -> None:
-    ready: Prepared | None = None
-    for trial in everything:
-        if trial.file(cache).exists():
-            continue
-        if ready is None or (ready.setting, ready.sampling) != (trial.setting, trial.sampling):
-            ready = prepared(trial.setting, trial.sampling, cache)
-        started = time.monotonic()
-        curve = simulate(trial, ready, cache)
-        trial.file(cache).parent.mkdir(parents=True, exist_ok=True)
-        save_array(trial.file(cache), curve)
-        print(f"{trial.file(cache).stem:70} {time.monotonic() - started:7.1f} s", flush=True)
-        if time.monotonic() > deadline:
-            return
+    names = list(DEVELOPMENT) if options.only == "development" else [name.strip() for name in options.only.split(",")]
+    rows: list[Row] = []
+    for setting in names:
+        try:
+            for recipe in options.recipes.split(","):
+                for seed in range(options.seeds):
+                    rows += rows_of(setting, recipe, seed, options.cache)
+        except (UserError, FileNotFoundError) as error:
+            print(f"{setting} is left out: {error}")
+            rows = [row for row in rows if row.setting != setting]
+    print(tables(rows))
+    if set(names) == set(HELD_OUT):
+        write_csv(rows)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
-"""The settings of the review benchmark: data, candidate sets, five trained seeds and their signals, kept on disk.
+"""The settings of the review benchmark: data, candidate sets, trained label weights, kept on disk.
 
-Training is what takes long, so what it leaves is kept under `--cache` (one npz a seed), and the orders are evaluated
-on that in seconds.
+Training is what takes long, so what it leaves is kept under `--cache`, and orders are evaluated on that in seconds.
 """
 
 from __future__ import annotations
@@ -14,167 +13,166 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
+from sklearn.datasets import load_diabetes
 
-from benchmarks.results import PAPER
 from pll import catalog
-from pll.analysis.protocol import prepare
-from pll.annotations.data import Annotations
+from pll.analysis.protocol import Parts, prepare
 from pll.candidates import CandidateSets
 from pll.catalog.files import search_roots
 from pll.dataset import PartialLabelDataset
-from pll.io import save_array, write_atomically
+from pll.errors import UserError
+from pll.io import as_column, write_atomically
 from pll.methods import METHODS
-from pll.methods.base import Task
-from pll.review.neighbours import find_neighbours
-from pll.review.signals import ReviewSignals, vote_shares
+from pll.review.kernel_ridge import fit_factor
+from pll.review.neighbours import best_points, find_neighbours
+from pll.review.signals import ReviewSignals
 from pll.synthesis import Flip
-from pll.synthesis.cross_val import out_of_fold
 from pll.weights import Weights
+
+RECIPES = ("default", "auto")
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One data set and how its labels are identified.
+    """One data set, and how its candidate sets are made.
 
-    Args:
-        name: what the tables call it.
-        dataset: in the catalogue.
-        q: flipping probability (binomial); None for the sets of the data.
-        first: use so many examples of the training part; None for all.
-        holdout: share left out (digits, as in the other benchmarks).
-        samplings: how often candidate sets are drawn; figures are means over them.
-        votes: attach the annotators' votes (CIFAR-10H).
-        params: of PRODEN, linear.
+    Attributes
+    ----------
+    name : str
+        What the tables call it.
+    dataset : str
+        In the catalogue; or `tables/x.npz`, `texts/x.csv` in a folder of `PLL_DATA_PATH`; or "ages".
+    q : float, optional
+        Flipping probability (binomial); None for the sets of the data.
+    first : int, optional
+        Use so many examples at most.
+    params : dict
+        Of PRODEN, linear.
     """
 
     name: str
     dataset: str
     q: float | None = None
     first: int | None = None
-    holdout: float | None = None
-    samplings: int = 1
-    votes: bool = False
     params: dict[str, Any] = field(default_factory=dict)
 
 
-DIGITS: dict[str, Any] = {"holdout": 0.2, "samplings": 5, "params": {"epochs": 500}}
-REAL = {"epochs": 500, "batch_size": 100}
+def _named(*settings: Setting) -> dict[str, Setting]:
+    return {setting.name: setting for setting in settings}
 
-SETTINGS = {
-    setting.name: setting
-    for setting in (
-        Setting("digits 0.5", "digits", 0.5, **DIGITS),
-        Setting("digits 0.7", "digits", 0.7, **DIGITS),
-        Setting("lost", "lost", params=PAPER["lost"] | REAL),
-        Setting("birdsong", "birdsong", params=PAPER["birdsong"] | REAL),
-        Setting("mnist 0.7", "mnist", 0.7, first=10_000),
-        Setting("cifar10h", "cifar10h"),
-        Setting("cifar10h + votes", "cifar10h", votes=True),
-    )
-}
-"""Those of the issue. The votes of CIFAR-10H say so much that with them it is no fair share of a mean."""
 
-OTHERS = {
-    setting.name: setting
-    for setting in (
-        Setting("digits 0.6 mlp", "digits", 0.6, holdout=0.2, samplings=2, params={"epochs": 100, "model": "mlp"}),
-        Setting("yeast 0.5", "yeast", 0.5, samplings=2, params=PAPER["yeast"] | REAL),
-        Setting("yeast 0.2", "yeast", 0.2, samplings=2, params=PAPER["yeast"] | REAL),
-        Setting("dermatology 0.7", "dermatology", 0.7, samplings=3, params=PAPER["dermatology"] | REAL),
-        Setting(
-            "synthetic-control 0.7", "synthetic-control", 0.7, samplings=3, params=PAPER["synthetic-control"] | REAL
-        ),
-        Setting("cifar10n-subset", "cifar10n-subset"),
-    )
-}
-"""Where choices were made, so that none is made on the settings that are reported."""
+HELD_OUT = _named(
+    Setting("digits 0.7", "digits", 0.7),
+    Setting("lost", "lost"),
+    Setting("birdsong", "birdsong", first=3_000),
+    Setting("mnist 0.7", "mnist", 0.7, first=4_000),
+    Setting("satimage 0.7", "tables/satimage.npz", 0.7, first=3_000),
+    Setting("trec 0.5", "texts/trec_questions.csv", 0.5, first=2_000),
+)
+"""What is reported; nothing was chosen on it."""
+
+DEVELOPMENT = _named(
+    Setting("segment 0.7", "tables/segment.npz", 0.7, first=2_000),
+    Setting("vehicle 0.5", "tables/vehicle.npz", 0.5),
+    Setting("letter 0.5", "tables/letter.npz", 0.5, first=2_000),
+    Setting("banking20 0.5", "texts/banking20.csv", 0.5, first=2_000),
+    Setting("yeast 0.4", "yeast", 0.4),
+    Setting("contraceptive 0.3", "tables/contraceptive.npz", 0.3),
+    Setting("ages", "ages"),
+)
+"""Where choices were made."""
+
+SETTINGS = HELD_OUT | DEVELOPMENT
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """One sampling of a setting, trained.
+    """One draw of a setting, trained.
 
-    Attributes:
-        data: the training part with its candidate sets; `y` is what the simulated reviewer knows.
-        signals: of the trained run.
-        probabilities: (n, c) out of fold, of the identified labels: what cleanlab is given.
+    Attributes
+    ----------
+    data : PartialLabelDataset
+        With its candidate sets; `y` is what the simulated reviewer knows.
+    signals : ReviewSignals
+        Of the trained run.
     """
 
-    setting: Setting
-    sampling: int
     data: PartialLabelDataset
     signals: ReviewSignals
-    probabilities: npt.NDArray[np.float32]
 
     @property
     def y(self) -> npt.NDArray[np.int64]:
+        """(n,) the truth."""
         assert self.data.y is not None
         return self.data.y
 
-    @property
-    def sets(self) -> CandidateSets:
-        return self.data.sets()
 
-
-def load(setting: Setting, sampling: int) -> PartialLabelDataset:
-    """The training part with candidate sets, the truth kept beside them."""
-    data = catalog.load(setting.dataset)
+def load(setting: Setting, seed: int) -> Parts:
+    """Return the examples with candidate sets, the truth kept beside them."""
+    data = _read(setting.dataset, seed)
     if data.is_test is not None:
         data = replace(data.take(~data.is_test), is_test=None)
-    if setting.first is not None:
-        data = data.take(slice(setting.first))
-    if setting.votes:
-        data = replace(data, annotations=_votes(data.class_names))
-    flip = None if setting.q is None else Flip("binomial", setting.q)
-    return prepare(data, flip_with=flip, holdout=setting.holdout, seed=sampling).train
+    if setting.first is not None and len(data) > setting.first:
+        data = data.take(np.sort(np.random.default_rng(seed).permutation(len(data))[: setting.first]))
+    return prepare(data, flip_with=None if setting.q is None else Flip("binomial", setting.q), seed=seed)
 
 
-def prepared(setting: Setting, sampling: int, cache: Path, say: Callable[[str], None] = print) -> Prepared:
+def prepared(setting: Setting, recipe: str, seed: int, cache: Path, say: Callable[[str], None] = print) -> Prepared:
     """Train what the cache does not hold yet."""
-    data = load(setting, sampling)
-    home = cache / setting.name.replace(" ", "-")
-    votes = None if data.annotations is None else vote_shares(data.annotations, data.sets())
-    file = home / f"signals-{sampling}.npz"
+    parts = load(setting, seed)
+    data, sets = parts.train, parts.train.sets()
+    file = cache / f"{setting.name.replace(' ', '-')}-{recipe}-{seed}.npz"
     if not file.exists():
-        weights, mean = train(setting, data, data.sets(), seed=0)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        weights, mean = train(setting, parts, recipe, seed)
         write_atomically(file, partial(np.savez, weights=weights, mean=mean))
-        say(f"trained {setting.name}, sampling {sampling}")
+        say(f"trained {file.stem}")
     with np.load(file, allow_pickle=False) as kept:
-        signals = ReviewSignals(data.sets(), kept["weights"], kept["mean"], votes=votes)
-    near = _kept(
-        home / f"neighbours-{sampling}.npy",
-        lambda: find_neighbours(data.X, candidates=data.sets(), weights=signals.weights),
-    )
-    outside = _kept(
-        home / f"outoffold-{sampling}.npy",
-        lambda: out_of_fold(data.X, signals.sharp.identified, data.n_classes, seed=sampling),
-    )
-    return Prepared(setting, sampling, data, replace(signals, neighbours=near), outside)
+        weights, mean = kept["weights"], kept["mean"]
+    points = best_points(data.X, sets, weights)
+    near, factor = find_neighbours(points), fit_factor(points, sets, weights)
+    return Prepared(data, ReviewSignals(sets, weights, mean, near, factor=factor))
 
 
-def train(setting: Setting, data: PartialLabelDataset, sets: CandidateSets, seed: int) -> tuple[Weights, Weights]:
+def train(setting: Setting, parts: Parts, recipe: str, seed: int) -> tuple[Weights, Weights]:
     """PRODEN: final label weights, and their mean over the epochs."""
-    estimator = METHODS["proden"](**{"threads": 1, "seed": seed, "missing": "mean", **setting.params})
-    total, count = np.zeros(sets.nnz), 0
-    for record in estimator.iter_fit(Task(data.X, sets)):
+    params = {"threads": 1, "seed": seed, "missing": "mean", "recipe": recipe, **setting.params}
+    estimator = METHODS["proden"](**params)
+    total, count = np.zeros(parts.train.sets().nnz), 0
+    for record in estimator.iter_fit(parts.task()):
         total += record.label_weights
         count += 1
     estimator.release()
     return estimator.label_weights_, (total / count).astype(np.float32)
 
 
-def _votes(class_names: tuple[str, ...]) -> Annotations:
-    """CIFAR-10H: who gave which vote was not published, how many did was."""
-    for folder in search_roots():
-        file = folder / "cifar10" / "human_labels.npz"
-        if file.exists():
-            with np.load(file, allow_pickle=False) as kept:
-                return Annotations.from_counts(kept["cifar10h_counts"], class_names)
-    raise FileNotFoundError("human_labels.npz is in none of the folders of PLL_DATA_PATH.")
+def _read(dataset: str, seed: int) -> PartialLabelDataset:
+    if dataset == "ages":
+        return _ages(seed)
+    if "/" not in dataset:
+        return catalog.load(dataset)
+    found = [root / dataset for root in search_roots() if (root / dataset).exists()]
+    if not found:
+        raise UserError(f"{dataset} is in none of the folders of PLL_DATA_PATH.")
+    if found[0].suffix == ".npz":
+        with np.load(found[0], allow_pickle=False) as kept:
+            X, y, names = kept["X"].astype(np.float32), kept["y"], tuple(map(str, kept["class_names"]))
+        return PartialLabelDataset(X, y=y, class_names=names, name=dataset, kind="table")
+    table = pd.read_csv(found[0], dtype=str, keep_default_na=False)
+    names = tuple(sorted(set(table["label"])))
+    y = np.array([names.index(label) for label in table["label"]])
+    X = np.zeros((len(y), 0), dtype=np.float32)
+    return PartialLabelDataset(X, y=y, class_names=names, texts=as_column(table["text"].tolist()), name=dataset)
 
 
-def _kept(file: Path, make: Callable[[], npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    if not file.exists():
-        file.parent.mkdir(parents=True, exist_ok=True)
-        save_array(file, make())
-    return np.asarray(np.load(file, allow_pickle=False))
+def _ages(seed: int, classes: int = 20, guesses: int = 6, spread: float = 3.0) -> PartialLabelDataset:
+    """Simulated: each of the sets holds what six people guessed of a number of twenty levels, and the truth."""
+    X, target = load_diabetes(return_X_y=True)
+    rng = np.random.default_rng(seed)
+    y = np.searchsorted(np.quantile(target, np.linspace(0, 1, classes + 1)[1:-1]), target)
+    said = np.clip(np.round(y[:, None] + rng.normal(0, spread, (len(y), guesses))), 0, classes - 1).astype(int)
+    sets = CandidateSets.from_lists(
+        [sorted({*row.tolist(), int(truth)}) for row, truth in zip(said, y, strict=True)], classes
+    )
+    return PartialLabelDataset(X.astype(np.float32), candidates=sets, y=y, name="ages", kind="table")

@@ -2,15 +2,17 @@
 
 For example i and candidate j, with ℓ(a) = log(a + .01), the run gives
 
-    f_ij = [ℓ(w_ij), ℓ(m_ij), ℓ(k_ij), ℓ(k'_ij), ℓ(v_ij)]   w final label weight, m its mean over the epochs,
-                                                             k, k' their means among the nearest neighbours,
-                                                             v share of the annotators who named the label
+    f_ij = [ℓ(w_ij), ℓ(m_ij), ℓ(k_ij), ℓ(k'_ij), ℓ(g_ij), ℓ(v_ij), r_j, |r_j − mean r over S_i|]
+
+    w final label weight, m its mean over the epochs; k, k' their means among the nearest neighbours; g what a kernel
+    ridge on the labels and decisions of all others says (pll.review.kernel_ridge); v share of the annotators who named
+    the label; r, where class names are numbers, the rank of the class
     p_ij = exp(θ·f_ij + b_j) / Σ_{l ∈ S_i} exp(θ·f_il + b_l)
 
 (McFadden's conditional logit, S_i being the choices). θ and b maximise the likelihood of the decisions less a ridge
 toward θ₀ and b = 0, so that the first answers do not throw over what the run has learnt. A decided neighbour counts
-one-hot, so a decision counts for the examples around it at once. A decided example is learnt from with the features
-it had when it was decided: those that later decisions around it gave it would say more than any undecided one has.
+one-hot, so a decision counts for the examples around it at once. A decided example is learnt from with the k it had
+when it was decided: those that later decisions around it gave it would say more than any undecided one has.
 
 p does two things: it orders the queue (the smallest max_j p_ij first) and it proposes labels for what no person has
 looked at. A proposal changes no label by itself.
@@ -27,6 +29,7 @@ from scipy.optimize import minimize
 
 from pll.candidates import CandidateSets
 from pll.review.decided import ChoiceData, Decided
+from pll.review.kernel_ridge import leave_one_out
 from pll.review.signals import ReviewSignals
 from pll.weights import Weights
 
@@ -34,8 +37,17 @@ RIDGE = 3.0
 """λ of λ/2 · (‖θ − θ₀‖² + ‖b‖²), against a log-likelihood of 1 a decision."""
 SMALL = 0.01
 """Added before the logarithm, so that a weight of 0 is unlikely and not impossible."""
-START = {"weights": 0.7, "mean_weights": 0.0, "near_weights": 0.3, "near_mean": 0.0, "votes": 1.0}
-"""θ₀ by feature: before any decision, the run's weights and a little of the neighbours'.
+START = {
+    "weights": 0.5,
+    "mean_weights": 0.0,
+    "near_weights": 0.2,
+    "near_mean": 0.0,
+    "others": 0.3,
+    "votes": 1.0,
+    "rank": 0.0,
+    "off_middle": 0.0,
+}
+"""θ₀ by feature: before any decision, the run's weights and a little of what the examples around say.
 
 The annotators' votes, where there are any, count in full: the run has not heard them, only which labels were named.
 """
@@ -71,8 +83,8 @@ def propose(signals: ReviewSignals, decided: Decided, logit: Logit | None = None
         decided: what people decided; decisions that judge the certificate are to be left out by the caller.
         logit: what to use, by default `fit`.
     """
-    learnt = fit(signals, decided) if logit is None else logit
     parts = features_now(signals, decided)
+    learnt = _fitted(signals, decided, parts, RIDGE) if logit is None else logit
     scores = sum(weight * parts[name] for weight, name in zip(learnt.theta, learnt.features, strict=True))
     scores = scores + learnt.bias[signals.sets.indices]
     p = softmax(np.where(decided.open, scores, -np.inf), signals.sets.indptr[:-1], signals.sets.sizes)
@@ -82,25 +94,13 @@ def propose(signals: ReviewSignals, decided: Decided, logit: Logit | None = None
     return p.astype(np.float32)
 
 
-def choice_data(signals: ReviewSignals, decided: Decided) -> ChoiceData:
-    """Return the training data of the logit.
-
-    "None of these" and sets of one label are left out.
-    """
-    sets = signals.sets
-    names = tuple(name for name in START if name in available(signals))
-    usable = np.flatnonzero((decided.positions >= 0) & (sets.sizes[decided.rows] > 1))
-    rows = decided.rows[usable]
-    at, sizes = sets.positions(rows), sets.sizes[rows]
-    parts = features_then(signals, decided, at)
-    table = np.stack([parts[name] for name in names], axis=1) if len(at) else np.empty((0, len(names)), np.float32)
-    within = decided.positions[usable] - sets.indptr[rows]
-    return ChoiceData(names, table, sets.indices[at].astype(np.int64), sizes, np.cumsum(sizes) - sizes + within)
-
-
 def fit(signals: ReviewSignals, decided: Decided, ridge: float = RIDGE) -> Logit:
     """θ and b from the decisions so far; θ₀ and 0 where there are none. The ridge is above 0."""
-    known = choice_data(signals, decided)
+    return _fitted(signals, decided, features_now(signals, decided), ridge)
+
+
+def _fitted(signals: ReviewSignals, decided: Decided, parts: dict[str, Flat], ridge: float) -> Logit:
+    known = choice_data(signals, decided, parts)
     start = _start(known.features)
     if len(known) == 0:
         return Logit(known.features, start, np.zeros(signals.sets.n_classes))
@@ -108,48 +108,46 @@ def fit(signals: ReviewSignals, decided: Decided, ridge: float = RIDGE) -> Logit
     return Logit(known.features, theta, bias, len(known))
 
 
-def available(signals: ReviewSignals) -> set[str]:
-    """The names of the features that the signals allow."""
-    near = signals.neighbours is not None
-    mean = signals.mean_weights is not None
-    return {
-        name
-        for name, there in (
-            ("weights", True),
-            ("mean_weights", mean),
-            ("near_weights", near),
-            ("near_mean", near and mean),
-            ("votes", signals.votes is not None),
-        )
-        if there
-    }
+def choice_data(signals: ReviewSignals, decided: Decided, parts: dict[str, Flat]) -> ChoiceData:
+    """Return the training data of the logit: the candidates of the decided examples.
+
+    "None of these" and sets of one label are left out.
+
+    Args:
+        parts: of `features_now`.
+    """
+    sets = signals.sets
+    usable = np.flatnonzero((decided.positions >= 0) & (sets.sizes[decided.rows] > 1))
+    rows = decided.rows[usable]
+    at, sizes = sets.positions(rows), sets.sizes[rows]
+    then = {name: part[at] for name, part in parts.items()} | near_then(signals, decided, at)
+    table = np.stack(list(then.values()), axis=1) if len(at) else np.empty((0, len(then)), np.float32)
+    within = decided.positions[usable] - sets.indptr[rows]
+    return ChoiceData(tuple(then), table, sets.indices[at].astype(np.int64), sizes, np.cumsum(sizes) - sizes + within)
 
 
 def features_now(signals: ReviewSignals, decided: Decided) -> dict[str, Flat]:
-    """Each feature, (nnz,), with all that has been decided counting."""
+    """Each feature that there is, (nnz,), in the order of `START`, with all that has been decided counting."""
     found: dict[str, Flat] = {"weights": log_of(signals.weights)}
-    if signals.votes is not None:
-        found["votes"] = log_of(signals.votes)
-    near = signals.neighbourhood
-    if near is not None:
-        found["near_weights"] = log_of(near.shares(decided.settled(signals.weights)))
+    weights, near = decided.settled(signals.weights), signals.neighbourhood
     if signals.mean_weights is not None:
         found["mean_weights"] = log_of(signals.mean_weights)
-        if near is not None:
+    if near is not None:
+        found["near_weights"] = log_of(near.shares(weights))
+        if signals.mean_weights is not None:
             found["near_mean"] = log_of(near.shares(decided.settled(signals.mean_weights)))
-    return found
-
-
-def features_then(signals: ReviewSignals, decided: Decided, at: npt.NDArray[np.int64]) -> dict[str, Flat]:
-    """Each feature of the entries `at` of decided examples, as it was just before each was decided."""
-    found: dict[str, Flat] = {"weights": log_of(signals.weights[at])}
-    if signals.mean_weights is not None:
-        found["mean_weights"] = log_of(signals.mean_weights[at])
+    if signals.factor is not None:
+        found["others"] = log_of(leave_one_out(signals.factor, signals.sets, weights))
     if signals.votes is not None:
-        found["votes"] = log_of(signals.votes[at])
+        found["votes"] = log_of(signals.votes)
+    return found | signals.ordered
+
+
+def near_then(signals: ReviewSignals, decided: Decided, at: npt.NDArray[np.int64]) -> dict[str, Flat]:
+    """What neighbours said of the entries `at` of decided examples just before each was decided."""
     near = signals.neighbourhood
     if near is None:
-        return found
+        return {}
     own_turn = decided.turn[signals.sets.rows[at]]
     starts = np.flatnonzero(np.diff(signals.sets.rows[at], prepend=-1))
     near_of = {"near_weights": signals.weights}
@@ -157,9 +155,7 @@ def features_then(signals: ReviewSignals, decided: Decided, at: npt.NDArray[np.i
         near_of["near_mean"] = signals.mean_weights
     versions = [(_ruled_out(decided, weights), decided.settled(weights)) for weights in near_of.values()]
     means = near.means_at(at, versions, lambda rows: decided.turn.take(rows) < own_turn)
-    for name, mean in zip(near_of, means, strict=True):
-        found[name] = log_of(_shares(mean, starts))
-    return found
+    return {name: log_of(_shares(mean, starts)) for name, mean in zip(near_of, means, strict=True)}
 
 
 def log_of(weights: Flat) -> npt.NDArray[np.float32]:

@@ -25,7 +25,7 @@ LARGEST_TABLE = 50_000_000
 """Entries of a dense table (examples × classes) that may be made to look candidates up; beyond, binary search."""
 
 JUDGED = 1000
-"""Examples whose neighbours are looked at to choose the distance."""
+"""Examples whose neighbours are looked at to choose the space."""
 
 Neighbours = npt.NDArray[np.int32]
 """(n, k) rows of the nearest other examples, the nearest first."""
@@ -35,38 +35,62 @@ Progress = Callable[[int, int], None]
 """Called as (examples done, examples in all). What it raises stops the work."""
 
 
-def find_neighbours(
-    X: npt.NDArray[np.float32],
-    k: int = NEIGHBOURS,
-    progress: Progress | None = None,
-    *,
-    candidates: CandidateSets | None = None,
-    weights: npt.NDArray[np.floating[Any]] | None = None,
-) -> Neighbours:
-    """The k nearest other examples of each; exact.
+def best_points(X: npt.NDArray[np.float32], sets: CandidateSets, weights: npt.NDArray[np.floating[Any]]) -> Points:
+    """Return the examples as points of the space in which neighbours agree most about their labels.
 
-    Two distances are known, Euclidean and angular (Euclidean of rows of length 1, as IPAL compares), both of
-    comparable features. Which one suits the data is read off the run itself: the one whose neighbours agree more.
-    No truth is needed for that.
+    Three are known: z-scored columns, the same with every row of length 1 (as IPAL compares), and the raw rows of
+    length 1 (texts). Which one suits the data is read off the run itself; no truth is needed for that.
 
-    Args:
-        X: (n, d) or (n, C, H, W) raw features, NaN where missing.
-        k: at least 1; fewer where there are fewer examples.
-        candidates, weights: of a run, to choose the distance by; without them it is Euclidean.
+    Parameters
+    ----------
+    X : (n, d) or (n, C, H, W)
+        Raw features, NaN where missing.
+    sets : CandidateSets
+        Of the run.
+    weights : (nnz,)
+        Label weights of the run.
 
-    Returns:
-        (n, k) int32, the nearest first.
+    Returns
+    -------
+    (n, d) float32
+    """
+    n = len(X)
+    rows = np.sort(np.random.default_rng(0).choice(n, size=min(JUDGED, n), replace=False))
+    best, most = np.empty((n, 0), dtype=np.float32), -1.0
+    for make in (comparable, lambda some: _of_length_one(comparable(some)), _raw_directions):
+        points = make(X)
+        k = min(NEIGHBOURS, n - 1)
+        agreed = agreement(_neighbours_of(points, k, rows), rows, sets, weights) if k else 0.0
+        if agreed > most:
+            best, most = points, agreed
+    return best
 
+
+def find_neighbours(points: Points, k: int = NEIGHBOURS, progress: Progress | None = None) -> Neighbours:
+    """Return the k nearest other examples of each; exact.
+
+    Parameters
+    ----------
+    points : (n, d)
+        Of `best_points` or `comparable`.
+    k : int
+        At least 1; fewer are found where there are fewer examples.
+    progress : callable, optional
+
+    Returns
+    -------
+    (n, k) int32
+        The nearest first.
+
+    Examples
+    --------
     >>> find_neighbours(np.array([[0.0], [1.0], [5.0], [5.5]], dtype=np.float32), k=1).ravel().tolist()
     [1, 0, 3, 2]
     """
-    points = comparable(X)
     n = len(points)
     k = min(k, n - 1)
     if k < 1:
         return np.empty((n, 0), dtype=np.int32)
-    if candidates is not None and weights is not None:
-        _to_better_space(points, k, candidates, weights)
     found = np.empty((n, k), dtype=np.int32)
     search = NearestNeighbors(n_neighbors=k + 1).fit(points)
     for start in range(0, n, BLOCK):
@@ -77,15 +101,15 @@ def find_neighbours(
     return found
 
 
-def _to_better_space(points: Points, k: int, sets: CandidateSets, weights: npt.NDArray[np.floating[Any]]) -> None:
-    """Put the points on the unit sphere, in place, if the neighbours of a sample agree more with it there."""
-    n = len(points)
-    rows = np.sort(np.random.default_rng(0).choice(n, size=min(JUDGED, n), replace=False))
-    as_they_are = agreement(_neighbours_of(points, k, rows), rows, sets, weights)
-    lengths = np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1e-12)
-    points /= lengths
-    if agreement(_neighbours_of(points, k, rows), rows, sets, weights) <= as_they_are:
-        points *= lengths
+def _of_length_one(points: Points) -> Points:
+    """The same directions, on the unit sphere; in place."""
+    points /= np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1e-12)
+    return points
+
+
+def _raw_directions(X: npt.NDArray[np.float32]) -> Points:
+    """(n, d) rows of length 1 as they are, a missing cell 0."""
+    return _of_length_one(np.nan_to_num(np.array(X, dtype=np.float32).reshape(len(X), -1)))
 
 
 def _neighbours_of(points: Points, k: int, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -157,15 +157,13 @@ class QueueManager:
     def _prepare(self) -> None:
         """What takes long, and then the order again; nothing where it is there."""
         if (promise := self.review.promise) is not None:
-            with threadpool_limits(1):
-                promise.prepare()
+            promise.prepare()
         view = self._now()
         has_neighbours = view.signals.neighbours is not None or not view.data.X.size
         if has_neighbours and view.signals.mean_weights is not None:
             return
         own, root = (self._runs.get(run).folder for run in (view.run, self.review.root.run))
-        with threadpool_limits(1):  # the keys of the reviewers come first
-            made = prepare(own, view.data, like=root)  # whatever a run was taught, its examples are the first one's
+        made = prepare(own, view.data, like=root)  # whatever a run was taught, its examples are the first one's
         with self._lock:
             labels = self.review.current
             if labels.run == view.run:
@@ -175,7 +173,8 @@ class QueueManager:
     def _in_background(self, work: Callable[[], None]) -> None:
         def labour() -> None:
             try:
-                work()
+                with threadpool_limits(1):  # the keys of the reviewers come first
+                    work()
             except (UserError, OSError) as error:  # keep the present order
                 _LOG.warning("The order of the queue was not made anew: %s", error)
 

@@ -1,6 +1,7 @@
 """Signals of a finished run for each example, which the orders of the queue use.
 
     review/neighbours.npy   (n, k) int32, the nearest other examples, found once in the background
+    review/factor.npy       (n, r) float16, of the kernel ridge (pll.review.kernel_ridge), made with them
     review/mean.npz         mean label weights over the epochs, and the epoch the run had ended at
 
 `ReviewSignals.of_run` reads what is there and never waits for the slow parts; `prepare` makes them.
@@ -8,6 +9,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +23,8 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.io import save_array, write_atomically
-from pll.review.neighbours import NEIGHBOURS, Neighbourhood, Neighbours, Progress, find_neighbours
+from pll.review.kernel_ridge import Factor, fit_factor
+from pll.review.neighbours import NEIGHBOURS, Neighbourhood, Neighbours, Progress, best_points, find_neighbours
 from pll.runs.folder import RunFolder
 from pll.runs.history import History
 from pll.weights import Sharpness, Weights, identified_labels, sharpness
@@ -36,6 +39,7 @@ class ReviewSignals:
         weights: (nnz,) final label weights.
         mean_weights: (nnz,) label weights averaged over the epochs; None where the run kept no history.
         neighbours: (n, k) rows of the nearest examples; None until they have been found (`prepare`).
+        factor: (n, r) of the kernel ridge in the same space; None until then.
         votes: (nnz,) share of an example's annotators who named the label; None without annotators.
         epoch: the weights are those after it.
         followed: (nnz,) label weights as the decisions leave them: filters and lists go by them, while the logit learns
@@ -52,6 +56,7 @@ class ReviewSignals:
     votes: npt.NDArray[np.float32] | None = None
     epoch: int = 0
     followed: Weights | None = None
+    factor: Factor | None = None
 
     def __post_init__(self) -> None:
         n, nnz = len(self.sets), self.sets.nnz
@@ -59,6 +64,7 @@ class ReviewSignals:
             ("label weights", self.weights, nnz),
             ("mean label weights", self.mean_weights, nnz),
             ("neighbours", self.neighbours, n),
+            ("rows of the kernel ridge", self.factor, n),
             ("votes", self.votes, nnz),
             ("followed label weights", self.followed, nnz),
         ):
@@ -82,11 +88,13 @@ class ReviewSignals:
         if not epochs:
             raise UserError(f"The run in {folder.path} has no label weights yet; let it train for an epoch.")
         home = _home(folder)
+        neighbours, factor = _stored_likeness(home, len(sets))
         return cls(
             sets,
             history.weights(epochs[-1]),
             mean_weights=_stored(home / "mean.npz", epochs[-1], sets.nnz),
-            neighbours=_stored_neighbours(home, len(sets)),
+            neighbours=neighbours,
+            factor=factor,
             votes=None if data.annotations is None else vote_shares(data.annotations, sets),
             epoch=epochs[-1],
         )
@@ -106,11 +114,25 @@ class ReviewSignals:
         """What neighbours say; None until they have been found."""
         return None if self.neighbours is None else Neighbourhood(self.neighbours, self.sets)
 
+    @cached_property
+    def ordered(self) -> dict[str, npt.NDArray[np.float32]]:
+        """Where class names are numbers, such as ages: (nnz,) rank of the class, distance to the middle of the set.
+
+        Both in units of their spread within the sets.
+        """
+        ranks = class_ranks(self.sets.class_names)
+        if ranks is None:
+            return {}
+        rank = _off_mean(ranks[self.sets.indices].astype(np.float64), self.sets)
+        found = {"rank": rank, "off_middle": _off_mean(np.abs(rank), self.sets)}
+        return {name: (off / max(float(off.std()), 1e-6)).astype(np.float32) for name, off in found.items()}
+
     def with_labels(self, weights: Weights | None) -> ReviewSignals:
         """The same, with label weights as the decisions leave them; what neighbours say is not computed again."""
         found = replace(self, followed=weights)
-        if "neighbourhood" in self.__dict__:
-            found.__dict__["neighbourhood"] = self.neighbourhood
+        for name in ("neighbourhood", "ordered"):
+            if name in self.__dict__:
+                found.__dict__[name] = self.__dict__[name]
         return found
 
     @cached_property
@@ -138,8 +160,8 @@ def prepare(
 ) -> ReviewSignals:
     """Find and store what takes long, once per run; call it in the background when a run has ended.
 
-    Neighbours are of the features (votes alone have none) and hold for ever; the means over the epochs are recomputed
-    where the run has gone on since.
+    Neighbours and kernel ridge are of the features (votes alone have none) and hold for ever; the means over the epochs
+    are recomputed where the run has gone on since.
 
     Args:
         like: of a run over the same examples; its neighbours are taken, where they have been found.
@@ -155,12 +177,34 @@ def prepare(
         _store(_made(home) / "mean.npz", signals.epoch, mean)
         signals = replace(signals, mean_weights=mean)
     if signals.neighbours is None and data.X.size:
-        found = None if like is None else _stored_neighbours(_home(like), len(data))
-        if found is None:
-            found = find_neighbours(data.X, NEIGHBOURS, progress, candidates=signals.sets, weights=signals.weights)
-        save_array(_made(home) / "neighbours.npy", found)
-        signals = replace(signals, neighbours=found)
+        near, factor = (None, None) if like is None else _stored_likeness(_home(like), len(data))
+        if near is None or factor is None:
+            points = best_points(data.X, signals.sets, signals.weights)
+            factor = fit_factor(points, signals.sets, signals.weights)
+            near = find_neighbours(points, NEIGHBOURS, progress)
+        save_array(_made(home) / "factor.npy", factor)
+        save_array(home / "neighbours.npy", near)
+        signals = replace(signals, neighbours=near, factor=factor)
     return signals
+
+
+def class_ranks(names: Sequence[str]) -> npt.NDArray[np.int64] | None:
+    """(c,) ranks of class names that are numbers, such as ages; None for any other classes, or fewer than three.
+
+    >>> class_ranks(["5", "10", "7.5"]).tolist(), class_ranks(["a", "b", "1"])
+    ([0, 2, 1], None)
+    """
+    try:
+        values = np.array([float(name) for name in names])
+    except ValueError:
+        return None
+    return np.argsort(np.argsort(values)) if len(values) > 2 and np.isfinite(values).all() else None
+
+
+def _off_mean(values: npt.NDArray[np.float64], sets: CandidateSets) -> npt.NDArray[np.float64]:
+    """(nnz,) values less their mean over each set."""
+    off: npt.NDArray[np.float64] = values - (np.add.reduceat(values, sets.indptr[:-1]) / sets.sizes)[sets.rows]
+    return off
 
 
 def mean_over_epochs(history: History) -> Weights:
@@ -202,10 +246,12 @@ def _stored(file: Path, epoch: int, nnz: int) -> Weights | None:
     return weights if at == epoch and weights.shape == (nnz,) and weights.dtype == np.float32 else None
 
 
-def _stored_neighbours(home: Path, n: int) -> Neighbours | None:
+def _stored_likeness(home: Path, n: int) -> tuple[Neighbours | None, Factor | None]:
+    """Neighbours and factor of the kernel ridge; None for both where one is missing or damaged."""
     try:
-        found: Neighbours = np.load(home / "neighbours.npy", allow_pickle=False)
+        near: Neighbours = np.load(home / "neighbours.npy", allow_pickle=False)
+        factor: Factor = np.load(home / "factor.npy", mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError):
-        return None
-    right = isinstance(found, np.ndarray) and found.ndim == 2 and len(found) == n and found.dtype.kind == "i"
-    return found if right and ((found >= -1) & (found < n)).all() else None
+        return None, None
+    right = near.ndim == 2 and len(near) == n and near.dtype.kind == "i" and ((near >= -1) & (near < n)).all()
+    return (near, factor) if right and factor.shape[:1] == (n,) and factor.dtype == np.float16 else (None, None)

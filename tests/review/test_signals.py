@@ -55,7 +55,7 @@ def test_slow_parts_are_made_once_and_kept(
     monkeypatch.setattr("pll.review.signals.find_neighbours", refuse)
     again = prepare(folder, data)
     read = ReviewSignals.of_run(folder, data)
-    for name in ("weights", "mean_weights", "neighbours"):
+    for name in ("weights", "mean_weights", "neighbours", "factor"):
         np.testing.assert_array_equal(getattr(again, name), getattr(made, name))
         np.testing.assert_array_equal(getattr(read, name), getattr(made, name))
     assert sorted(rank(read).tolist()) == list(range(len(data)))

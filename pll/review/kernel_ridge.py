@@ -1,0 +1,144 @@
+"""What the examples around each one say of its label: a ridge on random Fourier features, read leave-one-out.
+
+With φ(x) the random Fourier features of a Gaussian kernel (Rahimi and Recht 2007) in the space in which neighbours
+were sought, and Y the (n, c) label weights, one-hot where decided,
+
+    F = Φ (ΦᵀΦ + λI)⁻¹ Φᵀ Y = V Vᵀ Y        f_i = (F_i − h_i Y_i) / (1 − h_i),  h_i = ‖V_i‖²
+
+f_i is what the fit without example i says of it, exactly (Allen 1974). V depends on neither labels nor decisions, so it
+is made once per run; after every decision only V Vᵀ Y is computed again. Other than ten neighbours, it also carries a
+decision to examples farther away.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+
+from pll.candidates import CandidateSets
+from pll.review.neighbours import Points
+from pll.weights import Weights, normalise
+
+FEATURES = 500
+"""Random Fourier features, and a constant."""
+RIDGES = tuple(10.0**k for k in np.arange(-3, 3.1, 0.5))
+"""λ is the one of these with the smallest leave-one-out error on the run's label weights."""
+JUDGED = 5_000
+"""Examples that this error is taken from, at most."""
+PAIRS = 2_000
+"""Pairs of examples whose median distance is the width of the kernel."""
+BLOCK = 4_096
+"""Examples in memory as dense rows at a time."""
+NEGLIGIBLE = 1e-3
+"""Directions that the ridge shrinks to less than this share of their size are left out."""
+
+Factor = npt.NDArray[np.float16]
+"""(n, r) V; half precision, a relative error of 5e-4 of each entry."""
+Floats = npt.NDArray[np.float64]
+
+
+def fit_factor(points: Points, sets: CandidateSets, weights: npt.NDArray[np.floating[Any]], *, seed: int = 0) -> Factor:
+    """Return V of the hat matrix V Vᵀ.
+
+    Parameters
+    ----------
+    points : (n, d)
+        Of `pll.review.neighbours.best_points`.
+    sets : CandidateSets
+    weights : (nnz,)
+        Label weights of the run, by which λ is chosen.
+    seed : int
+        Of the random features.
+
+    Returns
+    -------
+    (n, r) float16
+
+    References
+    ----------
+    Rahimi, Recht. Random features for large-scale kernel machines. NIPS 2007.
+    """
+    rng = np.random.default_rng(seed)
+    n, d = points.shape
+    one, other = rng.integers(0, n, (2, PAIRS))
+    apart = np.linalg.norm(points[one] - points[other], axis=1)
+    width = float(np.median(apart[apart > 0])) if (apart > 0).any() else 1.0
+    directions = (rng.normal(size=(d, FEATURES)) / width).astype(np.float32)
+    phases = (2 * np.pi * rng.random(FEATURES)).astype(np.float32)
+
+    def fourier(rows: slice | npt.NDArray[np.int64]) -> Floats:
+        """φ, (rows, FEATURES + 1)."""
+        waves = np.sqrt(2 / FEATURES) * np.cos(points[rows] @ directions + phases).astype(np.float64)
+        return np.column_stack([waves, np.ones(len(waves))])
+
+    gram, together = np.zeros((FEATURES + 1,) * 2), np.zeros((FEATURES + 1, sets.n_classes))
+    labels = _matrix(sets, weights)
+    for rows in _blocks(n):
+        phi = fourier(rows)
+        gram += phi.T @ phi
+        together += (labels[rows].T @ phi).T
+    sizes, axes = np.linalg.eigh(gram)
+    sizes = np.maximum(sizes, 0)
+    sample = np.sort(rng.choice(n, min(JUDGED, n), replace=False))
+    ridge = _best_ridge(fourier(sample) @ axes, sizes, axes.T @ together, labels[sample].toarray())
+    kept = sizes > NEGLIGIBLE * ridge
+    to_factor = axes[:, kept] / np.sqrt(sizes[kept] + ridge)
+    found = np.empty((n, int(kept.sum())), dtype=np.float16)
+    for rows in _blocks(n):
+        found[rows] = fourier(rows) @ to_factor
+    return found
+
+
+def leave_one_out(factor: Factor, sets: CandidateSets, weights: Weights) -> Weights:
+    """Return what the others say of each candidate: (nnz,) float32, at least 0, sums to 1 on each set.
+
+    Parameters
+    ----------
+    factor : (n, r)
+        Of `fit_factor`.
+    weights : (nnz,)
+        Label weights with the decisions in them (`Decided.settled`).
+    """
+    labels = _matrix(sets, weights)
+    together = np.zeros((factor.shape[1], sets.n_classes), dtype=np.float32)
+    for rows in _blocks(len(sets)):
+        together += (labels[rows].T @ factor[rows].astype(np.float32)).T
+    found = np.empty(sets.nnz, dtype=np.float32)
+    for rows in _blocks(len(sets)):
+        block = factor[rows].astype(np.float32)
+        at = slice(int(sets.indptr[rows.start]), int(sets.indptr[rows.stop]))
+        own = sets.rows[at] - rows.start
+        leverage = np.minimum((block**2).sum(axis=1), 0.999)[own]
+        said = (block @ together)[own, sets.indices[at]]
+        found[at] = (said - leverage * weights[at]) / (1 - leverage)
+    return normalise(np.maximum(found, 0), sets)
+
+
+def _best_ridge(rotated: Floats, sizes: Floats, together: Floats, labels: Floats) -> float:
+    """λ with the smallest leave-one-out error on some examples.
+
+    Parameters
+    ----------
+    rotated : (m, r) their features along the axes of ΦᵀΦ
+    sizes : (r,) its eigenvalues
+    together : (r, c) ΦᵀY along the same axes
+    labels : (m, c)
+    """
+    errors = []
+    for ridge in RIDGES:
+        leverage = np.minimum((rotated**2 / (sizes + ridge)).sum(axis=1, keepdims=True), 0.999)
+        said = rotated @ (together / (sizes + ridge)[:, None])
+        errors.append(float((((said - leverage * labels) / (1 - leverage) - labels) ** 2).mean()))
+    return float(RIDGES[int(np.argmin(errors))])
+
+
+def _matrix(sets: CandidateSets, weights: npt.NDArray[np.floating[Any]]) -> scipy.sparse.csr_array:
+    """(n, c) label weights, sparse."""
+    return scipy.sparse.csr_array((weights, sets.indices.astype(np.int64), sets.indptr), shape=sets.shape)
+
+
+def _blocks(n: int) -> list[slice]:
+    return [slice(start, min(start + BLOCK, n)) for start in range(0, n, BLOCK)]

@@ -13,14 +13,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
-from pll.formats.encodings import encode_like, in_utf8
-from pll.formats.tabular.csv import delimiter_of
+from pll.formats.encodings import encode_like
+from pll.formats.tabular.csv import text_of_file
 from pll.io import write_atomically
 
 STARTS = ("=", "+", "-", "@", "\t", "\r")
 SUFFIXES = {".csv": ",;", ".tsv": "\t"}
 """What may be between the cells of a file, by the end of its name."""
-HEAD_CHARACTERS = 2**14
 LONGEST = 2**31 - 1
 """Characters of a cell that the csv module reads."""
 
@@ -85,11 +84,8 @@ def _rows(file: Path) -> tuple[list[list[str]], str]:
         return [], ""
     before = csv.field_size_limit(LONGEST)
     try:
-        with in_utf8(file) as (text, _), text.open(encoding="utf-8-sig", newline="") as stream:
-            mark = (
-                delimiter_of(stream.read(HEAD_CHARACTERS).encode(), SUFFIXES[file.suffix]) or SUFFIXES[file.suffix][0]
-            )
-            stream.seek(0)
-            return list(csv.reader(stream, delimiter=mark)), mark
+        text = text_of_file(file, SUFFIXES[file.suffix])
+        with text.open() as stream:
+            return list(csv.reader(stream, delimiter=text.delimiter)), text.delimiter
     finally:
         csv.field_size_limit(before)

@@ -228,8 +228,8 @@ class Scan:
         return max(self.newlines, self.returns) + 1
 
 
-def scan_text(path: Path, tick: Progress | None = None) -> Scan:
-    """Check that a file is UTF-8 text without NUL bytes.
+def scan_text(path: Path, tick: Progress | None = None, encoding: str = "utf-8") -> Scan:
+    """Check that a file is UTF-8 text without NUL bytes; of other encodings, only count.
 
     Args:
         tick: told how many bytes are done, of how many.
@@ -242,7 +242,8 @@ def scan_text(path: Path, tick: Progress | None = None) -> Scan:
     tail = b""
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
-            _check_chunk(chunk, decoder, found)
+            if encoding == "utf-8":
+                _check_chunk(chunk, decoder, found)
             returns = chunk.count(b"\r")
             joined = tail + chunk
             marks = _BLANK_LINES if returns or b"\r" in tail else _BLANK_LINES[:1]

@@ -9,9 +9,6 @@ from __future__ import annotations
 
 import codecs
 import re
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from pll.errors import UserError
@@ -115,37 +112,6 @@ def _is_japanese(text: str) -> bool:
 
 
 _TESTS = {"cp1252": _is_western, "cp1251": _is_cyrillic, "cp932": _is_japanese}
-
-
-@contextmanager
-def in_utf8(path: Path) -> Iterator[tuple[Path, str]]:
-    """Yield a text file, or a copy of it where it is not UTF-8 with one byte order mark at most; and a note on that.
-
-    Raises:
-        UserError: a character that the encoding does not have, or an encoding that is not known.
-    """
-    with path.open("rb") as file:
-        head = file.read(_CHUNK)
-    encoding = encoding_of(head)
-    marks = len(head) - len(without_marks(head))
-    if encoding == "utf-8" and marks <= len(codecs.BOM_UTF8):
-        yield path, ""
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / path.name
-        with path.open(encoding=encoding, newline="", errors="strict") as given, copy.open("wb") as made:
-            is_start = True
-            try:
-                while part := given.read(_CHUNK):
-                    made.write((part.lstrip("\ufeff") if is_start else part).encode())
-                    is_start = False
-            except UnicodeDecodeError:
-                raise UserError(
-                    f"The file begins as {ENCODINGS.get(encoding, 'UTF-8')} and goes on with what is no character "
-                    'there; save it as UTF-8 (in a spreadsheet: "CSV UTF-8").'
-                ) from None
-        shown = ENCODINGS.get(encoding)
-        yield copy, f"The file is in {shown}, not UTF-8; where letters look wrong, save it as UTF-8." if shown else ""
 
 
 def encode_like(source: Path, made: Path) -> None:

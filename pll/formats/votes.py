@@ -1,11 +1,8 @@
-"""Votes as models and tools leave them: answers in free text, mapped to classes and joined on the id.
+"""Votes on examples from any number of files: joined on the id, answers mapped to classes.
 
-Read are: batch results in the style of OpenAI (JSON lines: `custom_id`, `response.body.choices[].message.content`,
-`logprobs`, `error`; several choices are one voter asked several times; the `output` of its Responses, calls of a tool)
-or of Anthropic (`custom_id`, `result.message.content[].text`), JSON lines of a prompt and an answer,
-`samples_*.jsonl` of lm-evaluation-harness, `suggestions` of Argilla, `predictions` of Label Studio, tables with a
-column for each model (and optionally `MODEL_score` or `MODEL_confidence`) or with `prob_CLASS` columns, and .npy arrays
-(n, c) of class probabilities.
+A file of votes is read as any other (`pll.formats`): votes are the columns or lines of its table that are an
+annotator's, answers of models (`pll.formats.tools.models`), JSON lines of a prompt and an answer, suggestions of
+Argilla, predictions of Label Studio, or `prob_CLASS` columns; class probabilities may also be an .npy array (n, c).
 
 The answer is the class that it is, but for case, spaces and punctuation around it; else the field of JSON in it; else
 the classes that it names as whole words, one or several: a set. What names none is counted and shown, and can be mapped
@@ -17,9 +14,6 @@ row number where their numbers are not the ids of the data.
 
 from __future__ import annotations
 
-import ast
-import csv
-import json
 import math
 import re
 import unicodedata
@@ -37,22 +31,29 @@ from pll.annotations import Annotations, Rule, resolve
 from pll.candidates import CandidateSets, sort_names
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.formats import detect
+from pll.formats.base import ReadOptions
 from pll.formats.checks import listing, parsing, shorten
 from pll.formats.classes import no_answers
-from pll.formats.encodings import in_utf8
 from pll.formats.json_objects import first_record, records
 from pll.formats.proposals import proposed_from_sentences
 from pll.formats.tabular.answers import answer_of
-from pll.formats.tabular.builder import check_header, likeliest
-from pll.formats.tabular.columns import (
-    LABEL_COLUMNS,
-    LINES,
-    SCORE_ENDS,
-    USUAL,
-    Column,
-    is_named_id,
-    roles_of,
-    sample_rows,
+from pll.formats.tabular.builder import likeliest
+from pll.formats.tabular.columns import LINES, SCORE_ENDS, Column, is_named_id
+from pll.formats.tabular.csv import Delimited, text_of_file
+from pll.formats.tabular.format import TableFormat
+from pll.formats.tabular.jsonl import JsonLines
+from pll.formats.tabular.table import ArrowTable
+from pll.formats.tools.argilla import Argilla
+from pll.formats.tools.labelstudio import LabelStudio
+from pll.formats.tools.models import (
+    VoterAnswer,
+    answer_field,
+    are_batch_results,
+    are_samples,
+    batch_answers,
+    prompted_answers,
+    sample_answers,
 )
 from pll.weights import checked_prior
 
@@ -84,31 +85,6 @@ ONE_VOTER_ALONE = (
     "whatever they are worth. Bring another voter, or check a sample (candid plan)."
 )
 ONE_CLASSIFIER = "The probabilities of one classifier: sets of the likeliest classes, with the probabilities as prior."
-
-
-@dataclass(frozen=True)
-class VoterAnswer:
-    """What one voter says of one example.
-
-    Attributes:
-        id: of the example.
-        voter: who gave it.
-        text: as it was given.
-        score: how sure the voter was, NaN where not said.
-        row: number of the example where the file has no ids, else −1.
-        number: number of the class where the file names none, else −1.
-        texts: every answer, where the voter was asked several times; `text` and `score` are of the most frequent.
-        question: number of the file and what was asked, where the file holds answers to several questions.
-    """
-
-    id: str
-    voter: str
-    text: str
-    score: float = math.nan
-    row: int = -1
-    number: int = -1
-    texts: tuple[str, ...] = ()
-    question: tuple[int, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -169,7 +145,7 @@ def read_votes(paths: Sequence[Path | str]) -> VoteFiles:
         try:
             found = _read(path)
         except UserError as error:
-            raise UserError(f"{path.name}: {error}") from error
+            raise error if path.name in str(error) else UserError(f"{path.name}: {error}") from error
         if not found.answers:
             failed = f" ({found.errors} requests failed)" if found.errors else ""
             raise UserError(f"{path.name} holds no answers{failed}; give a file of votes.")
@@ -203,380 +179,73 @@ def _voter_name(voter: str, ids: set[str], stem: str, answered: Mapping[str, set
 
 
 def _read(path: Path) -> VoteFiles:
-    suffix = path.suffix.lower()
-    if suffix == ".npy":
+    if path.suffix.lower() == ".npy":
         return _probability_array(path)
-    if suffix in (".csv", ".tsv"):
-        separator = "\t" if suffix == ".tsv" else ","
-        with in_utf8(path) as (table, _):
-            return (_batch_table if _is_batch_table(_header_of(path, suffix)) else _table)(table, separator)
-    if suffix in (".json", ".jsonl", ".ndjson"):
-        return _json(path)
-    raise UserError("Votes are read from .jsonl, .json, .csv, .tsv and .npy files; convert it to one of these.")
+    form, options = detect(path), ReadOptions()
+    if isinstance(form, LabelStudio | Argilla):
+        return VoteFiles(tuple(form.models_answers(path)))
+    if isinstance(form, JsonLines) and answer_field(next((record for _, record in records(path)), {})):
+        return VoteFiles(tuple(prompted_answers(path)))
+    if not isinstance(form, TableFormat):
+        return VoteFiles(tuple(_of_annotations(form.read(path, options))))
+    table = form.table(path, options)
+    if are_batch_results(table.names):
+        answers, errors = batch_answers(table, path.stem)
+        return VoteFiles(tuple(answers), errors)
+    if are_samples(table.names):
+        return VoteFiles(tuple(sample_answers(table, path)))
+    return _of_table(table, path.stem)
 
 
-def _json(path: Path) -> VoteFiles:
-    answers: list[VoterAnswer] = []
-    errors = 0
-    voter = _harness_voter(path)
-    wanted: object = None
-    for at, (row, record) in enumerate(records(path)):
-        try:
-            if "custom_id" in record:
-                found, failed = _batch(record, path.stem)
-                errors += failed
-            elif "filtered_resps" in record or "resps" in record:
-                wanted = record.get("filter") if wanted is None else wanted
-                # An answer that was extracted in several ways stands there several times: the first way counts.
-                found = _harness(record, voter) if record.get("filter") == wanted else []
-            elif "suggestions" in record:
-                found = _suggestions(record, at)
-            elif "predictions" in record:
-                found = _predictions(record, at)
-            elif field := answer_field(record):
-                name, number = (str(record["id"]), -1) if "id" in record else (str(at), at)
-                said = str(record[field] or "")
-                found = [VoterAnswer(name, str(record.get("model") or field), said, row=number)] if said else []
-            else:
-                raise UserError(
-                    f"Record {row} has none of custom_id, filtered_resps, suggestions, predictions or a prompt with an "
-                    f"answer, so it holds no votes (fields: {listing(list(map(str, record)))})."
-                )
-        except UserError:
-            raise
-        except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
-            raise UserError(f"Record {row} is not as its tool writes it ({error}); export the file again.") from error
-        answers += found
-    return VoteFiles(tuple(answers), errors)
-
-
-def kind_of(path: Path) -> str:
-    """What a file is, by its first record or its columns, before it is read.
-
-    Returns:
-        `"votes"`: votes and nothing else; `"both"`: examples of a tool with votes of models and none of people;
-        `"beside"`: such examples with votes of models beside answers of people; `""`: data, or nothing that is known.
-    """
-    suffix = path.suffix.lower()
-    try:
-        if suffix == ".npy":
-            return VOTES
-        if suffix in (".csv", ".tsv"):
-            return VOTES if _is_batch_table(_header_of(path, suffix)) else ""
-        if suffix not in (".json", ".jsonl", ".ndjson"):
-            return ""
-        with path.open("rb") as file:
-            first = first_record(path, file.read(2**16))
-        if first is None:
-            return ""
-        if ("custom_id" in first and any(name in first for name in ("response", "error", "result"))) or (
-            "doc_id" in first and ("filtered_resps" in first or "resps" in first)
-        ):
-            return VOTES
-        return "both" if answer_field(first) else _of_tool(path, first)
-    except (OSError, UserError, ValueError):
-        return ""  # whoever reads it says what is wrong
-
-
-PROMPTS = ("prompt", "instruction", "question", "input", "query", "messages")
-ANSWERS = ("answer", "response", "completion", "output", "generation", "prediction")
-
-
-def answer_field(record: Mapping[str, Any]) -> str:
-    """Return the field with a model's answer beside that of its prompt; "" where a record is no prompt and answer.
-
-    >>> answer_field({"prompt": "A match.", "answer": "This is about sports."}), answer_field({"text": "A match."})
-    ('answer', '')
-    """
-    said = [name for name in ANSWERS if isinstance(record.get(name), str)]
-    people = {name.casefold() for name in record} & {*USUAL["worker"], *LABEL_COLUMNS[1:]} - {"model"}
-    return said[0] if said and not people and any(record.get(name) for name in PROMPTS) else ""
-
-
-def roles_beside_answers(path: Path) -> dict[str, str]:
-    """Return what is told of the columns of a file of prompts and answers: the answers are not learnt from."""
-    if path.suffix.lower() not in (".json", ".jsonl", ".ndjson"):
-        return {}
-    with path.open("rb") as file:
-        first = first_record(path, file.read(2**16))
-    field = "" if first is None else answer_field(first)
-    return {field: "keep"} if field else {}
-
-
-def _of_tool(path: Path, first: Mapping[str, Any]) -> str:
-    """`kind_of` for the records of an annotation tool."""
-    by_people: tuple[str, ...]
-    if isinstance(first.get("fields"), dict):
-        theirs, by_people, of_models = "suggestions", ("responses",), _suggestions
-    elif isinstance(first.get("data"), dict):
-        theirs, by_people, of_models = "predictions", ("annotations", "completions"), _predictions
-    else:
-        return ""
-    people = models = False
-    for at, (_, record) in enumerate(records(path)):
-        people = people or any(record.get(name) for name in by_people)
-        try:
-            models = models or bool(record.get(theirs) and of_models(record, at))
-        except (AttributeError, KeyError, TypeError, ValueError, IndexError):
-            return ""  # reading says what is wrong
-        if people and models:
-            return "beside"
-    return "both" if models else ""
-
-
-# ---- what each tool writes -------------------------------------------------------------------------------------------
-
-
-def _batch(record: Mapping[str, Any], stem: str) -> tuple[list[VoterAnswer], int]:
-    if "body" in record and "response" not in record:
-        raise UserError(
-            "These are the requests of a batch (custom_id, body) and not its results; download its output file."
-        )
-    body, texts = _replies(record)
-    if record.get("error"):
-        return [], 1
-    said = Counter(_key(text) for text, _ in texts if text.strip())
-    if not said:
-        return [], 1
-    most, count = said.most_common(1)[0]
-    text, sure = next((text.strip(), score) for text, score in texts if _key(text) == most and text.strip())
-    score = count / len(texts) if len(texts) > 1 else sure
-    every = tuple(text.strip() for text, _ in texts) if len(texts) > 1 else ()
-    return [VoterAnswer(str(record["custom_id"]), str(body.get("model") or stem), text, score, texts=every)], 0
-
-
-def _replies(record: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[tuple[str, float]]]:
-    """What names the model in a batch result, and its answers with their probabilities."""
-    if "result" in record:  # Anthropic: result.message.content
-        message = (record["result"] or {}).get("message") or {}
-        return message, [(_content(message.get("content")), math.nan)] if message else []
-    body = (record.get("response") or {}).get("body") or {}
-    if "output" in body:  # OpenAI's Responses: one list of reasoning, messages and calls
-        messages = [_content(one.get("content")) for one in body["output"] if one.get("type") == "message"]
-        calls = [str(one.get("arguments") or "") for one in body["output"] if one.get("type") == "function_call"]
-        return body, [("\n".join(messages) or "\n".join(calls), math.nan)]
-    found = []
-    for choice in body.get("choices") or []:
-        message = choice.get("message") or {}
-        calls = [str((call.get("function") or {}).get("arguments") or "") for call in message.get("tool_calls") or []]
-        text = _content(message["content"] if "content" in message else choice.get("text"))  # `text` of completions
-        found.append((text or "\n".join(calls), _logprob(choice)))
-    return body, found
-
-
-def _content(value: Any) -> str:
-    """The text of a message: itself, or its parts; of calls of a tool their arguments."""
-    if isinstance(value, list):
-        texts = [str(part["text"]) for part in value if part.get("text") and part.get("type") != "thinking"]
-        calls = [json.dumps(part["input"]) for part in value if part.get("type") == "tool_use"]
-        return "\n".join(calls or texts)
-    return str(value or "")
-
-
-def _logprob(choice: Mapping[str, Any]) -> float:
-    """The probability of the whole answer, from the log-probabilities of its tokens."""
-    content = (choice.get("logprobs") or {}).get("content") or []
-    logs = [float(token["logprob"]) for token in content if token.get("logprob") is not None]
-    return math.exp(min(0.0, sum(logs))) if logs else math.nan
-
-
-def _harness(record: Mapping[str, Any], voter: str) -> list[VoterAnswer]:
-    responses = record.get("filtered_resps") or record.get("resps") or []
-    name, row = str(record["doc_id"]), int(record["doc_id"])
-    if not responses:
+def _of_annotations(data: PartialLabelDataset) -> list[VoterAnswer]:
+    """Return the annotators' labels in data of any format."""
+    said, ids = data.annotations, data.row_ids.tolist()
+    if said is None:
         return []
-    first = responses[0]
-    while isinstance(first, list) and len(first) == 1:  # resps are nested once more than filtered_resps
-        first = first[0]
-    if isinstance(first, str):
-        return [VoterAnswer(name, voter, first, row=row)]
-    logs = np.array([_first_number(part) for part in responses], dtype=np.float64)
-    shares = np.exp(logs - logs.max())
-    best = int(logs.argmax())
-    text = _choice(record, best)
-    return [VoterAnswer(name, voter, text, float(shares[best] / shares.sum()), row, best if text == str(best) else -1)]
+    scores = np.full(len(said.rows), math.nan) if said.scores is None else said.scores
+    triples = zip(said.rows.tolist(), said.annotators.tolist(), said.labels.tolist(), scores.tolist(), strict=True)
+    return [
+        VoterAnswer(ids[row], said.annotator_names[who], (data.class_names[label],), score)
+        for row, who, label, score in triples
+    ]
 
 
-def _harness_voter(path: Path) -> str:
-    """The model, where the file lies in the folder that the tool names after it; else the task."""
-    if "__" in path.parent.name:
-        return path.parent.name.replace("__", "/")
-    return re.sub(r"_\d{4}-\d\d-\d\dT[\d.:-]+$", "", path.stem.removeprefix("samples_"))
-
-
-def _first_number(value: Any) -> float:
-    while isinstance(value, list | tuple):
-        value = value[0]
-    return float(value)
-
-
-def _choice(record: Mapping[str, Any], number: int) -> str:
-    """A choice by its number: as the document lists it, else what was to be continued with."""
-    doc = record.get("doc") or {}
-    choices = doc.get("choices") or doc.get("options") or doc.get("endings")
-    if isinstance(choices, Mapping):
-        choices = choices.get("text") or choices.get("label")
-    if isinstance(choices, list) and number < len(choices):
-        return str(choices[number])
-    asked = record.get("arguments") or []
-    requests = list(asked.values()) if isinstance(asked, Mapping) else asked
-    if number < len(requests) and len(requests) == len(record.get("resps") or record["filtered_resps"]):
-        request = requests[number]
-        parts = list(request.values()) if isinstance(request, Mapping) else request
-        if len(parts) > 1 and isinstance(parts[1], str) and parts[1].strip():
-            return str(parts[1]).strip()
-    return str(number)
-
-
-def _suggestions(record: Mapping[str, Any], at: int) -> list[VoterAnswer]:
-    given = record["suggestions"] or {}
-    key = record.get("id", record.get("external_id"))  # as `pll.formats.tools.argilla` names the record
-    name = str(at) if key is None else str(key)
-    parts = given.items() if isinstance(given, Mapping) else [(one.get("question_name", "label"), one) for one in given]
-    found = []
-    for question, suggestion in parts:
-        value = suggestion["value"] if isinstance(suggestion, Mapping) else suggestion
-        about = suggestion if isinstance(suggestion, Mapping) else {}
-        if isinstance(value, str):
-            score = about.get("score")
-            sure = float(score) if isinstance(score, int | float) else math.nan
-            voter = str(about.get("agent") or question)
-            found.append(VoterAnswer(name, voter, value, sure, question=(0, str(question))))
-    return found
-
-
-OURS = "candid-"
-"""Beginning of the id of a result that Candid wrote: a label of a run is no vote."""
-
-
-def _predictions(record: Mapping[str, Any], at: int) -> list[VoterAnswer]:
-    data = record.get("data")
-    key = record.get("id")  # as `pll.formats.tools.labelstudio` names the task
-    if key is None and isinstance(data, dict):
-        key = data.get("id")
-    name = str(at) if key is None else str(key)
-    found = []
-    for prediction in record["predictions"] or []:
-        voter = str(prediction.get("model_version") or "predictions")
-        score = prediction.get("score")
-        sure = float(score) if isinstance(score, int | float) else math.nan
-        for result in prediction.get("result") or []:
-            if str(result.get("id", "")).startswith(OURS):
-                continue
-            for choice in (result.get("value") or {}).get("choices") or []:
-                question = (0, str(result.get("from_name", "label")))
-                found.append(VoterAnswer(name, voter, str(choice), sure, question=question))
-    return found
-
-
-def _is_batch_table(columns: Sequence[str]) -> bool:
-    """Whether a table has the fields of batch results as its columns."""
-    return "custom_id" in columns and "response" in columns
-
-
-def _batch_of_cells(cells: Mapping[str, str], row: int) -> dict[str, Any]:
-    """A row of a table of batch results as the record that it was made of."""
-    found: dict[str, Any] = dict(cells)
-    for name in ("response", "error"):
-        text = cells.get(name, "").strip()
-        try:
-            found[name] = json.loads(text) if text.startswith(("{", "[")) else text or None
-        except ValueError:
-            try:
-                found[name] = ast.literal_eval(text)  # as Python prints a dict
-            except (ValueError, SyntaxError, MemoryError, RecursionError):
-                raise UserError(
-                    f"Row {row}, column {name} holds {shorten(text)}, which is no JSON object; export it again."
-                ) from None
-    if isinstance(found["response"], str):  # the answer itself
-        found["response"] = {"body": {"choices": [{"message": {"content": found["response"]}}]}}
-    return found
-
-
-def _batch_table(path: Path, separator: str) -> VoteFiles:
-    """Batch results as a table: a column for each field, the response as JSON.
-
-    Several rows of one `custom_id` are one voter asked several times, as several choices of a response are.
-    """
-    import pandas as pd
-
-    with parsing("the table"):
-        table = pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False)
-    records: dict[str, dict[str, Any]] = {}
-    for row, cells in enumerate(table.to_dict("records"), start=2):
-        record = _batch_of_cells({str(name): str(cell) for name, cell in cells.items()}, row)
-        known = records.setdefault(str(record["custom_id"]), record)
-        if known is not record:
-            with parsing("the responses"):
-                _choices_of(known).extend(_choices_of(record))
-    answers: list[VoterAnswer] = []
-    errors = 0
-    for record in records.values():
-        with parsing("the responses"):
-            found, failed = _batch(record, path.stem)
-        answers += found
-        errors += failed
-    return VoteFiles(tuple(answers), errors)
-
-
-def _choices_of(record: dict[str, Any]) -> list[Any]:
-    """The choices of a batch result, a list that can be added to."""
-    record["response"] = record.get("response") or {}
-    body = record["response"].setdefault("body", {})
-    choices: list[Any] = body.setdefault("choices", [])
-    return choices
-
-
-def _header_of(path: Path, suffix: str) -> list[str]:
-    with in_utf8(path) as (table, _), table.open(encoding="utf-8-sig", newline="") as file:
-        return next(csv.reader(file, delimiter="\t" if suffix == ".tsv" else ","), [])
-
-
-def _table(path: Path, separator: str) -> VoteFiles:
-    """Answers in columns, one a voter, or in lines; which column is what is told as of every table.
+def _of_table(table: ArrowTable, stem: str) -> VoteFiles:
+    """Return the answers in columns, one a voter, or in lines; which column is what is told as of every table.
 
     In a file of votes, words that say nothing else are answers.
     """
-    import pandas as pd  # half a second that other files need not wait for
-
-    with parsing("the table"):
-        table = pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False)
-    header = check_header(["" if str(name).startswith("Unnamed: ") else str(name) for name in table.columns])
-    cells = {name: table.iloc[:, at].tolist() for at, name in enumerate(header)}
-    roles = roles_of(header, [cells[name][: sample_rows(len(header))] for name in header])
+    columns = table.plan(ReadOptions())
+    cells = [[cell or "" for cell in column] for column in zip(*table.lines(), strict=True)]
     by_role: dict[str, list[Column]] = {}
-    for column in roles:
+    for column in columns:
         by_role.setdefault(column.role, []).append(column)
-    ids = next((_trimmed(cells[column.name]) for column in by_role.get("id", ())), None)
-    if ids is None:  # a name like those of ids, under which some stand twice
-        ids = next((_trimmed(cells[name]) for name in header if is_named_id(name)), None)
-    shares = by_role.get("probability", [])
-    if shares:
+    # A name like those of ids will do, though some stand twice under it.
+    named = (*by_role.get("id", ()), *(column for column in columns if is_named_id(column.name)))
+    ids = next(([cell.strip() for cell in cells[column.at]] for column in named), None)
+    if shares := by_role.get("probability", []):
         with parsing("the columns of probabilities", "they must be numbers"):
-            amounts = np.array([[float(cell or "nan") for cell in cells[column.name]] for column in shares]).T
-        return _of_shares(amounts, ids, [column.shown for column in shares], path.stem)
+            amounts = np.array([[float(cell or "nan") for cell in cells[column.at]] for column in shares]).T
+        return _of_shares(amounts, ids, [column.shown for column in shares], stem)
     if "vote" in by_role:
-        task, worker, vote = (cells[by_role[role][0].name] for role in LINES)
+        task, worker, vote = (cells[by_role[role][0].at] for role in LINES)
         lines = zip(task, worker, vote, strict=True)
-        return VoteFiles(tuple(VoterAnswer(one.strip(), who.strip(), text) for one, who, text in lines if text.strip()))
+        return VoteFiles(tuple(VoterAnswer(x.strip(), who.strip(), (text,)) for x, who, text in lines if text.strip()))
     no_voters = ("id", "score", "true_label", "split", "candidates", "image", "ignore", "feature", "vector")
-    voters = [c for c in roles if c.role not in no_voters and c.name.casefold() != "text" and cells[c.name] is not ids]
-    voters = [c for c in voters if not is_named_id(c.name) or c.role == "annotator"]
+    voters = [column for column in columns if column.role not in no_voters and column.name.casefold() != "text"]
+    voters = [column for column in voters if not is_named_id(column.name) or column.role == "annotator"]
     if not voters:
-        raise UserError(f"No column is a model's answers (columns: {listing(header)}).")
+        raise UserError(f"No column is a model's answers (columns: {listing(table.names)}).")
+    place = {column.name: column.at for column in columns}
     answers = []
     for voter in voters:
-        called = next((name for end in SCORE_ENDS if (name := voter.name + end) in cells), None)
-        for row, text in enumerate(cells[voter.name]):
+        scores = next((cells[place[name]] for end in SCORE_ENDS if (name := voter.name + end) in place), None)
+        for at, text in enumerate(cells[voter.at]):
             if text.strip():
-                score = math.nan if called is None else _number(cells[called][row], row)
-                name, number = (str(row), row) if ids is None else (ids[row], -1)
-                answers.append(VoterAnswer(name, voter.shown, text, score, number))
+                name, row = (str(at), at) if ids is None else (ids[at], -1)
+                score = math.nan if scores is None else _number(scores[at], table.row_of(at))
+                answers.append(VoterAnswer(name, voter.shown, (text,), score, row))
     return VoteFiles(tuple(answers))
-
-
-def _trimmed(cells: Sequence[str]) -> list[str]:
-    return [cell.strip() for cell in cells]
 
 
 def _number(text: str, row: int) -> float:
@@ -599,7 +268,7 @@ def _of_shares(
             best = int(np.nanargmax(values))
             name, number = (str(row), row) if ids is None else (ids[row], -1)
             text, place = (str(best), best) if names is None else (names[best], -1)
-            answers.append(VoterAnswer(name, voter, text, float(values[best]), number, place))
+            answers.append(VoterAnswer(name, voter, (text,), float(values[best]), number, place))
             kept.append(tuple(np.nan_to_num(values).tolist()))
     return VoteFiles(tuple(answers), 0, tuple(kept), None if names is None else tuple(names))
 
@@ -610,6 +279,62 @@ def _probability_array(path: Path) -> VoteFiles:
     if array.ndim != 2 or array.dtype.kind != "f":
         raise UserError(f"The array has the shape {array.shape}; class probabilities are numbers (examples, classes).")
     return _of_shares(array.astype(np.float64), None, None, path.stem)
+
+
+def kind_of(path: Path) -> str:
+    """What a file is, by its first record or its columns, before it is read.
+
+    Returns:
+        `"votes"`: votes and nothing else; `"both"`: examples of a tool with votes of models and none of people;
+        `"beside"`: such examples with votes of models beside answers of people; `""`: data, or nothing that is known.
+    """
+    suffix = path.suffix.lower()
+    try:
+        if suffix == ".npy":
+            return VOTES
+        if suffix in (".csv", ".tsv"):
+            form = detect(path)
+            return (
+                VOTES if isinstance(form, Delimited) and _of_models(text_of_file(path, form.delimiters).header) else ""
+            )
+        if suffix not in (".json", ".jsonl", ".ndjson"):
+            return ""
+        with path.open("rb") as file:
+            first = first_record(path, file.read(2**16))
+        if first is None:
+            return ""
+        if _of_models(list(first)):
+            return VOTES
+        return "both" if answer_field(first) else _of_tool(path, first)
+    except (OSError, UserError, ValueError):
+        return ""  # whoever reads it says what is wrong
+
+
+def _of_models(names: Sequence[str]) -> bool:
+    return are_batch_results(names) or are_samples(names)
+
+
+def roles_beside_answers(path: Path) -> dict[str, str]:
+    """Return what is told of the columns of a file of prompts and answers: the answers are not learnt from."""
+    if path.suffix.lower() not in (".json", ".jsonl", ".ndjson"):
+        return {}
+    with path.open("rb") as file:
+        first = first_record(path, file.read(2**16))
+    field = "" if first is None else answer_field(first)
+    return {field: "keep"} if field else {}
+
+
+def _of_tool(path: Path, first: Mapping[str, Any]) -> str:
+    """`kind_of` for the records of an annotation tool."""
+    form = LabelStudio() if isinstance(first.get("data"), dict) else Argilla()
+    if not isinstance(first.get("data", first.get("fields")), dict):
+        return ""
+    try:
+        people = any(form.is_answered(record) for _, record in records(path))
+        models = next(iter(form.models_answers(path)), None) is not None
+    except UserError:
+        return ""  # reading says what is wrong
+    return ("beside" if people else "both") if models else ""
 
 
 # ---- answers and classes ---------------------------------------------------------------------------------------------
@@ -660,11 +385,6 @@ def _stated(text: str) -> tuple[str, ...]:
     return (bare,) if answer is None or not answer[0] else answer[0]
 
 
-def _key(text: str) -> tuple[str, ...]:
-    """What an answer says, in a form that several spellings of it share."""
-    return tuple(map(_plain, _stated(text)))
-
-
 @lru_cache(maxsize=8)
 def _plain_classes(classes: tuple[str, ...]) -> dict[str, str]:
     """Plain form → class; forms that two classes share tell neither."""
@@ -683,13 +403,13 @@ def proposed_classes(answers: Sequence[VoterAnswer]) -> tuple[str, ...]:
     Where several voters answered, at least two of them must have given it: each has its own way to refuse. Where most
     answers are sentences, the words in which these differ (`pll.formats.proposals`).
     """
-    texts = [text.strip() for answer in answers for text in answer.texts or (answer.text,)]
+    texts = [text.strip() for answer in answers for text in answer.texts]
     if sum(len(text.split()) > WORDS and text[-1] in ".!?" for text in texts) > len(texts) / 2:
         return proposed_from_sentences(texts)
     voters: dict[str, set[str]] = {}
     spellings: dict[str, Counter[str]] = {}
     for answer in answers:
-        for text in answer.texts or (answer.text,):
+        for text in answer.texts:
             for one in _stated(text):
                 voters.setdefault(_plain(one), set()).add(answer.voter)
                 spellings.setdefault(_plain(one), Counter())[one] += 1
@@ -786,8 +506,7 @@ def with_votes(
             others += 1
             continue
         named: Counter[tuple[str, ...]] = Counter()
-        texts = answer.texts or (answer.text,)
-        for text in texts:
+        for text in answer.texts:
             key = (text, answer.number)
             if key not in mapped:
                 mapped[key] = _meant(text, answer.number, by_hand, classes)
@@ -797,7 +516,7 @@ def with_votes(
         del named[()]
         if named:
             (meant, times), counted = named.most_common(1)[0], counted + 1
-            score = times / len(texts) if len(texts) > 1 else answer.score
+            score = times / len(answer.texts) if len(answer.texts) > 1 else answer.score
             quads += [(row, column[answer.voter], number[label], score) for label in meant]
             source.append(at)
     if others == len(votes.answers):

@@ -159,11 +159,12 @@ def test_where_two_roles_are_possible_a_person_is_asked_once(
         assert told.items() <= {one.name: one.role for one in found}.items()
 
 
-def test_a_thousand_classes_are_one_vocabulary() -> None:
+@pytest.mark.parametrize("rows", [400, 2000])
+def test_a_thousand_classes_are_one_vocabulary(rows: int) -> None:
     rng = np.random.default_rng(0)
-    truth = rng.integers(0, 1000, 2000)
+    truth = rng.integers(0, 1000, rows)
     said = {
-        name: [f"class {k}" for k in np.where(rng.random(2000) < 0.7, truth, rng.integers(0, 1000, 2000))]
+        name: [f"class {k}" for k in np.where(rng.random(rows) < 0.7, truth, rng.integers(0, 1000, rows))]
         for name in ("Anna", "Bert", "Chloé")
     }
     assert set(roles(**said).values()) == {"annotator"}

@@ -46,7 +46,7 @@ def test_batch_results(tmp_path: Path) -> None:
     found = read_votes([path])
     assert found.errors == 1
     assert [(a.id, a.voter, a.text) for a in found.answers] == [("1", "gpt-5", "cat"), ("2", "gpt-5", "dog")]
-    assert found.answers[0].score == pytest.approx(math.exp(-0.3)) and found.answers[1].score == pytest.approx(2 / 3)
+    assert found.answers[0].score == pytest.approx(math.exp(-0.3)) and found.answers[1].texts == ("dog", "dog", "cat")
 
 
 def test_batch_results_as_a_table(tmp_path: Path) -> None:
@@ -63,11 +63,8 @@ def test_batch_results_as_a_table(tmp_path: Path) -> None:
     assert kind_of(path) == VOTES
     found = read_votes([path])
     assert [(a.id, a.voter, a.text) for a in found.answers] == [("t1", "gpt-5", "Cat."), ("t2", "gpt-5", "dog")]
-    assert found.answers[0].score == pytest.approx(2 / 3)  # asked three times, and twice it was the same
+    assert found.answers[0].texts == ("Cat.", "CAT", "dog")  # asked three times
     assert found.errors == 1
-    path.write_text("custom_id,response\nt1,{broken\n")
-    with pytest.raises(UserError, match="Row 2, column response"):
-        read_votes([path])
 
 
 def test_lm_evaluation_harness(tmp_path: Path) -> None:
@@ -187,7 +184,8 @@ ID_TWICE = (("1", "cat"), ("1", "dog"), ("2", "cat"), ("3", "dog"))
 
 
 def test_an_id_that_stands_twice_is_said(tmp_path: Path) -> None:
-    found = with_votes(None, read_votes([lines(tmp_path / "a.jsonl", [batch(k, label) for k, label in ID_TWICE])]))
+    text = "id,annotator,label\n" + "".join(f"{k},gpt,{label}\n" for k, label in ID_TWICE)
+    found = with_votes(None, read_votes([text_file(tmp_path / "a.csv", text)]))
     assert any("1 times" in note for note in found.dataset.notes) and found.dataset.sets().sizes.tolist() == [2, 1, 1]
 
 
@@ -211,12 +209,12 @@ def test_votes_join_the_data_on_the_id(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("x.jsonl", '{"a": 1}\n', "holds no votes"),
+        ("x.jsonl", '{"a": 1}\n', "No column is a model's answers"),
         ("x.jsonl", '{"custom_id": "1", "response": {"body": {"choices": [3]}}}\n', "as its tool writes"),
         ("x.jsonl", '{"custom_id": "1", "error": "x"}\n', "1 requests failed"),
         ("x.csv", "id,text\n1,a\n", "No column"),
-        ("x.csv", "id,m,m_score\n1,a,high\n", "not a number"),
-        ("x.txt", "a", "Votes are read from"),
+        ("x.csv", "id,m,m_score\n1,a,0.5\n2,b,high\n3,a,0.5\n4,b,0.5\n", "Row 3: the score 'high' is not a number"),
+        ("x.txt", "a", "no known format"),
     ],
 )
 def test_files_without_votes_are_refused_in_words(tmp_path: Path, name: str, text: str, words: str) -> None:
@@ -509,3 +507,38 @@ def test_the_shell_says_that_a_file_also_holds_votes_of_models(
     assert f"--votes {path}" in capsys.readouterr().err
     assert main(["fit", path, "--votes", path, "--epochs", "1", "--out", str(tmp_path / "b")]) == 0
     assert "also holds" not in capsys.readouterr().err
+
+
+VOTED = {"id": ["a", "b", "c", "d"], "gpt": ["Cat.", "dog", "It is a dog.", "cat"], "llama": ["cat", "cat", "dog", ""]}
+
+
+@pytest.mark.parametrize("way", ["csv", "tsv", "xlsx", "parquet", "jsonl", "cp1252"])
+def test_votes_come_from_a_table_of_any_format(tmp_path: Path, way: str) -> None:
+    table, file = pd.DataFrame(VOTED), tmp_path / f"votes.{'csv' if way == 'cp1252' else way}"
+    if way == "xlsx":
+        table.to_excel(file, index=False)
+    elif way == "parquet":
+        table.to_parquet(file)
+    elif way == "jsonl":
+        table.to_json(file, orient="records", lines=True)
+    else:
+        text = table.to_csv(index=False, sep="\t" if way == "tsv" else ",")
+        file.write_bytes(text.replace("cat", "kätzchen").encode(way) if way == "cp1252" else text.encode())
+    cat = "kätzchen" if way == "cp1252" else "cat"
+    found, mapped = answers_of([file], classes=(cat, "dog"))
+    assert {key: label.replace(cat, "cat") for key, label in found.items()} == {
+        **{("b", "gpt"): "dog", ("c", "gpt"): "dog", ("d", "gpt"): "cat"},
+        **{("a", "llama"): "cat", ("b", "llama"): "cat", ("c", "llama"): "dog"},
+        **({("a", "gpt"): "cat"} if way != "cp1252" else {}),
+    }
+    assert len(mapped.unmapped) == (way == "cp1252")
+
+
+def test_votes_of_people_in_another_tool_are_joined_too(tmp_path: Path) -> None:
+    said = [
+        {"text": f"t {k}", "id": str(k), "label": [name], "username": "ann"} for k, name in enumerate(["cat", "dog"])
+    ]
+    doccano = lines(tmp_path / "doccano.jsonl", said)
+    batches = lines(tmp_path / "gpt.jsonl", [batch("0", "dog"), batch("1", "It is a dog.")])
+    found, _ = answers_of([doccano, batches], classes=("cat", "dog"))
+    assert found == {("0", "ann"): "cat", ("1", "ann"): "dog", ("0", "gpt-5"): "dog", ("1", "gpt-5"): "dog"}

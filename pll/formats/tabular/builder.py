@@ -1,9 +1,8 @@
-"""Builder of a dataset from the cells of a table.
+"""Builder of a dataset from a table whose columns are known.
 
-A reader gives batches of columns; `arrow_table` makes one Arrow table of them (text of the labels, numbers of the
-features), and `build_dataset` reads labels, candidate sets and annotations of that. Candidates in one cell are joined
-by `|`, or are a JSON list where a name holds that. Every different cell is read once, however many rows
-hold it, and a message still names the first row that does.
+Features are cast to numbers batch by batch; labels, candidate sets and annotations are read of the text of the other
+columns. Candidates in one cell are joined by `|`, or are a JSON list where a name holds that. Every different cell is
+read once, however many rows hold it, and a message still names the first row that does.
 """
 
 from __future__ import annotations
@@ -12,7 +11,8 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -34,7 +34,6 @@ from pll.formats.tabular.cells import (
     BINARY,
     MISSING,
     WORDS,
-    Cells,
     guess_separator,
     labels_in,
     numbers_in,
@@ -43,7 +42,8 @@ from pll.formats.tabular.cells import (
     spelling,
     split_cell,
 )
-from pll.formats.tabular.columns import LABEL_COLUMNS, UNNAMED, Column, notes_on, option, refuse_questions, roles_of
+from pll.formats.tabular.columns import Column, notes_on, option, refuse_questions
+from pll.formats.tabular.table import ArrowTable, RowNumber, cell_of, is_list, no_rows, text_of, value_of
 from pll.images import Pictures
 from pll.io import Column as ObjectColumn
 from pll.weights import Weights, checked_prior
@@ -115,8 +115,6 @@ def _largest(annotations: Annotations) -> tuple[npt.NDArray[np.int64], npt.NDArr
 
 Chunks: TypeAlias = pa.ChunkedArray
 """A column of text."""
-RowNumber = Callable[[int], int]
-"""Function from a position to the row number used in messages."""
 
 
 @dataclass(frozen=True)
@@ -234,7 +232,13 @@ def read_sets(name: str, chunks: Chunks, row_of: RowNumber, separator: str | Non
 
 def read_truth(chunks: Chunks, row_of: RowNumber) -> LabelColumn:
     """Parse the column `true_label`; its values are names, None where the truth is not known."""
-    return read_column("true_label", without_nulls(chunks), row_of, read_label)
+
+    def read_name(cell: str) -> str | None:
+        if is_object(cell):
+            raise UserError("the true label is one name and no object")
+        return read_label(cell)
+
+    return read_column("true_label", without_nulls(chunks), row_of, read_name)
 
 
 def names_in(columns: Sequence[LabelColumn], given: tuple[str, ...] = ()) -> tuple[str, ...]:
@@ -657,145 +661,88 @@ def _mark(cell: str) -> bool:
         raise UserError("write 1 for a candidate and 0 for any other class") from None
 
 
-MAX_COLUMNS = 60_000
-"""Maximum number of columns; each takes the parser some 10 KB, however few rows there are."""
-
-
-def check_header(header: Sequence[str]) -> list[str]:
-    """Return the column names, trimmed; a column without a name is called by its position, `unnamed 1`.
-
-    Raises:
-        UserError: no name at all, one that occurs twice, or too many columns.
-    """
-    if len(header) > MAX_COLUMNS:
-        raise UserError(f"There are {len(header):,} columns; at most {MAX_COLUMNS:,} are supported.")
-    if not any(name.strip() for name in header):
-        raise UserError("The header is blank; the first row of a table must hold the names of its columns.")
-    names = [name.strip() or f"{UNNAMED} {at}" for at, name in enumerate(header, start=1)]
-    seen: dict[str, int] = {}
-    for at, name in enumerate(names, start=1):
-        part = name.casefold()
-        key = part if part in LABEL_COLUMNS else name  # ID and id would be one column
-        first = seen.setdefault(key, at)
-        if first != at:
-            raise UserError(
-                f"Columns {first} and {at} have the same name {shorten(name)}; every column needs its own. "
-                "The first row of a table must hold the column names."
-            )
-    return names
-
-
-def plan(header: Sequence[str], sample: Sequence[Cells], options: ReadOptions) -> list[Column]:
-    """The role of each column, by `pll.formats.tabular.columns`.
-
-    Args:
-        header: as in the file.
-        sample: the first cells of each column.
-
-    Raises:
-        UserError: see `check_header` and `roles_of`.
-
-    >>> [column.role for column in plan(["id", " width", "confidence"], [["a"], ["1"], ["1"]], ReadOptions())]
-    ['id', 'feature', 'keep']
-    """
-    return roles_of(check_header(header), sample, options.columns)
-
-
-ROWS = "rows"
-"""Columns of the Arrow table of a file: (d,) float32 of every row, and nothing, which says how many rows there are."""
-
-
-def arrow_table(
-    batches: Iterable[tuple[Mapping[int, pa.Array], int]],
-    columns: Sequence[Column],
-    options: ReadOptions,
-    row_of: RowNumber,
-    rows_at_most: int,
-    expected: int | None = None,
-) -> tuple[pa.Table, npt.NDArray[np.float32]]:
-    """Return the one Arrow table that every tabular file becomes, and its (n, d) features.
+def _collected(
+    table: ArrowTable, columns: Sequence[Column], options: ReadOptions
+) -> tuple[dict[int, Chunks], npt.NDArray[np.float32], list[str]]:
+    """Return by position the cells of the columns that are no numbers, (n, d) the numbers, and names of their columns.
 
     Features are cast batch by batch into one float32 matrix, so that a file is never in memory as text; a large matrix
-    is in a temporary file (`pll.io.new_features`).
-
-    Args:
-        batches: the columns that are not ignored by their position, and the number of rows; labels are text, features
-            text or numbers.
-        columns: the role of each column, as `plan` says.
-        row_of: the number a message gives to the row at a position (0 is the first row of data).
-        rows_at_most: room for the features; only what is filled costs memory, or disk space.
-        expected: how many rows there will be, for `options.progress`; by default `rows_at_most`.
-
-    Returns:
-        by position ("0", "1", …) the text of every column but features, and `ROWS`; the features.
-
-    Raises:
-        UserError: a column may have two roles and nobody has said which; no rows; a feature that is no finite
-            number: row and column are named.
+    is in a temporary file (`pll.io.new_features`). Columns of lists come after those of numbers.
     """
-    refuse_questions(columns)
-    features = [column for column in columns if column.role == "feature"]
-    texts = [column.at for column in columns if column.role not in ("feature", "ignore")]
-    shape = (rows_at_most, len(features))
+    used = [column for column in columns if column.role != "ignore"]
+    features = [column for column in used if column.role == "feature"]
+    widths = {column: _list_length(table, column) for column in used if column.role == "vector"}
+    names = [column.shown for column in features]
+    names += [f"{column.shown} {k}" for column, width in widths.items() for k in range(1, width + 1)]
+    owners = [*features, *(column for column, width in widths.items() for _ in range(width))]
+    shape = (table.rows, len(names))
     is_large = 4 * math.prod(shape) > io.FEATURES_IN_MEMORY_UP_TO
     X = io.new_features(shape) if is_large else np.empty(shape, dtype=np.float32)
-    chunks: dict[int, list[pa.Array]] = {at: [] for at in texts}
+    chunks: dict[int, list[pa.Array]] = {
+        column.at: [] for column in used if column.role != "feature" and column not in widths
+    }
     n = 0
-    for batch, rows in batches:
-        for at in texts:
-            chunks[at].append(batch[at])
-        block = np.empty((len(features), rows))  # (d, rows): arrow has columns, the dataset rows
+    for batch in table.batches([column.at for column in used] or [0]):
+        cells = {column.at: batch.column(k) for k, column in enumerate(used)}
+        rows = batch.num_rows
+        for column in used:
+            if column.at in chunks:
+                chunks[column.at].append(_cells(cells[column.at], column.role))
+        block = np.empty((len(names), rows))  # (d, rows): arrow has columns, the dataset rows
         for k, column in enumerate(features):
-            cells = batch[column.at]
-            block[k] = _numbers(_with_points(cells) if column.comma else cells, column.name, row_of, n)
-        filled_rows = X[n : n + rows]
+            block[k] = _numbers(cells[column.at], column, table.row_of, n)
+        at = len(features)
+        for column, width in widths.items():
+            block[at : at + width] = _lists(cells[column.at], column, width, table.row_of, n).T
+            at += width
+        part = X[n : n + rows]
         with np.errstate(over="ignore"):
-            filled_rows[:] = block.T
-        _check_range(filled_rows, batch, features, row_of, n)
+            part[:] = block.T
+        _check_range(part, cells, owners, table.row_of, n)
         n += rows
-        options.tick("rows", n, max(n, rows_at_most if expected is None else expected))
+        options.tick("rows", n, max(n, table.rows))
     if not n:
         raise no_rows()
-    arrays = {str(at): pa.chunked_array(chunks[at], pa.string()) for at in texts}
-    return pa.table({**arrays, ROWS: pa.nulls(n)}), X if n == len(X) else X[:n]
+    options.tick("rows", n, n)
+    return {at: pa.chunked_array(some) for at, some in chunks.items()}, X if n == len(X) else X[:n], names
 
 
-def build_dataset(
-    table: pa.Table,
-    X: npt.NDArray[np.float32],
-    columns: Sequence[Column],
-    options: ReadOptions,
-    row_of: RowNumber,
-    *,
-    empty_is_missing: bool = True,
-) -> PartialLabelDataset:
-    """Return the dataset in an Arrow table.
+def _cells(column: pa.Array, role: str) -> pa.Array:
+    """Return cells as text; as JSON where they are of that type and only carried along."""
+    is_json = isinstance(column.type, pa.JsonType)
+    return column if is_json and role in ("category", "keep") else text_of(column, role)
 
-    Args:
-        table, X: see `arrow_table`.
-        columns: the role of each column.
-        options: class names, separator and name.
-        row_of: the number a message gives to the row at a position.
-        empty_is_missing: whether an empty cell of words is a missing one; False where the format distinguishes them.
 
-    Raises:
-        UserError: labels, ids or split marks that do not hold what they must; the row is named.
+def build(table: ArrowTable, columns: Sequence[Column], options: ReadOptions) -> PartialLabelDataset:
+    """Return the dataset in a table.
+
+    Parameters
+    ----------
+    table : ArrowTable
+        What a reader made of the file.
+    columns : sequence of Column
+        The role of each column, as `ArrowTable.plan` says.
+    options : ReadOptions
+        Class names, separator, name and the like.
+
+    Raises
+    ------
+    UserError
+        A column may have two roles and nobody has said which; no rows; a feature that is no finite number; labels, ids
+        or split marks that do not hold what they must: row and column are named.
     """
+    refuse_questions(columns)
+    options = replace(options, class_names=options.class_names or table.class_names)
+    cells, X, names_of_features = _collected(table, columns, options)
+    row_of = table.row_of
 
     def many(role: str) -> dict[str, Chunks]:
-        return {column.shown: table.column(str(column.at)) for column in columns if column.role == role}
+        return {column.shown: cells[column.at] for column in columns if column.role == role}
 
     def one(role: str) -> Chunks | None:
         return next(iter(many(role).values()), None)
 
-    def words(role: str) -> dict[str, ObjectColumn]:
-        found = {name: _objects(chunks, rows) for name, chunks in many(role).items()}
-        for values in found.values() if empty_is_missing else ():
-            values[values == ""] = None
-        return found
-
-    all_features = [column for column in columns if column.role == "feature"]
-    found, about_answers, about_ids = None, [], list[str]()
+    found, about_answers, about_ids = None, list[Column](), list[str]()
     if any(column.role == "vote" for column in columns):
         task, worker, vote = one("task"), one("worker"), one("vote")
         if task is None or worker is None or vote is None:
@@ -804,20 +751,12 @@ def build_dataset(
                 "(task, worker, vote)."
             )
         found = read_lines(task, worker, vote, one("true_label"), options, row_of)
-        about_answers = _varying(X, table, columns, found)
-        columns = [column for column in columns if column not in about_answers]
-    features = tuple(column for column in columns if column.role == "feature")
-    if len(features) < len(all_features):
-        X = X[:, [k for k, column in enumerate(all_features) if column in features]]
-    names_of_features = [column.shown for column in features]
-    for column in columns:
-        if column.role == "vector":
-            block = _read_vectors(column, table.column(str(column.at)), row_of)
-            X = np.concatenate([X, block], axis=1)
-            names_of_features += [f"{column.shown} {k}" for k in range(1, block.shape[1] + 1)]
-    if found is not None:
+        about_answers = _varying(X, cells, columns, found)
+        features = [column for column in columns if column.role == "feature"]
+        kept = [k for k in range(X.shape[1]) if k >= len(features) or features[k] not in about_answers]
         rows, ids = found.first, found.ids
-        X = X[rows]
+        X, names_of_features = X[rows][:, kept], [names_of_features[k] for k in kept]
+        columns = [column for column in columns if column not in about_answers]
     else:
         sets, truth = one("candidates"), one("true_label")
         if sets is None:
@@ -825,15 +764,15 @@ def build_dataset(
         found = read_labels(
             sets, truth, options, row_of, many("annotator"), many("class"), many("probability"), many("score")
         )
-        rows, ids = np.arange(len(table)), None
+        rows, ids = np.arange(len(X)), None
         named = next((column for column in columns if column.role == "id"), None)
         if named is not None:
-            cells = [cell or "" for cell in table.column(str(named.at)).to_pylist()]
-            if named.guessed and len(set(cells)) < len(cells):  # further down than the rows that were looked at
+            keys = [cell or "" for cell in cells[named.at].to_pylist()]
+            if named.guessed and len(set(keys)) < len(keys):  # further down than the rows that were looked at
                 columns = [replace(one, role="keep") if one is named else one for one in columns]
                 about_ids = [f"{named.name} names some examples twice: they are numbered, and it is carried along."]
             else:
-                ids = _ids(cells, row_of, named)
+                ids = _ids(keys, row_of, named)
     split, text, image = one("split"), one("text"), one("image")
     return PartialLabelDataset(
         X=X,
@@ -843,10 +782,10 @@ def build_dataset(
         class_names=found.class_names,
         ids=ids,
         feature_names=tuple(names_of_features),
-        texts=None if text is None else _objects(text, rows, ""),
-        pictures=None if image is None else Pictures(_objects(image, rows, "")),
-        categories=words("category"),
-        extras=words("keep"),
+        texts=None if text is None else _objects(text, rows, missing=""),
+        pictures=None if image is None else Pictures(_objects(image, rows, missing="")),
+        categories={name: _objects(chunks, rows, named=True) for name, chunks in many("category").items()},
+        extras={name: _objects(chunks, rows) for name, chunks in many("keep").items()},
         annotations=found.annotations,
         is_test=None if split is None else split_marks(split, row_of)[rows],
         name=options.name or "table",
@@ -865,7 +804,7 @@ def _ids(cells: Sequence[str], row_of: RowNumber, column: Column) -> npt.NDArray
 
 
 def _varying(
-    X: npt.NDArray[np.float32], table: pa.Table, columns: Sequence[Column], found: TableLabels
+    X: npt.NDArray[np.float32], cells: Mapping[int, Chunks], columns: Sequence[Column], found: TableLabels
 ) -> list[Column]:
     """Return the features, (lines, d) X and categories, that differ between the lines of one example in long form."""
     alike, k = found.first[found.example], 0  # (lines,) the first line of the same example
@@ -877,7 +816,7 @@ def _varying(
             if not np.array_equal(values, values[alike], equal_nan=True):
                 different.append(column)
         elif column.role == "category":
-            codes = encode(table.column(str(column.at)))[0]
+            codes = encode(cells[column.at])[0]
             if not np.array_equal(codes, codes[alike]):
                 different.append(column)
     return different
@@ -899,11 +838,19 @@ def _unused(columns: Sequence[Column]) -> list[str]:
     return [f"Not used, because it differs between the answers to one example and so is none of its features: {names}."]
 
 
-def _numbers(column: pa.Array, name: str, row_of: RowNumber, start: int) -> npt.NDArray[np.float64]:
-    try:
-        numbers = pc.cast(column, pa.float64())
-    except pa.ArrowInvalid:
-        trimmed = pc.utf8_trim_whitespace(column)
+def _numbers(column: pa.Array, part: Column, row_of: RowNumber, start: int) -> npt.NDArray[np.float64]:
+    """Return (rows,) the numbers of a column, NaN where one is missing.
+
+    Raises:
+        UserError: a cell that is no number; the row is named.
+    """
+    if part.comma:
+        column = _with_points(text_of(column))
+    try:  # numbers are written in JSON as they are elsewhere
+        numbers = pc.cast(column.storage if isinstance(column.type, pa.JsonType) else column, pa.float64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        given = text_of(column)
+        trimmed = pc.utf8_trim_whitespace(given)
         missing = pc.is_in(trimmed, value_set=pa.array(MISSING))
         trimmed = pc.if_else(missing, pa.scalar(None, pa.string()), trimmed)
         try:
@@ -911,9 +858,9 @@ def _numbers(column: pa.Array, name: str, row_of: RowNumber, start: int) -> npt.
         except pa.ArrowInvalid:
             at = _first_that_is_no_number(trimmed)
             raise UserError(
-                f"Row {row_of(start + at)}, column {shorten(name)} holds {shorten(trimmed[at].as_py())}, which is not "
-                "a number. Features must be numbers (1.5, not 1,5; empty or ? where missing): correct the cell, or say "
-                "that the column is a category. If it holds the labels, name it candidates or true_label."
+                f"Row {row_of(start + at)}, column {shorten(part.name)} holds {shorten(trimmed[at].as_py())}, which is "
+                "not a number. Features must be numbers (1.5, not 1,5; empty or ? where missing): correct the cell, or "
+                "say that the column is a category. If it holds the labels, name it candidates or true_label."
             ) from None
     result: npt.NDArray[np.float64] = numbers.to_numpy(zero_copy_only=False)  # missing cells become NaN
     return result
@@ -921,38 +868,57 @@ def _numbers(column: pa.Array, name: str, row_of: RowNumber, start: int) -> npt.
 
 def _with_points(column: pa.Array) -> pa.Array:
     """Return numbers that are written with a decimal comma, and points between the thousands, as 1234.5."""
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        return column
     return pc.replace_substring(pc.replace_substring(column, ".", ""), ",", ".")
 
 
-def _read_vectors(column: Column, chunks: Chunks, row_of: RowNumber) -> npt.NDArray[np.float32]:
-    """Return (n, d) the numbers of a column of lists; NaN where a cell is empty or has null.
+def _list_length(table: ArrowTable, column: Column) -> int:
+    """Return how long the lists of a column are: as the first that there is."""
+    for batch in table.batches([column.at]):
+        for length in pc.list_value_length(_as_lists(batch.column(0), column, table.row_of, 0)).to_pylist():
+            if length is not None:
+                return int(length)
+    return 0
+
+
+def _as_lists(cells: pa.Array, column: Column, row_of: RowNumber, start: int) -> pa.Array:
+    """Return a column of lists of numbers; text is read as JSON, Python or NumPy writes such lists.
 
     Raises:
-        UserError: a cell that is no list of numbers, or of another length; the row is named.
+        UserError: a cell that is no list of numbers; the row is named.
     """
-
-    def read(cell: str) -> list[float] | None:
-        if not cell.strip():
-            return None
-        numbers = numbers_in(cell)
-        if numbers is None or any(map(math.isinf, numbers)):
-            raise UserError("write a list of finite numbers such as [0.5, -1.25], or leave the cell empty")
-        return numbers
-
-    found = read_column(column.name, without_nulls(chunks), row_of, read)
-    width = next((len(numbers) for numbers in found.values if numbers is not None), 0)
-    table = np.full((len(found.values), width), np.nan, dtype=np.float32)
-    for code, numbers in enumerate(found.values):
-        if numbers is not None and len(numbers) != width:
+    if is_list(cells.type) and not pa.types.is_nested(cells.type.value_type):
+        with suppress(pa.ArrowException):  # else as the text that it is
+            return cells.cast(pa.list_(pa.float64()))
+    found: list[list[float] | None] = []
+    for at, cell in enumerate(text_of(cells).to_pylist()):
+        numbers = numbers_in(cell) if cell and cell.strip() else None
+        if cell and cell.strip() and (numbers is None or any(map(math.isinf, numbers))):
             raise UserError(
-                f"{found.place(code)} holds a list of {len(numbers)} numbers, others have {width}; they must be "
-                "equally long."
+                f"Row {row_of(start + at)}, column {column.name} holds {shorten(cell)}: write a list of finite numbers "
+                "such as [0.5, -1.25], or leave the cell empty."
             )
-        if numbers is not None:
-            table[code] = numbers
-    return table[found.codes]
+        found.append(numbers)
+    return pa.array(found, pa.list_(pa.float64()))
+
+
+def _lists(cells: pa.Array, column: Column, width: int, row_of: RowNumber, start: int) -> npt.NDArray[np.float64]:
+    """Return (rows, width) the numbers of a column of lists; NaN where a cell is empty or has null.
+
+    Raises:
+        UserError: a list of another length; the row is named.
+    """
+    lists = _as_lists(cells, column, row_of, start)
+    lengths = pc.fill_null(pc.list_value_length(lists), width).to_numpy(zero_copy_only=False)
+    wrong = np.flatnonzero(lengths != width)
+    if len(wrong):
+        raise UserError(
+            f"Row {row_of(start + int(wrong[0]))}, column {column.name} holds a list of {lengths[wrong[0]]} numbers, "
+            f"others have {width}; they must be equally long."
+        )
+    table = np.full((len(lists), width), np.nan)
+    is_here = lists.is_valid().to_numpy(zero_copy_only=False)
+    table[is_here] = pc.list_flatten(lists).to_numpy(zero_copy_only=False).reshape(-1, width)
+    return table
 
 
 def _check_range(
@@ -985,16 +951,21 @@ def _notes(X: npt.NDArray[np.float32], columns: Sequence[Column]) -> list[str]:
     return notes + notes_on(columns)
 
 
-def no_rows() -> UserError:
-    """Return the error of a table that ends with its header."""
-    return UserError("There is a header but not one row below it; add the examples.")
+def _objects(
+    chunks: Chunks, rows: npt.NDArray[np.int64], *, missing: str | None = None, named: bool = False
+) -> ObjectColumn:
+    """Return the cells of some rows, values of JSON as they are; equal ones share one object.
 
-
-def _objects(chunks: Chunks, rows: npt.NDArray[np.int64], missing: str | None = None) -> ObjectColumn:
-    """Return the cells of some rows; equal texts share one object."""
-    codes, values = encode(chunks)
+    Args:
+        missing: what stands for a cell that is missing.
+        named: values of JSON become text.
+    """
+    is_json = isinstance(chunks.type, pa.JsonType)
+    codes, values = encode(chunks.cast(pa.string()) if is_json else chunks)
+    found = [value_of(value) for value in values] if is_json else list(values)
     different = np.empty(len(values) + 1, dtype=object)
-    different[: len(values)] = values
+    for at, value in enumerate(found):  # one by one: a list is no row of an array
+        different[at] = cell_of(value) if named else value
     different[-1] = missing
     return different[codes[rows]]
 

@@ -177,10 +177,17 @@ SAMPLE_ROWS = 2000
 """Rows of which roles are told at most; wide tables are told of fewer (`sample_rows`)."""
 SHOWN = 3
 """Number of cells of a column that a person is shown."""
-SHARED = 2 / 3
-"""Share of the cells of each of two columns whose words the other uses too, from which they have one vocabulary."""
+SHARED = 1 / 2
+"""Share of the cells of each of two columns whose words the other uses too, from which they have one vocabulary: most.
+
+Voters who never agree still use the same few words; with a thousand classes in few rows, they share what they agree on.
+"""
 NEARLY_ALL = 0.9
-"""Share of the cells of a column that name a class of the truth or the candidates, from which it is a voter."""
+"""Share of cells from which a column is what most of it says: one cell in ten may be a slip, a remark or a gap."""
+MOST_NAMED = 40
+"""Characters of what an example or a person may be called, on average; a longer cell is a text."""
+MOST_WORDS = 60
+"""Characters of a word or the name of a class, on average; the longest names of classes in use have some 50."""
 
 
 def sample_rows(width: int) -> int:
@@ -462,6 +469,34 @@ def words_in(cells: Cells) -> Counter[str]:
 def share_among(words: Counter[str], others: Counter[str] | set[str]) -> float:
     """Which share of the labels of one column another one uses too."""
     return sum(count for word, count in words.items() if word in others) / max(words.total(), 1)
+
+
+MAX_COLUMNS = 60_000
+"""Maximum number of columns; each takes the parser some 10 KB, however few rows there are."""
+
+
+def check_header(header: Sequence[str]) -> list[str]:
+    """Return the column names, trimmed; a column without a name is called by its position, `unnamed 1`.
+
+    Raises:
+        UserError: no name at all, one that occurs twice, or too many columns.
+    """
+    if len(header) > MAX_COLUMNS:
+        raise UserError(f"There are {len(header):,} columns; at most {MAX_COLUMNS:,} are supported.")
+    if not any(name.strip() for name in header):
+        raise UserError("The header is blank; the first row of a table must hold the names of its columns.")
+    names = [name.strip() or f"{UNNAMED} {at}" for at, name in enumerate(header, start=1)]
+    seen: dict[str, int] = {}
+    for at, name in enumerate(names, start=1):
+        part = name.casefold()
+        key = part if part in LABEL_COLUMNS else name  # ID and id would be one column
+        first = seen.setdefault(key, at)
+        if first != at:
+            raise UserError(
+                f"Columns {first} and {at} have the same name {shorten(name)}; every column needs its own. "
+                "The first row of a table must hold the column names."
+            )
+    return names
 
 
 def roles_of(header: Sequence[str], sample: Sequence[Cells], told: Mapping[str, str] | None = None) -> list[Column]:
@@ -779,13 +814,17 @@ def _total(row: Cells) -> float:
 # ---- rules: one vocabulary -------------------------------------------------------------------------------------------
 
 
+_WIDEST_OF_LINES = 40
+"""Columns of a table of lines at most: every pair of them is looked at."""
+
+
 def _lines(table: _Header) -> None:
     """A table of one answer a line under other names: asked.
 
     Two columns name something, repeat, and stand together but once; a third one holds few words or whole numbers that
     differ within an example. Where there is a truth, it is the same in all lines of an example, and of those words.
     """
-    if table.having(*LABELLED, *LINES) or len(table.given) > 40:
+    if table.having(*LABELLED, *LINES) or len(table.given) > _WIDEST_OF_LINES:
         return
     n = len(next(iter(table.given.values()), ()))
     columns = [*table.open(), *table.having("id")]
@@ -795,7 +834,7 @@ def _lines(table: _Header) -> None:
     found: list[tuple[bool, bool, int, int, tuple[str, str, str]]] = []
     for one, other in combinations(keys, 2):
         pairs = set(zip(table.given[one], table.given[other], strict=True))
-        if len(pairs) < 0.98 * n:  # somebody answers an example once
+        if len(pairs) < NEARLY_ALL * n:  # somebody answers an example once, but for a few who gave several labels
             continue
         many, few = sorted((one, other), key=lambda name: -keys[name])
         task, worker = (few, many) if _is_person(many) and not _is_person(few) else (many, few)
@@ -823,22 +862,25 @@ def _is_person(name: str) -> bool:
 
 
 def _may_name(cells: Cells) -> bool:
-    """Whether cells can be what examples or people are called: all filled, no dates, fractions or texts."""
-    if any(not cell or not cell.strip() for cell in cells) or has_fractions(cells) or are_dates(cells):
+    """Whether cells can be what examples or people are called: all filled, no marks, dates, fractions or texts."""
+    if (
+        read_marks(cells) is not None
+        or any(not cell or not cell.strip() for cell in cells)
+        or has_fractions(cells)
+        or are_dates(cells)
+    ):
         return False
     some = list(dict.fromkeys(cell for cell in cells if cell))
-    return sum(map(len, some)) <= 40 * len(some) and sum(len(cell.split()) for cell in some) < 4 * len(some)
+    return sum(map(len, some)) <= MOST_NAMED * len(some) and not are_texts(some, 4)
 
 
 def _may_answer(cells: Cells, n: int) -> bool:
     """Whether cells can be answers: few words, or few whole numbers, that recur."""
     known = known_cells(cells)
     kinds = len(set(known))
-    if kinds < 2 or 3 * kinds > len(known):
+    if kinds < 2 or 2 * kinds > len(known):  # labels recur
         return False
-    if is_measured(known):
-        return kinds <= 20 and not has_fractions(known)
-    return default_role(known) == "category"
+    return not has_fractions(known) if is_measured(known) else default_role(known) == "category"
 
 
 def _is_function(values: Cells, keys: Cells) -> bool:
@@ -856,13 +898,12 @@ def _sets_by_type(table: _Header) -> None:
     truth = table.truth()
     fitting = []
     for name, share in several.items():
-        words = table.words(name) if share else Counter[str]()
         words = _parts(table.cells[name])
         if truth:
             if share_among(truth, words) >= NEARLY_ALL:
                 fitting.append(name)
-        elif share >= 0.5 and len(words) * 3 <= words.total() and not all(map(is_number, words)):
-            fitting.append(name)
+        elif 2 * share >= 1 and 2 * len(words) <= words.total() and not all(map(is_number, words)):
+            fitting.append(name)  # labels recur; free lists of words do not
     if len(fitting) == 1:
         table.give(fitting[0], "candidates")
         table._words[fitting[0]] = _parts(table.cells[fitting[0]])
@@ -903,7 +944,7 @@ def _vocabulary(table: _Header) -> None:
     for name in table.having("candidates"):
         table._words[name] = _parts(table.cells[name])
     told = [name for name in table.having("annotator", "category") if not table.roles[name].guessed]
-    columns = [name for name in table.open() if default_role(table.cells[name]) == "category" and table.words(name)]
+    columns = [name for name in table.open() if _are_words(table.cells[name]) and table.words(name)]
     classes = table.classes() + sum((table.words(name) for name in table.having("annotator")), Counter[str]())
     is_labelled = bool(table.having(*LABELLED, "true_label"))
     near = [name for name in columns if is_labelled and share_among(table.words(name), classes) >= NEARLY_ALL]
@@ -924,6 +965,14 @@ def _vocabulary(table: _Header) -> None:
         _group(
             table, [name for name in group if name in told or name not in table.roles], told, is_labelled=is_labelled
         )
+
+
+def _are_words(cells: Cells) -> bool:
+    """Whether cells can be names of classes, of which there may be a thousand: no numbers, dates, pictures or texts."""
+    known = known_cells(cells)
+    if not known or default_role(known) == "feature" or are_dates(known) or are_pictures(known):
+        return False
+    return sum(map(len, known)) <= MOST_WORDS * len(known)
 
 
 def _voters_of(table: _Header, names: Sequence[str]) -> None:

@@ -1,23 +1,20 @@
 """CSV, TSV and tables with spaces between their columns.
 
-Read by Apache Arrow in batches: cells as text, features cast to numbers batch by batch. Names such as `NA`, `None` or
-`1` stay text in columns of labels. Records are read a second time, slowly, only to find the row that an error names.
+Read by Apache Arrow in batches: cells as text, in the encoding of the file, from below a title on. Names such as `NA`,
+`None` or `1` stay text in columns of labels. Records are read a second time, slowly, only to find the row that an error
+names.
 """
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import itertools
 import re
-import shutil
-import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, ClassVar
 
@@ -26,13 +23,14 @@ import pyarrow.csv
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.base import HEAD_BYTES, Format, ReadOptions
+from pll.formats.base import HEAD_BYTES, ReadOptions
 from pll.formats.checks import MAX_RECORD_BYTES, looks_like_text, parsing, readable, scan_text, shorten
-from pll.formats.encodings import encode_like, in_utf8
-from pll.formats.results import Results, example_rows, omitted_columns
-from pll.formats.tabular.builder import arrow_table, build_dataset, no_rows, plan
-from pll.formats.tabular.cells import is_data, is_measured, is_number, numbered
-from pll.formats.tabular.columns import SAMPLE_ROWS, Column, sample_rows
+from pll.formats.encodings import ENCODINGS, encode_like, encoding_of, without_marks
+from pll.formats.results import Results, example_rows
+from pll.formats.tabular.cells import Cells, is_data, is_measured, is_number, numbered
+from pll.formats.tabular.columns import sample_rows
+from pll.formats.tabular.format import TableFormat
+from pll.formats.tabular.table import ArrowTable
 from pll.formats.tabular.writer import (
     TextColumn,
     check_text,
@@ -42,20 +40,92 @@ from pll.formats.tabular.writer import (
     text_columns,
 )
 
+csv.field_size_limit(MAX_RECORD_BYTES)
+
+_HEAD_CHUNK = 4 * 2**20
+"""Bytes of which the encoding is told."""
 _SAMPLE_CHARACTERS = 4_000_000
+_WRITE_ROWS = 4096
 _POINT = re.compile(r"\s*[-+]?\d+\.\d+\s*")
 """A number with a decimal point: it tells a table with semicolons from one with decimal commas."""
 
 
-def delimiter_of(head: bytes, marks: str) -> str | None:
+@dataclass(frozen=True)
+class Text:
+    """A file of text: where it is, and how its bytes are read.
+
+    Attributes:
+        path: the file.
+        encoding: as Python calls it.
+        start: bytes of byte order marks before the text.
+        delimiter: between its columns.
+        above: rows above the header, as a spreadsheet counts them, blank ones too.
+        lines: the same in lines.
+        title: the words in them.
+        header: the first row below; names, or data.
+    """
+
+    path: Path
+    encoding: str
+    start: int
+    delimiter: str
+    above: int
+    lines: int
+    title: str
+    header: list[str]
+
+    def open(self) -> IO[str]:
+        """Open the file as text, without byte order marks."""
+        return _opened(self.path, self.encoding, self.start)
+
+
+def _opened(path: Path, encoding: str, start: int) -> IO[str]:
+    file = path.open("rb")
+    file.seek(start)
+    return io.TextIOWrapper(file, encoding=encoding, newline="")
+
+
+def text_of_file(path: Path, delimiters: str) -> Text:
+    """Return how a table of text is to be read: told by its beginning.
+
+    Raises:
+        UserError: an encoding that is not known, or no text.
+    """
+    with path.open("rb") as file:
+        head = file.read(_HEAD_CHUNK)
+    encoding, start = encoding_of(head), len(head) - len(without_marks(head))
+    beginning = without_marks(head)[:HEAD_BYTES].decode(encoding, errors="replace")
+    delimiter = delimiter_of(beginning, delimiters) or delimiters[0]
+    records: list[list[str]] = []
+    ends = [(0, 0)]  # of each: records, blank ones too, and lines so far
+    with parsing("the beginning of the table"), _opened(path, encoding, start) as text:
+        reader = csv.reader(iter(lambda: text.readline(MAX_RECORD_BYTES), ""), delimiter=delimiter)
+        before = 0
+        with suppress(csv.Error, UnicodeDecodeError):  # reading says where
+            for number, record in enumerate(reader, start=1):
+                if record:
+                    records.append(record)
+                    ends.append((number - 1, before))  # what is above it
+                before = reader.line_num
+                if len(records) > MOST_TITLES + 2:
+                    break
+    count = titles_above(records)
+    if not records or (len(records[count]) == 1 and not records[count][0].strip()):
+        scan_text(path, encoding=encoding)  # says where it is no text
+        raise UserError("The file holds nothing but blank lines; bring a table with a header and rows.")
+    title = " · ".join(cell.strip() for row in records[:count] for cell in row if cell.strip())
+    return Text(path, encoding, start, delimiter, *ends[count + 1], title, records[count])
+
+
+def delimiter_of(text: str, marks: str) -> str | None:
     """Guess the delimiter of a table from its first rows; None where it has a single column.
 
     The one that gives every row as many fields as the header, and of those the one that gives most.
 
-    >>> delimiter_of(b'id;"weight, kg"', ",;")
+    >>> delimiter_of('id;"weight, kg"', ",;")
     ';'
     """
-    text = head.decode("utf-8-sig", errors="replace").lstrip()
+    text = text.lstrip("\ufeff").lstrip()
     whole = text[: text.rfind("\n") + 1] or text  # the last line may be cut off
     scores = [(*_fit(whole, mark), -place, mark) for place, mark in enumerate(marks)]
     best = max(scores)
@@ -107,143 +177,34 @@ def _is_title(row: Sequence[str], width: int) -> bool:
     return len(row) < width - 1 or 2 * sum(bool(cell.strip()) for cell in row) < width
 
 
-@contextmanager
-def without_titles(path: Path, delimiters: str) -> Iterator[tuple[Path, str]]:
-    """Return a table without the rows above its header, and those rows, and without empty rows at its end.
-
-    Blank lines replace the rows above; those at the end, of delimiters alone, are what spreadsheets save of cells that
-    were emptied.
-    """
-    with path.open("rb") as file:
-        delimiter = delimiter_of(file.read(HEAD_BYTES), delimiters) or delimiters[0]
-    first: list[list[str]] = []
-    ends: list[tuple[int, int]] = []  # of each of them: records, blank ones too, and lines so far
-    with suppress(UnicodeDecodeError, csv.Error), path.open(encoding="utf-8-sig", newline="") as text:
-        reader = csv.reader(iter(lambda: text.readline(MAX_RECORD_BYTES), ""), delimiter=delimiter)
-        for number, record in enumerate(reader, start=1):
-            if record:
-                first.append(record)
-                ends.append((number, reader.line_num))
-            if len(first) > MOST_TITLES + 2:
-                break
-    count, size = titles_above(first), _filled_bytes(path, delimiter)
-    if not count and size == path.stat().st_size:
-        yield path, ""
-        return
-    words = " · ".join(cell.strip() for row in first[:count] for cell in row if cell.strip())
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / path.name
-        with path.open("rb") as given, copy.open("wb") as made:
-            records, lines = ends[count - 1] if count else (0, 0)
-            above = sum(len(given.readline()) for _ in range(lines))
-            made.write(b"\n" * records)  # rows keep their numbers
-            shutil.copyfileobj(given, made)
-            made.truncate(records + size - above)
-        yield copy, words
-
-
-def _filled_bytes(path: Path, delimiter: str) -> int:
-    """Return the bytes of a table up to its last row that has a cell; more than `HEAD_BYTES` of empty rows stay."""
-    with path.open("rb") as file:
-        size = file.seek(0, io.SEEK_END)
-        file.seek(max(0, size - HEAD_BYTES))
-        lines = file.read().splitlines(keepends=True)
-    mark, kept = delimiter.encode(), size
-    while len(lines) > 1 and not lines[-1].strip(mark + b"\r\n"):
-        size -= len(lines[-1])
-        kept = size if mark in lines.pop() else kept  # blank lines alone are no reason to copy the file
-    return kept
-
-
-def read_header(path: Path, delimiter: str) -> list[str]:
-    """Return the fields of the first record that is not blank; none where there is no such record."""
-    return next((record for _, record in read_records(path, delimiter) if record), [])
-
-
-def read_sample(path: Path, delimiter: str, width: int, rows: int) -> list[list[str]]:
-    """Return up to `rows` first cells of each column, without the header; rows of another length are left out."""
-    found: list[list[str]] = [[] for _ in range(width)]
-    room = _SAMPLE_CHARACTERS
-    filled = (record for _, record in read_records(path, delimiter) if record)
-    with suppress(UserError):  # of a quote that is never closed; reading says so
-        for record in itertools.islice(filled, 1, 1 + rows):
-            room -= sum(map(len, record))
-            if room < 0:
-                break
-            if len(record) == width:
-                for cells, cell in zip(found, record, strict=True):
-                    cells.append(cell)
-    return found
-
-
-def read_records(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _records(text: Text) -> Iterator[tuple[int, list[str]]]:
     """Yield (number, fields) of every record, numbered from 1 as in a spreadsheet; a blank line has no fields.
 
     Raises:
-        UserError: a record that is too long, or a quote that is never closed; the row is named.
+        csv.Error: a record that is too long, or a quote that is never closed.
     """
-    number = 0
-    with path.open(encoding="utf-8-sig", newline="") as file:
+    with text.open() as file:
         lines = iter(lambda: file.readline(MAX_RECORD_BYTES), "")
-        reader = csv.reader(lines, delimiter=delimiter, strict=False)
-        while True:
-            number += 1
-            try:
-                record = next(reader, None)
-            except csv.Error as error:
-                raise UserError(
-                    f"Row {number} cannot be parsed ({error}); most often a double quote is opened there and "
-                    "never closed. Close it, or write it twice inside a quoted cell."
-                ) from None
-            if record is None:
-                return
-            yield number, record
+        yield from enumerate(csv.reader(lines, delimiter=text.delimiter), start=1)
 
 
-def row_number(path: Path, delimiter: str, top: int, position: int) -> int:
-    """Return the spreadsheet's number of a data row (position 0 follows the header), blank lines counted.
-
-    Args:
-        top: rows above the data: 1 where there is a header, else 0.
-    """
-    try:
-        filled = (number for number, record in read_records(path, delimiter) if record)
-        return next((number for at, number in enumerate(filled) if at == position + top), position + top + 1)
-    except UserError:
-        return position + top + 1  # an odd cell before it; the number without blank lines is the best there is
+def row_number(text: Text, position: int) -> int:
+    """Return the spreadsheet's number of a row (position 0 is the header, or what is in its place)."""
+    filled = (number for number, record in _records(text) if record and number > text.above)
+    with suppress(csv.Error, UnicodeDecodeError):
+        return next(itertools.islice(filled, position, None), position + text.above + 1)
+    return position + text.above + 1  # an odd cell before it; the number without blank lines is the best there is
 
 
-def check_shape(path: Path, delimiter: str, width: int, top: int = 1) -> int:
-    """Count the records without blank lines, and check that all have as many fields as the first.
-
-    Args:
-        top: 1 where the first is a header, else 0.
-
-    Raises:
-        UserError: one has not; the row, and how many fields it has.
-    """
-    count = 0
-    above = "header" if top else "first row"
-    for number, record in read_records(path, delimiter):
-        if record and len(record) != width:
-            raise UserError(
-                f"Row {number} has {len(record)} field{'s' * (len(record) != 1)}, the {above} has {width}; "
-                f"{'fill in' if len(record) < width else 'remove'} the difference, or put quotes around cells "
-                f"that hold the delimiter ({'tab' if delimiter == chr(9) else delimiter})."
-            )
-        count += bool(record)
-    return count
-
-
-def check_last_quote(path: Path, delimiter: str) -> None:
+def check_last_quote(text: Text) -> None:
     """Refuse a file whose last quoted cell is not closed: everything after the quote would be one cell.
 
     Raises:
         UserError: the row in which the quote is opened.
     """
     number = 1
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(iter(lambda: file.readline(MAX_RECORD_BYTES), ""), delimiter=delimiter, strict=True)
+    with text.open() as file:
+        reader = csv.reader(iter(lambda: file.readline(MAX_RECORD_BYTES), ""), delimiter=text.delimiter, strict=True)
         try:
             for _ in reader:
                 number += 1
@@ -253,14 +214,6 @@ def check_last_quote(path: Path, delimiter: str) -> None:
                     f"Row {number} opens a double quote that is never closed; close it, or write it twice inside a "
                     "quoted cell."
                 ) from None
-
-
-def too_long() -> UserError:
-    """Return the error of a row longer than `MAX_RECORD_BYTES`."""
-    return UserError(
-        f"A row is longer than {readable(MAX_RECORD_BYTES)}; most often a double quote is never closed. Close it, or "
-        "remove the long cell."
-    )
 
 
 _FEWEST_LINES = 3
@@ -278,7 +231,7 @@ def is_spaced(head: bytes) -> bool:
     ... )
     (True, False, False)
     """
-    if not looks_like_text(head) or delimiter_of(head, ",;\t") is not None:
+    if not looks_like_text(head) or delimiter_of(head.decode("utf-8", errors="replace"), ",;\t") is not None:
         return False
     first, *rest = _rows(head) or [[]]
     width = _width(rest)
@@ -325,47 +278,6 @@ def split_fields(line: str) -> list[str]:
         raise UserError(f"a double quote is opened and never closed, or stands inside a cell ({error})") from None
 
 
-@contextmanager
-def with_tabs(path: Path, rows: int | None = None) -> Iterator[Path]:
-    """Copy a table with spaces between its columns to one with tabs: the same lines, blank ones too.
-
-    Args:
-        rows: of how many lines; by default of all.
-
-    Raises:
-        UserError: a line that cannot be taken apart; the row is named.
-    """
-    if rows is None:
-        scan_text(path)  # says where it is no text
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / path.name
-        with path.open(encoding="utf-8-sig") as given, copy.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, delimiter="\t", lineterminator="\n")
-            lines = iter(lambda: given.readline(MAX_RECORD_BYTES), "")
-            with path.open("rb") as start:
-                wide = _width(_rows(start.read(HEAD_BYTES))[1:])
-            is_first = True
-            for number, line in enumerate(lines, start=1):
-                if rows is not None and number > rows:
-                    break
-                if len(line) >= MAX_RECORD_BYTES:
-                    raise too_long()
-                try:
-                    row = split_fields(line)
-                except UserError as error:
-                    raise UserError(f"Row {number} cannot be parsed: {error}.") from None
-                if is_first and row:
-                    row, is_first = _header(row, wide), False
-                if len(row) not in (0, wide):
-                    raise UserError(
-                        f"Row {number} has {len(row)} field{'s' * (len(row) != 1)}, most rows have {wide}; "
-                        f"{'fill in' if len(row) < wide else 'remove'} the difference (? where a value is missing), or "
-                        "put quotes around cells that hold spaces."
-                    )
-                writer.writerow(row)
-        yield copy
-
-
 def _header(first: list[str], width: int) -> list[str]:
     """The first line as wide as the others: `numpy.savetxt` puts a `#` before it, R gives its row names no name."""
     if len(first) == width + 1 and first[0] == "#":
@@ -373,29 +285,7 @@ def _header(first: list[str], width: int) -> list[str]:
     return ["", *first] if len(first) == width - 1 else first
 
 
-_WRITE_ROWS = 4096
-
-
-@dataclass(frozen=True)
-class TextTable:
-    """Where a table of text stands in its file, and how its columns are separated.
-
-    Attributes:
-        delimiter: between its columns.
-        header: their names, as in the file; by number where it has none.
-        sample: their first cells, `sample_rows` of each at most.
-        top: rows above the data: 1 where there is a header, else 0.
-        path: the table.
-    """
-
-    delimiter: str
-    header: list[str]
-    sample: list[list[str]]
-    top: int
-    path: Path
-
-
-class Delimited(Format):
+class Delimited(TableFormat):
     """Base class of text tables; a subclass lists its delimiters, of which the first is written."""
 
     row_note = "Rows are counted as a spreadsheet does: the header is row 1."
@@ -405,34 +295,36 @@ class Delimited(Format):
     def sniff(self, path: Path, head: bytes) -> bool:
         if not looks_like_text(head):
             return False
-        delimiter = delimiter_of(head, ",;\t")
+        delimiter = delimiter_of(head.decode("utf-8", errors="replace"), ",;\t")
         return delimiter is not None and delimiter in self.delimiters
 
-    def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        with self._table(path, options) as (table, encoding, above):
-            data = self._read(table, options)
-            return replace(data, notes=(*(note for note in (encoding, above) if note), *data.notes))
-
-    def _read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        scan = scan_text(path, options.tick)
-        layout = self._layout(path)
-        width, top = len(layout.header), layout.top
+    def table(self, path: Path, options: ReadOptions) -> ArrowTable:
+        text = text_of_file(path, self.delimiters)
+        scan = scan_text(path, options.tick, text.encoding)
         if scan.quotes % 2:
-            check_last_quote(path, layout.delimiter)
-        columns = self._plan(layout, options)
-        row_of = (
-            partial(row_number, path, layout.delimiter, top)
-            if scan.has_blank_lines
-            else lambda position: position + top + 1
-        )
+            check_last_quote(text)
+        shown = ENCODINGS.get(text.encoding)
+        notes = [f"The file is in {shown}, not UTF-8; where letters look wrong, save it as UTF-8."] if shown else []
+        notes += [left_out(text.title)] if text.title else []
+        first, empty = first_cells(text), _empty_rows(text)
+        top = int(not is_data(text.header, first))
+        if not top:
+            notes.append(no_header(len(text.header)))
+            first = [[name or None, *cells] for name, cells in zip(text.header, first, strict=True)]
+
+        def row_of(position: int) -> int:
+            return row_number(text, position + top) if scan.has_blank_lines else position + top + text.above + 1
+
         # Every row takes at least a byte a column, which bounds the room for features by the file's size.
-        rows_at_most = min(scan.records_at_most, scan.size // width + 1)
-        used = [column.at for column in columns if column.role != "ignore"]
-        batches = (({at: batch.column(str(at)) for at in used}, len(batch)) for batch in _batches(path, layout, used))
-        # Above the rows is the header, and below them what ends the last line.
-        table, X = arrow_table(batches, columns, options, row_of, rows_at_most, rows_at_most - 2)
-        data = build_dataset(table, X, columns, options, row_of)
-        return data if top else replace(data, notes=(_no_header(width), *data.notes))
+        rows = min(scan.records_at_most - text.lines - top, scan.size // len(text.header) + 1)
+        return ArrowTable(
+            text.header if top else numbered(len(text.header)),
+            lambda used: _without_last(_batches(text, top, used), empty),
+            rows,
+            row_of,
+            tuple(notes),
+            first=first,
+        )
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         return table_limitations(dataset)
@@ -446,82 +338,29 @@ class Delimited(Format):
 
         A table with a line for every vote becomes one with a row an example.
         """
-        with self._table(source, options) as (table, _, _):
-            self._give_back(table, path, results, options)
-        encode_like(source, path)
-
-    def _give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
-        layout = self._layout(source)
-        columns = self._plan(layout, options)
-        names = [name.strip() for name in layout.header]
+        table, text = self.table(source, options), text_of_file(source, self.delimiters)
+        names = [name.strip() for name in table.names]
         results = results.beside(names)
-        if layout.delimiter == ";" and not any(_POINT.fullmatch(cell) for cells in layout.sample for cell in cells):
+        if text.delimiter == ";" and not any(
+            _POINT.fullmatch(cell or "") for cells in table.sample() for cell in cells
+        ):
             results = results.with_decimal_commas()
-        kept, rows = example_rows(_lines(source, layout), columns)
+        kept, rows = example_rows(table.lines(), table.plan(options))
         kept = [at for at in kept if names[at] not in results.columns]
         with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, delimiter=layout.delimiter, lineterminator=_line_end(source))
-            writer.writerow([*(layout.header[at] for at in kept), *results.columns])
+            writer = csv.writer(file, delimiter=text.delimiter, lineterminator=_line_end(text))
+            writer.writerow([*(table.names[at] for at in kept), *results.columns])
             for example, row in rows:
                 writer.writerow([*(row[at] for at in kept), *(results.cell(example, name) for name in results.columns)])
+        encode_like(source, path)
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
-        with self._table(source, options, SAMPLE_ROWS) as (table, _, above):
-            layout = self._layout(table)
-            columns = self._plan(layout, options)
-        lost = [above] if above else []
-        if any(column.role == "task" for column in columns):
+        table, title = self.table(source, options), text_of_file(source, self.delimiters).title
+        lost = [] if no_header(len(table.names)) not in table.notes else [NO_HEADER]
+        lost += [left_out(title)] if title else []
+        if any(column.role == "task" for column in table.plan(options)):
             lost.append("The single votes (a row is an example now).")
-        lost += omitted_columns(results, results.beside([name.strip() for name in layout.header]))
-        return lost if layout.top else ["That the file has no header: it gets one, which names the labels.", *lost]
-
-    def columns(self, path: Path, options: ReadOptions) -> list[Column]:
-        """Return the role of each column of a file.
-
-        Raises:
-            UserError: see `read`.
-        """
-        try:
-            with self._table(path, options, SAMPLE_ROWS) as (table, _, _):
-                return self._plan(self._layout(table), options)
-        except UnicodeDecodeError:
-            with parsing("the table"):
-                scan_text(path)  # says where; only the beginning was looked at
-                raise
-
-    @contextmanager
-    def _table(self, path: Path, options: ReadOptions, rows: int | None = None) -> Iterator[tuple[Path, str, str]]:
-        """Yield the table in UTF-8 with the header at the top; notes on its encoding and on what stood above, or ""."""
-        with (
-            in_utf8(path) as (text, encoding),
-            self._opened(text, options, rows) as opened,
-            without_titles(opened, self.delimiters) as (table, titles),
-        ):
-            above = f"What stands above the header was left out: {shorten(titles)}." if titles else ""
-            yield table, encoding, above
-
-    def _opened(self, path: Path, options: ReadOptions, rows: int | None = None) -> AbstractContextManager[Path]:
-        """Return the file, or a copy of it that has this format's delimiter.
-
-        Args:
-            rows: of how many rows; by default of all.
-        """
-        return nullcontext(path)
-
-    def _layout(self, path: Path) -> TextTable:
-        with path.open("rb") as file:
-            delimiter = delimiter_of(file.read(HEAD_BYTES), self.delimiters) or self.delimiters[0]
-        first = read_header(path, delimiter)
-        if not first or (len(first) == 1 and not first[0].strip()):
-            raise UserError("The file holds nothing but blank lines; bring a table with a header and rows.")
-        below = read_sample(path, delimiter, len(first), sample_rows(len(first)))
-        if not is_data(first, below):
-            return TextTable(delimiter, first, below, 1, path)
-        sample = [[cell, *cells] for cell, cells in zip(first, below, strict=True)]
-        return TextTable(delimiter, numbered(len(first)), sample, 0, path)
-
-    def _plan(self, layout: TextTable, options: ReadOptions) -> list[Column]:
-        return plan(layout.header, layout.sample, options)
+        return [*lost, *super().cannot_give_back(source, results, options)]
 
 
 class Csv(Delimited):
@@ -552,8 +391,8 @@ class Tsv(Delimited):
         lost = super().cannot_give_back(source, results, options)
         return ["The spaces between the columns: tabs take their place.", *lost] if _is_spaced(source) else lost
 
-    def _opened(self, path: Path, options: ReadOptions, rows: int | None = None) -> AbstractContextManager[Path]:
-        return with_tabs(path, rows) if _is_spaced(path) else nullcontext(path)
+    def table(self, path: Path, options: ReadOptions) -> ArrowTable:
+        return _spaced_table(path, options) if _is_spaced(path) else super().table(path, options)
 
 
 def write_columns(columns: Sequence[TextColumn], file: IO[bytes], delimiter: str) -> None:
@@ -588,57 +427,194 @@ def _is_spaced(path: Path) -> bool:
         return is_spaced(file.read(HEAD_BYTES))
 
 
-def _no_header(width: int) -> str:
+def _spaced_table(path: Path, options: ReadOptions) -> ArrowTable:
+    """Return a table with spaces between its columns.
+
+    Raises:
+        UserError: a line that cannot be taken apart; the row is named.
+    """
+    scan = scan_text(path, options.tick)
+    with path.open("rb") as file:
+        width = _width(_rows(file.read(HEAD_BYTES))[1:])
+    (_, header), *below = itertools.islice(_spaced_rows(path, width), 1 + sample_rows(width))
+    first: Sequence[Cells] = [list(cells) for cells in zip(*(fields for _, fields in below), strict=True)]
+    top = int(not is_data(header, first))
+
+    def row_of(position: int) -> int:
+        return next(itertools.islice(_spaced_rows(path, width), position + top, None))[0]
+
+    def batches(used: Sequence[int]) -> Iterator[pa.RecordBatch]:
+        rows = itertools.islice((fields for _, fields in _spaced_rows(path, width)), top, None)
+        while some := list(itertools.islice(rows, _WRITE_ROWS)):
+            columns = [pa.array([fields[at] or None for fields in some], pa.string()) for at in used]
+            yield pa.record_batch(columns, names=[str(at) for at in used])
+
+    names, notes = (header, ()) if top else (numbered(width), (no_header(width),))
+    return ArrowTable(names, batches, scan.records_at_most - top, row_of, notes, first=first if top else ())
+
+
+def _spaced_rows(path: Path, width: int) -> Iterator[tuple[int, list[str]]]:
+    """Yield (number, fields) of every line that is not blank; the first one as wide as the others."""
+    is_first = True
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        for number, line in enumerate(iter(lambda: file.readline(MAX_RECORD_BYTES), ""), start=1):
+            if len(line) >= MAX_RECORD_BYTES:
+                raise _too_long(number)
+            try:
+                row = split_fields(line)
+            except UserError as error:
+                raise UserError(f"Row {number} cannot be parsed: {error}.") from None
+            if not row:
+                continue
+            row, is_first = (_header(row, width), False) if is_first else (row, False)
+            if len(row) != width:
+                raise UserError(
+                    f"Row {number} has {len(row)} field{'s' * (len(row) != 1)}, most rows have {width}; "
+                    f"{'fill in' if len(row) < width else 'remove'} the difference (? where a value is missing), or "
+                    "put quotes around cells that hold spaces."
+                )
+            yield number, row
+
+
+def left_out(title: str) -> str:
+    """Return what to say of the rows above a header."""
+    return f"What stands above the header was left out: {shorten(title)}."
+
+
+NO_HEADER = "That the file has no header: it gets one, which names the labels."
+"""What is lost of a table that begins with data."""
+
+
+def no_header(width: int) -> str:
+    """Return what to say of a table that begins with data."""
     return (
         f"The first row holds numbers where the others do, so it was taken for data: the columns are called "
         f"column 1 … column {width}. If it is the header, give one of its names a letter."
     )
 
 
-def _blank_lines(path: Path) -> int:
-    """The number of blank lines a file begins with."""
-    with path.open("rb") as file:
-        lines = iter(lambda: file.readline(MAX_RECORD_BYTES), b"")
-        return sum(
-            1 for _ in itertools.takewhile(lambda line: not line.removeprefix(codecs.BOM_UTF8).strip(b"\r\n"), lines)
-        )
+def _line_end(text: Text) -> str:
+    with text.open() as file:
+        return "\r\n" if "\r\n" in file.read(HEAD_BYTES) else "\n"
 
 
-def _lines(path: Path, layout: TextTable) -> Iterator[tuple[str, ...]]:
-    """Yield the rows below the header."""
-    for batch in _batches(path, layout, range(len(layout.header))):
-        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+def _batches(text: Text, top: int, used: Sequence[int]) -> Iterator[pa.RecordBatch]:
+    """Yield batches of columns of text, null where a cell is empty, without the empty rows at the end.
 
+    Args:
+        top: 1 where the first row is a header, else 0.
 
-def _line_end(path: Path) -> str:
-    with path.open("rb") as file:
-        return "\r\n" if b"\r\n" in file.read(HEAD_BYTES) else "\n"
+    Raises:
+        UserError: a row with more or fewer fields than the first, or one that is too long; the row is named.
+    """
+    names = [str(at) for at in range(len(text.header))]
+    odd: list[pa.csv.InvalidRow] = []
 
+    def refuse(row: pa.csv.InvalidRow) -> str:
+        odd.append(row)
+        return "error"
 
-def _batches(path: Path, layout: TextTable, used: Sequence[int]) -> Iterator[pa.RecordBatch]:
-    """Yield batches of text columns, named by their position."""
-    width, top = len(layout.header), layout.top
-    names = [str(at) for at in range(width)]
     try:
-        with pa.csv.open_csv(
-            path,
-            # The header is skipped as a record, not as a line: its names may hold line ends.
-            pa.csv.ReadOptions(
-                block_size=MAX_RECORD_BYTES,
-                column_names=names,
-                skip_rows=_blank_lines(path) if top else 0,  # they would be taken for the header
-                skip_rows_after_names=top,
-            ),
-            pa.csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True),
-            pa.csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()), include_columns=[str(at) for at in used]
-            ),
-        ) as reader:
-            yield from (batch for batch in reader if len(batch))
+        with pa.OSFile(str(text.path)) as file:
+            file.seek(text.start)
+            with pa.csv.open_csv(
+                file,
+                # The header is skipped as a record, not as a line: its names may hold line ends.
+                pa.csv.ReadOptions(
+                    use_threads=False,  # only then rows are numbered
+                    block_size=MAX_RECORD_BYTES,
+                    column_names=names,
+                    skip_rows=text.lines,
+                    skip_rows_after_names=top,
+                    encoding=text.encoding,
+                ),
+                pa.csv.ParseOptions(delimiter=text.delimiter, newlines_in_values=True, invalid_row_handler=refuse),
+                pa.csv.ConvertOptions(
+                    column_types=dict.fromkeys(names, pa.string()),
+                    include_columns=[str(at) for at in used],
+                    null_values=[""],
+                    strings_can_be_null=True,
+                ),
+            ) as reader:
+                yield from reader
+    except UnicodeDecodeError:
+        raise UserError(
+            f"The file begins as {ENCODINGS.get(text.encoding, 'UTF-8')} and goes on with what is no character there; "
+            'save it as UTF-8 (in a spreadsheet: "CSV UTF-8").'
+        ) from None
     except pa.ArrowException as error:
-        if check_shape(path, layout.delimiter, width, top) <= top:  # says it better than the parser, mostly
-            raise no_rows() from None
+        if odd:
+            raise _ragged(text, top, odd[0]) from None
+        if "Empty CSV" in str(error) or ("straddling" in str(error) and text.path.stat().st_size < MAX_RECORD_BYTES):
+            return  # a header alone
         if "straddling" in str(error):
-            raise too_long() from None
+            raise _too_long(_longest(text)) from None
         with parsing("the table"):
             raise
+
+
+def _longest(text: Text) -> int:
+    """Return the number of the first record longer than `MAX_RECORD_BYTES`."""
+    number = 0
+    with suppress(csv.Error):
+        for _, record in _records(text):
+            if sum(map(len, record)) + len(record) >= MAX_RECORD_BYTES:
+                break
+            number += 1
+    return number + 1
+
+
+def _too_long(row: int) -> UserError:
+    """Return the error of a row longer than `MAX_RECORD_BYTES`."""
+    return UserError(
+        f"Row {row} is longer than {readable(MAX_RECORD_BYTES)}; most often a double quote is never closed. Close it, "
+        "or remove the long cell."
+    )
+
+
+def _ragged(text: Text, top: int, row: pa.csv.InvalidRow) -> UserError:
+    """Return the error of a row with more or fewer fields than the first."""
+    has, width = row.actual_columns, row.expected_columns
+    return UserError(
+        f"Row {row_number(text, row.number - 1 - text.lines)} has {has} field{'s' * (has != 1)}, the "
+        f"{'header' if top else 'first row'} has {width}; {'fill in' if has < width else 'remove'} the difference, or "
+        f"put quotes around cells that hold the delimiter ({'tab' if text.delimiter == chr(9) else text.delimiter})."
+    )
+
+
+def first_cells(text: Text) -> list[list[str | None]]:
+    """Return the first cells of each column below the header; rows of another length are left out."""
+    found: list[list[str | None]] = [[] for _ in text.header]
+    room = _SAMPLE_CHARACTERS
+    filled = (record for number, record in _records(text) if record and number > text.above)
+    with suppress(csv.Error, UnicodeDecodeError):  # reading says where
+        for record in itertools.islice(filled, 1, 1 + sample_rows(len(text.header))):
+            room -= sum(map(len, record))
+            if room < 0:
+                break
+            if len(record) == len(found):
+                for cells, cell in zip(found, record, strict=True):
+                    cells.append(cell or None)
+    return found
+
+
+def _empty_rows(text: Text) -> int:
+    """Return how many rows at the end have no cell, as spreadsheets save cells that were emptied."""
+    with text.path.open("rb") as file:
+        file.seek(max(text.start, file.seek(0, io.SEEK_END) - HEAD_BYTES))
+        lines = file.read().decode(text.encoding, errors="replace").splitlines()
+    empty = itertools.takewhile(lambda line: not line.strip(text.delimiter), reversed(lines[1:]))
+    return sum(text.delimiter in line for line in empty)
+
+
+def _without_last(batches: Iterable[pa.RecordBatch], count: int) -> Iterator[pa.RecordBatch]:
+    """Yield batches without so many rows at their end."""
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        held.append(batch)
+        while held and sum(one.num_rows for one in held[1:]) >= count:
+            yield held.pop(0)  # what comes after it is enough to leave out
+    left = sum(one.num_rows for one in held) - count
+    for batch in held:
+        yield batch.slice(0, max(0, left))
+        left -= batch.num_rows

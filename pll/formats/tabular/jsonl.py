@@ -5,9 +5,7 @@ Every field is a column with a role (`columns`), `candidates` a list of names.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -18,22 +16,20 @@ import pyarrow as pa
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import json_objects
-from pll.formats.base import Format, ReadOptions
-from pll.formats.checks import shorten
+from pll.formats.base import ReadOptions
 from pll.formats.json_objects import Record
 from pll.formats.limitations import class_names
-from pll.formats.results import Results, example_rows, omitted_columns
-from pll.formats.tabular.builder import MAX_COLUMNS, arrow_table, build_dataset, no_rows, plan
+from pll.formats.results import Results, example_rows
 from pll.formats.tabular.cells import write_label
-from pll.formats.tabular.columns import Column, results_among, sample_rows
+from pll.formats.tabular.columns import MAX_COLUMNS, results_among
+from pll.formats.tabular.format import TableFormat
+from pll.formats.tabular.table import JSON, ArrowTable, as_json, cell_of, json_column, no_rows
 from pll.formats.tabular.writer import annotator_lists, feature_column_names, table_limitations, text_columns
-from pll.io import Column as ObjectColumn
-from pll.io import as_column
 
 _BATCH = 4096
 
 
-class JsonLines(Format):
+class JsonLines(TableFormat):
     """JSON lines: an object for each example."""
 
     name = "jsonl"
@@ -47,30 +43,34 @@ class JsonLines(Format):
     def sniff(self, path: Path, head: bytes) -> bool:
         return json_objects.first_record(path, head) is not None
 
-    def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        lines, fields, sample = _survey(path, options)
-        columns = _plan(fields, sample, options)
-        batches = _arrays(path, columns, fields, lines, options)
-        table, X = arrow_table(batches, columns, options, lines.__getitem__, len(lines))
-        return _decoded(build_dataset(table, X, columns, options, lines.__getitem__, empty_is_missing=False))
-
-    def columns(self, path: Path, options: ReadOptions) -> list[Column]:
-        """Return the role of each field.
-
-        Raises:
-            UserError: see `read`.
-        """
-        _, fields, sample = _survey(path, options)
-        return _plan(fields, sample, options)
+    def table(self, path: Path, options: ReadOptions) -> ArrowTable:
+        lines: list[int] = []
+        parts: list[dict[str, pa.Array]] = []
+        sizes: list[int] = []
+        names: dict[str, None] = {}
+        records = json_objects.records(path)
+        while some := list(islice(records, max(1, min(_BATCH, 1_000_000 // max(len(names), 1))))):
+            lines += [line for line, _ in some]
+            names |= dict.fromkeys(name for _, record in some for name in record)
+            if len(names) > MAX_COLUMNS:
+                raise UserError(f"Row {lines[-1]}: there are more than {MAX_COLUMNS:,} different fields.")
+            parts.append({name: json_column([record.get(name) for _, record in some]) for name in names})
+            sizes.append(len(some))
+            options.tick("rows", len(lines), None)
+        if not lines:
+            raise no_rows()
+        if not names:
+            raise UserError("The objects have no fields; bring what was labelled, and its labels.")
+        columns = {
+            name: _whole([part.get(name, size) for part, size in zip(parts, sizes, strict=True)]) for name in names
+        }
+        return ArrowTable.of(pa.table(columns), row_of=lines.__getitem__)
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         return table_limitations(dataset, {"types", "missing cells"})
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         json_objects.write(path, _records(dataset, results), as_list=False)
-
-    def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
-        return omitted_columns(results, results.beside([column.name for column in self.columns(source, options)]))
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         columns = self.columns(source, options)
@@ -82,7 +82,7 @@ class JsonLines(Format):
             for _, record in json_objects.records(source):
                 values = [record.get(name) for name in names]
                 if example is not None:
-                    values[example.at] = (_cell(values[example.at]) or "").strip()
+                    values[example.at] = (cell_of(values[example.at]) or "").strip()
                 yield [*values, record]
 
         kept, examples = example_rows(lines(), columns)
@@ -94,23 +94,12 @@ class JsonLines(Format):
         json_objects.write(path, added, as_list=json_objects.is_list(source))
 
 
-def dataset_of(
-    columns: Sequence[Column], values: Sequence[Sequence[Any]], rows: Sequence[int], options: ReadOptions
-) -> PartialLabelDataset:
-    """Return the dataset of columns of JSON values whose roles are known.
-
-    Args:
-        columns: `at` is the place in `values`.
-        values: n of each column.
-        rows: (n,) the number a message gives to each.
-
-    Raises:
-        UserError: values that are not what their column says; the row is named.
-    """
-    used = [column for column in columns if column.role != "ignore"]
-    batch = {column.at: _array(values[column.at], column, rows, 0) for column in used}
-    table, X = arrow_table([(batch, len(rows))], columns, options, rows.__getitem__, len(rows))
-    return _decoded(build_dataset(table, X, columns, options, rows.__getitem__, empty_is_missing=False))
+def _whole(parts: Sequence[pa.Array | int]) -> pa.ChunkedArray:
+    """Return one column of its parts: text, or JSON where one part is; a number is so many missing cells."""
+    is_json = any(isinstance(part, pa.Array) and isinstance(part.type, pa.JsonType) for part in parts)
+    kind = JSON if is_json else pa.string()
+    whole = [pa.nulls(part, kind) if isinstance(part, int) else as_json(part) if is_json else part for part in parts]
+    return pa.chunked_array(whole, kind)
 
 
 def _records(dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
@@ -138,98 +127,3 @@ def _records(dataset: PartialLabelDataset, results: Results | None) -> Iterator[
         row = flat[i].astype(np.float64)  # float32 as float64: all its digits, and no more
         record |= dict(zip(numbers, (None if np.isnan(x) else x for x in row.tolist()), strict=True))
         yield record if results is None else record | results.record(example)
-
-
-def _survey(path: Path, options: ReadOptions) -> tuple[list[int], list[str], list[list[Any]]]:
-    """Return the line of each record, all fields in the order of appearance, and the first values of each."""
-    lines: list[int] = []
-    fields: dict[str, list[Any]] = {}
-    looked_at = 0
-    for line, record in json_objects.records(path):
-        lines.append(line)
-        for name in record:
-            if name not in fields:
-                fields[name] = [None] * looked_at
-                if len(fields) > MAX_COLUMNS:
-                    raise UserError(f"Row {line}: there are more than {MAX_COLUMNS:,} different fields.")
-        if looked_at < sample_rows(len(fields)):
-            looked_at += 1
-            for name, values in fields.items():
-                values.append(record.get(name))
-    if not lines:
-        raise no_rows()
-    if not fields:
-        raise UserError("The objects have no fields; bring what was labelled, and its labels.")
-    return lines, list(fields), list(fields.values())
-
-
-def _plan(fields: Sequence[str], sample: Sequence[Sequence[Any]], options: ReadOptions) -> list[Column]:
-    return plan(fields, [[_cell(value) for value in values] for values in sample], options)
-
-
-def _arrays(
-    path: Path, columns: Sequence[Column], fields: Sequence[str], lines: Sequence[int], options: ReadOptions
-) -> Iterator[tuple[dict[int, pa.Array], int]]:
-    """Yield the fields of some records as Arrow arrays, and the number of records."""
-    size = max(1, min(_BATCH, 1_000_000 // len(fields)))
-    used = [column for column in columns if column.role != "ignore"]
-    records = (record for _, record in json_objects.records(path))
-    first = 0
-    while some := list(islice(records, size)):
-        cells = {column.at: [one.get(fields[column.at]) for one in some] for column in used}
-        yield {column.at: _array(cells[column.at], column, lines, first) for column in used}, len(some)
-        first += len(some)
-
-
-def _array(values: Sequence[Any], column: Column, lines: Sequence[int], first: int) -> pa.Array:
-    if column.role == "feature":
-        if all(value is None or isinstance(value, int | float) for value in values):
-            return pa.array([None if value is None else _float(value) for value in values], pa.float64())
-        return pa.array([_cell(value) or "" for value in values], pa.string())
-    if column.role in ("category", "keep"):
-        return pa.array([json.dumps(value, ensure_ascii=False) for value in values], pa.string())
-    for at, value in enumerate(values) if column.role == "true_label" else ():
-        if isinstance(value, dict):
-            raise UserError(
-                f"Row {lines[first + at]}, field {shorten(column.name)} holds an object; the true label is one name."
-            )
-    try:
-        return pa.array(values, pa.string())
-    except (pa.ArrowTypeError, pa.ArrowInvalid):  # not text alone
-        return pa.array([_cell(value) for value in values], pa.string())
-
-
-def _cell(value: Any) -> str | None:
-    """Return a value as a cell of a table."""
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, list):
-        if not value:
-            return ""
-        # Numbers in a list of labels are names: 1 is "1".
-        named = [name if isinstance(name, str) or not isinstance(name, int | float) else _cell(name) for name in value]
-        return json.dumps(named, ensure_ascii=False)
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _float(value: int | float) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return float("inf")  # refused later, with its row
-
-
-def _decoded(data: PartialLabelDataset) -> PartialLabelDataset:
-    """Decode categories and extra columns, whose cells hold JSON."""
-    words = {name: as_column([_word(json.loads(cell)) for cell in cells]) for name, cells in data.categories.items()}
-    return replace(data, categories=words, extras=_loaded(data.extras))
-
-
-def _loaded(columns: Mapping[str, ObjectColumn]) -> dict[str, ObjectColumn]:
-    return {name: as_column([json.loads(cell) for cell in cells]) for name, cells in columns.items()}
-
-
-def _word(value: Any) -> str | None:
-    return _cell(value)

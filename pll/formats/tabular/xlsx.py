@@ -1,4 +1,4 @@
-"""Workbooks of Excel: a sheet is read as the table that it would be as CSV, and labels go back into it.
+"""Workbooks of Excel: a sheet is read as a table of text, and labels go back into it.
 
 Values are read, not formulas; days as 2025-03-04. Rows keep the numbers they have in the spreadsheet. Nothing in a
 workbook is believed: what it would unpack to is checked first, and cells are counted as they are read.
@@ -6,20 +6,18 @@ workbook is believed: what it would unpack to is checked first, and cells are co
 
 from __future__ import annotations
 
-import csv
 import datetime
-import io
-import tempfile
 import zipfile
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, require_extra
@@ -28,9 +26,12 @@ from pll.formats.base import ReadOptions
 from pll.formats.checks import check_unpacked_size, listing, parsing, shorten
 from pll.formats.label_frame import NUMBERS
 from pll.formats.results import Results, example_rows
-from pll.formats.tabular.builder import MAX_COLUMNS
-from pll.formats.tabular.csv import Delimited, read_records, without_titles
-from pll.formats.tabular.writer import feature_column_names, text_columns
+from pll.formats.tabular.cells import is_data, numbered
+from pll.formats.tabular.columns import MAX_COLUMNS, sample_rows
+from pll.formats.tabular.csv import MOST_TITLES, NO_HEADER, left_out, no_header, titles_above
+from pll.formats.tabular.format import TableFormat
+from pll.formats.tabular.table import ArrowTable, no_rows
+from pll.formats.tabular.writer import feature_column_names, table_limitations, text_columns
 
 MOST_CELLS = 5_000_000
 """Cells of a sheet that are read; each takes some 100 bytes and a few microseconds."""
@@ -41,29 +42,35 @@ LOOKED_AT = 50
 """Rows in which a sheet must show that it holds a table."""
 
 
-class Xlsx(Delimited):
+class Xlsx(TableFormat):
+    """Workbooks of Excel."""
+
     name = "xlsx"
     label = "Excel workbook"
     tool = "your workbook"
     adds = "Columns with the label and how sure it is stand beside your own, in the same sheet."
     content = "binary"
     suffixes = (".xlsx", ".xlsm")
-    delimiters: ClassVar[str] = ","
+    row_note = "Rows are counted as a spreadsheet does: the header is row 1."
 
     def sniff(self, path: Path, head: bytes) -> bool:
         return head.startswith(b"PK") and "xl/workbook.xml" in _members(path)
 
-    def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        data = super().read(path, options)
-        others = [name for name in sheets(path, options) if name != _csv_of(path, options)[1]]
-        if not others:
-            return data
-        read, be = _csv_of(path, options)[1], "is" if len(others) == 1 else "are"
-        note = f"The sheet {shorten(read)} was read; there {be} also {listing(others)}."
-        return replace(data, notes=(note, *data.notes))
+    def table(self, path: Path, options: ReadOptions) -> ArrowTable:
+        sheet = _sheet_of(path, options)
+        names = [sheet.rows[0][1][at] for at in range(sheet.width)] if sheet.top else numbered(sheet.width)
+        below = sheet.rows[sheet.top :]
+        cells = [pa.array([row[at] or None for _, row in below], pa.string()) for at in range(sheet.width)]
+        notes = [] if sheet.top else [no_header(sheet.width)]
+        if sheet.title:
+            notes.append(left_out(sheet.title))
+        if others := [name for name in sheets(path, options) if name != sheet.name]:
+            be = "is" if len(others) == 1 else "are"
+            notes.append(f"The sheet {shorten(sheet.name)} was read; there {be} also {listing(others)}.")
+        return ArrowTable.of(pa.table(cells, names=names), row_of=lambda at: below[at][0], notes=tuple(notes))
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        lost = super().cannot_hold(dataset)
+        lost = table_limitations(dataset)
         if dataset.texts is not None and any("\r" in text for text in dataset.texts.tolist()):
             lost.append("Carriage returns in texts: they become line feeds.")
         return lost
@@ -94,18 +101,14 @@ class Xlsx(Delimited):
 
         The examples of a sheet with a row for every vote stand on a sheet of their own, which comes first.
         """
-        _, name, offset = _csv_of(source, options)
-        with self._opened(source, options) as opened, without_titles(opened, self.delimiters) as (table, _):
-            layout = self._layout(table)
-            columns = self._plan(layout, options)
-            records = [(number, record) for number, record in read_records(table, ",") if record]
-        names = [one.strip() for one in layout.header]
+        known, table = _sheet_of(source, options), self.table(source, options)
+        columns, names = table.plan(options), [one.strip() for one in table.names]
         results = results.beside(names)
-        top, below = (records[0][0], records[1:]) if layout.top else (None, records)
+        below = known.rows[known.top :]
         with parsing("the workbook"), source.open("rb") as file:
             book = _openpyxl().load_workbook(file)
+        kept, examples = example_rows((row for _, row in below), columns)
         if any(column.role == "task" for column in columns):
-            kept, examples = example_rows((record for _, record in below), columns)
             sheet = book.create_sheet("labels", 0)
             book.active = 0
             for at, header in enumerate([*(names[at] for at in kept), *results.columns]):
@@ -117,39 +120,26 @@ class Xlsx(Delimited):
                     _put(sheet, number, at, _result(results, example, column))
             book.save(path)
             return
-        _, examples = example_rows((record for _, record in below), columns)
-        sheet = book[name]
+        sheet = book[known.name]
         place = dict(zip(results.columns, range(len(names), len(names) + len(results.columns)), strict=True))
         place |= {name: at for at, name in enumerate(names) if name in place}
-        if top is not None:
-            for column, at in place.items():
-                _put(sheet, top, at + offset, column)
+        for column, at in place.items() if known.top else ():
+            _put(sheet, known.rows[0][0], at + known.left, column)
         for (number, _), (example, _) in zip(below, examples, strict=True):
             for column, at in place.items():
-                _put(sheet, number, at + offset, _result(results, example, column))
+                _put(sheet, number, at + known.left, _result(results, example, column))
         book.save(path)
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
         inside = _members(source)
         lost = super().cannot_give_back(source, results, options)
-        kept = ("What stands above the header", "The single votes")  # their rows stay
-        lost = [words for words in lost if not words.startswith(kept)]
+        if not _sheet_of(source, options).top:
+            lost.insert(0, NO_HEADER)
         if any("vbaProject" in name for name in inside):
             lost.append("Macros.")
         if any(name.startswith(("xl/drawings/", "xl/pivot", "xl/slicers")) for name in inside):
             lost.append("Shapes and pivot tables; pictures and charts may look different.")
         return lost
-
-    def _opened(self, path: Path, options: ReadOptions, rows: int | None = None) -> AbstractContextManager[Path]:
-        return _copied(path, _csv_of(path, options)[0])  # all rows: the sheet has been read anyway
-
-
-@contextmanager
-def _copied(path: Path, content: bytes) -> Iterator[Path]:
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / path.name
-        copy.write_bytes(content)
-        yield copy
 
 
 def sheets(path: Path, options: ReadOptions | None = None) -> list[str]:
@@ -179,8 +169,29 @@ def _is_table(sheet: Any) -> bool:
     return sum(count > 1 for count in filled) > 1
 
 
-def _csv_of(path: Path, options: ReadOptions) -> tuple[bytes, str, int]:
-    """The sheet that is meant as CSV, its name, and how many empty columns it begins with.
+@dataclass(frozen=True)
+class _Sheet:
+    """A sheet as a table of text.
+
+    Attributes:
+        name: of the sheet.
+        rows: (number in the sheet, cells) of every row that is not empty, from the header on; all of one width.
+        width: how many columns there are.
+        left: how many empty columns are before them.
+        top: 1 where the first row is a header, else 0.
+        title: the words above it.
+    """
+
+    name: str
+    rows: Sequence[tuple[int, Sequence[str]]]
+    width: int
+    left: int
+    top: int
+    title: str
+
+
+def _sheet_of(path: Path, options: ReadOptions) -> _Sheet:
+    """Return the sheet that is meant.
 
     Raises:
         UserError: there is no such sheet, it is empty or too large, or the workbook cannot be read.
@@ -189,9 +200,7 @@ def _csv_of(path: Path, options: ReadOptions) -> tuple[bytes, str, int]:
 
 
 @lru_cache(maxsize=2)  # a page asks again and again; the columns, the data, the labels
-def _converted(
-    path: str, inode: int, size: int, time: int, max_bytes: int, sheet: str | None
-) -> tuple[bytes, str, int]:
+def _converted(path: str, inode: int, size: int, time: int, max_bytes: int, sheet: str | None) -> _Sheet:
     with _book(Path(path), max_bytes) as book:
         every = [one.title for one in book.worksheets]
         if sheet is not None and sheet not in every:
@@ -200,18 +209,22 @@ def _converted(
         name = sheet if sheet is not None else next(iter((*tables, *every)), None)
         if name is None:
             raise UserError("The workbook has no sheet with cells; bring one with a header and rows.")
-        rows = [[_text(value) for value in row] for row in _rows(book[name])]
-    width = max((len(row) for row in rows), default=0)
-    first = min((next((at for at, cell in enumerate(row) if cell), width) for row in rows), default=0)
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
-    for row in rows:
-        writer.writerow([*row[first:], *[""] * (width - max(len(row), first))] if any(row) else [])
-    content = out.getvalue().encode("utf-8", errors="replace")
-    check_unpacked_size(len(content), size, max_bytes, f"the sheet {shorten(name)}")
-    if not content.strip():
+        numbered_rows = [(at, [_text(value) for value in row]) for at, row in enumerate(_rows(book[name]), start=1)]
+    filled = [(at, row) for at, row in numbered_rows if any(row)]
+    if not filled:
         raise UserError(f"The sheet {shorten(name)} is empty; bring a table with a header and rows.")
-    return content, name, first
+    taken = sum(len(cell) for _, row in filled for cell in row)
+    check_unpacked_size(taken, size, max_bytes, f"the sheet {shorten(name)}")
+    left = min(next(at for at, cell in enumerate(row) if cell) for _, row in filled)
+    width = max(len(row) for _, row in filled) - left
+    rows = [(at, [*row[left:], *[""] * (width - len(row) + left)]) for at, row in filled]
+    count = titles_above([row for _, row in rows[: MOST_TITLES + 3]])
+    title = " · ".join(cell.strip() for _, row in rows[:count] for cell in row if cell.strip())
+    sample = [[row[at] for _, row in rows[count + 1 : count + 1 + sample_rows(width)]] for at in range(width)]
+    top = int(not is_data(rows[count][1], sample))
+    if len(rows) == count + top:
+        raise no_rows()
+    return _Sheet(name, rows[count:], width, left, top, title)
 
 
 @contextmanager

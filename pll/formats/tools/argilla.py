@@ -6,6 +6,7 @@ a record are what its responses named together, or `metadata.candidates`. Discar
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from pll.formats.checks import listing
 from pll.formats.json_objects import Record
 from pll.formats.limitations import added_labels, class_limitations, describe_added
 from pll.formats.results import Results
+from pll.formats.tools.models import VoterAnswer
 from pll.formats.tools.records import (
     Example,
     Examples,
@@ -66,6 +68,36 @@ class Argilla(Format):
     def questions(self, path: Path) -> list[str]:
         return [name for name, _ in _counted(path)[0].most_common()]
 
+    def models_answers(self, path: Path) -> Iterator[VoterAnswer]:
+        """Yield the suggestions in a file: what models answered.
+
+        Raises
+        ------
+        UserError
+            Records that are not as Argilla writes them; the row is named.
+        """
+        for at, (row, record) in enumerate(json_objects.records(path)):
+            given = record.get("suggestions") or {}
+            if not isinstance(given, dict | list):
+                raise UserError(f"Row {row}: suggestions is neither an object nor a list; export the records again.")
+            parts = given.items() if isinstance(given, dict) else [(_asked(one), one) for one in given]
+            for question, one in parts:
+                about = one if isinstance(one, dict) else {"value": one}
+                if isinstance(about.get("value"), str):
+                    score = about.get("score")
+                    yield VoterAnswer(
+                        _key(record) or str(at),
+                        str(about.get("agent") or question),
+                        (about["value"],),
+                        float(score) if isinstance(score, int | float) else math.nan,
+                        question=(0, str(question)),
+                    )
+
+    @staticmethod
+    def is_answered(record: Record) -> bool:
+        """Whether a person answered."""
+        return bool(record.get("responses"))
+
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         return [*record_limitations(dataset), *class_limitations(dataset)]
 
@@ -93,6 +125,10 @@ class Argilla(Format):
                 )
 
         json_objects.write(path, results.in_order(suggested()), as_list=json_objects.is_list(source))
+
+
+def _asked(suggestion: Any) -> str:
+    return str(suggestion.get("question_name", QUESTION)) if isinstance(suggestion, dict) else QUESTION
 
 
 def _replaced(old: Any, new: Record, row: int) -> Record | list[Record]:

@@ -7,7 +7,7 @@ its quality (the confidence).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,10 +16,10 @@ from pll.errors import UserError
 from pll.formats.base import ReadOptions
 from pll.formats.limitations import added_labels, class_limitations, describe_added, part_limitations
 from pll.formats.results import Results
-from pll.formats.tabular.builder import check_header, plan
 from pll.formats.tabular.cells import Cells, is_number
-from pll.formats.tabular.columns import CONSENSUS_COLUMNS, ROLES, Column, is_annotator, marked, roles_of, sample_rows
-from pll.formats.tabular.csv import Csv, TextTable, delimiter_of, read_header, read_sample, write_columns
+from pll.formats.tabular.columns import CONSENSUS_COLUMNS, UNNAMED, check_header, is_annotator, marked, roles_of
+from pll.formats.tabular.csv import Csv, first_cells, text_of_file, write_columns
+from pll.formats.tabular.table import ArrowTable
 from pll.formats.tabular.writer import TextColumn
 from pll.formats.tools.records import answers_of, has_own_sets
 
@@ -27,7 +27,7 @@ MAX_CLASSES = 10_000
 """A larger number is read as a name, not as one of 0 … K−1."""
 
 _LONG = ("task", "worker", "vote")
-_INDEX = ("", "id", "index", "example", "task", "item", "unnamed: 0")
+_INDEX = ("id", "index", "example", "task", "item", "unnamed: 0")
 
 
 class Cleanlab(Csv):
@@ -41,12 +41,11 @@ class Cleanlab(Csv):
     def sniff(self, path: Path, head: bytes) -> bool:
         if not super().sniff(path, head):
             return False
-        delimiter = delimiter_of(head, self.delimiters) or self.delimiters[0]
         try:
-            header = [name.strip() for name in read_header(path, delimiter)]
-            if not header or len(header) > 10_000:
+            text = text_of_file(path, self.delimiters)
+            header, sample = [name.strip() for name in text.header], first_cells(text)
+            if len(header) > 10_000:
                 return False
-            sample = read_sample(path, delimiter, len(header), sample_rows(len(header)))
             # An index without a name, as pandas writes it, with annotators beside it; or what cleanlab itself adds.
             named = {name: cells for name, cells in zip(header[1:], sample[1:], strict=True) if name}
             people = [column for column in roles_of(list(named), list(named.values())) if column.role == "annotator"]
@@ -66,12 +65,11 @@ class Cleanlab(Csv):
             return data
         return super().read(path, replace(options, class_names=every))  # 0 … K−1, also those never chosen
 
-    def _plan(self, layout: TextTable, options: ReadOptions) -> list[Column]:
-        names = ["id" if at == 0 and not name.strip() else name for at, name in enumerate(layout.header)]
-        columns = plan(names, layout.sample, options)
-        if {column.role for column in columns} >= set(_LONG):
-            return columns
-        return plan(names, layout.sample, _with_roles(check_header(names), layout.sample, options))
+    def table(self, path: Path, options: ReadOptions) -> ArrowTable:
+        table = super().table(path, options)
+        if {column.role for column in table.plan(options)} >= set(_LONG):
+            return table
+        return replace(table, roles=_roles(check_header(table.names), table.sample()))
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         lost = [*part_limitations(dataset, {"ids", "annotations"}), *class_limitations(dataset)]
@@ -123,18 +121,17 @@ def consensus(dataset: PartialLabelDataset, results: Results) -> Results:
     return Results(dataset.row_ids.tolist(), columns, results.model)
 
 
-def _with_roles(header: list[str], sample: list[list[str]], options: ReadOptions) -> ReadOptions:
-    """Make every column but the index and cleanlab's own an annotator, unless the user says otherwise."""
+def _roles(header: list[str], sample: Sequence[Cells]) -> dict[str, str]:
+    """Return every column but the index and cleanlab's own as an annotator."""
     roles: dict[str, str] = {}
     for at, name in enumerate(header):
         if name in CONSENSUS_COLUMNS:
             roles[name] = "ignore"
-        elif at == 0 and (name.casefold() in _INDEX or not _are_classes(sample[0])):
+        elif at == 0 and (name.casefold() in _INDEX or name.startswith(UNNAMED) or not _are_classes(sample[0])):
             roles[name] = "id"
         elif _are_classes(sample[at]):
             roles[name] = "annotator"
-    known: Mapping[str, str] = roles | {name: role for name, role in options.columns.items() if role in ROLES}
-    return replace(options, columns=dict(known))
+    return roles
 
 
 def _are_classes(cells: Cells) -> bool:

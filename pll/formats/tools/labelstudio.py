@@ -7,6 +7,7 @@ a prediction; in Label Studio the lowest score is then reviewed first.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from pll.formats.base import Format, ReadOptions
 from pll.formats.json_objects import Record
 from pll.formats.limitations import added_labels, class_limitations, class_names, describe_added
 from pll.formats.results import Results
+from pll.formats.tools.models import VoterAnswer
 from pll.formats.tools.records import (
     Example,
     Examples,
@@ -106,6 +108,8 @@ def _offers(task: json_objects.Record) -> bool:
     return isinstance(stated, list) and bool(stated)
 
 
+OURS = "candid-"
+"""Beginning of the id of a result that Candid wrote."""
 BY = ", decided by "
 """Separator of run and person in the model version of a person's label."""
 CONFIG = ".config.xml"
@@ -143,6 +147,34 @@ class LabelStudio(Format):
 
     def questions(self, path: Path) -> list[str]:
         return [name for name, _ in _survey(path).asked.most_common()]
+
+    def models_answers(self, path: Path) -> Iterator[VoterAnswer]:
+        """Yield the predictions in a file, but for those that Candid wrote: a label of a run is no vote.
+
+        Raises
+        ------
+        UserError
+            Tasks that are not as Label Studio writes them; the row is named.
+        """
+        for at, (row, task) in enumerate(json_objects.records(path)):
+            for one in _listed(task.get("predictions")):
+                score = one.get("score") if isinstance(one, dict) else None
+                for result in _listed(one.get("result") if isinstance(one, dict) else None):
+                    if _asks(result) is None or str(result.get("id", "")).startswith(OURS):
+                        continue
+                    for choice in label_names(result["value"]["choices"], row, "choices"):
+                        yield VoterAnswer(
+                            str(at) if _key(task) is None else str(_key(task)),
+                            str(one.get("model_version") or "predictions"),
+                            (choice,),
+                            float(score) if isinstance(score, int | float) else math.nan,
+                            question=(0, str(_asks(result))),
+                        )
+
+    @staticmethod
+    def is_answered(record: Record) -> bool:
+        """Whether a person answered."""
+        return bool(record.get("annotations") or record.get("completions"))
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         lost = [*record_limitations(dataset), *class_limitations(dataset)]
@@ -189,7 +221,7 @@ def prediction(results: Results, example: str, question: str, to_name: str | Non
     label = results.label(example)
     if label is None:
         return None
-    answer = choice_answer(f"candid-{example}"[:100], question, to_name or "text", [label])
+    answer = choice_answer(f"{OURS}{example}"[:100], question, to_name or "text", [label])
     score = results.score(example)
     return {"model_version": _author(results, example), "result": [answer]} | (
         {} if score is None else {"score": score}

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from pll.annotations.rules import MOST_FILLED
 from pll.candidates import sort_names
@@ -26,7 +27,7 @@ from pll.formats.checks import listing, shorten
 from pll.formats.json_objects import Record
 from pll.formats.label_frame import RESULT_COLUMNS
 from pll.formats.limitations import ALL_BUT_PIXELS, class_names, is_union, part_limitations
-from pll.formats.tabular.builder import no_rows
+from pll.formats.tabular.builder import build
 from pll.formats.tabular.cells import write_label
 from pll.formats.tabular.columns import (
     Column,
@@ -37,7 +38,7 @@ from pll.formats.tabular.columns import (
     sample_rows,
     shown_as,
 )
-from pll.formats.tabular.jsonl import dataset_of
+from pll.formats.tabular.table import ArrowTable, json_column, no_rows
 
 OWN = ("id", "text", "image", "candidates", "features", "categories", "true_label", "split")
 """Reserved names in a tool's container."""
@@ -211,9 +212,9 @@ class Examples:
         if "true_label" in fields or any(example.truth is not None for example in self._examples):
             truths = [write_label(example.truth) for example in self._examples]
             columns.append(_column("true_label", "true_label", truths))
-        data = dataset_of(
-            [replace(one, at=at) for at, (one, _) in enumerate(columns)], [v for _, v in columns], rows, self.options
-        )
+        arrow = pa.table([json_column(values) for _, values in columns], names=[one.name for one, _ in columns])
+        known = [replace(one, at=at) for at, (one, _) in enumerate(columns)]
+        data = build(ArrowTable.of(arrow, row_of=rows.__getitem__, columns=known), known, self.options)
         named = isinstance(fields.get("features", [{}])[0], dict)
         is_table = bool(data.feature_names and named) or bool(np.isnan(data.X).any())
         answers = data.annotations

@@ -1,0 +1,39 @@
+"""What the formats of tables share: a reader makes a table, its columns are told apart, a dataset is built of it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import replace
+from pathlib import Path
+
+from pll.dataset import PartialLabelDataset
+from pll.formats.base import Format, ReadOptions
+from pll.formats.results import Results, omitted_columns
+from pll.formats.tabular.builder import build
+from pll.formats.tabular.columns import Column
+from pll.formats.tabular.table import ArrowTable
+
+
+class TableFormat(Format):
+    """Base class of formats that are tables; a subclass says how a file becomes an `ArrowTable` and is written."""
+
+    @abstractmethod
+    def table(self, path: Path, options: ReadOptions) -> ArrowTable:
+        """Return the table in a file.
+
+        Raises
+        ------
+        UserError
+            What is wrong with the file: the row and the remedy.
+        """
+
+    def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
+        table = self.table(path, options)
+        data = build(table, table.plan(options), options)
+        return replace(data, notes=(*table.notes, *data.notes))
+
+    def columns(self, path: Path, options: ReadOptions) -> list[Column]:
+        return self.table(path, options).plan(options)
+
+    def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
+        return omitted_columns(results, results.beside([column.name for column in self.columns(source, options)]))

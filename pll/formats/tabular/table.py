@@ -1,0 +1,207 @@
+"""The table that every tabular file becomes: Arrow columns with names, batch by batch.
+
+A reader makes an `ArrowTable` of a file and knows nothing of labels (`pll.formats.tabular.format`). What its columns
+are is told by their names and types (`pll.formats.tabular.columns`); `pll.formats.tabular.builder` makes the dataset.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pll.errors import UserError
+from pll.formats.base import ReadOptions
+from pll.formats.tabular.cells import Cells
+from pll.formats.tabular.columns import Column, check_header, roles_of, sample_rows
+
+JSON = pa.json_(pa.string())
+"""Type of a column whose cells are JSON: its values are not text alone."""
+
+RowNumber = Callable[[int], int]
+"""Function from a position (0 is the first row of data) to the row number used in messages."""
+
+_SAMPLE_BYTES = 16 * 2**20
+_LABELS = ("candidates", "candidate", "true_label", "annotator", "vote", "id", "task")
+
+
+@dataclass(frozen=True)
+class ArrowTable:
+    """A file as columns with names.
+
+    Attributes
+    ----------
+    names : sequence of str
+        The columns, as the file calls them.
+    batches : callable
+        Some columns by their positions, in ascending order → record batches of these columns, once more at every call.
+    rows : int
+        How many rows there are at most; room for so many is made.
+    row_of : callable
+        The number that a message gives to the row at a position.
+    notes : tuple of str
+        What is to be said of the reading.
+    roles : mapping
+        By name, the role of a column where the file or its format says it; what a person says goes before.
+    columns : sequence of Column
+        Every column, where the format knows all of them.
+    class_names : tuple of str
+        All classes in order, where the file says them.
+    first : sequence of Cells
+        The first cells of each column as text, where the reader has them at hand.
+    """
+
+    names: Sequence[str]
+    batches: Callable[[Sequence[int]], Iterable[pa.RecordBatch]]
+    rows: int
+    row_of: RowNumber = int
+    notes: tuple[str, ...] = ()
+    roles: Mapping[str, str] = field(default_factory=dict)
+    columns: Sequence[Column] = ()
+    class_names: tuple[str, ...] = ()
+    first: Sequence[Cells] = ()
+
+    @classmethod
+    def of(cls, arrow: pa.Table, **more: Any) -> ArrowTable:
+        """Return the table of an Arrow table that is in memory; `more` are other attributes.
+
+        >>> ArrowTable.of(pa.table({"id": ["a"], "width": [1.5]})).sample()
+        [['a'], ['1.5']]
+        """
+        return cls(arrow.column_names, lambda used: arrow.select(list(used)).to_batches(), len(arrow), **more)
+
+    def sample(self) -> Sequence[Cells]:
+        """Return the first cells of each column as text, of which its role is told."""
+        if any(self.first):
+            return self.first
+        wanted, size = sample_rows(len(self.names)), 0
+        found: list[list[str | None]] = [[] for _ in self.names]
+        for batch in self.batches(range(len(self.names))):
+            for cells, column in zip(found, batch.columns, strict=True):
+                cells += text_of(column.slice(0, wanted - len(cells))).to_pylist()
+            size += batch.nbytes
+            if len(found[0]) >= wanted or size > _SAMPLE_BYTES:
+                break
+        if not any(found):
+            raise no_rows()
+        return found
+
+    def plan(self, options: ReadOptions) -> list[Column]:
+        """Return the role of each column.
+
+        Raises
+        ------
+        UserError
+            No rows, names that cannot be, or roles that a person gave and that cannot be.
+        """
+        if self.columns:
+            return list(self.columns)
+        return roles_of(check_header(self.names), self.sample(), {**self.roles, **options.columns})
+
+    def lines(self) -> Iterator[tuple[str | None, ...]]:
+        """Yield the rows as text."""
+        for batch in self.batches(range(len(self.names))):
+            yield from zip(*(text_of(column).to_pylist() for column in batch.columns), strict=True)
+
+
+def no_rows() -> UserError:
+    """Return the error of a table that ends with its header."""
+    return UserError("There is a header but not one row below it; add the examples.")
+
+
+# ---- cells as text ---------------------------------------------------------------------------------------------------
+
+
+def text_of(column: pa.Array, role: str = "") -> pa.Array:
+    """Return the cells of a column as text; null stays null.
+
+    Parameters
+    ----------
+    column : pyarrow.Array
+        Of any type: numbers become their digits, lists and structs JSON.
+    role : str
+        What the column is, where that is known: labels that are floats (1.0, since others are missing) become whole
+        numbers then.
+    """
+    kind = column.type
+    if isinstance(kind, pa.JsonType):
+        coded = column.storage.dictionary_encode()
+        return pa.array([cell_of(value_of(cell)) for cell in coded.dictionary.to_pylist()], pa.string()).take(
+            coded.indices
+        )
+    if pa.types.is_dictionary(kind):
+        return text_of(column.dictionary_decode(), role)
+    if pa.types.is_floating(kind):
+        is_whole = role in _LABELS and pc.all(pc.equal(column, pc.floor(column))).as_py() is not False
+        return column.cast(pa.float64()).cast(pa.int64() if is_whole else pa.float64()).cast(pa.string())
+    if pa.types.is_struct(kind) and kind.get_field_index("path") >= 0:  # a picture, as Hugging Face datasets has it
+        return text_of(pc.struct_field(column, "path"))
+    if is_list(kind) and (pa.types.is_integer(kind.value_type) or _is_text(kind.value_type)):
+        return pa.array([None if cell is None else _joined(cell) for cell in column.to_pylist()], pa.string())
+    if pa.types.is_map(kind):
+        return pa.array([None if cell is None else _as_json(dict(cell)) for cell in column.to_pylist()], pa.string())
+    if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return pa.array([None if cell is None else _as_json(cell) for cell in column.to_pylist()], pa.string())
+    return column.cast(pa.string())
+
+
+def cell_of(value: Any) -> str | None:
+    """Return a value of JSON as a cell of a table.
+
+    >>> cell_of(True), cell_of([1, "a"]), cell_of(1.5), cell_of([])
+    ('true', '["1", "a"]', '1.5', '')
+    """
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        if not value:
+            return ""
+        # Numbers in a list of labels are names: 1 is "1".
+        return json.dumps([cell_of(x) if isinstance(x, int | float) else x for x in value], ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def value_of(cell: str) -> Any:
+    """Return what a cell of the type `JSON` holds; its text where a damaged file has something else there."""
+    try:
+        return json.loads(cell)
+    except (ValueError, RecursionError):
+        return cell
+
+
+def json_column(values: Sequence[Any]) -> pa.Array:
+    """Return values of JSON as a column: of text where all of them are, else of the type `JSON`; null is null."""
+    if all(value is None or isinstance(value, str) for value in values):
+        return pa.array(values, pa.string())
+    cells = [None if value is None else json.dumps(value, ensure_ascii=False) for value in values]
+    return pa.ExtensionArray.from_storage(JSON, pa.array(cells, pa.string()))
+
+
+def as_json(column: pa.Array) -> pa.Array:
+    """Return a column of text as one of the type `JSON`; one of that type as it is."""
+    return column if isinstance(column.type, pa.JsonType) else pa.ExtensionArray.from_storage(
+        JSON, pa.array([None if cell is None else json.dumps(cell, ensure_ascii=False) for cell in column.to_pylist()],
+        pa.string()),
+    )  # fmt: skip
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """Whether a type is one of lists."""
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _joined(cell: Sequence[Any]) -> str:
+    labels = [str(label) for label in cell if label is not None]
+    return json.dumps(labels, ensure_ascii=False) if labels else ""
+
+
+def _as_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=lambda odd: repr(odd)[:100])

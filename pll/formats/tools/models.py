@@ -1,0 +1,271 @@
+"""Answers of models as their tools write them: batch results, prompts and answers, lm-evaluation-harness.
+
+Batch results are in the style of OpenAI (`custom_id`, `response.body.choices[].message.content`, `logprobs`, `error`;
+the `output` of its Responses, calls of a tool) or of Anthropic (`custom_id`, `result.message.content[].text`), as JSON
+lines or as a table with these columns. One request that stands several times, or has several choices, was asked several
+times. Samples (`doc_id`, `filtered_resps` or `resps`) hold the text that was written or how likely each choice is.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from pll.errors import UserError
+from pll.formats import json_objects
+from pll.formats.tabular.columns import LABEL_COLUMNS, USUAL
+from pll.formats.tabular.table import ArrowTable, text_of, value_of
+
+
+@dataclass(frozen=True)
+class VoterAnswer:
+    """What one voter says of one example.
+
+    Attributes
+    ----------
+    id : str
+        Of the example.
+    voter : str
+        Who gave it.
+    texts : tuple of str
+        The answer; several where the voter was asked several times.
+    score : float
+        How sure the voter was, NaN where not said.
+    row : int
+        Number of the example where the file has no ids, else −1.
+    number : int
+        Number of the class where the file names none, else −1.
+    question : tuple or None
+        Number of the file and what was asked, where the file holds answers to several questions.
+    """
+
+    id: str
+    voter: str
+    texts: tuple[str, ...]
+    score: float = math.nan
+    row: int = -1
+    number: int = -1
+    question: tuple[int, str] | None = None
+
+    @property
+    def text(self) -> str:
+        """The answer that was given most often."""
+        return Counter(self.texts).most_common(1)[0][0]
+
+
+def are_batch_results(names: Collection[str]) -> bool:
+    """Whether columns, or the fields of a record, are those of batch results."""
+    return "custom_id" in names and any(name in names for name in ("response", "error", "result", "body"))
+
+
+def are_samples(names: Collection[str]) -> bool:
+    """Whether columns, or the fields of a record, are those of lm-evaluation-harness."""
+    return "doc_id" in names and any(name in names for name in ("filtered_resps", "resps"))
+
+
+def batch_answers(table: ArrowTable, stem: str) -> tuple[list[VoterAnswer], int]:
+    """Return the answers in batch results, and the number of requests that failed.
+
+    Parameters
+    ----------
+    table : ArrowTable
+        A column for each field.
+    stem : str
+        Name of the voter where the model is not named.
+
+    Raises
+    ------
+    UserError
+        A record that is not as its tool writes it, or a request instead of its result; the row is named.
+    """
+    said: dict[tuple[str, str], list[tuple[str, float]]] = {}
+    errors = 0
+    for row, record in _records(table):
+        with _as_written(row):
+            if record.get("body") and not record.get("response"):
+                raise UserError(
+                    "These are the requests of a batch (custom_id, body) and not its results; download its output file."
+                )
+            about, texts = _replies(record)
+            texts = [(text.strip(), sure) for text, sure in texts if text.strip()]
+            if record.get("error") or not texts:
+                errors += 1
+            else:
+                key = str(record["custom_id"]), str(about.get("model") or stem)
+                said.setdefault(key, []).extend(texts)
+    return [
+        VoterAnswer(name, voter, tuple(text for text, _ in texts), texts[0][1] if len(texts) == 1 else math.nan)
+        for (name, voter), texts in said.items()
+    ], errors
+
+
+def sample_answers(table: ArrowTable, path: Path) -> list[VoterAnswer]:
+    """Return the answers in samples of lm-evaluation-harness.
+
+    An answer that was extracted in several ways (`filter`) stands there several times: the first way counts.
+
+    Raises
+    ------
+    UserError
+        A record that is not as its tool writes it; the row is named.
+    """
+    voter, wanted = _model_of(path), None
+    found = []
+    for row, record in _records(table):
+        with _as_written(row):
+            wanted = record.get("filter") if wanted is None else wanted
+            if record.get("filter") == wanted:
+                found += _sample(record, voter)
+    return found
+
+
+PROMPTS = ("prompt", "instruction", "question", "input", "query", "messages")
+ANSWERS = ("answer", "response", "completion", "output", "generation", "prediction")
+
+
+def answer_field(record: Mapping[str, Any]) -> str:
+    """Return the field with a model's answer beside that of its prompt; "" where a record is no prompt and answer.
+
+    >>> answer_field({"prompt": "A match.", "answer": "This is about sports."}), answer_field({"text": "A match."})
+    ('answer', '')
+    """
+    said = [name for name in ANSWERS if isinstance(record.get(name), str)]
+    people = {name.casefold() for name in record} & {*USUAL["worker"], *LABEL_COLUMNS[1:]} - {"model"}
+    return said[0] if said and not people and any(record.get(name) for name in PROMPTS) else ""
+
+
+def prompted_answers(path: Path) -> Iterator[VoterAnswer]:
+    """Yield the answers in JSON lines of a prompt and an answer."""
+    for at, (_, record) in enumerate(json_objects.records(path)):
+        field = answer_field(record)
+        if field and record[field].strip():
+            name, row = (str(record["id"]), -1) if "id" in record else (str(at), at)
+            yield VoterAnswer(name, str(record.get("model") or field), (record[field],), row=row)
+
+
+def _records(table: ArrowTable) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield (number in messages, record) of each row; text that holds JSON is decoded."""
+    at = 0
+    for batch in table.batches(range(len(table.names))):
+        for values in zip(*map(_values, batch.columns), strict=True):
+            yield table.row_of(at), dict(zip(table.names, values, strict=True))
+            at += 1
+
+
+def _values(column: pa.Array) -> list[Any]:
+    if isinstance(column.type, pa.JsonType):
+        return [None if cell is None else value_of(cell) for cell in column.storage.to_pylist()]
+    return [value_of(cell) if cell and cell[:1] in "{[" else cell for cell in text_of(column).to_pylist()]
+
+
+@contextmanager
+def _as_written(row: int) -> Iterator[None]:
+    try:
+        yield
+    except UserError:
+        raise
+    except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
+        raise UserError(f"Row {row} is not as its tool writes it ({error}); export the file again.") from error
+
+
+# ---- batch results ---------------------------------------------------------------------------------------------------
+
+
+def _replies(record: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[tuple[str, float]]]:
+    """Return what names the model in a batch result, and its answers with their probabilities."""
+    if record.get("result"):  # Anthropic: result.message.content
+        message = record["result"].get("message") or {}
+        return message, [(_content(message.get("content")), math.nan)] if message else []
+    response = record.get("response") or {}
+    if isinstance(response, str):  # the answer itself
+        return {}, [(response, math.nan)]
+    body = response.get("body") or {}
+    if "output" in body:  # OpenAI's Responses: one list of reasoning, messages and calls
+        messages = [_content(one.get("content")) for one in body["output"] if one.get("type") == "message"]
+        calls = [str(one.get("arguments") or "") for one in body["output"] if one.get("type") == "function_call"]
+        return body, [("\n".join(messages) or "\n".join(calls), math.nan)]
+    found = []
+    for choice in body.get("choices") or []:
+        message = choice.get("message") or {}
+        calls = [str((call.get("function") or {}).get("arguments") or "") for call in message.get("tool_calls") or []]
+        text = _content(message["content"] if "content" in message else choice.get("text"))  # `text` of completions
+        found.append((text or "\n".join(calls), _logprob(choice)))
+    return body, found
+
+
+def _content(value: Any) -> str:
+    """Return the text of a message: itself, or its parts; of calls of a tool their arguments."""
+    if isinstance(value, list):
+        texts = [str(part["text"]) for part in value if part.get("text") and part.get("type") != "thinking"]
+        calls = [json.dumps(part["input"]) for part in value if part.get("type") == "tool_use"]
+        return "\n".join(calls or texts)
+    return str(value or "")
+
+
+def _logprob(choice: Mapping[str, Any]) -> float:
+    """Return the probability of the whole answer, from the log-probabilities of its tokens."""
+    content = (choice.get("logprobs") or {}).get("content") or []
+    logs = [float(token["logprob"]) for token in content if token.get("logprob") is not None]
+    return math.exp(min(0.0, sum(logs))) if logs else math.nan
+
+
+# ---- samples of lm-evaluation-harness --------------------------------------------------------------------------------
+
+
+def _sample(record: Mapping[str, Any], voter: str) -> list[VoterAnswer]:
+    responses = record.get("filtered_resps") or record.get("resps") or []
+    name, row = str(record["doc_id"]), int(record["doc_id"])
+    if not responses:
+        return []
+    first = responses[0]
+    while isinstance(first, list) and len(first) == 1:  # resps are nested once more than filtered_resps
+        first = first[0]
+    if isinstance(first, str):
+        return [VoterAnswer(name, voter, (first,), row=row)] if first.strip() else []
+    logs = np.array([_first_number(part) for part in responses], dtype=np.float64)
+    shares = np.exp(logs - logs.max())
+    best = int(logs.argmax())
+    text = _choice(record, best, len(responses))
+    number = best if text == str(best) else -1
+    return [VoterAnswer(name, voter, (text,), float(shares[best] / shares.sum()), row, number)]
+
+
+def _model_of(path: Path) -> str:
+    """Return the model, where the file lies in the folder that the tool names after it; else the task."""
+    if "__" in path.parent.name:
+        return path.parent.name.replace("__", "/")
+    return re.sub(r"_\d{4}-\d\d-\d\dT[\d.:-]+$", "", path.stem.removeprefix("samples_"))
+
+
+def _first_number(value: Any) -> float:
+    while isinstance(value, list | tuple):
+        value = value[0]
+    return float(value)
+
+
+def _choice(record: Mapping[str, Any], number: int, count: int) -> str:
+    """Return a choice by its number: as the document lists it, else what was to be continued with."""
+    doc = record.get("doc") or {}
+    choices = doc.get("choices") or doc.get("options") or doc.get("endings")
+    if isinstance(choices, Mapping):
+        choices = choices.get("text") or choices.get("label")
+    if isinstance(choices, list) and number < len(choices):
+        return str(choices[number])
+    asked = record.get("arguments") or []
+    requests: Sequence[Any] = list(asked.values()) if isinstance(asked, Mapping) else asked
+    if number < len(requests) == count:
+        request = requests[number]
+        parts = list(request.values()) if isinstance(request, Mapping) else request
+        if len(parts) > 1 and isinstance(parts[1], str) and parts[1].strip():
+            return str(parts[1]).strip()
+    return str(number)

@@ -250,12 +250,12 @@ Predictions = Callable[[Matrix, CandidateSets, Matrix], npt.NDArray[np.integer]]
 
 
 def covering_rates(
-    values: Sequence[float],
+    values: Sequence[V],
     predictions: Predictions,
     X: Matrix,
     candidates: CandidateSets,
     rng: np.random.Generator,
-) -> dict[float, float]:
+) -> dict[V, float]:
     """Estimate the covering rate of every value of a setting by cross-validation, without any true label.
 
     The covering rate (share of held-out examples whose predicted label is a candidate) is what PLENCH (ICLR 2025)

@@ -16,7 +16,7 @@ from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.methods import clpl
 from pll.methods.base import Task
-from pll.methods.clpl import CLPL, GRID, ConvexLoss
+from pll.methods.clpl import CLPL, FORMS, GRID, ConvexLoss
 from pll.synthesis import flip_binomial
 from pll.training.metrics import StopTraining
 from tests.methods.cases import mean_accuracy
@@ -27,24 +27,31 @@ X = np.random.default_rng(3).normal(size=(7, 2))
 SETS = CandidateSets.from_lists([[0, 1], [1, 2, 3], [2], [0, 1, 2, 3], [0, 3], [1, 3], [0, 2]], 4)
 
 
-def written_out(theta: np.ndarray, X: np.ndarray, sets: CandidateSets, C: float) -> float:
-    """½ ‖W‖² + 10⁻⁵ · ½ ‖b‖² + C Σ_i [ψ(mean of g over S_i) + Σ_{a ∉ S_i} ψ(−g_a)], one term after the other."""
+def written_out(theta: np.ndarray, X: np.ndarray, sets: CandidateSets, C: float, form: str) -> float:
+    """½ ‖W‖² + 10⁻⁵ · ½ ‖b‖² + C Σ_i of the form's loss of an example, one term after the other."""
     d, c = X.shape[1], sets.n_classes
     W, b = theta[: d * c].reshape(d, c), theta[d * c :]
     total = 0.5 * sum(w * w for w in W.ravel()) + 0.5e-5 * sum(w * w for w in b)
     for i, x in enumerate(X):
         g = [sum(x[k] * W[k, a] for k in range(d)) + b[a] for a in range(c)]
         inside = [g[a] for a in sets[i]]
-        total += C * max(0.0, 1 - sum(inside) / len(inside)) ** 2
-        total += sum(C * max(0.0, 1 + g[a]) ** 2 for a in range(c) if a not in sets[i])
+        mean = sum(inside) / len(inside)
+        total += C * max(0.0, 1 - mean) ** 2 if form == "mean" else 0.0
+        apart = mean if form == "pairwise" else 0.0
+        total += sum(C * max(0.0, 1 - apart + g[a]) ** 2 for a in range(c) if a not in sets[i])
     return total
 
 
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("C", [0.05, 1.0, 20.0])
-def test_it_finds_the_minimum_a_general_solver_finds(C: float) -> None:
-    found = CLPL(C=C, tol=1e-9, scale="none").fit(X, SETS)
-    expected = minimize(written_out, np.zeros(12), (X.astype(np.float32).astype(float), SETS, C), "BFGS", tol=1e-7).x
+def test_it_finds_the_minimum_a_general_solver_finds(C: float, form: str) -> None:
+    found = CLPL(C=C, form=form, tol=1e-9, scale="none").fit(X, SETS)
+    expected = minimize(
+        written_out, np.zeros(12), (X.astype(np.float32).astype(float), SETS, C, form), "BFGS", tol=1e-7
+    ).x
     np.testing.assert_allclose(found.coef_, expected[:8].reshape(2, 4), atol=2e-4)
+    if form == "pairwise":  # but for their tiny ridge the intercepts are defined up to a constant
+        expected[8:] += found.intercept_.mean() - expected[8:].mean()
     np.testing.assert_allclose(found.intercept_, expected[8:], atol=2e-4)
     scores = X @ expected[:8].reshape(2, 4) + expected[8:]
     for i in range(7):  # the label weights are the restricted softmax of these scores
@@ -54,30 +61,32 @@ def test_it_finds_the_minimum_a_general_solver_finds(C: float) -> None:
 
 
 @settings(max_examples=40, deadline=None)
-@given(candidate_sets(min_c=2), st.integers(1, 3), st.floats(0.01, 100), st.integers(0, 2**32 - 1))
-def test_value_and_gradient_are_those_of_the_objective(sets: CandidateSets, d: int, C: float, seed: int) -> None:
+@given(candidate_sets(min_c=2), st.integers(1, 3), st.floats(0.01, 100), st.sampled_from(FORMS), st.integers(0, 999))
+def test_value_and_gradient_are_those_of_the_objective(
+    sets: CandidateSets, d: int, C: float, form: str, seed: int
+) -> None:
     rng = np.random.default_rng(seed)
     features = rng.normal(size=(len(sets), d))
     theta = rng.normal(size=(d + 1) * sets.n_classes)
-    value, gradient = ConvexLoss(features, sets, C, lambda: None)(theta)
+    value, gradient = ConvexLoss(features, sets, C, lambda: None, pairwise=form == "pairwise")(theta)
     unit = C * len(sets)
-    assert value * unit == pytest.approx(written_out(theta, features, sets, C))
-    expected = approx_fprime(theta, written_out, 1e-7, features, sets, C)
+    assert value * unit == pytest.approx(written_out(theta, features, sets, C, form))
+    expected = approx_fprime(theta, written_out, 1e-7, features, sets, C, form)
     np.testing.assert_allclose(gradient * unit, expected, rtol=1e-4, atol=1e-4 * (1 + C))
 
 
 def test_blocks_of_rows_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     theta = np.random.default_rng(0).normal(size=12)
-    value, gradient = ConvexLoss(X, SETS, 1.0, lambda: None)(theta)
+    value, gradient = ConvexLoss(X, SETS, 1.0, lambda: None, pairwise=True)(theta)
     monkeypatch.setattr(clpl, "BLOCK", 3)
     calls: list[int] = []
-    again, slopes = ConvexLoss(X, SETS, 1.0, lambda: calls.append(1))(theta)
+    again, slopes = ConvexLoss(X, SETS, 1.0, lambda: calls.append(1), pairwise=True)(theta)
     assert again == pytest.approx(value) and len(calls) == 3
     np.testing.assert_allclose(slopes, gradient)
 
 
 def test_the_loss_falls_round_by_round_to_its_end() -> None:
-    estimator = CLPL(C=10.0, tol=1e-8)
+    estimator = CLPL(C=10.0, form="pairwise", tol=1e-8)
     records = list(estimator.iter_fit(Task(X.astype(np.float32), SETS)))
     losses = [record.loss for record in records]
     assert all(later <= earlier for earlier, later in pairwise(losses))
@@ -91,8 +100,8 @@ def test_the_order_of_examples_and_classes_does_not_matter(sets: CandidateSets, 
     features = rng.normal(size=(len(sets), 2)).astype(np.float32)
     examples, classes = rng.permutation(len(sets)), rng.permutation(sets.n_classes)
     mixed = CandidateSets.from_mask(sets.mask()[examples][:, classes])
-    plain = CLPL(C=1.0, tol=1e-8).fit(features, sets)
-    moved = CLPL(C=1.0, tol=1e-8).fit(features[examples], mixed)
+    plain = CLPL(C=1.0, form="pairwise", tol=1e-8).fit(features, sets)
+    moved = CLPL(C=1.0, form="pairwise", tol=1e-8).fit(features[examples], mixed)
     np.testing.assert_allclose(moved.predict_scores(features), plain.predict_scores(features)[:, classes], atol=1e-4)
 
 
@@ -108,32 +117,36 @@ def test_it_ends_at_the_minimum_in_whatever_order_the_examples_come(seed: int) -
         features = np.round(features)
     examples, classes = rng.permutation(n), rng.permutation(c)
     C = float(rng.choice([0.01, 1, 1, 1, 100]))
-    plain = CLPL(C=C, tol=1e-8).fit(features, CandidateSets.from_mask(mask))
-    moved = CLPL(C=C, tol=1e-8).fit(features[examples], CandidateSets.from_mask(mask[examples][:, classes]))
+    form = FORMS[seed % 2]
+    plain = CLPL(C=C, form=form, tol=1e-8).fit(features, CandidateSets.from_mask(mask))
+    moved = CLPL(C=C, form=form, tol=1e-8).fit(features[examples], CandidateSets.from_mask(mask[examples][:, classes]))
     np.testing.assert_allclose(moved.predict_scores(features), plain.predict_scores(features)[:, classes], atol=1e-4)
-    objective = ConvexLoss(plain._scaled(features), CandidateSets.from_mask(mask), C, lambda: None)
+    objective = ConvexLoss(
+        plain._scaled(features), CandidateSets.from_mask(mask), C, lambda: None, pairwise=form == "pairwise"
+    )
     found = np.vstack([plain.coef_, plain.intercept_]).ravel()
     start = np.linalg.norm(objective(np.zeros_like(found))[1])
     assert np.linalg.norm(objective(found)[1]) <= 1e-8 * start
 
 
-def test_the_curvature_is_the_slope_of_the_gradient() -> None:
-    objective = ConvexLoss(X, SETS, 1.0, lambda: None)
+@pytest.mark.parametrize("pairwise", [True, False])
+def test_the_curvature_is_the_slope_of_the_gradient(pairwise: bool) -> None:
+    objective = ConvexLoss(X, SETS, 1.0, lambda: None, pairwise=pairwise)
     rng = np.random.default_rng(1)
     theta, step = rng.normal(size=12), rng.normal(size=12)
     apart = objective(theta + 1e-6 * step)[1] - objective(theta - 1e-6 * step)[1]
     np.testing.assert_allclose(objective.curvature(theta, step), apart / 2e-6, atol=1e-6)
 
 
-def test_c_is_chosen_by_the_covering_rate() -> None:
+def test_c_and_form_are_chosen_by_the_covering_rate() -> None:
     rng = np.random.default_rng(0)
     y = np.arange(90) % 3
     features = (rng.normal(size=(90, 3)) + 2 * np.eye(3)[y]).astype(np.float32)
     sets = flip_binomial(y, 3, 0.3, seed=0)
     estimator = CLPL(seed=1).fit(features, sets)
-    assert tuple(estimator.covering_rates_) == GRID
-    assert estimator.covering_rates_[estimator.C_] == max(estimator.covering_rates_.values())
-    fixed = CLPL(C=estimator.C_).fit(features, sets)
+    assert set(estimator.covering_rates_) == {(form, C) for form in FORMS for C in GRID}
+    assert estimator.covering_rates_[estimator.form_, estimator.C_] == max(estimator.covering_rates_.values())
+    fixed = CLPL(**estimator.fitted_params()).fit(features, sets)
     np.testing.assert_array_equal(fixed.label_weights_, estimator.label_weights_)
     assert fixed.covering_rates_ == {}
 
@@ -149,7 +162,7 @@ def test_stopped_while_it_chooses_it_can_still_predict() -> None:
     estimator = CLPL()
     with pytest.raises(StopTraining):
         list(estimator.iter_fit(Task(X.astype(np.float32), SETS), hook=hook))
-    assert seen[0] == "choosing C: fold 1 of 5"
+    assert seen[0] == "choosing C and form: fold 1 of 5"
     np.testing.assert_array_equal(estimator.finish(), SETS.uniform_weights())
     assert np.isfinite(estimator.predict_proba(X)).all()
 
@@ -157,7 +170,7 @@ def test_stopped_while_it_chooses_it_can_still_predict() -> None:
 @pytest.mark.parametrize("shape", [(2,), (1, 1, 2)])
 def test_as_a_torch_module_it_gives_the_same_scores(shape: tuple[int, ...]) -> None:
     features = X.astype(np.float32).reshape(7, *shape) * 100 + 7
-    estimator = CLPL(C=1.0).fit(features, SETS)
+    estimator = CLPL(C=1.0, form="mean").fit(features, SETS)
     with torch.no_grad():
         scores = estimator.module()(torch.from_numpy(features)).numpy()
     np.testing.assert_allclose(scores, estimator.predict_scores(features), atol=1e-5)

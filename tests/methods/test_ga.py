@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.methods.base import Task
-from pll.methods.ga import GA, class_wise_risks, complementary_shares
+from pll.methods.ga import CORRECTIONS, GA, class_wise_risks, complementary_shares
 from pll.training.layouts import DenseLayout, PaddedLayout
 from pll.training.losses import get_loss
 from pll.training.trainer import Optimisation, Trainer
@@ -84,37 +84,51 @@ def gradient_of(function: object, at: np.ndarray) -> np.ndarray:
 
 
 def step_on(
-    logits: np.ndarray, rows: list[int], layout: type, monkeypatch: pytest.MonkeyPatch
+    logits: np.ndarray, rows: list[int], layout: type, monkeypatch: pytest.MonkeyPatch, correction: str = "clamp"
 ) -> tuple[float, np.ndarray]:
     """Loss and change of the logits in one step of rate 0.01."""
     monkeypatch.setattr("pll.training.layouts.layout_type", lambda candidates: layout)
     network = Table(logits)
     features = torch.arange(6.0)[:, None]
-    objective = GA()._objective(Task(features.numpy(), SETS))
+    objective = GA(correction=correction)._objective(Task(features.numpy(), SETS))
     plain = Optimisation(lr=0.01, momentum=0.0, weight_decay=0.0)
     step = Trainer(network, features, SETS, objective, plain, seed=0).step(torch.tensor(rows))
     return float(step.loss), network.logits.detach().numpy() - logits.astype(np.float32)
 
 
+@pytest.mark.parametrize("correction", CORRECTIONS)
 @pytest.mark.parametrize("layout", [DenseLayout, PaddedLayout])
-def test_a_step_goes_down_the_risk_or_up_its_negative_parts(layout: type, monkeypatch: pytest.MonkeyPatch) -> None:
-    went = {"down": 0, "up": 0}
+def test_a_step_goes_down_the_risk_and_corrects_its_negative_parts(
+    layout: type, correction: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    went = {"down": 0, "corrected": 0}
     for seed in range(12):
         rng = np.random.default_rng(seed)
         # Where the model is sure of the candidates, what is ruled out costs much and parts become negative.
         logits = rng.normal(0, 0.5, (6, 4)) + (4.0 * SETS.mask() if seed % 2 else 0.0)
         rows = sorted(rng.choice(6, size=4 + seed % 3, replace=False).tolist())
         parts = by_hand(cross_entropies(logits), rows)
-        loss, change = step_on(logits, rows, layout, monkeypatch)
+        loss, change = step_on(logits, rows, layout, monkeypatch, correction)
         assert loss == pytest.approx(parts.sum(), abs=1e-4)
         if (parts >= 0).all():
             went["down"] += 1
             expected = -gradient_of(lambda z, rows=rows: by_hand(cross_entropies(z), rows).sum(), logits)
         else:
-            went["up"] += 1
-            expected = gradient_of(lambda z, rows=rows: np.minimum(by_hand(cross_entropies(z), rows), 0).sum(), logits)
+            went["corrected"] += 1
+            least, most = (0, np.inf) if correction == "clamp" else (-np.inf, 0)
+            sign = -1 if correction == "clamp" else 1
+
+            def corrected(z: np.ndarray, rows: list[int] = rows, least: float = least, most: float = most) -> float:
+                return float(by_hand(cross_entropies(z), rows).clip(least, most).sum())
+
+            expected = sign * gradient_of(corrected, logits)
         np.testing.assert_allclose(change, 0.01 * expected, atol=1e-6)
     assert min(went.values()) >= 2  # both were seen
+
+
+def test_a_correction_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(UserError, match="use one of clamp, ascent"):
+        GA(correction="up").fit(np.zeros((6, 2)), SETS)
 
 
 def test_sets_that_rule_nothing_out_are_refused() -> None:

@@ -186,6 +186,7 @@ def fit(folder: Path, name: str, data: str, method: str, options: tuple[str, ...
     """Fit, and keep the labels and the label weights; of a sample also its file with the labels in it."""
     settings = pll.METHODS[method]().get_params() if method in pll.METHODS else {}
     given = [word for key, value in SMALL.items() if key in settings for word in (f"--{key}", value)]
+    given += ["--recipe", "default"] if "recipe" in settings else []
     run, out, there = scratch / name, scratch / f"{name}-export", folder / "fits" / name
     if not kept(there, "fit", data, "--method", method, *options, *given, "--seed", "0", "--out", run):
         return

@@ -122,6 +122,7 @@ def nystrom() -> dict[str, Any]:
 def ranks(model: str) -> dict[str, Any]:
     """Digits (q = 0.5, 20 % held out, 10 epochs) in one process and in two: how far label weights and labels differ."""
     fit = ["-m", "pll", "fit", "digits", "--flip", "binomial", "--q", "0.5", "--model", model, "--epochs", "10"]
+    fit += ["--recipe", "default"]
     starts = {"one": [sys.executable], "two": [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2"]}
     with tempfile.TemporaryDirectory() as place:
         for name, start in starts.items():

@@ -27,8 +27,8 @@ its kin, CIFAR-10, Texture, 20Newsgroups, MSRCv2, Soccer Player, Yahoo! News) ar
 the shell, the same to the last digit:
 
 ```sh
-python -m pll evaluate digits --methods proden,proden-naive --flip binomial --q 0.7 --holdout 0.2 --seeds 0,1,2,3,4 --threads 1
-python -m pll evaluate lost --methods proden --folds 5 --lr 0.01 --weight-decay 1e-2 --batch-size 100 --epochs 500 --threads 1
+python -m pll evaluate digits --methods proden,proden-naive --flip binomial --q 0.7 --holdout 0.2 --seeds 0,1,2,3,4 --recipe default --threads 1
+python -m pll evaluate lost --methods proden --folds 5 --lr 0.01 --weight-decay 1e-2 --batch-size 100 --epochs 500 --recipe default --threads 1
 ```
 """
 

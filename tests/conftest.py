@@ -15,6 +15,7 @@ import pytest
 import torch
 from hypothesis import HealthCheck, settings
 
+from pll import cli
 from tests import postgres as servers
 
 torch.set_num_threads(1)
@@ -46,6 +47,14 @@ def _same_draws(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     """Review draws its controls and seeds by chance; here every test draws the same each time, as Hypothesis does."""
     if settings.get_current_profile_name() != "random":
         monkeypatch.setattr(secrets, "randbits", Random(request.node.nodeid).getrandbits)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _one_fit() -> Iterator[None]:
+    """`fit` and `evaluate` train once, without a search, where a test says no recipe."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(cli, "RECIPE", "default")
+        yield
 
 
 @pytest.fixture

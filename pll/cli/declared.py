@@ -138,7 +138,7 @@ SETTINGS = (
     _setting(
         "recipe",
         "how settings that are not given are chosen: by a search without true labels, as published (paper:lost: for "
-        "that dataset), or as in the recipe.json of a run, given by its path; one of",
+        "that dataset), or as in the recipe.json of a run, given by its path; if not given, auto; one of",
         type=Name("pll.methods.recipe:RECIPES", others=True),
     ),
 )

@@ -11,6 +11,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from pll import cli
 from pll.analysis.evaluation import Key, Result, key_of, read_results, results_frame
 from pll.catalog.sources import Source
 from pll.cli.declared import EvaluateOptions
@@ -95,7 +96,7 @@ def _cells(
             flip=flip,
             method=name,
             model=str(({"model": ""} | get_method(name)().get_params() | own[name])["model"]),
-            recipe=options.settings.get("recipe", "default"),
+            recipe=options.settings.get("recipe", cli.RECIPE),
             settings=own[name],
             seed=seed,
             fold=fold,

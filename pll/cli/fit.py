@@ -17,6 +17,7 @@ import click
 from click.core import ParameterSource
 from tqdm import tqdm
 
+from pll import cli
 from pll.analysis.protocol import Parts
 from pll.analysis.readiness import warnings_about
 from pll.catalog.sources import file_hash
@@ -184,6 +185,8 @@ def _load(folder: RunFolder, hook: Callable[[], None]) -> Parts:
 
 def _run_config(options: FitOptions) -> RunConfig:
     params = dict(options.settings)
+    if get_method(options.method)().get_params().get("recipe", cli.RECIPE) != cli.RECIPE:
+        params.setdefault("recipe", cli.RECIPE)
     if has_setting(options.method, "threads"):
         params.setdefault("threads", default_threads())
     source = resolve_source(options)

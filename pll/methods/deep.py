@@ -268,6 +268,9 @@ class DeepEstimator(PartialLabelEstimator):
         if self.recipe.startswith("paper"):
             name = self.recipe.removeprefix("paper").removeprefix(":") or dataset
             return published(task.X.shape[1:], given, name, own_rate=type(self)().lr is not None)
+        if is_mapped(task.X):
+            note = "The features are larger than memory: the default settings are used."
+            return Recipe("auto", {}, given, notes=(note,))
         started = time.perf_counter()
 
         def show(share: float, work: str) -> None:

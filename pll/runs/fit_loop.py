@@ -42,6 +42,7 @@ from pll.methods.advice import check_memory
 from pll.methods.deep import DeepEstimator
 from pll.methods.input_range import RANGE, input_range
 from pll.methods.persistence import save_model, warm_start
+from pll.methods.recipe import Recipe
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder, State
 from pll.runs.history import HistoryWriter, history_bytes
@@ -257,6 +258,10 @@ class FitLoop:
         if not isinstance(estimator, DeepEstimator) or estimator.recipe == "default":
             return
         recipe = self.folder.recipe()
+        together = self.ranks is not None or (self.processes > 1 and estimator.in_ranks)
+        if recipe is None and estimator.recipe == "auto" and together:
+            recipe = Recipe("auto", {}, {}, notes=("In several processes the default settings are used.",))
+            self.folder.save_recipe(recipe)
         if recipe is None:
             self.folder.set_state("running")
             self._searching(0.0, "")

@@ -27,7 +27,7 @@ from pll.cli import main as main_module
 from pll.cli.declared import CHOICES
 from pll.cli.main import cli, main
 from pll.io import write_atomically
-from pll.methods import METHODS
+from pll.methods import METHODS, recipe
 from pll.methods.persistence import load_model
 from pll.runs.folder import RunFolder
 from pll.runs.registry import RunRegistry
@@ -453,6 +453,21 @@ def test_resuming_with_another_option_is_refused_and_the_option_named(
     before = result_of(RunFolder(tmp_path / "run"))
     run(*fit, "--resume", *option).refuses(*words, "same options")
     assert result_of(RunFolder(tmp_path / "run")) == before
+
+
+def test_what_nobody_chose_is_searched(run: Run, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pll.cli.RECIPE", "auto")
+    monkeypatch.setattr(recipe, "EPOCHS", (3, 6))
+    monkeypatch.setattr(recipe, "KEPT", (1.0, 0.2))
+    said = run("fit", table, "--lr", 0.02, "--threads", 1, "--out", tmp_path / "run")
+    assert said.status == 0 and "Settings of the recipe auto (found in" in said.err
+    found = RunFolder(tmp_path / "run").recipe()
+    assert found is not None and found.given == {"lr": 0.02} and "weight_decay" in found.settings
+    assert run("fit", table, "--method", "plknn", "--out", tmp_path / "other").status == 0
+    out = tmp_path / "results.csv"
+    assert run("evaluate", table, "--methods", "proden,plknn", "--folds", 2, "--threads", 1, "--out", out).status == 0
+    rows = pd.read_csv(out).query("method == 'proden'")
+    assert all(json.loads(str(text))["chosen"] for text in rows["settings"]) and set(rows["recipe"]) == {"auto"}
 
 
 def test_resuming_with_other_data_is_refused(run: Run, data: Path, tmp_path: Path) -> None:

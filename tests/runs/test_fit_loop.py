@@ -147,7 +147,7 @@ def test_killed_with_9_and_resumed_from_the_shell_to_the_same_bits(
 ) -> None:
     arguments = [
         *("fit", str(data), "--flip", "binomial", "--q", "0.4", "--holdout", "0.2", "--model", "mlp"),
-        *("--epochs", "30", "--batch-size", "16", "--threads", "1", "--out"),
+        *("--recipe", "default", "--epochs", "30", "--batch-size", "16", "--threads", "1", "--out"),
     ]
     assert main([*arguments, str(tmp_path / "straight")]) == 0
     killed = RunFolder(tmp_path / "killed")

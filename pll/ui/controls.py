@@ -144,7 +144,7 @@ def speed(run: Run) -> None:
         key=f"speed-{run.id}",
         format_value=format_speed,
         change=lambda pace: control(run, lambda: run.set_pace(None if pace == FULL_SPEED else pace)),
-        width=185,
+        width=130,
     )
 
 

@@ -108,7 +108,7 @@ def proden_epochs(work: Work) -> Iterator[float]:
 def whole_epochs(work: Work, folder: Path, watched: bool) -> Iterator[float]:
     """Seconds of one whole epoch after the other, with history; with a page that looks on, or with test examples."""
     monitor = Monitor(work.sets, work.y, None if watched else work.y_test)
-    history = HistoryWriter(folder, work.sets, work.y)
+    history = HistoryWriter(folder, work.sets)
     page = _Page(work.sets) if watched else None
     records = train(work.trainer(), 10**6, monitor, X_test=None if watched else work.X_test)
     while True:

@@ -451,7 +451,7 @@ class FitLoop:
         manifest.forget("history/*", "metrics.csv")  # before they are rewritten
         self.folder.rewind_metrics(epoch)
         train = self.parts.train
-        self.history = HistoryWriter(self.folder.history, train.sets(), train.y, first=first)
+        self.history = HistoryWriter(self.folder.history, train.sets(), first=first)
         self.history.rewind(epoch)
         manifest.record()
         return checkpoint

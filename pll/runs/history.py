@@ -5,8 +5,6 @@
     history/final.json          the epoch that frame belongs to
     history/tracked.npy         (t,) int64, the examples stored in every epoch
     history/tracked.f32         one (nnz of tracked,) float32 row an epoch, epoch 0 first, appended
-    history/confidence.f32      one (2 × 20,) float32 row an epoch: counts of right (or unknown) and wrong by confidence
-    history/entropy.f32         one (20,) float32 row an epoch: counts by normalised entropy
     history/changes.npy         (n,) int64, how often each identified label changed; there once a run has ended
 
 A frame is one `.npy` file, written atomically by renaming. It can be memory-mapped, so that reading one example costs
@@ -29,12 +27,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pll.candidates import ROWS_AT_ONCE, CandidateSets
+from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.io import TIME_STEP, save_array, write_json
 from pll.runs.manifest import check
 from pll.training.metrics import EpochRecord
-from pll.weights import Sharpness, Weights, sharpness
+from pll.weights import Weights
 
 FRAME_BUDGET = 256 * 2**20
 """Maximum number of bytes of the frames of a run."""
@@ -44,10 +42,9 @@ MOST_BYTES = 4 * 2**30
 """Maximum number of bytes of all frames, whatever their number; two are always kept."""
 TRACKED = 400
 """Number of examples stored in every epoch."""
+TRACKED_FILE = "tracked.f32"
 TRIES = 20
 """Attempts of a reader where frames are deleted while it reads."""
-BINS = 20
-"""Bins of the confidence and entropy summaries, over [0, 1]."""
 
 
 class HistoryWriter:
@@ -56,7 +53,6 @@ class HistoryWriter:
     Args:
         folder: created if missing.
         candidates: of the training examples.
-        y: (n,) true labels for the confidence summary, −1 where unknown.
         budget: bytes for all frames together.
         tracked: number of examples to store in every epoch.
         first: (nnz,) label weights before training, where they are not uniform (warm start).
@@ -66,14 +62,12 @@ class HistoryWriter:
         self,
         folder: Path,
         candidates: CandidateSets,
-        y: npt.NDArray[np.int64] | None = None,
         *,
         budget: int = FRAME_BUDGET,
         tracked: int = TRACKED,
         first: Weights | None = None,
     ) -> None:
         self.folder = folder
-        self._y = y
         self._most_frames = most_frames(candidates.nnz, budget)
         (folder / "frames").mkdir(parents=True, exist_ok=True)
         if not (folder / "tracked.npy").exists():
@@ -84,11 +78,11 @@ class HistoryWriter:
         self._drop_between()  # a process that crashed may have been thinning
         if not self._epochs:
             weights = candidates.uniform_weights() if first is None else first
-            self._write(0, weights, sharpness(weights, candidates))
+            self._write(0, weights)
 
     def append(self, record: EpochRecord) -> None:
-        """Append an epoch: the tracked examples and the summaries, and a frame where one is due."""
-        self._write(record.epoch, record.label_weights, record.sharpness)
+        """Append an epoch: the tracked examples, and a frame where one is due."""
+        self._write(record.epoch, record.label_weights)
 
     def finish(self, epoch: int, label_weights: Weights, changes: npt.NDArray[np.int64] | None = None) -> None:
         """Write the label weights of the final model as the last frame."""
@@ -104,26 +98,18 @@ class HistoryWriter:
                 _frame(self.folder, old).unlink()
         for name in ("final.json", "final.npy", "changes.npy"):  # the frame after the file that refers to it
             (self.folder / name).unlink(missing_ok=True)
-        for name, width in self._row_widths.items():
-            _cut(self.folder / name, rows=epoch + 1, width=width)
+        _cut(self.folder / TRACKED_FILE, rows=epoch + 1, width=len(self._tracked_at))
         self._epochs = [old for old in self._epochs if old <= epoch]
 
-    def _write(self, epoch: int, weights: Weights, sharp: Sharpness) -> None:
-        for name, row in _table_rows(weights, sharp, self._tracked_at, self._y).items():
-            self._append(name, epoch, row)
+    def _write(self, epoch: int, weights: Weights) -> None:
+        row = weights[self._tracked_at]
+        with (self.folder / TRACKED_FILE).open("ab") as file:
+            if file.tell() == epoch * row.nbytes:  # one row per epoch: never twice
+                file.write(row.astype("<f4").tobytes())
         if epoch % self._stride == 0:
             save_array(_frame(self.folder, epoch), weights)
             self._epochs.append(epoch)
             self._thin()
-
-    def _append(self, name: str, epoch: int, row: npt.NDArray[np.float32]) -> None:
-        with (self.folder / name).open("ab") as file:
-            if file.tell() == epoch * row.nbytes:  # one row per epoch: never twice
-                file.write(row.astype("<f4").tobytes())
-
-    @property
-    def _row_widths(self) -> dict[str, int]:
-        return {"tracked.f32": len(self._tracked_at), "confidence.f32": 2 * BINS, "entropy.f32": BINS}
 
     def _thin(self) -> None:
         if len(self._epochs) <= self._most_frames:
@@ -216,7 +202,7 @@ class History:
         followed = np.flatnonzero(self.tracked == row)
         if len(followed):
             start = int(self.candidates.sizes[self.tracked[: followed[0]]].sum())
-            table = self._table("tracked.f32", int(self.candidates.sizes[self.tracked].sum()))
+            table = self._table(TRACKED_FILE, int(self.candidates.sizes[self.tracked].sum()))
             story = table[:, start : start + int(self.candidates.sizes[row])]
             final = self._index().final
             if final is not None and final < len(story):  # after a stop: the model's, not the last training pass's
@@ -246,14 +232,6 @@ class History:
         if not (weights.min() >= 0 and np.allclose(total, 1, atol=1e-3)):  # a NaN compares as false
             raise _damaged(file, "label weights must be at least 0 and sum to 1 over the candidates of an example")
         return weights
-
-    def confidence(self) -> npt.NDArray[np.float32]:
-        """Return (epochs, 2, BINS) counts of right (or unknown) and wrong examples by confidence."""
-        return self._table("confidence.f32", 2 * BINS).reshape(-1, 2, BINS)
-
-    def entropy(self) -> npt.NDArray[np.float32]:
-        """Return (epochs, BINS) counts of examples by normalised entropy."""
-        return self._table("entropy.f32", BINS)
 
     def changes(self) -> npt.NDArray[np.int64] | None:
         """Return (n,) how often each identified label changed; None until the run has ended."""
@@ -325,34 +303,6 @@ def most_frames(nnz: int, budget: int = FRAME_BUDGET) -> int:
 def history_bytes(nnz: int, epochs: int) -> int:
     """Return about how many bytes the history of a run takes."""
     return 4 * nnz * min(epochs + 2, most_frames(nnz) + 2)
-
-
-def _table_rows(
-    weights: Weights, sharp: Sharpness, tracked_at: npt.NDArray[np.int64], y: npt.NDArray[np.int64] | None
-) -> dict[str, npt.NDArray[np.float32]]:
-    """Return the rows that an epoch adds to the tables of a history."""
-    return {
-        "tracked.f32": weights[tracked_at],
-        "confidence.f32": confidence_counts(sharp, y).ravel(),
-        "entropy.f32": _histogram(sharp.entropy),
-    }
-
-
-def confidence_counts(sharp: Sharpness, y: npt.NDArray[np.int64] | None) -> npt.NDArray[np.float32]:
-    """Return (2, BINS) counts of right (or unknown) and wrong examples by confidence."""
-    wrong = np.zeros(len(sharp.identified), dtype=np.bool_)
-    if y is not None:
-        wrong = (y >= 0) & (sharp.identified != y)
-    return np.stack([_histogram(sharp.confidence[~wrong]), _histogram(sharp.confidence[wrong])])
-
-
-def _histogram(values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Return counts over BINS equal bins of [0, 1]."""
-    counts = np.zeros(BINS, dtype=np.int64)
-    for start in range(0, len(values), ROWS_AT_ONCE):
-        bins = np.minimum((values[start : start + ROWS_AT_ONCE] * BINS).astype(np.int64), BINS - 1)
-        counts += np.bincount(bins, minlength=BINS)
-    return counts.astype(np.float32)
 
 
 def read_array(file: Path, shape: tuple[int, ...] | None, *, in_memory: bool = True) -> npt.NDArray[Any]:

@@ -111,8 +111,9 @@ def progress(now: Sequence[Scene], snapshot: Snapshot) -> None:
     looking = now[0].looking
     when = max(now, key=lambda scene: scene.frame.epoch).frame.when.lower()
     back = "" if looking.follow or all(scene.is_latest for scene in now) else f" · **in view: {when}**"
-    if back or snapshot.state != "finished" or len(now) > 1:  # the result of one lane says that it has ended
-        st.caption(format_state(snapshot) + back)
+    with st.container():  # always there: a timeline that changes places is made anew
+        if back or snapshot.state != "finished" or len(now) > 1:  # the result of one lane says that it has ended
+            st.caption(format_state(snapshot) + back)
     draw_timeline(now, snapshot)
     for scene in now if len(now) > 1 else ():
         if scene.figures.failure:

@@ -217,7 +217,7 @@ def test_dying_before_the_first_checkpoint_starts_again(
         fit_loop.train(folder, on_record=lambda record: _interrupt_at(record.epoch, 4))
     assert folder.checkpoint() is None
     assert len(folder.metrics()) == 4
-    with (folder.history / "entropy.f32").open("ab") as table:
+    with (folder.history / "tracked.f32").open("ab") as table:
         table.write(b"\x00")
     fit_loop.train(folder)
     assert result_of(folder) == undisturbed("linear")

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from pll.candidates import CandidateSets
 from pll.io import save_array
 from pll.runs import history as history_module
-from pll.runs.history import BINS, MAX_FRAMES, MIN_FRAMES, History, HistoryWriter, confidence_counts
+from pll.runs.history import MAX_FRAMES, MIN_FRAMES, TRACKED_FILE, History, HistoryWriter
 from pll.synthesis import flip_binomial
 from pll.training.metrics import EpochRecord, Monitor
-from pll.weights import Weights, restricted_softmax, sharpness
+from pll.weights import Weights, restricted_softmax
 
 Y = np.random.default_rng(0).integers(0, 4, 30)
 SETS = flip_binomial(Y, 4, 0.4, seed=0)
@@ -36,7 +36,7 @@ def record_of(epoch: int, sets: CandidateSets = SETS) -> EpochRecord:
 
 
 def write(folder: Path, epochs: int, *, start: int = 1, **options: int) -> HistoryWriter:
-    writer = HistoryWriter(folder, SETS, Y, **options)
+    writer = HistoryWriter(folder, SETS, **options)
     for epoch in range(start, epochs + 1):
         writer.append(record_of(epoch))
     return writer
@@ -81,7 +81,6 @@ def test_before_anything_is_written_there_is_nothing_to_read(tmp_path: Path) -> 
     history = History(tmp_path / "none", SETS)
     assert history.epochs() == []
     assert history.changes() is None
-    assert len(history.confidence()) == len(history.entropy()) == 0
     with pytest.raises(FileNotFoundError, match="no history"):
         history.weights(0)
 
@@ -213,31 +212,6 @@ def test_every_run_follows_the_same_examples(tmp_path: Path) -> None:
     assert first.tolist() == second.tolist() == sorted(set(first.tolist()))
 
 
-# ---- summaries -------------------------------------------------------------------------------------------------------
-
-
-def test_summaries_count_every_example_in_every_epoch(tmp_path: Path) -> None:
-    write(tmp_path, 30, budget=1)
-    history = History(tmp_path, SETS)
-    assert history.confidence().shape == (31, 2, BINS)
-    assert history.entropy().shape == (31, BINS)
-    assert (history.confidence().sum(axis=(1, 2)) == 30).all()
-    assert (history.entropy().sum(axis=1) == 30).all()
-    sharp = sharpness(weights_of(30), SETS)
-    wrong = sharp.identified != Y
-    assert history.confidence()[30, 1].sum() == wrong.sum()
-    expected = np.histogram(sharp.confidence[wrong], bins=BINS, range=(0, 1))[0]
-    np.testing.assert_array_equal(history.confidence()[30, 1], expected)
-    np.testing.assert_array_equal(history.entropy()[30], np.histogram(sharp.entropy, bins=BINS, range=(0, 1))[0])
-
-
-def test_an_unknown_truth_is_not_wrong() -> None:
-    sharp = sharpness(weights_of(3), SETS)
-    assert confidence_counts(sharp, None)[1].sum() == 0
-    assert confidence_counts(sharp, np.full(30, -1))[1].sum() == 0
-    assert confidence_counts(sharp, (sharp.identified + 1) % 4)[1].sum() == 30
-
-
 # ---- going back and going on -----------------------------------------------------------------------------------------
 
 
@@ -246,10 +220,10 @@ def test_an_unknown_truth_is_not_wrong() -> None:
 def test_after_going_back_it_ends_as_if_nothing_had_happened(tmp_path: Path, back_to: int, budget: int) -> None:
     write(tmp_path / "straight", 30, budget=budget).finish(30, weights_of(30), np.arange(30))
     write(tmp_path / "twice", 22, budget=budget).finish(22, weights_of(99))
-    HistoryWriter(tmp_path / "twice", SETS, Y, budget=budget).rewind(back_to)
+    HistoryWriter(tmp_path / "twice", SETS, budget=budget).rewind(back_to)
     history = History(tmp_path / "twice", SETS)
     assert max(history.epochs()) <= back_to
-    assert len(history.entropy()) == back_to + 1
+    assert len(history.example(int(history.tracked[0]))[0]) == back_to + 1
     writer = write(tmp_path / "twice", 30, start=back_to + 1, budget=budget)
     writer.finish(30, weights_of(30), np.arange(30))
     assert contents(tmp_path / "twice") == contents(tmp_path / "straight")
@@ -258,26 +232,26 @@ def test_after_going_back_it_ends_as_if_nothing_had_happened(tmp_path: Path, bac
 def test_half_a_row_at_the_end_is_not_read_and_does_not_stay(tmp_path: Path) -> None:
     write(tmp_path / "straight", 8)
     write(tmp_path / "torn", 5)
-    for name in ("tracked.f32", "confidence.f32", "entropy.f32"):
-        with (tmp_path / "torn" / name).open("ab") as file:
-            file.write(b"\x00\x00\x80")
+    with (tmp_path / "torn" / TRACKED_FILE).open("ab") as file:
+        file.write(b"\x00\x00\x80")
     history = History(tmp_path / "torn", SETS)
-    assert len(history.confidence()) == len(history.entropy()) == len(history.example(0)[0]) == 6
-    HistoryWriter(tmp_path / "torn", SETS, Y).rewind(5)
+    assert len(history.example(0)[0]) == 6
+    HistoryWriter(tmp_path / "torn", SETS).rewind(5)
     write(tmp_path / "torn", 8, start=6)
     assert contents(tmp_path / "torn") == contents(tmp_path / "straight")
 
 
 def test_rows_that_a_power_cut_took_are_missing_and_the_others_in_their_places(tmp_path: Path) -> None:
     write(tmp_path, 5)
-    with (tmp_path / "entropy.f32").open("r+b") as file:
-        file.truncate(3 * BINS * 4 + 17)  # epochs 0 to 2, and a bit of 3
-    HistoryWriter(tmp_path, SETS, Y).rewind(5)
+    row = (tmp_path / TRACKED_FILE).stat().st_size // 6
+    with (tmp_path / TRACKED_FILE).open("r+b") as file:
+        file.truncate(3 * row + 17)  # epochs 0 to 2, and a bit of 3
+    HistoryWriter(tmp_path, SETS).rewind(5)
     write(tmp_path, 7, start=6)
-    entropy = History(tmp_path, SETS).entropy()
-    assert len(entropy) == 8
-    assert np.isnan(entropy[3:6]).all()
-    np.testing.assert_array_equal(entropy[7], np.histogram(sharpness(weights_of(7), SETS).entropy, BINS, (0, 1))[0])
+    tracked = np.fromfile(tmp_path / TRACKED_FILE, dtype="<f4").reshape(8, -1)
+    assert np.isnan(tracked[3:6]).all()
+    at = SETS.positions(History(tmp_path, SETS).tracked)
+    np.testing.assert_array_equal(tracked[7], weights_of(7)[at])
 
 
 def test_an_epoch_is_never_written_twice(tmp_path: Path) -> None:
@@ -303,12 +277,10 @@ def check_reading(folder: Path) -> None:
         known, story = history.example(row)
         for epoch, seen in zip(known[1:], story[1:], strict=True):
             np.testing.assert_array_equal(seen, weights_of(epoch)[SETS.indptr[row] : SETS.indptr[row + 1]])
-    assert (history.entropy().sum(axis=1) == 30).all()
-    assert (history.confidence().sum(axis=(1, 2)) == 30).all()
 
 
 def test_a_thread_can_read_while_another_writes(tmp_path: Path) -> None:
-    writer = HistoryWriter(tmp_path, SETS, Y, budget=1, tracked=3)  # few frames: they are thinned all the time
+    writer = HistoryWriter(tmp_path, SETS, budget=1, tracked=3)  # few frames: they are thinned all the time
     is_over, is_enough = threading.Event(), threading.Event()
 
     def go_on() -> None:
@@ -334,7 +306,7 @@ def test_a_thread_can_read_while_another_writes(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_another_process_can_read_while_this_one_writes(tmp_path: Path) -> None:
-    writer = HistoryWriter(tmp_path, SETS, Y, budget=1, tracked=3)
+    writer = HistoryWriter(tmp_path, SETS, budget=1, tracked=3)
     script = (
         "import sys; from pathlib import Path; from tests.runs.test_history import check_reading\n"
         "print('ready', flush=True)\n"

@@ -33,7 +33,8 @@ def draw(lanes: list[Scene], snapshot: Snapshot) -> None:
         pictures.draw(now)
         return
     with st.container(gap="xsmall"):
-        ended.draw(now)
+        with st.container(gap="xsmall"):  # always there: pictures that change places are made anew
+            ended.draw(now)
         live_page.progress(lanes, snapshot)
         views(now)
     experts(now)

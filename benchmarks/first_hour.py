@@ -6,9 +6,9 @@ Makes six files with a fixed seed, whose true labels only this program knows, an
 empty `PLL_HOME`, in Chromium: *Upload my data*, the drop, *Get labels*, the download; every question is left as the
 page proposes it. It prints clicks and seconds, the share of right labels beside what the most frequent answer (a
 possible label at random, where nobody voted; ties broken at random) reaches on the same rows, and words, buttons and
-height of each page on the way, counted of what is visible on 1440 × 900. Red boxes and errors of the browser's console
-are counted. `--shots` keeps pictures of every page in three sizes, light and dark, `--write` writes docs/first-hour.md
-with a few of them.
+height of each page on the way, counted of what is visible on 1440 × 900, and its words of the field (`JARGON`). Red
+boxes and errors of the browser's console are counted. `--shots` keeps pictures of every page in three sizes, light and
+dark, `--write` writes docs/first-hour.md with a few of them.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def lines(folder: Path, n: int = 108, voters: int = 39) -> Case:
 SHAPES = ("circle", "square", "triangle", "cross", "ring")
 
 
-def pictures(folder: Path, n: int = 200) -> Case:
+def pictures(folder: Path, n: int = 80) -> Case:
     """A ZIP as a Mac makes it: shapes in folders, and a table of what each could be under headings of its own."""
     rng, truth, majority = np.random.default_rng(3), list[str](), list[str]()
     table = []
@@ -200,7 +200,7 @@ def truth_only(folder: Path, n: int = 150) -> Case:
 CASES: dict[str, tuple[str, Callable[[Path], Case]]] = {
     "people": ("CSV of a spreadsheet: 200 texts, five people's columns, one of them at chance", people),
     "lines": ("CSV, one answer a line: 39 people on two classes", lines),
-    "pictures": ("ZIP of 200 pictures, with a table of what each could be", pictures),
+    "pictures": ("ZIP of 80 pictures, with a table of what each could be", pictures),
     "sentences": ("JSON lines: prompts, and one model's answers in sentences", sentences),
     "research": ("research .mat: 300 rows with their candidate sets", research),
     "truth": ("CSV: 150 rows with true labels only", truth_only),
@@ -211,6 +211,20 @@ CASES: dict[str, tuple[str, Callable[[Path], Case]]] = {
 PATIENCE = 600_000
 """Milliseconds after which a walk gives up: machines that run it may be busy."""
 SIZES = {"1440": (1440, 900), "1280": (1280, 720), "390": (390, 844)}
+JARGON = (
+    *("votes of models", "joined on the id", "kappa", "alpha", "voter model", "truth inside", "decisive", "interval"),
+    *("feature", "tfidf", "γ", "PRODEN-outside", "Dawid-Skene", "recipe", "epoch", "learning rate", "weight decay"),
+    *("momentum", "batch", "seed", "held out", "label weights", "entropy", "reliability", "calibration error"),
+    *("controls", "confidence level", "isotonic", "margin", "Parquet", "sparse matrix", "safetensors", "ONNX"),
+    *("audit trail",),
+)
+"""Words that stand only in what is opened (*Details*, *For experts*, *For engineers*), or in Learn, Compare and
+Experiments."""
+TEXT = """() => {
+  const main = document.querySelector('[data-testid=stMain]').cloneNode(true);
+  main.querySelectorAll('details:not([open]) > :not(summary), canvas, style, script').forEach((one) => one.remove());
+  return main.textContent;
+}"""
 MEASURE = """() => {
   const main = document.querySelector('[data-testid=stMain]');
   const how = {visibilityProperty: true, opacityProperty: true};
@@ -235,12 +249,13 @@ class Walker:
         clicks: so far.
         errors: red boxes, exceptions and errors of the browser's console.
         pages: words, buttons and height of each page that was measured.
+        jargon: those of `JARGON` that are on each.
         posing: seconds spent on measuring and pictures.
     """
 
     def __init__(self, browser: Any, shots: Path | None = None) -> None:
         self.shots, self.clicks, self.posing = shots, 0, 0.0
-        self.errors, self.pages = list[str](), dict[str, dict[str, int]]()
+        self.errors, self.pages, self.jargon = list[str](), dict[str, dict[str, int]](), dict[str, list[str]]()
         self._context = browser.new_context(viewport={"width": 1440, "height": 900}, accept_downloads=True)
         self.page = self._context.new_page()
         self.page.set_default_timeout(PATIENCE)
@@ -269,7 +284,8 @@ class Walker:
         """Measure the page, and keep pictures of it."""
         began = time.monotonic()
         self.settle()
-        self.pages[name] = self.page.evaluate(MEASURE)
+        self.pages[name], text = self.page.evaluate(MEASURE), self.page.evaluate(TEXT)
+        self.jargon[name] = [word for word in JARGON if re.search(rf"\b{re.escape(word)}s?\b", text, re.IGNORECASE)]
         for size, (width, height) in SIZES.items() if self.shots else ():
             self.page.set_viewport_size({"width": width, "height": height})
             for scheme in ("light", "dark"):
@@ -296,7 +312,7 @@ class Walk:
         right: share of labels that are right.
         majority: the same of the most frequent answers; NaN where there are none.
         errors: see `Walker`.
-        pages: see `Walker`.
+        pages, jargon: see `Walker`.
     """
 
     clicks: int
@@ -305,6 +321,7 @@ class Walk:
     majority: float
     errors: list[str]
     pages: dict[str, dict[str, int]]
+    jargon: dict[str, list[str]]
 
 
 def walk(browser: Any, url: str, case: Case, folder: Path, shots: Path | None = None) -> Walk:
@@ -341,7 +358,8 @@ def walk(browser: Any, url: str, case: Case, folder: Path, shots: Path | None = 
         labels = pd.read_csv(folder / "labels.csv", dtype=str, keep_default_na=False)["identified_label"].tolist()
         right, majority = (np.mean([a == b for a, b in zip(said, case.truth, strict=True)]) if said else np.nan
                            for said in (labels, case.majority))  # fmt: skip
-        return Walk(clicks, seconds, float(right), float(majority), walker.errors, walker.pages)
+        seen = (walker.errors, walker.pages, walker.jargon)
+        return Walk(clicks, seconds, float(right), float(majority), *seen)
     except Exception:
         page.screenshot(path=str((shots or folder) / "failed.png"))
         raise
@@ -362,7 +380,8 @@ the way of each from Home to the downloaded labels: the real app in an empty `PL
 the pages propose it. The drop of the file is one click; the seconds are of one walk on {cores} cores shared with other
 work, the search for settings in them. *Right* is the share of labels that are the true ones, *majority* what the most
 frequent answer reaches on the same rows (a possible label at random, where nobody voted). *Errors* counts red boxes,
-exceptions and errors of the browser's console on all pages.
+exceptions and errors of the browser's console on all pages. The second table is of the first file, on 1440 × 900;
+*words of the field* are those of a list that only what is opened may use.
 
 """
 PICTURES = """
@@ -378,9 +397,11 @@ def tables(walks: dict[str, Walk]) -> str:
         majority = "" if np.isnan(found.majority) else f"{found.majority:.1%}"
         cells = (found.clicks, f"{found.seconds:.0f}", f"{found.right:.1%}", majority, len(found.errors))
         rows.append(f"| {CASES[name][0]} | {' | '.join(map(str, cells))} |")
-    rows += ["", "| page | words | buttons | height |", "|---|---|---|---|"]
-    for page, sizes in next(iter(walks.values())).pages.items():
-        rows.append(f"| {page} | {sizes['words']} | {sizes['buttons']} | {sizes['height']:,} |")
+    first = next(iter(walks.values()))
+    rows += ["", "| page | words | buttons | height | words of the field |", "|---|---|---|---|---|"]
+    for page, sizes in first.pages.items():
+        words = ", ".join(first.jargon[page])
+        rows.append(f"| {page} | {sizes['words']} | {sizes['buttons']} | {sizes['height']:,} | {words} |")
     return "\n".join(rows) + "\n"
 
 

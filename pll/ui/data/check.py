@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from pll.analysis.readiness import warnings_about
 from pll.colors import percent
 from pll.dataset import PartialLabelDataset
 from pll.formats.tabular.builder import JOINED
+from pll.formats.tabular.columns import Column, notes_on
 from pll.formats.votes import ONE_VOTER, ONE_VOTER_ALONE
 from pll.synthesis.ambiguity import co_occurrence, degree_of
 from pll.ui import charts
@@ -17,10 +20,11 @@ MOST_CLASSES = 200
 """Beyond this a picture of all pairs of classes shows nothing."""
 
 
-def notes(data: PartialLabelDataset) -> None:
-    """What the reader remarked."""
+def notes(data: PartialLabelDataset, columns: Sequence[Column]) -> None:
+    """What the reader remarked, but for what the page says itself, of its columns say."""
+    said = {ONE_VOTER, ONE_VOTER_ALONE, *notes_on(columns)}
     for note in data.notes:
-        if not note.startswith(JOINED) and note not in (ONE_VOTER, ONE_VOTER_ALONE):  # the page says so itself
+        if not note.startswith(JOINED) and note not in said:
             st.caption(f":material/info: {plain(without_shell(note))}")
 
 

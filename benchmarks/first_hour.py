@@ -346,7 +346,7 @@ def walk(browser: Any, url: str, case: Case, folder: Path, shots: Path | None = 
         page.get_by_role("button", name="Get labels", disabled=False).wait_for()
         walker.look("Data")
         walker.press("Get labels")
-        page.get_by_role("button", name="Download").first.wait_for()
+        page.get_by_role("button", name="Other formats").first.wait_for()
         walker.look("Train, ended")
         with page.expect_download() as download:  # where there is no file of the tool's own, Download is labels.csv
             walker.press("labels.csv" if page.get_by_role("button", name="labels.csv").count() else "Download")

@@ -20,6 +20,7 @@ from pll.ui.format import plain
 from pll.ui.session import ChosenData, choice_key
 
 Q_HELP = "Probability that a wrong label becomes a candidate. 0: almost nothing is ambiguous; 1: everything is."
+CLASSIFIER = "From a classifier's confusions"
 NOISY_TITLES = {
     "topk": "What a classifier finds likeliest joins",
     "confusion": "What the label is often confused with joins",
@@ -46,7 +47,7 @@ def make_from_truth(source: Source, data: PartialLabelDataset) -> ChosenData | N
         persist_state="session",
     )
     if how == "matrix":
-        matrix = matrices.transitions(data, int(seed))
+        matrix = matrices.transitions(data.class_names)
         if matrix is None:
             return None
         settings = {"matrix": tuple(tuple(row) for row in matrix.tolist())}
@@ -88,8 +89,8 @@ def _top_k(data: PartialLabelDataset) -> Noisy:
 
 def _confusion(data: PartialLabelDataset) -> Noisy | None:
     least = st.slider("Joins where it is the truth with probability at least", 0.01, 0.5, 0.05, 0.01, key="noisy_least")
-    origin = st.selectbox("The confusion matrix is", [matrices.CLASSIFIER, matrices.FILE], key="noisy_origin")
-    if origin == matrices.CLASSIFIER:
+    origin = st.selectbox("The confusion matrix is", [CLASSIFIER, matrices.FILE], key="noisy_origin")
+    if origin == CLASSIFIER:
         return Noisy("confusion", least)
     rows = st.radio(
         "Its rows are", ["true", "given"], format_func="{} labels".format, horizontal=True, key="noisy_rows"

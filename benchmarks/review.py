@@ -26,7 +26,7 @@ from benchmarks.review_settings import DEVELOPMENT, HELD_OUT, RECIPES, SETTINGS,
 from pll.errors import UserError
 from pll.review.decided import Decided
 from pll.review.logit import propose
-from pll.review.ranking import rank
+from pll.review.queue import rank
 from pll.review.signals import ReviewSignals
 from pll.synthesis.cross_val import out_of_fold
 from pll.weights import identified_labels

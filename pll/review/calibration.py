@@ -15,6 +15,9 @@ from scipy.optimize import minimize_scalar
 from pll.analysis.calibration import ReliabilityDiagram, reliability
 from pll.candidates import CandidateSets, whole_numbers
 from pll.errors import UserError
+from pll.review.decided import OUTSIDE
+from pll.review.label_snapshot import LabelSnapshot
+from pll.review.state import ReviewState
 from pll.weights import Weights, restricted_softmax, sharpness
 
 Floats = npt.NDArray[np.float64]
@@ -95,6 +98,28 @@ def calibrate(
         before=reliability(before[at], right),
         after=reliability(np.clip(held_out, 0.0, 1.0), right),
         decisions=len(at),
+    )
+
+
+def calibration_of(root: CandidateSets, own: LabelSnapshot, labels: LabelSnapshot, state: ReviewState) -> Calibration:
+    """Calibrated confidence of the labels of now.
+
+    The temperature is fitted on the run's own weights, which the decisions did not teach; left out are the examples
+    that a retrained model has learnt from: their candidate sets are no longer those of `root`, the first run.
+
+    Args:
+        own: labels of the run.
+        labels: the same, as the decisions leave them.
+
+    Raises:
+        UserError: too few of them.
+    """
+    sets = own.candidates
+    rows = np.array([row for row in state.rows_with("label", "none") if np.array_equal(sets[row], root[row])], np.int64)
+    place = {name: j for j, name in enumerate(sets.class_names)}
+    decided = [place.get(state.outcome(int(row)).label or "", OUTSIDE) for row in rows]
+    return calibrate(
+        own.weights, sets, rows, np.array(decided, dtype=np.int64), followed=labels.weights if labels.follows else None
     )
 
 

@@ -5,17 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from pll.errors import UserError
-from pll.review.calibration import Calibration
+from pll.review.calibration import Calibration, calibration_of
 from pll.review.dataset_certificate import make_promise
 from pll.review.draws import earlier_draws, labels_key, remember_draw
 from pll.review.expected_checks import ExpectedChecks, expected_checks
-from pll.review.label_snapshot import LabelSnapshot
+from pll.review.label_snapshot import LabelSnapshot, new_round
 from pll.review.promise import LEVEL, RIGHT, UNANSWERED, plan_dataset
 from pll.review.promise_state import record_of_promise, table_of
-from pll.review.rounds import (
-    calibration_of,
-    new_round,
-)
 from pll.review.session import ReviewSession
 from pll.review.tables import Opened, PromiseRecord
 

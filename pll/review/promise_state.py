@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from pll.analysis.intervals import hypergeometric
+from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.review import dataset_certificate as dc
 from pll.review.expected_checks import ExpectedChecks, expected_checks
@@ -308,3 +310,44 @@ class PromiseInForce:
         promise = dc.with_draws(self.promise, {*draws, self.promise.draw_hash})
         document = dc.certificate_document(promise, self.table, decisions, judgement, dc.Extras(name=name, audit=audit))
         return Certified(document, dc.final_frame(self.table, decisions, judgement))
+
+
+@dataclass(frozen=True)
+class MissRate:
+    """How many candidate sets miss the right label, by the controls answered so far.
+
+    Attributes:
+        answered: controls, in the order drawn; of `missing` the set misses the label given, `unknown` were unsure or
+            are in conflict.
+        low, high: exact 95 % interval of the share of all sets; it holds whatever the unknown ones are.
+    """
+
+    answered: int
+    missing: int
+    unknown: int
+    low: float
+    high: float
+
+
+def miss_rate_of(
+    controls: npt.NDArray[np.int64], sets: CandidateSets, state: ReviewState, asked: npt.NDArray[np.int64]
+) -> MissRate | None:
+    """The share of candidate sets that miss the right label; None where no control is answered: nothing else tells it.
+
+    Args:
+        controls: (K,) rows, in the order drawn.
+        sets: of the data, without labels that a method added.
+        asked: (n,) how many reviewers are to answer each example.
+    """
+    answered = missing = unknown = 0
+    for row in controls.tolist():
+        if not state.is_closed(row, asked):
+            break
+        found = state.outcome(row)
+        answered += 1
+        unknown += found.status not in ("label", "none")
+        missing += found.status == "none" or (found.status == "label" and found.label not in sets.names(row))
+    if not answered:
+        return None
+    low, high = hypergeometric(missing, answered, len(sets), unknown=unknown)
+    return MissRate(answered, missing, unknown, low, high)

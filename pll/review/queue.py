@@ -1,4 +1,8 @@
-"""Review queue: filters."""
+"""The review queue: its order and its filters.
+
+The labels come first that the run, its neighbours and the decisions are least sure of; no truth is needed for that.
+docs/review.md compares this order with others, by the figures of `python -m benchmarks.review`.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,37 @@ import numpy.typing as npt
 from pll.annotations.data import Annotations
 from pll.errors import UserError
 from pll.review.decided import Decided, as_decided
+from pll.review.logit import propose, top_probability
 from pll.review.signals import ReviewSignals
 
 Rows = npt.NDArray[np.int64]
+
+
+def rank(
+    signals: ReviewSignals, decided: Decided | Mapping[int, int] | None = None, *, seed: int = 0
+) -> npt.NDArray[np.int64]:
+    """Return all rows, those most worth a look first, those with one candidate behind them, the decided ones last.
+
+    A row is the more worth a look, the smaller max_j p_ij of the conditional logit is. Equals are ordered by
+    confidence, the least first, then at random, so that no batch is all of one kind.
+
+    Parameters
+    ----------
+    signals : ReviewSignals
+        Of the run.
+    decided : Decided or dict, optional
+        What people decided (a dict of row to label, in the order decided), without answers to controls.
+    seed : int
+        Of the order of ties.
+
+    Returns
+    -------
+    (n,) int64
+    """
+    known = as_decided(signals.sets, decided)
+    shuffled = np.random.default_rng(seed).permutation(len(signals.sets))
+    certainty = top_probability(propose(signals, known), signals.sets)
+    return np.lexsort((shuffled, signals.sharp.confidence, certainty, signals.sets.sizes == 1, known.is_decided))
 
 
 @dataclass(frozen=True)

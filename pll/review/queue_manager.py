@@ -19,7 +19,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.review.follow import LabelChanges, changes, follow, teaching_decisions
 from pll.review.label_snapshot import LabelSnapshot
-from pll.review.ranking import rank
+from pll.review.queue import rank
 from pll.review.session import ReviewSession
 from pll.review.signals import ReviewSignals, prepare
 from pll.review.similar import Similar

@@ -9,15 +9,14 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.label_frame import Decision
-from pll.review.calibration import Calibration
+from pll.review.calibration import Calibration, calibration_of
 from pll.review.database import Database, database_url
 from pll.review.draws import earlier_draws, labels_key
 from pll.review.follow import follow, teaching_decisions
 from pll.review.label_snapshot import LabelSnapshot, review_id
 from pll.review.promise_state import Certified, PromiseInForce, frozen_table
-from pll.review.rounds import asked_of, calibration_of
 from pll.review.signals import ReviewSignals
-from pll.review.state import ReviewState
+from pll.review.state import ReviewState, asked_of
 from pll.review.store import Store
 from pll.review.tables import Event, PromiseRecord, ReviewRecord, RoundRecord
 from pll.runs.folder import RunFolder

@@ -26,11 +26,10 @@ import numpy.typing as npt
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.label_frame import Decision
-from pll.review.label_snapshot import LabelSnapshot, review_id, snapshot_of
+from pll.review.label_snapshot import LabelSnapshot, new_round, review_id, snapshot_of
 from pll.review.promise_state import PromiseInForce, frozen_table
 from pll.review.record import decisions_of
-from pll.review.rounds import asked_of, new_round
-from pll.review.state import Outcome, ReviewState
+from pll.review.state import Outcome, ReviewState, asked_of
 from pll.review.store import Store, Transaction, now
 from pll.review.tables import GOALS, Event, Opened, PromiseRecord, ReviewRecord, RoundRecord
 from pll.runs.run import Run
@@ -182,7 +181,7 @@ class ReviewSession:
         return self._order
 
     def set_order(self, name: str, rows: npt.ArrayLike) -> None:
-        """From now on assign in this order (of `pll.review.ranking.rank`): all rows, or those worth a look."""
+        """From now on assign in this order (of `pll.review.queue.rank`): all rows, or those worth a look."""
         order = np.asarray(rows, dtype=np.int64)
         if len(order) and not (order.min() >= 0 and order.max() < len(self.root)):
             raise UserError(f"The order names rows outside 0 … {len(self.root) - 1}.")

@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.review.tables import Event
+from pll.review.tables import Event, ReviewRecord
 
 Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
@@ -136,6 +136,12 @@ def outcome_of(events: Iterable[Event], candidates: Sequence[str]) -> Outcome:
     last = max(found, key=lambda answer: answer.event.id or 2**62 if answer.event else 0)
     assert last.event is not None  # an answer rests on an event
     return Outcome(last.status, last.label, ruled_out, last.event.reviewer, last.event.at, last.event, answers)
+
+
+def asked_of(record: ReviewRecord, n: int) -> npt.NDArray[np.int64]:
+    """(n,) how many reviewers are to answer each example; every process draws alike."""
+    chosen = np.random.default_rng(record.seed).random(n) < record.overlap_share
+    return np.where(chosen, record.overlap, 1).astype(np.int64)
 
 
 def check_kind(kind: str, label: str | None) -> None:

@@ -11,7 +11,7 @@ from pll.errors import UserError
 from pll.review import certification
 from pll.review.desk import Desk
 from pll.review.label_snapshot import LabelSnapshot
-from pll.review.rounds import miss_rate_of
+from pll.review.promise_state import miss_rate_of
 from pll.review.tables import Opened
 from tests.review_helpers import NAMES, answer, close, open_with, snapshot
 

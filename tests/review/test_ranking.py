@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pll.candidates import CandidateSets
 from pll.review.decided import Decided
 from pll.review.logit import propose
-from pll.review.ranking import rank
+from pll.review.queue import rank
 from pll.review.signals import ReviewSignals
 from pll.synthesis import flip_binomial
 from pll.weights import normalise

@@ -25,8 +25,8 @@ from pll.export.run_export import export_source
 from pll.formats import FORMATS
 from pll.review.database import Database
 from pll.review.desk import Desk
+from pll.review.label_snapshot import new_round
 from pll.review.record import missing_review, record_of
-from pll.review.rounds import new_round
 from pll.review.session import ReviewSession, Settings, open_review
 from pll.review.store import Store
 from pll.review.tables import Event, Opened

@@ -14,7 +14,7 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.review import signals
-from pll.review.ranking import rank
+from pll.review.queue import rank
 from pll.review.signals import ReviewSignals, prepare, vote_shares
 from pll.runs import fit_loop, run_data
 from pll.runs.folder import RunFolder

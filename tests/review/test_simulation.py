@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.review import Row, ratio, review, reviews_needed
 from pll.review.decided import Decided
-from pll.review.ranking import rank
+from pll.review.queue import rank
 from pll.review.signals import ReviewSignals
 from pll.synthesis import flip_binomial
 from pll.weights import normalise

@@ -12,7 +12,7 @@ import streamlit as st
 from pll.annotations.voters import LEAST_CHECKED
 from pll.colors import percent
 from pll.errors import UserError
-from pll.review.rounds import miss_rate_of
+from pll.review.promise_state import miss_rate_of
 from pll.review.session import ReviewSession
 from pll.review.tables import Opened, RoundRecord
 from pll.review.work import ReviewWork, last_work_session, recent_rate, work_by_reviewer

@@ -173,7 +173,7 @@ def measured(votes: Votes, seed: int) -> dict[str, float]:
         "best voter": 100 * float(hits.max()) / len(y),
         "majority": 100 * expected_accuracy(majority.label_weights_, union, y),
         "one coin": percent(fit_voters(said, kind="one-coin").posterior.argmax(axis=1), y),
-        "Dawid-Skene": percent(fit_voters(said).posterior.argmax(axis=1), y),
+        "Dawid-Skene": percent(fit_voters(said, kind="confusion").posterior.argmax(axis=1), y),
         "CROWDLAB": crowdlab(votes, seed),
     }
     if votes.X.size:

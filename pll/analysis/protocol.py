@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.analysis.readiness import check_features, check_trainable
-from pll.annotations.voters import LEAST_AGREEMENT, LEAST_WITH_COPIES, dependent_voters
+from pll.annotations.voters import JOINT_ROUNDS, LEAST_WITH_COPIES, dependent_voters
 from pll.candidates import CandidateSets
 from pll.colors import percent
 from pll.dataset import PartialLabelDataset
@@ -23,12 +23,12 @@ from pll.features.texts import TextFeatures
 from pll.formats.checks import listing
 from pll.io import Progress
 from pll.methods.base import Task
-from pll.methods.settling import EPOCHS, FOLDS, ROUNDS, settle
+from pll.methods.settling import EPOCHS, FOLDS, settle
 from pll.synthesis import Flip, flip
 from pll.synthesis.label_noise import Noisy
 from pll.weights import Weights
 
-SETTLING_STEPS = EPOCHS * FOLDS * ROUNDS
+SETTLING_STEPS = EPOCHS * FOLDS * JOINT_ROUNDS
 
 
 @dataclass(frozen=True, eq=False)
@@ -343,12 +343,8 @@ def settled(data: PartialLabelDataset, seed: int, progress: Progress | None = No
     notes = []
     if found.added:
         notes.append(f"{found.added:,} labels that nobody named are likely by the voter models; they joined the sets.")
-    if found.voters.agreement < LEAST_AGREEMENT:
-        disputed = int(found.voters.disputed.sum())
-        notes.append(
-            f"The voters disagree on {disputed:,} of {len(data):,} examples, and the votes alone do not tell who is "
-            "right. Decide ten of these in a review, and Candid knows whom to believe."
-        )
+    if found.voters.verdict:
+        notes.append(found.voters.verdict)
     shared = "they share mistakes, and labels they agree on are less sure than they look."
     if data.annotations.n_annotators >= LEAST_WITH_COPIES:
         shared = "they share mistakes, or others are copies of one another; known labels tell."

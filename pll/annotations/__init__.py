@@ -6,13 +6,11 @@
 """
 
 from pll.annotations.data import Annotations
-from pll.annotations.reliability import Reliability
 from pll.annotations.rules import RULES, Resolved, Rule, by_reliability, min_votes, resolve, rule_table, union
 
 __all__ = [
     "RULES",
     "Annotations",
-    "Reliability",
     "Resolved",
     "Rule",
     "by_reliability",

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 from pll.annotations.data import Annotations
-from pll.annotations.reliability import Reliability, estimate
+from pll.annotations.voters import fit_voters
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 
@@ -107,14 +107,12 @@ class Resolved:
         unannotated: how many others there are.
         fallback: (j,) rows whose set the rule left empty, and whose most voted label (or labels, where several share
             the lead) stands in.
-        reliability: what the rule estimated, where it did.
     """
 
     candidates: CandidateSets
     rows: npt.NDArray[np.int64]
     unannotated: int
     fallback: npt.NDArray[np.int64]
-    reliability: Reliability | None = None
 
     @property
     def can_be_filled(self) -> bool:
@@ -166,13 +164,16 @@ def resolve(annotations: Annotations, rule: Rule) -> Resolved:
     [['a', 'b'], ['a']]
     """
     votes = annotations.votes
-    reliability = None
     if rule.how == "reliability":
-        reliability = estimate(annotations)
-        keep = reliability.posterior >= rule.least
+        if not annotations.anonymous and annotations.n_answers and not (annotations.answers_per_row >= 2).any():
+            raise UserError(
+                "No row has the answers of two annotators; how far each can be relied on shows only in comparison."
+            )
+        found = votes.tocoo()
+        keep = fit_voters(annotations, kind="one-coin").product[found.row, found.col] >= rule.least
     else:
         keep = votes.data >= rule.least
-    return _resolved(annotations, votes, keep, reliability)
+    return _resolved(annotations, votes, keep)
 
 
 def union(annotations: Annotations) -> Resolved:
@@ -188,7 +189,7 @@ def min_votes(annotations: Annotations, k: int) -> Resolved:
 def by_reliability(annotations: Annotations, threshold: float = 0.05) -> Resolved:
     """Every label that is at least so likely, given how far each annotator can be relied on.
 
-    See `pll.annotations.reliability`. Where none is, the most voted one.
+    The one-coin model of `pll.annotations.voters`. Where none is, the most voted one.
     """
     return resolve(annotations, Rule("reliability", threshold))
 
@@ -247,7 +248,6 @@ def _resolved(
     annotations: Annotations,
     votes: scipy.sparse.csr_array,
     keep: npt.NDArray[np.bool_],
-    reliability: Reliability | None,
 ) -> Resolved:
     """The sets of the kept entries of `votes`; where none of a row is kept, its entries with the most votes."""
     if not votes.nnz:
@@ -261,4 +261,4 @@ def _resolved(
     rows = np.flatnonzero(annotations.answers_per_row)
     indptr = np.concatenate([[0], np.cumsum(np.bincount(row_of[keep], minlength=annotations.n_rows)[rows])])
     sets = CandidateSets(indptr, votes.indices[keep], annotations.n_classes, annotations.class_names)
-    return Resolved(sets, rows, annotations.n_rows - len(rows), np.flatnonzero(empty), reliability)
+    return Resolved(sets, rows, annotations.n_rows - len(rows), np.flatnonzero(empty))

@@ -1,4 +1,4 @@
-"""Models of voters, estimated from their votes alone or together with a classifier: confusion matrices, reliability.
+"""Models of voters, estimated from their votes alone or jointly with a classifier: one Dawid-Skene family.
 
 The model of Dawid & Skene (Applied Statistics 28, 1979): voter v names label l with probability C_v[k, l] where the
 true label is k, independently of the other voters given k. Expectation maximisation goes back and forth between
@@ -6,31 +6,45 @@ true label is k, independently of the other voters given k. Expectation maximisa
     T_ik ∝ p_ik · Π_v C_v[k, l_iv]                     the posterior of each example
     C_v[k, l] = (Σ_i T_ik 1[l_iv = l] + s · B_v[k, l]) / (Σ_i T_ik + s)
 
-p_i is what a classifier says of each example, else one class prior for all, (Σ_i T_i + α) / (n + α c), α = n / (5c):
-shrunk to uniform, since with two or three voters an estimated prior feeds itself (the classes that the voters favour
-grow). B_v is the one-coin matrix of the voter (r_v on the diagonal, the rest spread evenly), so that s pseudo-counts a
-row hold a matrix to what is known of the voter in general where a class is rare. With `kind="one-coin"` C_v = B_v, and
-no class is taken for likelier beforehand.
+*majority*: T is the share of the votes. *one-coin* (Zhang, Chen, Zhou & Jordan, JMLR 17, 2016, §3.2): C_v = B_v, which
+has r_v on the diagonal and the rest spread evenly, and no class is likelier beforehand. An answer of k of the c labels
+is right where it holds the truth, and weighs log(r / (1 − r)) + log((c − k) / k) for each of them, never less than 0.
+*confusion*: a matrix of each voter, drawn to its own B_v by s pseudo-counts a row; an answer of k labels counts 1/k for
+each. The class prior is one distribution, p = (Σ_i T_i + α) / (n + αc) with αc/n = `PRIOR_VOTERS` / voters: a prior
+estimated from few voters feeds itself (the classes that they favour grow), so that it is shrunk to uniform.
 
-*Starts.* With few voters the likelihood has several maxima. From the shares of the votes, and from each voter in turn
-believed first, the likeliest result is kept; how far the others agree with it says what the votes can tell.
+*averaged* is the mean of the posteriors of these three. Matrices learn what a voter takes for what, but
+their classes can drift from the labels where voters share mistakes or one class is frequent; one coin cannot, and
+learns less. The likelihood of held-out votes does not tell which of them is right (docs/decisions.md); their mean is
+never far from the best. Known labels weigh them by how likely each made them.
 
-*Functions.* A voter who only ever names one class and is silent else (a labelling function) says something by silence:
-its model is how often it fires where its class is true, and elsewhere, which is never more often.
+*Functions.* Where most votes come from voters who name one class and are silent else (labelling functions), a matrix
+says nothing, and the accuracies run away: one coin alone, with accuracies drawn to the common one by n/2 answers.
 
-*Known labels* are certain in T, and weigh in each matrix: (counts on known + 5 · C_v) / (number known + 5), row by row.
+*Starts.* With few voters the likelihood of matrices has several maxima. From the shares of the votes, and from each
+voter in turn believed first, the likeliest result is kept; how far the others agree with it says what the votes tell.
 
-*Confidence.* Voters share mistakes, so the product claims too much. The posterior that is returned has the product
-raised to the exponent under which each voter's answers are best predicted from the others.
+*Known labels* are certain in T, and weigh in each voter's model: (counts on known + 5 · C_v) / (number known + 5). From
+`LEAST_KNOWN` on they choose the start.
 
-An answer of k labels weighs each of them 1/k. Confidence scores split a voter into up to three levels of confidence,
-each with a matrix of its own: how much a score says is learnt, not believed.
+*With a classifier* (`fit_voters(classifier=…)`) the class prior of each example is what the classifier says of it, to
+the power η that predicts the votes of examples it has not seen best; the matrices alone are fitted then, since it holds
+the classes to the labels, and one coin where there are none. At η = 0 the votes decide alone.
 
-Memory: n × c for the posterior and (voters × levels) × c² for the matrices; above `MOST_NUMBERS` of either, one coin.
+*Collapse.* Where the labels differ from the most voted ones on more than half of the rows, they are no longer the
+labels that people voted on; then the majority is returned, and `collapsed` is set.
+
+*Confidence.* Voters share mistakes, so the product claims too much: see `_exponent`.
+
+Confidence scores split a voter into up to three levels of confidence, each with a matrix of its own: how much a score
+says is learnt, not believed.
+
+Memory: n × c for the posterior, c² a voter and level for the matrices; above `MOST_NUMBERS` numbers, one coin alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -45,57 +59,76 @@ from pll.errors import UserError
 
 Numbers = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
+Classifier = Callable[[Numbers], npt.NDArray[Any]]
+"""(n, c) posterior of the labels → (n, c) class probabilities of each example, learnt without it."""
 
+KINDS = ("averaged", "confusion", "one-coin", "majority")
 SMOOTHING = 3.0
 """s, pseudo-counts a row of a confusion matrix."""
 SHRINKAGE = 2.0
 """Answers of an average voter that everybody starts with."""
+FUNCTION_SHRINKAGE = 0.5
+"""The same for labelling functions, as a share of the examples."""
+FUNCTION_SHARE = 0.5
+"""Share of the votes from voters who name one class, from which they are labelling functions."""
+PRIOR_VOTERS = 3.0
+"""α c / n of the class prior, times the number of voters."""
+ERROR_CORRELATION = 0.2
+"""ρ, how far the mistakes of two voters are the same, where too few labels are known to measure it."""
+CORRELATIONS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
+CLASSIFIER_WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
+LEAST_WEIGHT = 0.125
+"""η for `VoterModels.likelihood` where a classifier is worth nothing."""
 MOST_ROUNDS = 50
 TOLERANCE = 1e-4
+JOINT_ROUNDS = 2
+"""Times that a classifier is trained."""
 MOST_NUMBERS = 5 * 10**7
 """Numbers that the confusion matrices may hold; above, one coin."""
 LEVELS = 3
 LEAST_OF_LEVEL = 50
 """Answers that a level of confidence must have to get a matrix of its own."""
-KINDS = ("confusion", "one-coin")
-PRIOR_SHARE = 0.2
-"""α c / n of the class prior."""
 KNOWN_WEIGHT = 5.0
-"""Known labels that the estimated matrix weighs as much as."""
+"""Known labels that an estimated model weighs as much as."""
 LEAST_AGREEMENT = 0.9
 """Agreement of the starts below which the votes alone do not tell whom to believe."""
 LEAST_KNOWN = 5
 """Known labels from which they choose the start."""
+LEAST_CHECKED = 20
+"""Decided examples from which a voter's accuracy is counted on them alone, and ρ is measured."""
 MOST_STARTS = 12
 """Voters up to whom each is believed first once."""
 BELIEVED = 0.9
 """Weight of the voter who is believed first, beside the shares of the votes."""
-FUNCTION_SHARE = 0.5
-"""Share of the votes from voters of one class each, from which their silence counts."""
-EXPONENTS = (0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0)
-MOST_HELD_OUT = 20_000
-"""Votes that the exponent is chosen on."""
+SLIP = 0.1
+"""Share of the known labels that no model need explain, where models are compared by them."""
+COLLAPSED = 0.5
+"""Share of the rows whose label must be one of the most voted ones."""
+TINY = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class VoterModels:
     """Fitted models of voters.
 
-    Attributes:
-        annotations: the votes they were fitted on.
-        kind: `"confusion"` or `"one-coin"`.
-        accuracy: (a,) expected share of right answers of each voter.
-        confusions: (a·levels, c, c) row k: what is said where k is true; None for one coin.
-        posterior: (n, c) posterior of the labels, with the class prior that was given and the `exponent`.
-        likelihood: (n, c) the product over the voters with the `exponent`, over its maximum of the row: what the votes
-            alone say.
-        units: (m,) which matrix belongs to each vote (voter × level of confidence).
-        shares: (m,) weight of each vote, 1/k for an answer of k labels.
-        rounds: number of rounds.
-        exponent: of the product over the voters, in (0, 1].
-        agreement: least share of the rows with a vote on which the result of another start gives the same label; 1 for
-            one start.
-        disputed: (n,) bool, rows on which that start gives another label.
+    Attributes
+    ----------
+    annotations : the votes they were fitted on
+    kind : what was fitted, of `KINDS`; `"majority"` where the models collapsed
+    accuracy : (a,) expected share of answers that hold the true label; NaN for a voter without answers
+    confusions : (a·levels, c, c) row k: what is said where k is true; None where no matrices were fitted
+    posterior : (n, c) posterior of the labels, raised to `exponent`
+    likelihood : (n, c) what the votes say without a class prior, over its maximum of the row; in a joint fit raised to
+        1/η, so that times the probabilities of a classifier it is as the joint fit has it
+    classifier_weight : η of the classifier; 0 without one
+    units : (m,) which matrix belongs to each vote (voter × level of confidence)
+    shares : (m,) weight of each vote, 1/k for an answer of k labels
+    exponent : (n,) in (0, 1]
+    agreement : least share of the rows with a vote on which the result of another start gives the same label; 1 for
+        one start
+    disputed : rows on which that start gives another label, the most telling first: those on which the starts are
+        sure and differ (mutual information of start and label), one of each label before a second of any
+    collapsed : whether the models named other labels than the votes, so that the majority stands in
     """
 
     annotations: Annotations
@@ -104,37 +137,80 @@ class VoterModels:
     confusions: Numbers | None
     posterior: Numbers
     likelihood: Numbers
+    classifier_weight: float
     units: Codes
     shares: Numbers
-    rounds: int
-    exponent: float
+    exponent: Numbers
     agreement: float
-    disputed: npt.NDArray[np.bool_]
+    disputed: Codes
+    collapsed: bool
+
+    @property
+    def product(self) -> Numbers:
+        """(n, c) the posterior before it was raised to `exponent`."""
+        raised = self.posterior ** (1 / self.exponent[:, None])
+        total: Numbers = raised / raised.sum(axis=1, keepdims=True)
+        return total
+
+    @property
+    def verdict(self) -> str:
+        """A sentence where the votes alone do not tell whom to believe, or the models collapsed; else empty."""
+        said = self.annotations
+        if self.collapsed:
+            return "The models of the voters named other labels than most votes; the labels are those of the majority."
+        if self.agreement >= LEAST_AGREEMENT:
+            return ""
+        who = "Two" if said.n_annotators == 2 else "The"
+        voted = int((said.answers_per_row > 0).sum())
+        return (
+            f"{who} voters disagree on {len(self.disputed):,} of {voted:,} examples, and nothing tells who is right. "
+            f"Settle {min(SETTLED_FIRST, len(self.disputed))} of these and Candid knows whom to believe."
+        )
+
+
+SETTLED_FIRST = 10
+"""Disputed examples to be settled by a person."""
 
 
 def fit_voters(
     annotations: Annotations,
     *,
-    kind: str = "confusion",
-    class_prior: npt.NDArray[Any] | None = None,
-    start: Numbers | None = None,
-    smoothing: float = SMOOTHING,
+    kind: str = "averaged",
+    classifier: Classifier | None = None,
     known: npt.NDArray[np.int64] | None = None,
+    smoothing: float = SMOOTHING,
 ) -> VoterModels:
     """Fit the models of all voters by expectation maximisation.
 
-    Args:
-        annotations: at least one answer, at least two classes.
-        kind: `"confusion"` or `"one-coin"`.
-        class_prior: (n, c) what a classifier says of each example, at least 0; None estimates one distribution.
-        start: (n, c) posterior to start from; by default the shares of the votes.
-        smoothing: s ≥ 0.
-        known: (n,) labels that people decided, −1 elsewhere; their posterior is certain, they weigh in each matrix, and
-            from `LEAST_KNOWN` on they choose among the starts.
+    Parameters
+    ----------
+    annotations : Annotations
+        At least one answer, at least two classes.
+    kind : str
+        Of `KINDS`.
+    classifier : callable, optional
+        Called `JOINT_ROUNDS` times with the posterior; what it says of each example is its class prior then.
+    known : (n,) int, optional
+        Labels that people decided, −1 elsewhere.
+    smoothing : float
+        s ≥ 0.
 
-    Raises:
-        UserError: an unknown kind, counts of votes without voters, no vote, or one class.
+    Returns
+    -------
+    VoterModels
 
+    Raises
+    ------
+    UserError
+        An unknown kind, no vote, or one class; models of voters for counts of votes without voters.
+
+    References
+    ----------
+    Dawid & Skene (Applied Statistics 28, 1979); Zhang, Chen, Zhou & Jordan (JMLR 17, 2016); Kish, Survey Sampling
+    (1965), for the exponent.
+
+    Examples
+    --------
     >>> said = Annotations.from_wide({"ann": list("aabbab"), "bob": list("aabbab"), "eve": list("bbbbbb")})
     >>> found = fit_voters(said)
     >>> "".join(said.class_names[k] for k in found.posterior.argmax(axis=1)), bool(found.accuracy[2] < 0.7)
@@ -142,198 +218,303 @@ def fit_voters(
     """
     if kind not in KINDS:
         raise UserError(f"There is no voter model called {kind!r}; use one of {', '.join(KINDS)}.")
-    if annotations.n_classes < 2:
+    if annotations.n_classes < 2 and kind != "majority":
         raise UserError("There is one class; nobody can be wrong, and no voter model can be fitted.")
     if annotations.n_answers == 0:
         raise UserError("Nobody voted; there is nothing to fit voter models on.")
-    if annotations.anonymous:
+    if annotations.anonymous and kind != "majority":
         raise UserError("These are counts of votes: who gave which is not known, so no voter model can be fitted.")
-    em = _Maximisation(annotations, kind, class_prior, smoothing, known)
-    begun = [start] if start is not None else _starts(annotations, em.shares, several=class_prior is None)
-    found = [em.run_named(one) for one in begun]
-    best = max(found, key=lambda one: one.log_likelihood)
-    decided = np.flatnonzero(known >= 0) if known is not None else np.empty(0, dtype=np.int64)
-    if known is not None and len(found) > 1 and len(decided) >= LEAST_KNOWN:
-        free = _Maximisation(annotations, kind, class_prior, smoothing, None)
-        without = [free.run_named(one) for one in begun]  # judged by known labels that they were not given
-        hits = [int((one.T[decided].argmax(axis=1) == known[decided]).sum()) for one in without]
-        best = em.run(without[max(range(len(without)), key=lambda k: (hits[k], without[k].log_likelihood))].T)
-    labels, voted = best.T.argmax(axis=1), annotations.answers_per_row > 0
-    differ = max(((one.T.argmax(axis=1) != labels) & voted for one in found), key=np.count_nonzero)
-    exponent = em.exponent_of(best) if class_prior is None else 1.0
-    posterior = _with_known(_softmax(best.score + exponent * best.votes), known)
-    votes = exponent * best.votes
+    em = _Maximisation(annotations, smoothing)
+    members = [kind] if kind != "averaged" else ["majority", "one-coin", "confusion"]
+    if not em.has_matrices:
+        members = [one for one in members if one != "confusion"] or ["one-coin"]
+    starts = _Starts.of(em, known) if "confusion" in members else None
+    # Without the known labels, which choose between them.
+    free = [starts.best if starts and one == "confusion" else em.run(one, em.counted) for one in members]
+    found = free if known is None else [em.run(one.kind, one.T, known) for one in free]
+    shares = _mixing(free, known)
+    T = _mean([one.T for one in found], shares)
+    voted = annotations.answers_per_row > 0
+    most = em.counted.max(axis=1)
+    is_among_most = em.counted[np.arange(len(T)), T.argmax(axis=1)] >= most - 1e-9
+    collapsed = kind == "averaged" and classifier is None and float(is_among_most[voted].mean()) < COLLAPSED
+    if collapsed:
+        free = found = [em.run("majority", em.counted, known)]
+        T, shares, starts = found[0].T, np.ones(1), None
+    exponent = np.ones(annotations.n_rows)
+    if kind != "majority" and not collapsed:
+        exponent = _exponent(annotations, _mean([one.T for one in free], shares), known)
+    said = _mean([_softmax(one.votes) for one in found], shares)
+    weight = 0.0
+    if classifier is not None and not collapsed:
+        weight, T, said = _joint(em, found[-1], T, classifier, known)
     return VoterModels(
         annotations=annotations,
-        kind=em.kind,
-        accuracy=_accuracy(best.T, annotations, em.shares),
-        confusions=best.confusions,
-        posterior=posterior,
-        likelihood=np.exp(votes - votes.max(axis=1, keepdims=True)),
+        kind="majority" if collapsed else kind,
+        accuracy=_accuracy(_with_known(T, known), annotations, em.shares),
+        confusions=found[-1].confusions,
+        posterior=_with_known(_softmax(exponent[:, None] * np.log(T + TINY)), known),
+        likelihood=said / said.max(axis=1, keepdims=True),
+        classifier_weight=weight,
         units=em.units,
         shares=em.shares,
-        rounds=best.rounds,
         exponent=exponent,
-        agreement=1 - float(differ.sum()) / max(1, int(voted.sum())),
-        disputed=differ,
+        agreement=1.0 if starts is None else starts.agreement,
+        disputed=np.empty(0, dtype=np.int64) if starts is None else starts.disputed,
+        collapsed=collapsed,
     )
 
 
-def _starts(annotations: Annotations, shares: Numbers, *, several: bool) -> list[Numbers]:
-    """Posteriors to start from: the shares of the votes; with few voters, each of them believed in turn as well."""
-    first = _vote_shares(annotations, shares)
-    if not several or not 2 <= annotations.n_annotators <= MOST_STARTS:
-        return [first]
-    found = [first]
-    for voter in range(annotations.n_annotators):
-        own = annotations.annotators == voter
-        T = first.copy()
-        T[annotations.rows[own]] *= 1 - BELIEVED
-        np.add.at(T, (annotations.rows[own], annotations.labels[own]), BELIEVED * shares[own])
-        found.append(T)
+def _joint(
+    em: _Maximisation,
+    model: _Found,
+    T: Numbers,
+    classifier: Classifier,
+    known: npt.NDArray[np.int64] | None,
+) -> tuple[float, Numbers, Numbers]:
+    """Weight η of a classifier, posterior and likelihood of a fit with it, from the posterior T of the votes alone.
+
+    η is the one under which what the classifier says of the examples that it has not seen predicts T best; at 0 the
+    features do not tell the classes apart, and the votes decide alone.
+    """
+    alone, eta = T, 0.0
+    log_share = np.log(alone.mean(axis=0) + TINY)[None]
+    for turn in range(JOINT_ROUNDS):
+        log_said = np.log(np.asarray(classifier(T), dtype=np.float64) + TINY)
+        if turn == 0:
+            told = {one: _softmax(one * log_said + (1 - one) * log_share) for one in CLASSIFIER_WEIGHTS}
+            eta = max(CLASSIFIER_WEIGHTS, key=lambda one: float(np.log((told[one] * alone).sum(axis=1)).sum()))
+        if eta == 0:
+            return 0.0, alone, alone ** (1 / LEAST_WEIGHT)
+        model = em.run(model.kind, T, known, eta * log_said + (1 - eta) * log_share)
+        T = model.T
+    return eta, T, _softmax(model.votes) ** (1 / eta)
+
+
+def _mixing(free: list[_Found], known: npt.NDArray[np.int64] | None) -> Numbers:
+    """Weights of models in the mean: equal, or by the known labels that each names without having been given them.
+
+    The score of a model is its number of hits over the standard deviation of a difference of two, √(number of known
+    labels on which models differ): a few known labels hardly move the weights, many choose the best model.
+    """
+    scores = np.zeros(len(free))
+    if known is not None:
+        rows = np.flatnonzero(known >= 0)
+        hits = np.array([one.T[rows].argmax(axis=1) == known[rows] for one in free])
+        scores = hits.sum(axis=1) / np.sqrt(max(1, int((hits != hits[0]).any(axis=0).sum())))
+    raised = np.exp(scores - scores.max())
+    shares: Numbers = raised / raised.sum()
+    return shares
+
+
+def _mean(parts: list[Numbers], shares: Numbers) -> Numbers:
+    total = np.zeros_like(parts[0])
+    for part, share in zip(parts, shares, strict=True):
+        total += share * part
+    return total
+
+
+def _exponent(annotations: Annotations, T: Numbers, known: npt.NDArray[np.int64] | None) -> Numbers:
+    """(n,) 1 / (1 + (m − 1) ρ): m voters whose mistakes correlate by ρ count as so many times m independent ones.
+
+    That is Kish's design effect. From `LEAST_CHECKED` known labels on, ρ is the one that makes them likeliest.
+
+    Args:
+        T: posterior without the known labels.
+    """
+    others = np.maximum(annotations.answers_per_row - 1, 0)
+    rows = np.empty(0, dtype=np.int64) if known is None else np.flatnonzero((known >= 0) & (others > 0))
+    rho = ERROR_CORRELATION
+    if known is not None and len(rows) >= LEAST_CHECKED:
+        log_T = np.log(T[rows] + TINY)
+
+        def fit(rho: float) -> float:
+            told = _softmax(log_T / (1 + others[rows, None] * rho))[np.arange(len(rows)), known[rows]]
+            return float(np.log((1 - SLIP) * told + SLIP / T.shape[1]).sum())
+
+        rho = max(CORRELATIONS, key=fit)
+    found: Numbers = 1 / (1 + others * rho)
     return found
 
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """Result of one run: posterior T (n, c), log prior (n, c), log Π_v C_v (n, c)."""
+    """Result of one run: posterior T (n, c), log Π_v C_v (n, c), matrices."""
 
+    kind: str
     T: Numbers
-    score: Numbers
     votes: Numbers
-    confusions: Numbers | None
-    log_likelihood: float
-    rounds: int
+    confusions: Numbers | None = None
+    log_likelihood: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class _Starts:
+    """Matrices from every start: the best result, and where the others differ."""
+
+    best: _Found
+    agreement: float
+    disputed: Codes
+
+    @classmethod
+    def of(cls, em: _Maximisation, known: npt.NDArray[np.int64] | None) -> _Starts:
+        """Run all; known labels, where there are `LEAST_KNOWN`, choose the best one, else the likelihood does."""
+        rows = np.empty(0, dtype=np.int64) if known is None else np.flatnonzero(known >= 0)
+        best, best_score, labels = None, (0, -np.inf), []
+        mean, entropy, count = np.zeros_like(em.counted), np.zeros(em.said.n_rows), 0
+        for start in em.starts():
+            one = em.run_named(start)
+            hits = 0
+            if known is not None and len(rows) >= LEAST_KNOWN:
+                hits = int((one.T[rows].argmax(axis=1) == known[rows]).sum())
+            score = (hits, one.log_likelihood)
+            if best is None or score > best_score:
+                best, best_score = one, score
+            labels.append(one.T.argmax(axis=1))
+            mean, entropy, count = mean + one.T, entropy + _entropy(one.T), count + 1
+        assert best is not None
+        chosen, voted = best.T.argmax(axis=1), em.said.answers_per_row > 0
+        differ = max(((other != chosen) & voted for other in labels), key=np.count_nonzero)
+        rows = np.flatnonzero(differ)
+        telling = (_entropy(mean / count) - entropy / count)[rows]
+        rows = rows[np.argsort(-telling, kind="stable")]
+        turn = np.zeros(len(rows), dtype=np.int64)  # how many rows of the same label come before
+        for label in np.unique(chosen[rows]):
+            at = np.flatnonzero(chosen[rows] == label)
+            turn[at] = np.arange(len(at))
+        rows = rows[np.argsort(turn, kind="stable")]
+        return cls(best, 1 - len(rows) / max(1, int(voted.sum())), rows)
 
 
 class _Maximisation:
     """Expectation maximisation on some votes, from any start."""
 
-    def __init__(
-        self,
-        annotations: Annotations,
-        kind: str,
-        class_prior: npt.NDArray[Any] | None,
-        smoothing: float,
-        known: npt.NDArray[np.int64] | None,
-    ) -> None:
-        self.said, self.smoothing, self.known = annotations, smoothing, known
+    def __init__(self, annotations: Annotations, smoothing: float) -> None:
+        self.said, self.smoothing = annotations, smoothing
         c, a = annotations.n_classes, annotations.n_annotators
         levels = _levels(annotations)
-        n_units = a * LEVELS if levels.any() else a
-        self.n_units = n_units
-        self.units: Codes = annotations.annotators * (n_units // a) + levels
-        self.shares: Numbers = 1.0 / np.repeat(annotations.answer_sizes, annotations.answer_sizes)
-        self.kind = "one-coin" if n_units * c * c > MOST_NUMBERS else kind
-        self.log_prior = None if class_prior is None else np.log(np.asarray(class_prior, dtype=np.float64) + 1e-12)
-        self.answers = np.bincount(self.units, self.shares, minlength=n_units)
-        # (n, units · c): the share with which a unit names a label in a row.
-        place = (annotations.rows, self.units * c + annotations.labels)
-        self.named = sp.csr_array((self.shares, place), shape=(annotations.n_rows, n_units * c))
-        self.functions = self._functions() if self.kind == "confusion" else {}
+        self.n_units = a * LEVELS if levels.any() else a
+        self.units: Codes = annotations.annotators * (self.n_units // a) + levels
+        sizes = np.repeat(annotations.answer_sizes, annotations.answer_sizes)
+        self.shares: Numbers = 1.0 / sizes
+        self.telling = np.flatnonzero(sizes < c)  # naming everything says nothing
+        self.breadth = np.log((c - sizes[self.telling]) / sizes[self.telling])
+        self.answers = np.bincount(self.units[self.telling], self.shares[self.telling], minlength=self.n_units)
+        self.place = annotations.rows * c + annotations.labels
+        counts = self._summed(self.shares)
+        total = counts.sum(axis=1, keepdims=True)
+        shares = np.where(total > 0, counts / np.where(total > 0, total, 1.0), 1.0 / c)
+        self.counted: Numbers = shares
+        are_functions = self._are_functions()
+        self.shrinkage = FUNCTION_SHRINKAGE * annotations.n_rows if are_functions else SHRINKAGE
+        self.has_matrices = not are_functions and self.n_units * c * c <= MOST_NUMBERS
+        if self.has_matrices:  # (n, units · c): the share with which a unit names a label in a row
+            where = (annotations.rows, self.units * c + annotations.labels)
+            self.named = sp.csr_array((self.shares, where), shape=(annotations.n_rows, self.n_units * c))
 
-    def _functions(self) -> dict[int, int]:
-        """Unit → the one class that it names, where most votes are of such voters."""
+    def _are_functions(self) -> bool:
+        """Whether most votes are of voters who name one class, and are silent else."""
+        n, c, a = self.said.n_rows, self.said.n_classes, self.said.n_annotators
+        named = np.unique(self.said.annotators * c + self.said.labels) // c
+        votes = np.bincount(self.said.annotators, minlength=a)
+        alone = (np.bincount(named, minlength=a) == 1) & (votes < n)
+        enough = alone & (votes >= LEAST_CHECKED)  # who answered twice has hardly had the chance to name two
+        return bool(votes[enough].sum() >= FUNCTION_SHARE * votes.sum())
+
+    def _summed(self, values: Numbers, at: Codes | slice = slice(None)) -> Numbers:
+        """(n, c) sums of values of votes by example and label."""
         n, c = self.said.n_rows, self.said.n_classes
-        counts = np.bincount(self.units * c + self.said.labels, minlength=self.n_units * c).reshape(-1, c)
-        total = counts.sum(axis=1)
-        alone = ((counts > 0).sum(axis=1) == 1) & (total >= LEAST_CHECKED) & (total < n)
-        if total[alone].sum() < FUNCTION_SHARE * total.sum():
-            return {}
-        return {int(unit): int(counts[unit].argmax()) for unit in np.flatnonzero(alone)}
+        found: Numbers = np.bincount(self.place[at], values, minlength=n * c).astype(np.float64).reshape(n, c)
+        return found
 
-    def run(self, start: Numbers) -> _Found:
+    def starts(self) -> list[Numbers]:
+        """Posteriors to start from: the shares of the votes; with few voters, each of them believed in turn as well."""
+        first, said = self.counted, self.said
+        if not 2 <= said.n_annotators <= MOST_STARTS:
+            return [first]
+        found = [first]
+        for voter in range(said.n_annotators):
+            own = said.annotators == voter
+            T = first.copy()
+            T[said.rows[own]] *= 1 - BELIEVED
+            np.add.at(T, (said.rows[own], said.labels[own]), BELIEVED * self.shares[own])
+            found.append(T)
+        return found
+
+    def run(
+        self,
+        kind: str,
+        start: Numbers,
+        known: npt.NDArray[np.int64] | None = None,
+        log_prior: Numbers | None = None,
+    ) -> _Found:
         """Alternate from a posterior until it hardly changes."""
-        said, shares, units, known = self.said, self.shares, self.units, self.known
-        n, c = said.n_rows, said.n_classes
-        rows, labels = said.rows, said.labels
-        T, confusions, rounds, total = _with_known(start, known), None, 0, 0.0
-        votes, score = np.zeros((n, c)), np.zeros((n, c))
-        while rounds < MOST_ROUNDS:
-            rounds += 1
-            hit = T[rows, labels] * shares
-            overall = (hit.sum() + 1) / (shares.sum() + 2)
-            right = np.bincount(units, hit, minlength=self.n_units) + SHRINKAGE * overall
-            right = np.clip(right / (self.answers + SHRINKAGE), 1e-3, 1 - 1e-3)
-            votes = np.zeros((n, c))
-            if self.kind == "one-coin":
-                shared = np.zeros(c)  # rare classes stay candidates
+        n, c = self.said.n_rows, self.said.n_classes
+        share = PRIOR_VOTERS / self.said.n_annotators  # α c / n
+        T = _with_known(start, known)
+        if kind == "majority":
+            votes = np.log(self.counted + TINY)
+            return _Found(kind, _with_known(_softmax(votes if log_prior is None else votes + log_prior), known), votes)
+        for _ in range(MOST_ROUNDS):
+            right = self._right(T, known)
+            if kind == "one-coin":
+                confusions, score = None, np.zeros((1, c))  # rare classes stay candidates
                 # Worse than chance counts for nothing: nobody is taken to mean the opposite of what they say.
-                weight = np.maximum(0.0, np.log(right / (1 - right) * (c - 1)))
-                np.add.at(votes, (rows, labels), (weight[units] * shares))
+                weight = np.log(right / (1 - right))[self.units[self.telling]] + self.breadth
+                votes = self._summed(np.maximum(0.0, weight), self.telling)
             else:
-                shared = np.log((T.sum(axis=0) + PRIOR_SHARE * n / c) / (n * (1 + PRIOR_SHARE)))
-                confusions = self._confusions(T, right)
-                votes = self._votes(confusions, T)
-            score = np.repeat(shared[None], n, axis=0) if self.log_prior is None else self.log_prior
-            joint = score + votes
-            top = joint.max(axis=1)
-            total = float((np.log(np.exp(joint - top[:, None]).sum(axis=1)) + top).sum())
+                score = np.log((T.sum(axis=0) + share * n / c) / (n * (1 + share)))[None]
+                confusions = self._confusions(T, right, known)
+                votes = self.named @ np.log(confusions).transpose(0, 2, 1).reshape(-1, c)
+            joint = votes + (score if log_prior is None else log_prior)
             before, T = T, _with_known(_softmax(joint), known)
             if np.abs(T - before).max() < TOLERANCE:
                 break
-        return _Found(T, score, votes, confusions, total, rounds)
+        top = joint.max(axis=1)
+        total = float((np.log(np.exp(joint - top[:, None]).sum(axis=1)) + top).sum())
+        return _Found(kind, T, votes, confusions, total)
 
     def run_named(self, start: Numbers) -> _Found:
-        """`run`, with the classes named as most votes name them: permutations of the classes are equally likely."""
-        found = self.run(start)
+        """`run` of matrices, with the classes named as most votes name them: permutations of them are as likely."""
+        found = self.run("confusion", start)
         c = self.said.n_classes
         named = (self.named.T @ found.T).reshape(-1, c, c).sum(axis=0)  # (said, true)
         meant = linear_sum_assignment(named, maximize=True)[1]  # the estimated class that votes for each label mean
-        return found if (meant == np.arange(c)).all() else self.run(found.T[:, meant])
+        return found if (meant == np.arange(c)).all() else self.run("confusion", found.T[:, meant])
 
-    def _confusions(self, T: Numbers, right: Numbers) -> Numbers:
+    def _right(self, T: Numbers, known: npt.NDArray[np.int64] | None) -> Numbers:
+        """(units,) probability that an answer holds the truth, drawn to that of everybody."""
+        at, units = self.telling, self.units[self.telling]
+        hit = T.ravel()[self.place[at]]
+        overall = (hit.sum() + 1) / (self.answers.sum() + 2)
+        right = np.bincount(units, hit, minlength=self.n_units) + self.shrinkage * overall
+        right = right / (self.answers + self.shrinkage)
+        if known is not None:
+            is_known = known[self.said.rows[at]] >= 0
+            count = np.bincount(units[is_known], self.shares[at][is_known], minlength=self.n_units)
+            hits = np.bincount(units[is_known], hit[is_known], minlength=self.n_units)  # T is certain there
+            right = (hits + KNOWN_WEIGHT * right) / (count + KNOWN_WEIGHT)
+        found: Numbers = np.clip(right, 1e-3, 1 - 1e-3)
+        return found
+
+    def _confusions(self, T: Numbers, right: Numbers, known: npt.NDArray[np.int64] | None) -> Numbers:
         """(units, c, c): row k of a unit, what it says where k is true."""
         c, s = T.shape[1], max(self.smoothing, 1e-6)
-        base = np.repeat(((1 - right) / (c - 1))[:, None, None], c, axis=1).repeat(c, axis=2)
-        base[:, np.arange(c), np.arange(c)] = right[:, None]
-        counts = (self.named.T @ T).reshape(-1, c, c).transpose(0, 2, 1) + s * base
+        counts = (self.named.T @ T).reshape(-1, c, c).transpose(0, 2, 1)
+        wrong = (1 - right) / (c - 1)
+        counts = counts + s * wrong[:, None, None]
+        counts[:, np.arange(c), np.arange(c)] += s * (right - wrong)[:, None]
         found: Numbers = counts / counts.sum(axis=2, keepdims=True)
-        if self.known is not None:
-            decided = _with_known(np.zeros_like(T), self.known)
+        if known is not None:
+            decided = _with_known(np.zeros_like(T), known)
             hits = (self.named.T @ decided).reshape(-1, c, c).transpose(0, 2, 1)
             found = (hits + KNOWN_WEIGHT * found) / (hits.sum(axis=2, keepdims=True) + KNOWN_WEIGHT)
         return found
 
-    def _votes(self, confusions: Numbers, T: Numbers) -> Numbers:
-        """(n, c) log probability of all answers, and of the silence of functions."""
-        c = T.shape[1]
-        logs = np.log(confusions).transpose(0, 2, 1)  # (units, said, true)
-        silence, of_class = np.zeros(c), T.sum(axis=0)
-        for unit, named in self.functions.items():
-            fired = np.asarray(self.named[:, [unit * c + named]].T @ T)[0]
-            on = (fired[named] + 1) / (of_class[named] + 2)
-            off = (fired.sum() - fired[named] + 1) / (of_class.sum() - of_class[named] + 2)
-            fires = np.full(c, min(on, off))
-            fires[named] = on
-            silence += np.log1p(-fires)
-            logs[unit, named] = np.log(fires) - np.log1p(-fires)
-        votes: Numbers = self.named @ logs.reshape(-1, c) + silence
-        return votes
 
-    def exponent_of(self, found: _Found) -> float:
-        """The exponent of the product of the other voters under which the votes are likeliest; 1 without pairs."""
-        said = self.said
-        pairs = np.flatnonzero(said.answers_per_row[said.rows] >= 2)
-        if found.confusions is None or self.functions or not len(pairs):
-            return 1.0
-        at = pairs[np.unique(np.linspace(0, len(pairs) - 1, MOST_HELD_OUT).astype(np.int64))]
-        own = found.confusions[self.units[at], :, said.labels[at]]  # (k, c) what this vote says of each class
-        others = found.votes[said.rows[at]] - np.log(own) * self.shares[at][:, None]
-
-        def fit(exponent: float) -> float:
-            T = _softmax(found.score[said.rows[at]] + exponent * others)
-            return float(np.log((T * own).sum(axis=1)).sum())
-
-        return max(EXPONENTS, key=fit)
-
-
-def _vote_shares(annotations: Annotations, shares: Numbers) -> Numbers:
-    """(n, c) shares of the votes of each row; uniform where nobody voted."""
-    T = np.zeros((annotations.n_rows, annotations.n_classes))
-    np.add.at(T, (annotations.rows, annotations.labels), shares)
-    total = T.sum(axis=1, keepdims=True)
-    return np.where(total > 0, T / np.where(total > 0, total, 1.0), 1.0 / annotations.n_classes)
+def _entropy(T: Numbers) -> Numbers:
+    found: Numbers = -(T * np.log(T + TINY)).sum(axis=1)
+    return found
 
 
 def _with_known(T: Numbers, known: npt.NDArray[np.int64] | None) -> Numbers:
@@ -408,10 +589,6 @@ class VoterCard:
     confusions: tuple[tuple[str, str, float], ...]
 
 
-LEAST_CHECKED = 20
-"""Decided examples from which a voter's accuracy is counted on them alone."""
-
-
 def voter_cards(models: VoterModels, known: npt.NDArray[np.int64] | None = None) -> list[VoterCard]:
     """A card for every voter, in the order of the voters.
 
@@ -454,13 +631,14 @@ def _interval(hits: float, count: float) -> tuple[float, float]:
 def _contribution(models: VoterModels, at: Codes) -> Numbers:
     """(|at|, c) what some votes add to the log posterior of their rows, up to a constant a row."""
     said = models.annotations
+    raised = models.exponent[said.rows[at]][:, None]
     if models.confusions is not None:
-        return np.log(models.confusions[models.units[at], :, said.labels[at]]) * models.shares[at][:, None]
+        return np.log(models.confusions[models.units[at], :, said.labels[at]]) * models.shares[at][:, None] * raised
     c = said.n_classes
     right = np.clip(models.accuracy[said.annotators[at]], 1e-3, 1 - 1e-3)
     added = np.zeros((len(at), c))
     added[np.arange(len(at)), said.labels[at]] = np.maximum(0.0, np.log(right / (1 - right) * (c - 1)))
-    return added * models.shares[at][:, None]
+    return added * models.shares[at][:, None] * raised
 
 
 def _confused(models: VoterModels, at: Codes) -> tuple[tuple[str, str, float], ...]:
@@ -533,10 +711,11 @@ def dependent_voters(models: VoterModels) -> list[Dependence]:
     alone = models.shares == 1.0
     single[said.annotators[alone], said.rows[alone]] = said.labels[alone]
     pairs = [(v, w) for v in voters for w in voters if v < w]
-    worst = max(_excess(single[v], single[w], models.posterior)[0] for v, w in pairs)
+    whole = fit_voters(said, kind="confusion").product
+    worst = max(_excess(single[v], single[w], whole)[0] for v, w in pairs)
     if worst < LEAST_Z:
         return []
-    without = {v: fit_voters(_left_out(said, v)).posterior for v in voters}
+    without = {v: fit_voters(_left_out(said, v), kind="confusion").product for v in voters}
     misfit = {v: max(_excess(single[a], single[b], without[v])[0] for a, b in pairs if v not in (a, b)) for v in voters}
     first = min(voters, key=lambda v: misfit[v])
     found = {v: _excess(single[first], single[v], without[first]) for v in voters if v != first}

@@ -4,7 +4,9 @@ Expectation maximisation over examples, with the classifier's posterior as the c
 
 1. Voter models from the votes alone (`pll.annotations.voters`): posterior T.
 2. A linear softmax classifier is trained on T, out of fold (`FOLDS`), and says p_i of each example it has not seen.
-3. Voter models again, with p_i as class prior, from T: the next T. Steps 2 and 3 are done `ROUNDS` times.
+3. Voter models again, with p_i as class prior, from T: the next T.
+
+Step 2 and 3 are the joint fit of `fit_voters`, which is given the classifier, and weighs it by what it is worth.
 
 The candidate sets are the union of the votes, and of the labels nobody named those that T finds likely (at least
 `LEAST`, at most `MOST_ADDED` an example): where all voters are wrong, the classifier and the voters' habits (who says
@@ -21,6 +23,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,7 +41,6 @@ from pll.training.scaling import fit_scaling
 from pll.weights import Weights, checked_prior, on_candidates
 
 FOLDS = 3
-ROUNDS = 2
 EPOCHS = 60
 LEAST = 0.05
 """Posterior from which a label that nobody named joins the candidates."""
@@ -124,15 +126,11 @@ def settle(
     with _LOCK:
         if key in _REMEMBERED:
             return _REMEMBERED[key]
-    models = fit_voters(votes, known=known)
     has_pairs = bool((votes.answers_per_row >= 2).any())  # else a voter's mistakes cannot be estimated
     has_features = has_pairs and X[0].size > 0 and len(X) >= 2 * FOLDS
-    if has_features:
-        inputs = _scaled(X)
-        for _ in range(ROUNDS):
-            P = _out_of_fold(inputs, models.posterior, seed, hook)
-            models = fit_voters(votes, class_prior=P, start=models.posterior, known=known)
-    candidates, added = _grown(votes, models.posterior) if has_pairs else (union_of(votes), 0)
+    classifier = partial(_out_of_fold, _scaled(X), seed=seed, hook=hook) if has_features else None
+    models = fit_voters(votes, classifier=classifier, known=known)
+    candidates, added = _grown(votes, models.product) if has_pairs else (union_of(votes), 0)
     said = models.likelihood if has_features else models.posterior
     settled = Settled(candidates, _prior(said, candidates), models, added)
     with _LOCK:
@@ -169,7 +167,7 @@ def _scaled(X: npt.NDArray[np.float32]) -> torch.Tensor:
     return scaled
 
 
-def _out_of_fold(X: torch.Tensor, T: Numbers, seed: int, hook: Hook) -> Numbers:
+def _out_of_fold(X: torch.Tensor, T: Numbers, *, seed: int, hook: Hook) -> Numbers:
     """(n, c) probabilities of a linear softmax classifier trained on the soft labels of the other folds."""
     fold = np.random.default_rng([seed, 2]).permutation(len(X)) % FOLDS
     targets = torch.from_numpy(T.astype(np.float32))

@@ -1,15 +1,16 @@
 """Majority vote and Dawid-Skene: labels from votes alone.
 
-Idea: *majority* gives each label the share of the votes it got. *Dawid-Skene* (Applied Statistics 28, 1979) estimates a
-confusion matrix of each voter together with the labels, without any truth: who agrees with the others where the others
-agree is believed more (`pll.annotations.voters` has the formulas). Where there are no votes, candidates
-stay alike, or as their prior has them.
+Idea: *majority* gives each label the share of the votes it got. *Dawid-Skene* (Applied Statistics 28, 1979) estimates
+models of each voter together with the labels, without any truth: who agrees with the others where the others agree is
+believed more (`pll.annotations.voters` has the formulas; by default the mean of majority, one coin and matrices).
+Where there are no votes, candidates stay alike, or as their prior has them.
 
 Label weights: the shares, or the posterior, restricted to S_i and normalised. Features play no part in them. For unseen
 examples a ridge regression of the label weights on the features is kept (`beta`); without features it predicts the
 class shares.
 
-Hyper-parameters: `beta` (1.0), ridge of that regression; Dawid-Skene: `kind` (`"confusion"`, `"one-coin"`).
+Hyper-parameters: `beta` (1.0), ridge of that regression; Dawid-Skene: `kind` (`"averaged"`, `"confusion"`,
+`"one-coin"`).
 
 Complexity: majority O(votes). Dawid-Skene O(votes · c) a round, at most 50 rounds, memory n·c + voters·c² numbers.
 """
@@ -110,18 +111,14 @@ class Majority(VoteEstimator):
     )
 
     def _weights(self, votes: Annotations, candidates: CandidateSets) -> Weights:
-        counted = votes.votes
-        keys = np.repeat(np.arange(votes.n_rows), np.diff(counted.indptr)) * votes.n_classes + counted.indices
-        wanted = candidates.rows * votes.n_classes + candidates.indices
-        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        return normalise(np.where(keys[at] == wanted, counted.data[at], 0.0), candidates)
+        return normalise(on_candidates(fit_voters(votes, kind="majority").posterior, candidates), candidates)
 
 
 class DawidSkene(VoteEstimator):
-    """A confusion matrix of each voter, estimated with the labels; see the docstring of the module.
+    """Models of each voter, estimated with the labels; see the docstring of the module.
 
     Args:
-        kind: `"confusion"` or `"one-coin"` (one reliability for each voter).
+        kind: `"averaged"`, `"confusion"` (a matrix of each voter) or `"one-coin"` (one accuracy of each).
         beta: ridge of the regression that predicts unseen examples, above 0.
         scale, missing, seed: as for every classical method; nothing is drawn at random.
     """
@@ -135,7 +132,7 @@ class DawidSkene(VoteEstimator):
     def __init__(
         self,
         *,
-        kind: str = "confusion",
+        kind: str = "averaged",
         beta: float = 1.0,
         scale: str = "auto",
         missing: str = "error",

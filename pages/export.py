@@ -70,6 +70,7 @@ def tell(run: Run, source: ExportSource) -> None:
     if source.review_summary:
         st.caption(source.review_summary)
     health_notice.show(source.health)
+    health_notice.disputes(run)
 
 
 st.title("Export")

@@ -6,7 +6,7 @@ The same data and seed give every method the same parts and the same sets.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -298,12 +298,14 @@ class SettledSets:
         candidates: with labels that joined the sets.
         prior: (nnz,) float32 of these.
         notes: what is to be said of it.
+        disputed: rows on which the votes alone do not tell whom to believe, the most telling first.
         decided_prior: of a run on decided sets, the prior on those, by voter models fitted with the decisions.
     """
 
     candidates: CandidateSets
     prior: Weights
     notes: tuple[str, ...] = ()
+    disputed: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     decided_prior: Weights | None = None
 
     def applied(self, data: PartialLabelDataset) -> PartialLabelDataset:
@@ -344,7 +346,7 @@ def settled(data: PartialLabelDataset, seed: int, progress: Progress | None = No
     if found.added:
         notes.append(f"{found.added:,} labels that nobody named are likely by the voter models; they joined the sets.")
     if found.voters.verdict:
-        notes.append(found.voters.verdict)
+        notes.insert(0, found.voters.verdict)
     shared = "they share mistakes, and labels they agree on are less sure than they look."
     if data.annotations.n_annotators >= LEAST_WITH_COPIES:
         shared = "they share mistakes, or others are copies of one another; known labels tell."
@@ -353,7 +355,7 @@ def settled(data: PartialLabelDataset, seed: int, progress: Progress | None = No
             f"{pair.first} and {pair.second} agree on {percent(pair.observed, 0)} of {pair.rows:,} examples, "
             f"independent voters would on {percent(pair.expected, 0)}: {shared}"
         )
-    return SettledSets(found.candidates, found.prior, tuple(notes))
+    return SettledSets(found.candidates, found.prior, tuple(notes), found.voters.to_settle)
 
 
 def single_labels(data: PartialLabelDataset) -> npt.NDArray[np.int64] | None:

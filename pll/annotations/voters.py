@@ -24,8 +24,8 @@ says nothing, and the accuracies run away: one coin alone, with accuracies drawn
 *Starts.* With few voters the likelihood of matrices has several maxima. From the shares of the votes, and from each
 voter in turn believed first, the likeliest result is kept; how far the others agree with it says what the votes tell.
 
-*Known labels* are certain in T, and weigh in each voter's model: (counts on known + 5 · C_v) / (number known + 5). From
-`LEAST_KNOWN` on they choose the start.
+*Known labels* are certain in T, and weigh in each matrix, row by row: (counts on known + 5 · C_v) / (number known + 5).
+From `LEAST_KNOWN` on they choose the start where they tell.
 
 *With a classifier* (`fit_voters(classifier=…)`) the class prior of each example is what the classifier says of it, to
 the power η that predicts the votes of examples it has not seen best; the matrices alone are fitted then, since it holds
@@ -93,7 +93,7 @@ KNOWN_WEIGHT = 5.0
 LEAST_AGREEMENT = 0.9
 """Agreement of the starts below which the votes alone do not tell whom to believe."""
 LEAST_KNOWN = 5
-"""Known labels from which they choose the start."""
+"""Known labels from which they may choose the start."""
 LEAST_CHECKED = 20
 """Decided examples from which a voter's accuracy is counted on them alone, and ρ is measured."""
 MOST_STARTS = 12
@@ -129,6 +129,7 @@ class VoterModels:
     disputed : rows on which that start gives another label, the most telling first: those on which the starts are
         sure and differ (mutual information of start and label), one of each label before a second of any
     collapsed : whether the models named other labels than the votes, so that the majority stands in
+    known : number of known labels
     """
 
     annotations: Annotations
@@ -144,6 +145,7 @@ class VoterModels:
     agreement: float
     disputed: Codes
     collapsed: bool
+    known: int
 
     @property
     def product(self) -> Numbers:
@@ -153,12 +155,17 @@ class VoterModels:
         return total
 
     @property
+    def to_settle(self) -> Codes:
+        """The disputed rows, in their order; none where the starts agree well enough, or known labels have chosen."""
+        return self.disputed if self.agreement < LEAST_AGREEMENT and self.known < LEAST_KNOWN else self.disputed[:0]
+
+    @property
     def verdict(self) -> str:
         """A sentence where the votes alone do not tell whom to believe, or the models collapsed; else empty."""
         said = self.annotations
         if self.collapsed:
             return "The models of the voters named other labels than most votes; the labels are those of the majority."
-        if self.agreement >= LEAST_AGREEMENT:
+        if not len(self.to_settle):
             return ""
         who = "Two" if said.n_annotators == 2 else "The"
         voted = int((said.answers_per_row > 0).sum())
@@ -262,6 +269,7 @@ def fit_voters(
         agreement=1.0 if starts is None else starts.agreement,
         disputed=np.empty(0, dtype=np.int64) if starts is None else starts.disputed,
         collapsed=collapsed,
+        known=0 if known is None else int((known >= 0).sum()),
     )
 
 
@@ -358,18 +366,13 @@ class _Starts:
 
     @classmethod
     def of(cls, em: _Maximisation, known: npt.NDArray[np.int64] | None) -> _Starts:
-        """Run all; known labels, where there are `LEAST_KNOWN`, choose the best one, else the likelihood does."""
-        rows = np.empty(0, dtype=np.int64) if known is None else np.flatnonzero(known >= 0)
-        best, best_score, labels = None, (0, -np.inf), []
+        """Run all; the best one is the likeliest, unless known labels speak for another one (`_is_better`)."""
+        best, labels = None, []
         mean, entropy, count = np.zeros_like(em.counted), np.zeros(em.said.n_rows), 0
         for start in em.starts():
             one = em.run_named(start)
-            hits = 0
-            if known is not None and len(rows) >= LEAST_KNOWN:
-                hits = int((one.T[rows].argmax(axis=1) == known[rows]).sum())
-            score = (hits, one.log_likelihood)
-            if best is None or score > best_score:
-                best, best_score = one, score
+            if best is None or _is_better(one, best, known):
+                best = one
             labels.append(one.T.argmax(axis=1))
             mean, entropy, count = mean + one.T, entropy + _entropy(one.T), count + 1
         assert best is not None
@@ -384,6 +387,20 @@ class _Starts:
             turn[at] = np.arange(len(at))
         rows = rows[np.argsort(turn, kind="stable")]
         return cls(best, 1 - len(rows) / max(1, int(voted.sum())), rows)
+
+
+def _is_better(one: _Found, other: _Found, known: npt.NDArray[np.int64] | None) -> bool:
+    """Whether one result names more of the known labels, by more than a standard deviation; else the likelier one is.
+
+    That is √(known labels that one of the two names and the other does not), as in `_mixing`.
+    """
+    rows = np.empty(0, dtype=np.int64) if known is None else np.flatnonzero(known >= 0)
+    if known is not None and len(rows) >= LEAST_KNOWN:
+        mine, theirs = (found.T[rows].argmax(axis=1) == known[rows] for found in (one, other))
+        lead, apart = int(mine.sum()) - int(theirs.sum()), int((mine != theirs).sum())
+        if lead**2 > apart:
+            return lead > 0
+    return one.log_likelihood > other.log_likelihood
 
 
 class _Maximisation:
@@ -456,7 +473,7 @@ class _Maximisation:
             votes = np.log(self.counted + TINY)
             return _Found(kind, _with_known(_softmax(votes if log_prior is None else votes + log_prior), known), votes)
         for _ in range(MOST_ROUNDS):
-            right = self._right(T, known)
+            right = self._right(T)
             if kind == "one-coin":
                 confusions, score = None, np.zeros((1, c))  # rare classes stay candidates
                 # Worse than chance counts for nothing: nobody is taken to mean the opposite of what they say.
@@ -482,18 +499,13 @@ class _Maximisation:
         meant = linear_sum_assignment(named, maximize=True)[1]  # the estimated class that votes for each label mean
         return found if (meant == np.arange(c)).all() else self.run("confusion", found.T[:, meant])
 
-    def _right(self, T: Numbers, known: npt.NDArray[np.int64] | None) -> Numbers:
+    def _right(self, T: Numbers) -> Numbers:
         """(units,) probability that an answer holds the truth, drawn to that of everybody."""
         at, units = self.telling, self.units[self.telling]
         hit = T.ravel()[self.place[at]]
         overall = (hit.sum() + 1) / (self.answers.sum() + 2)
         right = np.bincount(units, hit, minlength=self.n_units) + self.shrinkage * overall
         right = right / (self.answers + self.shrinkage)
-        if known is not None:
-            is_known = known[self.said.rows[at]] >= 0
-            count = np.bincount(units[is_known], self.shares[at][is_known], minlength=self.n_units)
-            hits = np.bincount(units[is_known], hit[is_known], minlength=self.n_units)  # T is certain there
-            right = (hits + KNOWN_WEIGHT * right) / (count + KNOWN_WEIGHT)
         found: Numbers = np.clip(right, 1e-3, 1 - 1e-3)
         return found
 

@@ -1,9 +1,10 @@
 """Labels that follow the decisions: what the conditional logit makes of the examples that nobody has looked at.
 
 After every batch of decisions the labels of the undecided are those of the logit (`pll.review.logit`), whose `source`
-stays the model. They follow from the run, its neighbours and the decisions alone, so nothing of them is stored. Whoever
-takes a change back keeps the run's label of that example, whatever is decided later. What is answered while people
-certify teaches nothing: it judges these labels.
+stays the model; of a run of voter models, those of the voters, fitted anew with the decisions as known labels. They
+follow from the run, its neighbours or votes and the decisions alone, so nothing of them is stored. Whoever takes a
+change back keeps the run's label of that example, whatever is decided later. What is answered while people certify
+teaches nothing: it judges these labels.
 """
 
 from __future__ import annotations
@@ -14,13 +15,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from pll.annotations.voters import fit_voters
 from pll.candidates import CandidateSets
+from pll.dataset import PartialLabelDataset
 from pll.review.decided import OUTSIDE, Decided
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.logit import propose
 from pll.review.signals import ReviewSignals
 from pll.review.state import ReviewState
 from pll.review.tables import Event
+from pll.runs.config import RunConfig
+from pll.weights import Weights, normalise, on_candidates
 
 FEWEST = 5
 """Decisions from which on labels follow."""
@@ -80,7 +85,43 @@ def follow(own: LabelSnapshot, signals: ReviewSignals, decided: Decided, kept: I
     """
     if len(decided) < FEWEST:
         return own
-    weights = propose(signals, decided)
+    return _kept(own, propose(signals, decided), kept)
+
+
+def followed(
+    own: LabelSnapshot,
+    config: RunConfig,
+    data: PartialLabelDataset,
+    signals: ReviewSignals,
+    decided: Decided,
+    kept: Iterable[int] = (),
+) -> LabelSnapshot:
+    """Return the labels as the decisions leave them: `follow`, or of a run of voter models, voters fitted anew.
+
+    Parameters
+    ----------
+    own : LabelSnapshot
+        Of the run.
+    config : RunConfig
+        Of the run.
+    data : PartialLabelDataset
+        Its examples.
+    signals, decided, kept
+        As for `follow`.
+    """
+    said = data.annotations
+    if config.method != "dawid-skene" or said is None:
+        return follow(own, signals, decided, kept)
+    if len(decided) < FEWEST:
+        return own
+    known = np.full(said.n_rows, -1, dtype=np.int64)
+    known[decided.rows] = decided.labels  # "none of these" is −1, and teaches nothing about voters
+    posterior = fit_voters(said, kind=config.params.get("kind", "averaged"), known=known).posterior
+    return _kept(own, normalise(on_candidates(posterior, own.candidates), own.candidates), kept)
+
+
+def _kept(own: LabelSnapshot, weights: Weights, kept: Iterable[int]) -> LabelSnapshot:
+    """Return labels of these weights, but for the rows that keep those of the run."""
     stays = own.candidates.positions(np.array(sorted(kept), dtype=np.int64))
     weights[stays] = own.weights[stays]
     return replace(own, weights=weights, follows=True)

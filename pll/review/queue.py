@@ -58,7 +58,8 @@ class QueueFilter:
         annotator: index of a person who annotated the example; None for any.
         against: with `annotator`, only where that person did not name the identified label.
         undecided: leave out what is decided.
-        rows: only these examples, as chosen on the map; None for any.
+        rows: only these examples; None for any.
+        chosen: what these are, in words.
     """
 
     classes: tuple[int, ...] = ()
@@ -67,6 +68,7 @@ class QueueFilter:
     against: bool = False
     undecided: bool = True
     rows: Rows | None = field(default=None, compare=False)
+    chosen: str = ""
 
     def mask(
         self,

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.review.follow import LabelChanges, changes, follow, teaching_decisions
+from pll.review.follow import LabelChanges, changes, followed, teaching_decisions
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.queue import rank
 from pll.review.session import ReviewSession
@@ -92,7 +92,8 @@ class QueueManager:
             self._ranked = (view.run, len(review.state.all_events))
             decided = teaching_decisions(review.state, review.own.candidates)
             if review.promise is None or not review.current.follows:  # they stay frozen, also after a restart
-                review.follow(follow(review.own, view.signals, decided, review.state.kept))
+                config = self._runs.get(review.own.run).config
+                review.follow(followed(review.own, config, view.data, view.signals, decided, review.state.kept))
             rows = rank(view.signals, decided)
             if review.own.run == view.run:
                 review.set_order("learning", rows)

@@ -12,7 +12,7 @@ from pll.formats.label_frame import Decision
 from pll.review.calibration import Calibration, calibration_of
 from pll.review.database import Database, database_url
 from pll.review.draws import earlier_draws, labels_key
-from pll.review.follow import follow, teaching_decisions
+from pll.review.follow import followed, teaching_decisions
 from pll.review.label_snapshot import LabelSnapshot, review_id
 from pll.review.promise_state import Certified, PromiseInForce, frozen_table
 from pll.review.signals import ReviewSignals
@@ -60,7 +60,8 @@ class Record:
             own: labels of the run. folder: of the run. data: its examples.
         """
         decided = teaching_decisions(self.state, own.candidates)
-        return follow(own, ReviewSignals.of_run(folder, data), decided, self.state.kept)
+        signals = ReviewSignals.of_run(folder, data)
+        return followed(own, folder.config(), data, signals, decided, self.state.kept)
 
     def certified(self, run: str, data: PartialLabelDataset, name: str = "") -> Certified | None:
         """The certificate of all labels of a run of this review; None where none was promised, or not yet earned.

@@ -56,10 +56,11 @@ def load_parts(config: RunConfig, progress: Progress | None = None, *, kept: Set
     train, found = config.decided_sets.applied(parts.train), parts.settled
     if found is None or train.decided is None or train.annotations is None or not (train.decided >= 0).any():
         return replace(parts, train=train)
-    prior = found.decided_prior
+    prior, disputed = found.decided_prior, found.disputed
     if prior is None or len(prior) != train.sets().nnz:  # the decisions say more about the voters
-        prior = settle(train.X, train.annotations, seed=config.seed, known=train.decided).prior_on(train.sets())
-    settled_now = replace(found, decided_prior=prior)
+        again = settle(train.X, train.annotations, seed=config.seed, known=train.decided)
+        prior, disputed = again.prior_on(train.sets()), again.voters.to_settle
+    settled_now = replace(found, decided_prior=prior, disputed=disputed)
     return replace(parts, train=replace(train, prior=prior), settled=settled_now)
 
 
@@ -80,7 +81,7 @@ def vote_sets_of(folder: RunFolder) -> SettledSets | None:
                 names = tuple(arrays["class_names"].tolist())
                 sets = CandidateSets(arrays["indptr"], arrays["indices"], len(names), names)
                 own = arrays["decided_prior"] if place == folder.path and "decided_prior" in arrays else None
-                return SettledSets(sets, arrays["prior"], tuple(arrays["notes"].tolist()), own)
+                return SettledSets(sets, arrays["prior"], tuple(arrays["notes"].tolist()), arrays["disputed"], own)
     return None
 
 
@@ -95,6 +96,7 @@ def save_vote_sets(folder: RunFolder, found: SettledSets | None) -> None:
         "prior": found.prior,
         "class_names": np.array(found.candidates.class_names, dtype=np.str_),
         "notes": np.array(found.notes, dtype=np.str_),
+        "disputed": found.disputed,
     }
     if found.decided_prior is not None:
         arrays["decided_prior"] = found.decided_prior

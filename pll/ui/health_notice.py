@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+import numpy.typing as npt
 import streamlit as st
 
 from pll.analysis.health import Health
+from pll.runs.run import Run
+from pll.runs.run_data import VOTE_SETS_FILE, vote_sets_of
 from pll.ui.format import plain
+from pll.ui.review.queue_controls import DISPUTED, choose_rows
+from pll.ui.routes import go
 
 ICONS = {"healthy": ":material/verified:", "unchecked": ":material/help:", "unhealthy": ":material/warning:"}
 
@@ -19,6 +25,27 @@ IN_SHORT = {
     "flat": "Nothing was learnt.",
     "unsupported": "They are not clearly better than chance.",
 }
+
+
+def disputes(run: Run) -> None:
+    """Say where the votes of a run that has ended do not tell whom to believe, and lead to a review of those."""
+    if not run.folder.path.joinpath(VOTE_SETS_FILE).exists() or run.snapshot().is_active:
+        return
+    sentence, rows = _disputed(run.id, run)
+    if not len(rows):
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.warning(plain(sentence), icon=":material/balance:")
+        if st.button("Settle these", key=f"settle-{run.id}", icon=":material/rate_review:"):
+            choose_rows(run.id, rows, DISPUTED)
+            go("review", run=run.id)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _disputed(run_id: str, _run: Run) -> tuple[str, npt.NDArray[np.int64]]:
+    """The sentence, and the rows in the order of the review."""
+    found = vote_sets_of(_run.folder)
+    return ("", np.empty(0, dtype=np.int64)) if found is None or not found.notes else (found.notes[0], found.disputed)
 
 
 def show(health: Health | None, *, more: Sequence[str] = ()) -> None:

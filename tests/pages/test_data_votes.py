@@ -77,7 +77,7 @@ def test_votes_alone_are_trained_by_voter_models(open_page: Any) -> None:
     next(button for button in page.button if button.label == "Settings").click().run()
     methods = next(box for box in page.selectbox if box.label == "Method")
     assert methods.value == "dawid-skene" and len(methods.options) == 2
-    assert page.session_state["choice"].source.rule == "union"
+    assert page.session_state["choice"].source.rule == "voters"
 
 
 def test_files_of_other_examples_are_refused_in_words(open_page: Any) -> None:

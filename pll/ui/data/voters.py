@@ -30,7 +30,7 @@ OWN = ""
 MOST_SHOWN = 10**6
 """Examples × classes up to which the voter models are fitted while one waits."""
 RULE_TITLES = {
-    "voters": "Weight everybody (voter models and features)",
+    "voters": "Weight everybody (voter models)",
     OWN: "As the data has them",
     "union": "Every label somebody gave",
     "votes": "Labels that several people gave",
@@ -60,7 +60,8 @@ def with_rule(source: Source, data: PartialLabelDataset) -> Source:
     assert said is not None
     names = [name for name in RULE_TITLES if _is_possible(name, data, said)]
     # As in the shell: votes of a file without sets of its own are settled; a dataset of the catalogue stays as it is.
-    weighed = "voters" in names and OWN not in names and has_inputs(data) and bool(source.path or source.votes)
+    is_file = bool(source.path or source.votes)
+    weighed = "voters" in names and OWN not in names and said.n_annotators > 1 and is_file
     default = "voters" if weighed else OWN if OWN in names else "union"
     left, right = st.columns([2, 1], gap="medium")
     with left:

@@ -100,6 +100,7 @@ def apply(tab: ReviewTab, key: str) -> None:
         against=annotator is not None,
         undecided=False,
         rows=tab.filter.rows,
+        chosen=tab.filter.chosen,
     )
     restrict(tab, wanted)
 
@@ -113,25 +114,33 @@ def restrict(tab: ReviewTab, wanted: QueueFilter) -> None:
     tab.again()
 
 
+DISPUTED = "on which the voters disagree, the most telling first"
 CHOSEN = "review-chosen"
-"""Examples chosen elsewhere for the next opening of a review: run and rows."""
+"""Examples chosen elsewhere for the next opening of a review: run, rows, and what they are."""
 
 
-def choose_rows(run: str, rows: Rows) -> None:
-    """Have the review of this run, when this tab opens it next, assign these examples only."""
-    st.session_state[CHOSEN] = (run, rows)
+def choose_rows(run: str, rows: Rows, how: str = "chosen on the map") -> None:
+    """Have the review of this run, when this tab opens it next, assign these examples only, in their order.
+
+    Args:
+        how: what they are, for a caption: "the 12 examples chosen on the map".
+    """
+    st.session_state[CHOSEN] = (run, rows, how)
 
 
 def chosen_rows(tab: ReviewTab, run: str) -> None:
     """Take over what was chosen, and show that it is in force."""
     chosen = st.session_state.pop(CHOSEN, None)
     if chosen is not None and chosen[0] == run:
-        restrict(tab, QueueFilter(undecided=False, rows=chosen[1]))
+        restrict(tab, QueueFilter(undecided=False, rows=chosen[1], chosen=chosen[2]))
+        if chosen[2] == DISPUTED:
+            tab.desk.look_at(chosen[1], "disputed")
+            tab.again()
     rows = tab.filter.rows
     if rows is None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(f"Only the {count(len(rows), 'example')} chosen on the map.", width="content")
+        st.caption(f"Only the {count(len(rows), 'example')} {tab.filter.chosen}.", width="content")
         st.button("All examples", key="review-all", type="tertiary", on_click=restrict, args=(tab, UNFILTERED))
 
 

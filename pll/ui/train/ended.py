@@ -29,6 +29,7 @@ def draw(now: Scene) -> None:
     if "next" not in now.looking.hidden:
         onward(now, result.doubtful)
     health_notice.show(now.snapshot.health, more=chosen.warnings_of(now.run))
+    health_notice.disputes(now.run)
 
 
 def onward(now: Scene, doubtful: int) -> None:

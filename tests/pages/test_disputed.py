@@ -1,0 +1,98 @@
+"""What votes alone cannot tell: it is said, the examples are stored in order, and answers mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pll.catalog.sources import Source
+from pll.review.database import Database
+from pll.review.desk import Desk
+from pll.review.queue_manager import QueueManager
+from pll.review.session import open_review
+from pll.review.store import Store
+from pll.runs.config import RunConfig
+from pll.runs.registry import RunRegistry
+from pll.runs.run import Run
+from pll.runs.run_data import vote_sets_of
+from pll.ui import session
+from pll.ui.review import service
+from tests.page_helpers import button, entered, said
+
+N, CLASSES = 300, 10
+
+
+def two_voters(folder: Path) -> tuple[Source, np.ndarray]:
+    """A file of two voters, of whom one takes six classes for others; and the truth."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, CLASSES, N)
+    good = np.where(rng.random(N) < 0.8, y, rng.integers(0, CLASSES, N))
+    taken_for = rng.permutation(CLASSES)
+    poor = np.where(rng.random(N) < 0.9, np.where(y < 6, taken_for[y], y), rng.integers(0, CLASSES, N))
+    file = folder / "votes.csv"
+    rows = "".join(f"r{i},k{poor[i]:02d},k{good[i]:02d}\n" for i in range(N))
+    file.write_text("id,annotator_1,annotator_2\n" + rows)
+    return Source("votes.csv", str(file), rule="voters"), y
+
+
+def trained(registry: RunRegistry, folder: Path) -> tuple[Run, np.ndarray]:
+    source, y = two_voters(folder)
+    run = registry.start(RunConfig(source, method="dawid-skene", params={}, name="two voters"))
+    run.join(60)
+    return run, y
+
+
+@pytest.fixture
+def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunRegistry]:
+    monkeypatch.setenv("PLL_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("PLL_DATABASE_URL", raising=False)
+    found = RunRegistry(tmp_path / "runs")
+    yield found
+    found.stop_all()
+
+
+def test_the_voters_are_fitted_anew_with_the_answers(registry: RunRegistry, tmp_path: Path) -> None:
+    run, y = trained(registry, tmp_path)
+    kept = vote_sets_of(run.folder)
+    assert kept is not None and len(kept.disputed) > 10
+    assert kept.notes[0].startswith(f"Two voters disagree on {len(kept.disputed)} of {N} examples")
+    manager = QueueManager(open_review(run, Store(Database()), registry.get), registry)
+    names = run.parts().train.class_names
+    desk = Desk(manager.review, "Ada")
+    desk.look_at(kept.disputed)
+    settled = []
+    for _ in range(10):
+        given = desk.next()
+        assert given is not None
+        settled.append(given.row)
+        true = names[y[given.row]]
+        is_there = true in [one.label for one in given.choices]
+        desk.decide(given, "pick" if is_there else "none", true if is_there else None)
+    assert settled == kept.disputed[:10].tolist()
+    manager.rank_now()
+    changed = manager.changes()
+    after = manager.review.current.labels
+    rest = np.setdiff1d(np.arange(N), settled)
+    truth = np.array(names, dtype=object)[y]
+    before = manager.review.own.labels
+    assert len(changed) and (after == truth)[rest].mean() > (before == truth)[rest].mean()
+
+
+def test_the_page_leads_to_the_disputed_examples(open_page: Any, tmp_path: Path) -> None:
+    open_page("home")
+    run, _ = trained(session.registry(), tmp_path)
+    kept = vote_sets_of(run.folder)
+    assert kept is not None
+    page = open_page("train", run=run.id)
+    assert kept.notes[0] in said(page)
+    page = button(page, "Settle these").click().run()
+    page = entered(page.switch_page("../../pages/review.py").run())
+    assert not page.exception
+    tab = page.session_state["review-sitting"][1]
+    assert tab.given.row == kept.disputed[0]
+    assert f"Only the {len(kept.disputed)} examples on which the voters disagree" in said(page)
+    assert service.manager_of(run).review.promise is None

@@ -136,10 +136,11 @@ def write(lines: list[str], rows: int, seeds: int) -> None:
         f"""# Votes: labels from several voters
 
 Written by `python -m benchmarks.votes --rows {rows} --seeds {seeds}`: labels right in %, means of {seeds} seeds;
-{drawn}. In brackets: examples × voters. *One coin* and *Dawid-Skene* (a matrix of each voter) are members of *ours*, which is
-their mean with the majority: what `fit` makes of a file of votes alone. *Claimed* is its mean confidence and should be
-what is right; *error* is the expected calibration error in ten bins. *10 known*: ours with ten true labels, on the
-other examples. *Fit* is PRODEN on the votes and the features or texts (TF-IDF) of the set, on its defaults.
+{drawn}. In brackets: examples ×
+voters. *One coin* and *Dawid-Skene* (a matrix of each voter) are members of *ours*, which is their mean with the
+majority: what `fit` makes of a file of votes alone. *Claimed* is its mean confidence and should be what is right;
+*error* is the expected calibration error in ten bins. *10 known*: ours with ten true labels, on the other examples.
+*Fit* is PRODEN on the votes and the features or texts (TF-IDF) of the set, on its defaults.
 
 No true label is used elsewhere. Which models are averaged, the class prior and the correlation of mistakes were chosen
 on lf_youtube, llm_css_emotion, llm_css_flute, vlm_caltech101, vlm_dtd, crowd_dog, crowd_labelme and crowd_product and

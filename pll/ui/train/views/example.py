@@ -14,7 +14,7 @@ from pll.colors import class_colours, percent, short_names
 from pll.dataset import PartialLabelDataset
 from pll.ui import charts
 from pll.ui.components.gallery import show_picture
-from pll.ui.format import count, plain
+from pll.ui.format import plain
 from pll.ui.view_state import Scene
 
 MOST_FEATURES = 200
@@ -68,7 +68,8 @@ def describe_label(scene: Scene, row: int) -> list[str]:
     """What it is at the epoch in view."""
     sharp, names = scene.frame.sharp, scene.sets.class_names
     label = int(sharp.identified[row])
-    said = [f"{scene.frame.when.lower()}: {names[label]}, {percent(float(sharp.confidence[row]), 0)} sure"]
+    before = "" if scene.is_latest else f"{scene.frame.when.lower()}: "
+    said = [f"{before}{names[label]}, {percent(float(sharp.confidence[row]), 0)} sure"]
     if scene.data.y is not None and scene.data.y[row] >= 0:
         truth = int(scene.data.y[row])
         outside = "" if truth in scene.sets[row] else " — which is not among its candidates"
@@ -83,7 +84,7 @@ def describe_history(
 
     >>> weights = np.array([[0.5, 0.5], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]], dtype=np.float32)
     >>> describe_history([0, 1, 2, 3], weights, ["cat", "dog"], is_whole=True)
-    ['Identified as dog since epoch 2.', 'The label changed once.']
+    ['Identified as dog since 2 of 3.', 'The label changed once.']
     """
     if len(names) == 1:
         return ["It has one candidate, so its label is certain."]
@@ -94,8 +95,8 @@ def describe_history(
     since = epochs[1 + (int(moves[-1]) + 1 if len(moves) else 0)]
     times = {0: "never", 1: "once", 2: "twice"}.get(len(moves), f"{len(moves)} times")
     changes = "The label never changed" if times == "never" else f"The label changed {times}"
-    stored = "" if is_whole else f", as far as the {count(len(epochs), 'stored epoch')} tell"
-    return [f"Identified as {names[top[-1]]} since epoch {since}.", f"{changes}{stored}."]
+    stored = "" if is_whole else f", as far as {len(epochs):,} stored moments tell"
+    return [f"Identified as {names[top[-1]]} since {since} of {epochs[-1]}.", f"{changes}{stored}."]
 
 
 def story_chart(
@@ -132,7 +133,7 @@ def story_chart(
             hovertemplate="%{customdata}: %{y:.1f} %<extra></extra>",
             customdata=np.full(len(drawn), names[k], dtype=object),
         )
-    charts.dress(figure, "Its label weights", "epoch", "label weight, %")
+    charts.dress(figure, "How sure each of its labels was", "", "%")
     figure.update_yaxes(range=[0, 100])
     charts.over_epochs(figure, total, viewed)
     table = pd.DataFrame(weights, columns=list(names))

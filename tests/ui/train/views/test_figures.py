@@ -51,9 +51,9 @@ def test_the_story_of_one_example():
 def test_the_life_of_one_example():
     weights = np.array([[0.5, 0.5], [0.6, 0.4], [0.4, 0.6], [0.6, 0.4], [0.7, 0.3]], dtype=np.float32)
     settled, changes = describe_history([0, 1, 2, 3, 4], weights, ["cat", "dog"], is_whole=True)
-    assert "cat since epoch 3" in settled and "twice" in changes
+    assert "cat since 3 of 4" in settled and "twice" in changes
     settled, changes = describe_history([0, 10, 20], weights[[0, 1, 4]], ["cat", "dog"], is_whole=False)
-    assert "cat since epoch 10" in settled and "never" in changes and "3 stored epochs" in changes
+    assert "cat since 10 of 20" in settled and "never" in changes and "3 stored moments" in changes
     assert "one candidate" in describe_history([0, 1], weights[:2, :1], ["cat"], is_whole=True)[0]
     assert len(describe_history([0], weights[:1], ["cat", "dog"], is_whole=True)) == 1  # nothing has changed yet
 

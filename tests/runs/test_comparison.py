@@ -169,7 +169,7 @@ def test_steps_are_of_all_lanes_and_change_nothing(registry: RunRegistry, data: 
 @pytest.mark.slow
 def test_pauses_and_stops_change_nothing(registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     what = usual(data, params={"epochs": 20})
-    undisturbed = [result_of(run.folder) for run in ended(registry.start(*what)).runs]
+    undisturbed = [result_of(run.folder) for run in ended(registry.start(*what)).lanes]
     spy = Spy(monkeypatch)
     comparison = registry.start(*what)
     for disturb in ("pause", "stop", "pause", "stop"):
@@ -178,7 +178,7 @@ def test_pauses_and_stops_change_nothing(registry: RunRegistry, data: Path, monk
         getattr(comparison, disturb)()
         wait_for(lambda: comparison.snapshot().state in ("paused", "stopped"), disturb)
         stood = len(spy.turns)
-        states = {run.snapshot().state for run in comparison.lanes}
+        states = {lane.snapshot_from_disk().state for lane in comparison.lanes}
         assert states == {"paused" if disturb == "pause" else "stopped"}  # each lane says so by itself
         assert len(spy.turns) == stood
         comparison.resume()
@@ -445,7 +445,7 @@ def test_finished_runs_are_compared(registry: RunRegistry, data: Path) -> None:
 DRIVER = """
 import sys
 from pathlib import Path
-from pll.runs import fit_loop, run_data
+from pll.runs import fit_loop
 from pll.runs.lanes import USUAL, lane_configs
 from pll.runs.registry import RunRegistry
 from tests.run_helpers import config

@@ -34,7 +34,7 @@ def test_a_second_run_in_several_processes_waits_to_be_resumed(
     run.resume()
     run.join(60)
     assert run.snapshot().state == "finished" and run.snapshot().error is None
-    assert "processes" not in run.folder.about()["run"]
+    assert run.folder.about()["run"]["processes"] == 1
 
 
 def test_more_processes_than_the_machine_has_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,17 +9,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from pll.candidates import CandidateSets
 from pll.dataset import UNKNOWN
 from pll.errors import UserError
 from pll.formats.tabular.cells import join_column
 from pll.weights import Weights, sharpness
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COLUMNS = (
     *("id", "identified_label", "confidence", "margin", "entropy"),
@@ -87,6 +89,8 @@ def labels_frame(
     >>> frame[["id", "identified_label", "confidence", "candidates", "source"]].values.tolist()
     [['a', 'cat', 0.75, 'cat|dog', 'model'], ['b', 'dog', 1.0, 'dog', 'model']]
     """
+    import pandas as pd  # half a second that the home page need not wait for
+
     names = np.array([*candidates.class_names, None], dtype=object)  # −1, unknown, indexes the last
     n = len(candidates)
     rows = np.asarray(ids, dtype=np.str_).astype(object)
@@ -130,6 +134,8 @@ def candidate_cells(candidates: CandidateSets) -> npt.NDArray[np.object_]:
 
 
 def _text(values: npt.NDArray[np.object_]) -> pd.Series[Any]:
+    import pandas as pd
+
     try:
         return pd.Series(values, dtype="str")  # None is a missing value
     except UnicodeEncodeError as error:  # half a surrogate pair, as JSON can bring it

@@ -187,6 +187,9 @@ class ReviewTab(MessageHandler):
             is_ = f"not {label}" if kind == "eliminate" else SAID.get(kind, label)
             self.said = f"Saved: {given.example} is {is_}."
             self.manager.keep_up()
+            review = self.manager.review
+            if review.promise is not None and review.promise.status(review.state, review.asked).done:
+                self.again()  # this answer was the last one needed, and the next example is out already
 
     def _undo(self, nonce: str) -> None:
         step = self.desk.undo(token=nonce)

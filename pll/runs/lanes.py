@@ -66,7 +66,10 @@ def why_not(method: str, data: PartialLabelDataset, params: Mapping[str, Any] | 
     settings = {name: value for name, value in (params or {}).items() if name in known}
     if kind.adds_labels:
         return f"{kind.title} adds labels to candidate sets, and lanes share theirs; train it on its own."
-    obstacles = advise(kind(**settings), data).obstacles
+    try:
+        obstacles = advise(kind(**settings), data).obstacles
+    except UserError as error:  # sets from which this method cannot learn
+        return str(error)
     return obstacles[0] if obstacles else None
 
 

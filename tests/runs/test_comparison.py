@@ -18,6 +18,7 @@ import pytest
 import torch
 
 from pll.analysis.protocol import Parts
+from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.export.run_export import export_source
@@ -380,6 +381,8 @@ def test_who_cannot_be_a_lane_and_why() -> None:
     assert why_not("pn-oracle", partly) is not None
     assert why_not("proden", known, {"model": "convnet"}) is not None  # a table has no pixels
     assert why_not("ipal", known, {"model": "convnet"}) is None
+    whole = replace(known, candidates=CandidateSets.from_mask(np.ones((40, 4), dtype=bool)))
+    assert "ruled out" in str(why_not("ga", whole))
 
 
 # ---- found again -----------------------------------------------------------------------------------------------------

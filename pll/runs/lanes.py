@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import prod
 from typing import Any
 
 from pll.dataset import PartialLabelDataset
@@ -62,6 +63,8 @@ def why_not(method: str, data: PartialLabelDataset, params: Mapping[str, Any] | 
     kind = METHODS[method]
     if kind.needs_truth and (data.y is None or bool((data.y < 0).any())):
         return f"{kind.title} learns from the true label of every example, which this data does not have."
+    if kind.needs_features and not prod(data.input_shape):
+        return f"{kind.title} learns from features, and this data has none."
     known = kind().get_params()
     settings = {name: value for name, value in (params or {}).items() if name in known}
     if kind.adds_labels:

@@ -383,6 +383,8 @@ def test_who_cannot_be_a_lane_and_why() -> None:
     assert why_not("ipal", known, {"model": "convnet"}) is None
     whole = replace(known, candidates=CandidateSets.from_mask(np.ones((40, 4), dtype=bool)))
     assert "ruled out" in str(why_not("ga", whole))
+    bare = replace(known, X=np.zeros((40, 0), dtype=np.float32))
+    assert "features" in str(why_not("proden", bare))
 
 
 # ---- found again -----------------------------------------------------------------------------------------------------

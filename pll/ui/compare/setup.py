@@ -166,7 +166,10 @@ def settings(choice: ChosenData, data: PartialLabelDataset, methods: Sequence[st
         with right:
             seed = st.number_input("Seed", 0, 2**31 - 1, choice.seed, key="compare_seed", help=HELP["seed"])
             if data.y is not None and (data.is_test is None or not data.is_test.any()):
-                share = st.slider("Held out to test on, %", 0, 50, 20, 5, key="compare_holdout", help=HELP["holdout"])
+                usually = 20 if choice.source.path is None else 0  # every row of a user's own file gets a label
+                share = st.slider(
+                    "Held out to test on, %", 0, 50, usually, 5, key=f"compare_holdout_{usually}", help=HELP["holdout"]
+                )
                 holdout = share / 100 or None
         chosen = {"model": model, "epochs": int(epochs), "lr": lr, "batch_size": batch}
         # Settings that were not changed stay each method's own default.

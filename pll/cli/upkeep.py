@@ -67,6 +67,6 @@ def labelstudio(run: str, url: str | None) -> None:
         made = connect(database, folder.path.name)
     finally:
         database.close()
-    print("In Label Studio: Settings, Model, Connect Model; choose Basic authentication. The secret is shown once.")
-    address = (url or "http://localhost:8501").rstrip("/")
-    print_result(url=f"{address}/labelstudio/{folder.path.name}", user=made.user, secret=made.secret)
+    print("In Label Studio: Settings, Model, Connect Model; give url_with_secret as the address. It is shown once.")
+    address = f"{(url or 'http://localhost:8501').rstrip('/')}/labelstudio/{folder.path.name}"
+    print_result(url=address, user=made.user, secret=made.secret, url_with_secret=made.inside(address))

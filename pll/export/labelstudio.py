@@ -36,7 +36,7 @@ from pll.runs.run import Run
 
 Json = Mapping[str, Any]
 
-ANNOTATED = ("ANNOTATION_CREATED", "ANNOTATION_UPDATED")
+ANNOTATED = ("ANNOTATION_CREATED", "ANNOTATION_UPDATED", "ANNOTATIONS_CREATED")
 DELETED = ("ANNOTATION_DELETED", "ANNOTATIONS_DELETED")
 TRAIN = "START_TRAINING"
 
@@ -213,11 +213,11 @@ class Backend:
         self.manager.learnt()
         action = str(event.get("action", ""))
         if action in ANNOTATED:
-            said = self._store(_object(event, "annotation"), _object(event, "task"))
+            pairs = zip(_objects(event, "annotation"), _objects(event, "task"), strict=False)
+            said = " ".join([self._store(annotation, task) for annotation, task in pairs])
         elif action in DELETED:
-            many = event.get("annotations")
-            gone = many if isinstance(many, list) else [_object(event, "annotation")]
-            said = self._take_back([one.get("id") for one in gone if isinstance(one, dict)])
+            name = "annotations" if "annotations" in event else "annotation"
+            said = self._take_back([one.get("id") for one in _objects(event, name)])
         elif action == TRAIN:
             run = self.manager.teacher.begin(by="Label Studio")
             return f"Training on the decisions has started: run {run.id}."
@@ -340,6 +340,12 @@ def _object(of: Json, name: str) -> Json:
     if not isinstance(value, dict):
         raise UserError(f"The request has no object {name!r}.")
     return value
+
+
+def _objects(of: Json, name: str) -> list[Json]:
+    """One object or a list of them; Label Studio sends several that came at once as a list."""
+    value = of.get(name)
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else [_object(of, name)]
 
 
 def _choices(annotation: Json) -> list[str]:

@@ -27,6 +27,20 @@ class Credentials:
     user: str
     secret: str
 
+    def inside(self, url: str) -> str:
+        """Return an address with user and secret in it.
+
+        Label Studio sends the user and password of its form with everything but webhooks, which it sends to the
+        address alone; of an address with both in it, every request carries them.
+
+        Examples
+        --------
+        >>> Credentials("candid", "s").inside("http://localhost:8501/labelstudio/r")
+        'http://candid:s@localhost:8501/labelstudio/r'
+        """
+        scheme, _, rest = url.partition("://")
+        return f"{scheme}://{self.user}:{self.secret}@{rest}"
+
 
 def connect(database: Database, run: str, *, by: str | None = None) -> Credentials:
     """Make a new secret for a run; the one before, if any, no longer works.

@@ -16,6 +16,7 @@ from __future__ import annotations
 import copy
 import gc
 import importlib
+import inspect
 import io
 import os
 import weakref
@@ -288,11 +289,12 @@ class SharedTrainer(Trainer):
             self._draw_apart()
         with ranks.connected():
             devices = [X.device] if X.device.type == "cuda" else None
-            self.forward = DistributedDataParallel(
-                _synchronised(self.network),
-                device_ids=devices,
-                forward_sync_buffers=False,  # every rank computes the same running statistics
-            )
+            # Every rank computes the same running statistics; `forward_sync_buffers` is new in torch 2.13.
+            known = inspect.signature(DistributedDataParallel).parameters
+            apart: dict[str, Any] = {
+                "forward_sync_buffers" if "forward_sync_buffers" in known else "broadcast_buffers": False
+            }
+            self.forward = DistributedDataParallel(_synchronised(self.network), device_ids=devices, **apart)
         ranks.trainers.add(self)
 
     def release(self) -> None:

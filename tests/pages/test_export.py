@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from pll.catalog.sources import Source
 from pll.export import EXPORTS
@@ -129,9 +130,9 @@ def test_label_studio_is_connected_and_disconnected(open_page: Any) -> None:
     page.session_state["labelstudio"] = True  # the expander, opened
     page = button(page.run(), "Connect Label Studio").click().run()
     assert not page.exception
-    address, _, secret = (one.value for one in page.code[:3])
-    assert address.endswith(f"/labelstudio/{run.id}")
-    user, secret = secret.split("\n")
+    address = urlsplit(page.code[0].value)
+    assert address.path.endswith(f"/labelstudio/{run.id}")
+    user, secret = str(address.username), str(address.password)
     assert opens(service.store().database, run.id, user, secret)
     page = button(page, "Disconnect").click().run()
     assert not opens(service.store().database, run.id, user, secret)

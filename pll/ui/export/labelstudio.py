@@ -62,16 +62,16 @@ def panel(run: Run) -> None:
     if not connected:
         return
     here, inside = addresses(str(st.context.url or ""), run.id)
-    st.markdown("In Label Studio: *Settings → Model → Connect Model*, authentication *Basic*.")
-    st.code(here, language=None)
-    if inside != here:
-        st.caption("Where Label Studio runs in Docker on this machine:")
-        st.code(inside, language=None)
+    st.markdown("In Label Studio: *Settings → Model → Connect Model*, with this address:")
     if made is None:
-        st.caption("The secret was shown once. Make a new one if it is lost; the old one then stops working.")
+        st.code(here, language=None)
+        st.caption("The secret in it was shown once. Make a new one if it is lost; the old one then stops working.")
     else:
-        st.code(f"{made.user}\n{made.secret}", language=None)
-        st.caption("User and secret. The secret is not shown again.")
+        st.code(made.inside(here), language=None)
+        if inside != here:
+            st.caption("Where Label Studio runs in Docker on this machine:")
+            st.code(made.inside(inside), language=None)
+        st.caption(f"It holds the user {made.user} and the secret, which is not shown again.")
         if st.button("Test connection", icon=":material/network_check:"):
             st.dataframe(pd.DataFrame(tried(run.id, made)), hide_index=True, key="labelstudio-test")
     latest = recent_requests(run.id)

@@ -52,7 +52,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from pll.annotations.data import Annotations
 from pll.errors import UserError
@@ -635,8 +635,8 @@ def voter_cards(models: VoterModels, known: npt.NDArray[np.int64] | None = None)
 
 
 def _interval(hits: float, count: float) -> tuple[float, float]:
-    low = 0.0 if hits <= 0 else float(beta.ppf(0.025, hits, count - hits + 1))
-    high = 1.0 if hits >= count else float(beta.ppf(0.975, hits + 1, count - hits))
+    low = 0.0 if hits <= 0 else float(betaincinv(hits, count - hits + 1, 0.025))
+    high = 1.0 if hits >= count else float(betaincinv(hits + 1, count - hits, 0.975))
     return low, high
 
 

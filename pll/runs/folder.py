@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 from zipfile import BadZipFile
 
 import numpy as np
@@ -39,7 +39,6 @@ import pll
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.io import json_text, write_json, write_text
-from pll.methods.recipe import Recipe, read_recipe
 from pll.runs.config import RunConfig
 from pll.runs.manifest import (
     CONFIG_FILE,
@@ -56,6 +55,9 @@ from pll.runs.manifest import (
 )
 from pll.training.metrics import METRICS
 from pll.weights import Outside
+
+if TYPE_CHECKING:
+    from pll.methods.recipe import Recipe
 
 State = Literal["queued", "running", "paused", "stopped", "failed", "interrupted", "finished"]
 """`interrupted` is written when another process of the training has ended, and stands for `queued`, `running` and
@@ -256,7 +258,11 @@ class RunFolder:
             UserError: recipe.json cannot be read.
         """
         file = self.path / "recipe.json"
-        return read_recipe(file) if file.exists() else None
+        if not file.exists():
+            return None
+        from pll.methods.recipe import read_recipe  # it imports torch, and the page of all runs reads no recipe
+
+        return read_recipe(file)
 
     def save_recipe(self, recipe: Recipe) -> None:
         """Write recipe.json: settings that were chosen, and everything that was tried."""

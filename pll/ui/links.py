@@ -213,8 +213,9 @@ def _asked_for(missing: Sequence[Source], what: str) -> list[Source]:
         given = [session.keep_upload(one.name, one.getvalue()) for one in uploaded]
         session.remember_uploads(given)
         return given
-    known = [one for one in (session.last_upload(), *session.last_uploads()) if one is not None]
-    return [one for one in known if any((one.sha256 or "").startswith(it.sha256 or "") for it in missing)]
+    return [
+        one for one in session.last_uploads() if any((one.sha256 or "").startswith(it.sha256 or "") for it in missing)
+    ]
 
 
 def _is_here(share: Share, what: str) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NoReturn, get_args
+from typing import TYPE_CHECKING, Literal, NoReturn, TypeVar, get_args
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -31,6 +31,9 @@ from pll.ui import login
 
 if TYPE_CHECKING:
     from pll.ui.view_state import RunView
+
+
+T = TypeVar("T")
 
 
 def registry() -> RunRegistry:
@@ -198,12 +201,12 @@ def dataset(source: Source) -> PartialLabelDataset:
         UserError: it cannot be read.
     """
     if not source.rule and not source.classes:
-        return _dataset(data_key(source), lambda: mapped(source).dataset if source.vote_files else source.load())
+        return kept_dataset(data_key(source), lambda: mapped(source).dataset if source.vote_files else source.load())
     # Read once for all rules, and for whatever becomes of its classes.
     if not source.rule:
         plain = replace(source, classes={})
-        return _dataset(data_key(source), lambda: with_classes(dataset(plain), source.classes))
-    return _dataset(data_key(source), lambda: by_rule(dataset(replace(source, rule="")), Rule.parse(source.rule)))
+        return kept_dataset(data_key(source), lambda: with_classes(dataset(plain), source.classes))
+    return kept_dataset(data_key(source), lambda: by_rule(dataset(replace(source, rule="")), Rule.parse(source.rule)))
 
 
 def mapped(source: Source) -> Mapped:
@@ -212,28 +215,12 @@ def mapped(source: Source) -> Mapped:
     Raises:
         UserError: they cannot be read or joined.
     """
-    return _mapped(_votes_key(source), source.with_votes)
+    return kept_votes(votes_key(source), source.with_votes)
 
 
-def mapped_if_read(source: Source) -> Mapped | None:
-    """Return `mapped` if it is cached, else None."""
-    with suppress(_NotYet):
-        return _mapped(_votes_key(source), _not_yet)
-    return None
-
-
-def keep_mapped(source: Source, found: Mapped) -> Mapped:
-    """Keep votes that were read elsewhere as `mapped` would."""
-    return _mapped(_votes_key(source), lambda: found)
-
-
-def _votes_key(source: Source) -> str:
+def votes_key(source: Source) -> str:
+    """Return a cache key of the files of votes, whatever becomes of their classes."""
     return data_key(replace(source, rule="", classes={}))
-
-
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _mapped(key: str, _read: Callable[[], Mapped]) -> Mapped:
-    return _read()
 
 
 def data_key(source: Source) -> str:
@@ -252,12 +239,20 @@ def choice_key(choice: ChosenData) -> str:
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def _dataset(key: str, _read: Callable[[], PartialLabelDataset]) -> PartialLabelDataset:
-    return _read()
+def kept_dataset(key: str, _make: Callable[[], PartialLabelDataset]) -> PartialLabelDataset:
+    """Data that was read, by `data_key`."""
+    return _make()
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def _prepared(key: str, _make: Callable[[], PartialLabelDataset]) -> PartialLabelDataset:
+def kept_votes(key: str, _make: Callable[[], Mapped]) -> Mapped:
+    """Examples joined with files of votes, by `votes_key`."""
+    return _make()
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def kept_prepared(key: str, _make: Callable[[], PartialLabelDataset]) -> PartialLabelDataset:
+    """Data with features and candidate sets, by `choice_key`."""
     return _make()
 
 
@@ -269,28 +264,11 @@ def _not_yet() -> NoReturn:
     raise _NotYet
 
 
-def dataset_if_read(source: Source) -> PartialLabelDataset | None:
-    """Return the data of a source if it is cached, else None."""
+def if_cached(cached: Callable[[str, Callable[[], T]], T], key: str) -> T | None:
+    """Return what one of the caches (`kept_dataset`, `kept_votes`, `kept_prepared`) has under a key, else None."""
     with suppress(_NotYet):
-        return _dataset(data_key(source), _not_yet)
+        return cached(key, _not_yet)
     return None
-
-
-def prepared_if_made(choice: ChosenData) -> PartialLabelDataset | None:
-    """Return `dataset_with_candidates` if it is cached, else None."""
-    with suppress(_NotYet):
-        return _prepared(choice_key(choice), _not_yet)
-    return None
-
-
-def keep_dataset(source: Source, data: PartialLabelDataset) -> PartialLabelDataset:
-    """Keep data that was read elsewhere (in the background, say) as `dataset` would."""
-    return _dataset(data_key(source), lambda: data)
-
-
-def keep_prepared(choice: ChosenData, data: PartialLabelDataset) -> PartialLabelDataset:
-    """Keep data that was prepared elsewhere as `dataset_with_candidates` would."""
-    return _prepared(choice_key(choice), lambda: data)
 
 
 def with_candidates_made(
@@ -322,7 +300,7 @@ def dataset_with_candidates(choice: ChosenData) -> PartialLabelDataset:
     Raises:
         UserError: the data cannot be read, or nothing can be learnt from it.
     """
-    return _prepared(choice_key(choice), lambda: with_candidates_made(choice, dataset(choice.source)))
+    return kept_prepared(choice_key(choice), lambda: with_candidates_made(choice, dataset(choice.source)))
 
 
 def uploads_folder() -> Path:
@@ -352,20 +330,14 @@ def keep_upload(name: str, content: bytes) -> Source:
 
 def remember_uploads(sources: Sequence[Source]) -> None:
     """Remember kept files as the last ones of this tab."""
-    st.session_state["upload"], st.session_state["uploads"] = sources[0], list(sources)
+    st.session_state["uploads"] = list(sources)
 
 
 def forget_upload() -> None:
     """Forget the uploaded files."""
-    for name in ("upload", "uploads"):
-        st.session_state.pop(name, None)
-
-
-def last_upload() -> Source | None:
-    """Return the last uploaded file; the uploader itself forgets it on a change of page."""
-    return st.session_state.get("upload")
+    st.session_state.pop("uploads", None)
 
 
 def last_uploads() -> list[Source]:
-    """Return all files of the last upload, in the order of their choice."""
+    """Return the files of the last upload, in the order of their choice; the uploader forgets them with its page."""
     return list(st.session_state.get("uploads", ()))

@@ -37,7 +37,7 @@ def shown(page: Any) -> dict[str, str]:
 
 def told(page: Any, **roles: str) -> Any:
     """The page after roles were told, as the table of columns keeps them."""
-    source = page.session_state["upload"]
+    source = page.session_state["uploads"][0]
     page.session_state[f"columns-{source.sha256}-"] = roles
     return page.run()
 
@@ -140,7 +140,7 @@ def test_spellings_are_joined_said_and_undone_with_a_click(open_page: Any) -> No
     page = button(page, "Join spellings").click().run()
     assert chosen(page).classes == {"N/A": None, "?": None}
     page = page.switch_page("../../pages/data.py").run()
-    source = page.session_state["upload"]
+    source = page.session_state["uploads"][0]
     page.session_state[f"classes-{source.sha256}"] = {"late": "delayed", "?": "?"}  # as the table keeps it
     assert "3 classes (?, delayed, lost)" in understood(page.run())
     button(page, "Undo all").click().run()

@@ -134,7 +134,7 @@ def test_no_page_renders_names(open_page: Any, evil: RunConfig) -> None:
     check(open_page("train", link="1", data=EVIL[1]))
     check(open_page("train", link="1", **{EVIL[1]: EVIL[0]}))
     data = open_page("data")
-    data.session_state["upload"] = evil.source
+    data.session_state["uploads"] = [evil.source]
     check(data.run())
 
 

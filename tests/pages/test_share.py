@@ -116,10 +116,10 @@ def test_a_file_has_to_be_given_again(open_page: Any, tmp_path: Any) -> None:
     assert "One file is needed" in said(page)
     assert "points" in said(page) and str(source.sha256)[:16] in said(page)
     assert session.registry().all() == []
-    page.session_state["upload"] = session.keep_upload("other.npz", b"something else")
+    page.session_state["uploads"] = [session.keep_upload("other.npz", b"something else")]
     page.run()
     assert session.registry().all() == []  # what this tab brought before is not it
-    page.session_state["upload"] = source
+    page.session_state["uploads"] = [source]
     page.run()
     ended(page)
     (run,) = session.registry().all()

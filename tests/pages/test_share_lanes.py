@@ -147,10 +147,10 @@ def test_a_file_is_asked_for_and_another_one_is_not_taken(open_page: Any, tmp_pa
     assert not page.exception
     assert "One file is needed" in said(page) and "points" in said(page)
     assert str(source.sha256)[:16] in said(page)
-    page.session_state["upload"] = session.keep_upload("other.npz", b"something else")
+    page.session_state["uploads"] = [session.keep_upload("other.npz", b"something else")]
     page.run()
     assert session.registry().comparisons() == []
-    page.session_state["upload"] = source
+    page.session_state["uploads"] = [source]
     page.run()
     _, comparison = ended(page)
     assert {run.config.source.sha256 for run in comparison.lanes} == {source.sha256}

@@ -67,7 +67,7 @@ def offer_download(entry: Entry) -> None:
     )
     _by_hand(entry)
     if found is not None:
-        session.keep_dataset(Source(entry.name), found)
+        session.kept_dataset(session.data_key(Source(entry.name)), lambda: found)
         st.rerun()
 
 

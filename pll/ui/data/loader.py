@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import streamlit as st
 
@@ -12,9 +14,12 @@ from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.features import contents, suggested
 from pll.formats.checks import readable
+from pll.formats.votes import Mapped
+from pll.runs.background import Report
 from pll.ui import background, session
 from pll.ui.session import ChosenData
 
+T = TypeVar("T")
 LARGE = 30 * 2**20
 """Bytes from which a file is read in the background: below, it takes about a second."""
 HUGE = 250 * 2**20
@@ -47,18 +52,46 @@ def read(source: Source) -> PartialLabelDataset | None:
     Raises:
         UserError: a small file cannot be read. Of a large one the page says so.
     """
-    size = size_of(source)
+    size, key, title = size_of(source), session.data_key(source), f"Reading {source.name}"
     if size < LARGE:
         with st.spinner("Reading…"):
             return session.dataset(source)
-    data = session.dataset_if_read(source)
-    key = f"read {session.data_key(source)}"
-    if data is not None:
-        return data
-    if size >= HUGE and background.board().get(key) is None and not _asked(key, size):
+    is_begun = session.if_cached(session.kept_dataset, key) or background.board().get(f"reading {key}")
+    if size >= HUGE and is_begun is None and not _asked(key, size):
         return None
-    found = background.result_of(key, f"Reading {source.name}", source.load, slot="reading")
-    return None if found is None else session.keep_dataset(source, found)
+    return in_background(session.kept_dataset, key, title, source.load, "reading")
+
+
+def read_votes(source: Source) -> Mapped | None:
+    """The examples of a source joined with its votes; otherwise as `read`.
+
+    Raises:
+        UserError: small files cannot be read or joined.
+    """
+    if size_of(source) < LARGE:
+        with st.spinner("Reading votes…"):
+            return session.mapped(source)
+    key = session.votes_key(source)
+    return in_background(session.kept_votes, key, f"Reading {source.name}", source.with_votes, "reading votes")
+
+
+def in_background(
+    kept: Callable[[str, Callable[[], T]], T], key: str, title: str, work: Callable[[Report], T], slot: str
+) -> T | None:
+    """What the work returns, kept under this key; None while it is at work, as the page says then.
+
+    Parameters
+    ----------
+    kept
+        A cache of `session`.
+    key, title, work, slot
+        See `background.result_of`.
+    """
+    known = session.if_cached(kept, key)
+    if known is not None:
+        return known
+    found = background.result_of(f"{slot} {key}", title, work, slot=slot)
+    return None if found is None else kept(key, lambda: found)
 
 
 def _asked(key: str, size: int) -> bool:
@@ -79,14 +112,9 @@ def prepared(choice: ChosenData, data: PartialLabelDataset) -> PartialLabelDatas
     """
     if not is_slow(choice, data):
         return session.dataset_with_candidates(choice)
-    made = session.prepared_if_made(choice)
-    if made is not None:
-        return made
     work = partial(session.with_candidates_made, choice, data)
-    found = background.result_of(
-        f"prepare {session.choice_key(choice)}", "Getting the data ready", work, slot="preparing"
-    )
-    return None if found is None else session.keep_prepared(choice, found)
+    key = session.choice_key(choice)
+    return in_background(session.kept_prepared, key, "Getting the data ready", work, "preparing")
 
 
 def is_slow(choice: ChosenData, data: PartialLabelDataset) -> bool:

@@ -11,7 +11,7 @@ import streamlit as st
 from pll.catalog.sources import Source
 from pll.errors import UserError
 from pll.formats.votes import FEW_CLASSES, VOTES, Mapped
-from pll.ui import background, session
+from pll.ui import session
 from pll.ui.data import loader
 from pll.ui.format import count
 
@@ -41,7 +41,7 @@ def mapped_votes(source: Source) -> Source | None:
         return None
     if set(chosen) != set(proposed):
         source = replace(source, options={**source.options, "class_names": chosen})
-    found = _read(source)
+    found = loader.read_votes(source)
     if found is None:
         return None
     odd = [f"{count(found.errors, 'request')} failed"] if found.errors else []
@@ -55,7 +55,7 @@ def mapped_votes(source: Source) -> Source | None:
 def _classes(source: Source) -> Sequence[str] | None:
     """The classes of the data, else those that the answers seem to name; None while files are read."""
     try:
-        found = _read(source)
+        found = loader.read_votes(source)
     except UserError as error:
         if not str(error).startswith(FEW_CLASSES):
             raise
@@ -77,19 +77,6 @@ def _chips(source: Source, proposed: Sequence[str]) -> Sequence[str]:
         key=f"{_key(source)}-classes",
         persist_state="session",
     )
-
-
-def _read(source: Source) -> Mapped | None:
-    """The votes; large files are read in the background."""
-    known = session.mapped_if_read(source)
-    if known is not None:
-        return known
-    if loader.size_of(source) < loader.LARGE:
-        with st.spinner("Reading votes…"):
-            return session.mapped(source)
-    key = f"votes {session.data_key(source)}"
-    found = background.result_of(key, f"Reading {source.name}", source.with_votes, slot="reading")
-    return None if found is None else session.keep_mapped(source, found)
 
 
 def _key(source: Source) -> str:

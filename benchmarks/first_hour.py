@@ -375,7 +375,7 @@ HEAD = """\
 
 <!-- Written by `python -m benchmarks.first_hour --write`. -->
 
-Six files made like those that people bring (`benchmarks/first_hour.py` makes them, with truth that only it knows), and
+Files made like those that people bring (`benchmarks/first_hour.py` makes them, with truth that only it knows), and
 the way of each from Home to the downloaded labels: the real app in an empty `PLL_HOME`, in Chromium, everything left as
 the pages propose it. The drop of the file is one click; the seconds are of one walk on {cores} cores shared with other
 work, the search for settings in them. *Right* is the share of labels that are the true ones, *majority* what the most

@@ -29,7 +29,7 @@ from pll.synthesis import flip_binomial
 from pll.weights import sharpness
 
 OUT = Path(__file__).parents[1] / "docs" / "outside.md"
-SHARES = (0.0, 0.1, 0.2, 0.4)
+SHARES = (0.0, 0.2)
 COLUMNS = ("PRODEN", "PRODEN-outside", "told", "rate", "found")
 
 KNOWN, MOST = 0.1, 2_000
@@ -56,7 +56,7 @@ def main() -> None:
     """Measure, and write the page."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--only", default="digits,MNIST,Lost,BirdSong,Yeast,Control")
+    parser.add_argument("--only", default="digits,satimage,Lost,BirdSong,MNIST")
     parser.add_argument("--known", default=";".join(TAUGHT))
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--cache", type=Path)
@@ -146,15 +146,19 @@ run's `outside.npz` (`miss`, `rows`, `labels`).
 In %, medians of at most {seeds} seeds; linear models, default settings. *Swap*: the truth is replaced by a wrong label;
 *remove*: it is left out (only of sets with another label). *Told*: PRODEN with the truth put back into the sets that
 miss it, which no method can know. *Rate*: the estimated share of sets that miss the truth. *Found*: the share of the
-missing truths in the first fifth of the review order *Set probably wrong*, of those that fit into it.
+missing truths in the fifth whose sets most probably miss the truth, of those that fit into it.
 
 | data | truth | missing | PRODEN | PRODEN-outside | gain | told | rate | found | seeds |
 |---|---|---|---|---|---|---|---|---|---|
 {chr(10).join(rows)}
 
-Sets: digits, MNIST (10,000 drawn anew for each seed) and Synthetic Control binomial with q = .5, Yeast with q = .3;
-Lost and BirdSong as published. Choices were made on seeds 0 and 1 of digits and Lost and on one cell of BirdSong, so
-their figures are not independent of them; Synthetic Control was not looked at before.{missing}
+Sets: digits, satimage (2,000 rows drawn anew for each seed) and MNIST (10,000) binomial with q = .5; Lost and
+BirdSong as published. Neighbours came in after choices on seed 10 of digits, satimage, Lost and 2,000 rows of
+BirdSong, where 20 % of the truths missed (swap, remove; told the truth): digits 87.6 → 90.2, 85.4 → 88.3 (96.8);
+satimage 83.7 → 85.2, 80.0 → 79.3 (90); Lost 57.8 → 58.7, 54.1 → 54.6 (89); BirdSong 60.7 → 62.1, 50.5 → 50.6 (86).
+Labels of 15 neighbours alone, or of four rounds of them, were not better there; the neighbours as a prior of the
+candidates too were, on digits and satimage (92.3, 91.2; 87.0, 82.5), and worse on Lost (56.1, 53.0), whose neighbours
+share wrong candidates.{missing}
 
 ## With some labels known
 
@@ -295,6 +299,13 @@ def _flipped(name: str, q: float, rows: int | None = None) -> Callable[[Path, in
     return load
 
 
+def _satimage(folder: Path, seed: int) -> Problem:
+    with np.load(folder / "tables" / "satimage.npz", allow_pickle=True) as file:
+        X, y = file["X"].astype(np.float32), file["y"].astype(np.int64)
+    rows = np.random.default_rng([seed, 9]).permutation(len(y))[:2_000]
+    return X[rows], flip_binomial(y[rows], 6, 0.5, seed), y[rows]
+
+
 def _published(file: str) -> Callable[[Path, int], Problem]:
     def load(folder: Path, seed: int) -> Problem:
         data = formats.read(folder / file)
@@ -307,10 +318,9 @@ def _published(file: str) -> Callable[[Path, int], Problem]:
 PROBLEMS: dict[str, Callable[[Path, int], Problem]] = {
     "digits": _flipped("digits", 0.5),
     "MNIST": _flipped("mnist", 0.5, 10_000),
+    "satimage": _satimage,
     "Lost": _published("lost.mat"),
     "BirdSong": _published("BirdSong.mat"),
-    "Yeast": _flipped("yeast", 0.3),
-    "Control": _flipped("synthetic-control", 0.5),
 }
 
 

@@ -3,22 +3,28 @@
 Idea: before training, estimate how often sets miss the truth and which of them do; then train as PRODEN does, with the
 label weights
 
-    w_i = (1 − m_i) · p|S_i + m_i · p|A_i
+    w_ij = (1 − m_i) p_j / Σ_{k ∈ S_i} p_k on S_i,   w_ia = m_i for the label a_i that is added
 
-p|S is the softmax restricted to the given set and p|A that restricted to A_i, at most `SLOTS` labels added to the set;
-the miss probability m_i stays as it was estimated. If the estimated miss rate is below `LEAST_RATE`, or held-out
+where the miss probability m_i stays as it was estimated. If the estimated miss rate is below `LEAST_RATE`, or held-out
 examples do not distinguish the sets from chance, nothing is added and the method is PRODEN, to the last bit.
 
 The estimate, from examples that a classifier has not seen (in-sample estimates come out far too low):
 
 1. Linear classifiers learn in `FOLDS` folds from w_ij ∝ p_j on S_i and λ_i p_j off it, for each miss rate ρ of `RATES`
    and each weight decay of `DECAYS`, with λ_i = ρ / (1 − ρ) · |S_i| / (c − |S_i|).
-2. For each of them, a temperature T ≥ 1 of the logits and a miss rate ρ(|S|) = σ(a + b |S|) are fitted to the held-out
-   examples, by the likelihood Σ_i log[(1 − ρ) P(S_i) / |S_i| + ρ (1 − P(S_i)) / (c − |S_i|)]. The rate may depend on
-   the size: where the truth was left out, sets are smaller; where another label took its place, they are not. The
-   temperature may not flatten: doubt about the classifier would explain all that is missing.
-3. The classifier with the largest likelihood gives m_i = ρ P(A) / [(1 − ρ) P(S) (c − |S|) / |S| + ρ P(A)] with
-   P(A) = 1 − P(S), and the labels A_i that are likeliest off S_i.
+2. For each of them, a factor α ≥ 1 of the logits z and a miss rate ρ(|S|) = σ(a + b |S|) are fitted to the held-out
+   examples, by the likelihood Σ_i log[(1 − ρ) P(S_i) / |S_i| + ρ (1 − P(S_i)) / (c − |S_i|)], and the likeliest is
+   kept. The rate may depend on the size: where the truth was left out, sets are smaller; where another label took its
+   place, they are not. The factor may not flatten: doubt about the classifier would explain all that is missing.
+3. If the rate reaches `LEAST_RATE`, neighbours are asked too: N_ij is the mean share 1[j ∈ S_r] / |S_r| of j in the
+   sets of the `NEIGHBOURS` nearest examples r, without x_i. P ∝ exp(α z + β log N), with α and β fitted as before; the
+   rate stays that of step 2, since sets that neighbours share (the names of one scene of a film) would explain it away.
+4. m_i = ρ P(A) / [(1 − ρ) P(S) (c − |S|) / |S| + ρ P(A)] with P(A) = 1 − P(S); a_i is the likeliest label off S_i.
+
+What neighbours' sets say goes back to PL-kNN, and that it finds truths outside the set to SARI (Lv et al., 2024),
+which takes the label with most of the neighbours' weight in every round. Rounds were tried here, with the weights of
+the round before in place of the sets: the fitted rate falls to a half, for the neighbours have then learnt from the
+set in question.
 
 Where labels are known of some examples (`truth=` in Python, the decisions of a review in a run), at least `LEAST_KNOWN`
 of them, they teach instead what step 2 can only guess. A ridge logistic regression g learns them and nothing else; it
@@ -26,12 +32,13 @@ and the classifier of step 1 make a logarithmic opinion pool p ∝ exp(α z + β
 1, 1986), whose α and β are fitted to the known labels, out of fold; and the log-odds that a set misses the truth are
 a + log(|S| / (c − |S|)) + b log(P(A) / P(S)), with a and b fitted to which of the known labels their sets had missed.
 
-Label weights: as above, of the given set and the added labels; `candidates_` holds both.
+Label weights: as above, of the given set and the added label; `candidates_` holds both.
 
 Hyper-parameters: those of PRODEN; they do not change the estimate, but for `scale` and `seed`.
 
-Complexity: 30 linear fits of `EPOCHS` epochs, as batched products, on at most `MOST_WORK` / (c·d) examples; then PRODEN
-with at most `SLOTS` further candidates an example.
+Complexity: 36 linear fits of `EPOCHS` epochs, as batched products, on at most `MOST_WORK` / (c·d) examples; where
+truths are missing, the distances of all examples to at most `MOST_NEAR` of them; then PRODEN with one further
+candidate.
 
 The size-independent form, with fixed ρ, goes back to a prototype of this project; see docs/outside.md for what it is
 worth, and where it fails: sets that are nearly uninformative, and classes that distractors always accompany.
@@ -47,26 +54,29 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from scipy.optimize import minimize
+from scipy.sparse import csr_array
 from scipy.special import expit, log_expit, logit, logsumexp
+from sklearn.neighbors import NearestNeighbors
 
 from pll.candidates import CandidateSets
 from pll.colors import percent
 from pll.methods.base import Task
+from pll.methods.classical import blocks
 from pll.methods.deep import scaled
 from pll.methods.names import TITLES
+from pll.methods.neighbours import BLOCK
 from pll.methods.proden import PRODEN
 from pll.training.batched import BatchedModels, Steps
 from pll.training.metrics import Hook, no_hook
-from pll.training.scaling import fit_scaling
+from pll.training.scaling import CLIP, fit_scaling
 from pll.weights import Outside, Weights, carried_over
 
 RATES = (0.001, 0.05, 0.1, 0.2, 0.3, 0.45)
 DECAYS = (1e-3, 1e-2)
 FOLDS = 3
 EPOCHS = 60
-SLOTS = 3
 LEAST = 0.01
-"""Miss probability from which an example gets added labels."""
+"""Miss probability from which an example gets an added label."""
 LEAST_RATE = 0.03
 """Estimated miss rate below which nothing is added: classifiers that are wrong and sure look like so many misses."""
 MOST_WORK = 2 * 10**8
@@ -75,6 +85,11 @@ FEWEST = 2_000
 """Examples that are drawn even so."""
 PIECE = 10**7
 """Numbers computed at a time."""
+NEIGHBOURS = 15
+MOST_NEAR = 50_000
+"""Examples among which neighbours are searched."""
+SMOOTHED = 0.5
+"""Share of a uniform distribution that is added to what neighbours say."""
 
 LEAST_KNOWN = 20
 """Decided labels from which a classifier is taught them."""
@@ -110,7 +125,7 @@ class PRODENOutside(PRODEN):
     outside_: Outside
 
     def grown(self, task: Task, *, hook: Hook | None = None) -> Task:
-        """Return the task with the labels added that may be true though they are off the set."""
+        """Return the task with the label added to sets that may miss the truth."""
         outside = task.outside
         if outside is None:
             self.stage_ = "Looking for sets that miss the truth"
@@ -146,14 +161,33 @@ def _note(outside: Outside) -> str:
     )
 
 
-@dataclass(frozen=True)
-class _Rates:
-    """Fitted temperature and miss rate of one classifier: σ(a + b·(s − mean) / spread), and the likelihood."""
+@dataclass(frozen=True, eq=False)
+class _MissModel:
+    """What tells the label of an example: P ∝ exp(Σ_k weights_k · sources_k), and the miss rate σ(a + b·u).
 
-    log_temperature: float
+    u is the size of the set, less the mean and over the deviation; the log-odds that a set misses the truth are
+    a + b·u + log(s / (c − s)) + told · log(P(A) / P(S)).
+    """
+
+    weights: Numbers
     a: float
     b: float
     log_likelihood: float
+    told: float = 1.0
+
+    def scores(self, sources: Numbers) -> Numbers:
+        """(m, c) logarithms of P, but for a constant of each row, for sources (m, K, c)."""
+        scores: Numbers = np.einsum("k,mkc->mc", self.weights, sources)
+        return scores
+
+    def miss(self, scores: Numbers, sets: CandidateSets, u: Numbers) -> tuple[Numbers, Integers]:
+        """(m,) miss probabilities, 0 where the set is full, and the likeliest label off each set."""
+        inside, size = sets.mask(), sets.sizes
+        full = size == sets.n_classes
+        off = np.where(inside & ~full[:, None], -np.inf, scores)
+        told = logsumexp(off, axis=1) - logsumexp(np.where(inside, scores, -np.inf), axis=1)
+        odds = self.a + self.b * u + np.log(size) - np.log(np.maximum(sets.n_classes - size, 1)) + self.told * told
+        return np.where(full, 0.0, expit(odds)), off.argmax(axis=1)
 
 
 def find_outside(
@@ -195,34 +229,81 @@ def find_outside(
     drawn = np.sort(order)
     models = [_train(inputs, candidates, prior, drawn[fold[drawn] != held], seed, hook) for held in range(FOLDS)]
     sizes = candidates.sizes.astype(np.float64)
-    centre, spread = float(sizes.mean()), max(float(sizes.std()), 1e-9)
+    u = (sizes - sizes.mean()) / max(float(sizes.std()), 1e-9)
     z = np.empty((len(drawn), len(models[0].settings), c), dtype=np.float32)
     for held in range(FOLDS):
         at = np.flatnonzero(fold[drawn] == held)
         z[at] = models[held].logits(inputs[torch.from_numpy(drawn[at])])
     sets = candidates.take(drawn)
-    u = ((sets.sizes - centre) / spread).astype(np.float64)
     fitted = []
     for g in range(z.shape[1]):
         hook()
-        fitted.append(_fit_rates(z[:, g].astype(np.float64), sets, u))
-    best = int(np.argmax([rates.log_likelihood for rates in fitted]))
-    rates = fitted[best]
-    pool = None
-    if known is not None and undecided is not None and _can_teach(known[drawn]):
-        at = np.flatnonzero(known[drawn] >= 0)
-        pool = _fit_pool(inputs, z[at, best].astype(np.float64), drawn[at], known, undecided.take(drawn[at]), hook)
+        fitted.append(_fitted(z[:, g : g + 1].astype(np.float64), sets, u[drawn]))
+    best = int(np.argmax([one.log_likelihood for one in fitted]))
+    for model in models:
+        model.keep(best)
+    evidence, sources = fitted[best], z[:, best : best + 1].astype(np.float64)
+    teaches = known is not None and undecided is not None and _can_teach(known[drawn])
     # Against a classifier that says nothing, whose likelihood is that of a class at random (BIC, three numbers).
-    if pool is None and rates.log_likelihood + len(drawn) * np.log(c) < 1.5 * np.log(len(drawn)):
+    if not teaches and evidence.log_likelihood + len(drawn) * np.log(c) < 1.5 * np.log(len(drawn)):
         return nothing
-    miss, rows, labels = _judged(inputs, candidates, models, best, rates, fold, (sizes - centre) / spread, hook, pool)
+    near = None
+    if teaches or float(evidence.miss(evidence.scores(sources), sets, u[drawn])[0].mean()) >= LEAST_RATE:
+        near = _NearSets(inputs, candidates, prior, drawn, hook)
+        sources = np.concatenate([sources, near.logs(drawn)[:, None]], axis=1)
+        evidence = _fitted(sources, sets, u[drawn], evidence)
+    taught = None
+    if teaches:
+        assert known is not None and undecided is not None
+        at = np.flatnonzero(known[drawn] >= 0)
+        own = evidence.scores(sources[at])
+        evidence, taught = _taught_evidence(inputs, evidence, own, drawn[at], known, undecided.take(drawn[at]), hook)
+    miss, added = np.zeros(n, dtype=np.float32), np.zeros(n, dtype=np.int64)
+    for held, part in _pieces(fold, c):
+        hook()
+        own = models[held].logits(inputs[torch.from_numpy(part)]).astype(np.float64)
+        if near is not None:
+            own = np.concatenate([own, near.logs(part)[:, None]], axis=1)
+        if taught is not None:
+            own = np.concatenate([own, taught(inputs[torch.from_numpy(part)].numpy())[:, None]], axis=1)
+        miss[part], added[part] = evidence.miss(evidence.scores(own), candidates.take(part), u[part])
+    miss[miss < LEAST] = 0.0
     if known is not None:
         miss[known >= 0] = 0.0
-        left = known[rows] < 0
-        rows, labels = rows[left], labels[left]
     if float(miss.mean()) < LEAST_RATE:
         return Outside(candidates, candidates, miss)
-    return Outside.of(candidates, rows, labels, miss)
+    rows = np.flatnonzero(miss)
+    return Outside.of(candidates, rows, added[rows], miss)
+
+
+class _NearSets:
+    """The nearest of the drawn examples for each example, and what their sets say."""
+
+    def __init__(
+        self, X: torch.Tensor, candidates: CandidateSets, prior: Weights | None, drawn: Integers, hook: Hook
+    ) -> None:
+        points = X.clamp(-CLIP, CLIP).numpy()
+        among = drawn[:: -(-len(drawn) // MOST_NEAR)]
+        search = NearestNeighbors().fit(points[among])
+        k = min(NEIGHBOURS, len(among) - 1)
+        found = []
+        for rows in blocks(len(points), BLOCK):
+            hook()
+            at = among[search.kneighbors(points[rows], k + 1, return_distance=False)]
+            own = at == np.arange(rows.start, rows.stop)[:, None]
+            own[~own.any(axis=1), -1] = True
+            found.append(at[~own].reshape(-1, k))
+        self._at = np.concatenate(found)
+        shares = candidates.uniform_weights() if prior is None else prior
+        self._shares = csr_array((shares, candidates.indices, candidates.indptr), shape=candidates.shape)
+
+    def logs(self, rows: Integers) -> Numbers:
+        """(m, c) logarithms of the smoothed mean shares N."""
+        at = self._at[rows]
+        c, k = self._shares.shape[1], at.shape[1]
+        total = sum((self._shares[at[:, r]].toarray() for r in range(k)), np.zeros((len(rows), c)))
+        logs: Numbers = np.log((total / k + SMOOTHED / c) / (1 + SMOOTHED))
+        return logs
 
 
 class _Fold:
@@ -277,97 +358,38 @@ def _prior_table(prior: Weights, candidates: CandidateSets, rows: Integers) -> t
     return torch.from_numpy(table)
 
 
-def _fit_rates(z: Numbers, sets: CandidateSets, u: Numbers) -> _Rates:
-    """Fit temperature and miss rate to logits (n, c) of examples that were not learnt from."""
-    n, c = z.shape
+def _fitted(sources: Numbers, sets: CandidateSets, u: Numbers, rate_of: _MissModel | None = None) -> _MissModel:
+    """Fit the weights of sources (n, K, c) of examples that were not learnt from, and the miss rate, or keep one."""
+    n, count, c = sources.shape
     inside = sets.mask()
     size = sets.sizes.astype(np.float64)
     log_in, log_off = np.log(size), np.log(np.maximum(c - size, 1))
 
     def likelihood(v: Numbers) -> tuple[float, Numbers]:
-        scores = z * np.exp(v[0])
+        weights, (a, b) = v[:count], v[count:]
+        scores = np.einsum("k,nkc->nc", weights, sources)
         total = logsumexp(scores, axis=1)
         with np.errstate(divide="ignore"):
             mass_in = logsumexp(np.where(inside, scores, -np.inf), axis=1)
             mass_off = np.where(size < c, logsumexp(np.where(inside, -np.inf, scores), axis=1), -np.inf)
-        odds = v[1] + v[2] * u
+        odds = a + b * u
         given, missed = log_expit(-odds) + mass_in - total - log_in, log_expit(odds) + mass_off - total - log_off
         each = np.logaddexp(given, missed)
         m = np.exp(missed - each)
         part = np.where(inside, mass_in[:, None], mass_off[:, None])
         posterior = np.exp(scores - part) * np.where(inside, (1 - m)[:, None], m[:, None])
-        slope = ((posterior - np.exp(scores - total[:, None])) * scores).sum(axis=1)  # d/d log T
+        slopes = np.einsum("nc,nkc->k", posterior - np.exp(scores - total[:, None]), sources) / n
         rest = m - expit(odds)
-        gradient = np.array([slope.mean() - 2e-4 * v[0], rest.mean(), (rest * u).mean() - 2e-3 * v[2]])
-        return -float(each.mean()) + 1e-4 * v[0] ** 2 + 1e-3 * v[2] ** 2, -gradient
+        apart = weights - 1
+        gradient = np.array([*(slopes - 2e-4 * apart), rest.mean(), (rest * u).mean() - 2e-3 * b])
+        return -float(each.mean()) + 1e-4 * float(apart @ apart) + 1e-3 * b**2, -gradient
 
-    found = minimize(likelihood, np.array([0.0, -2.0, 0.0]), jac=True, method="L-BFGS-B", bounds=_BOUNDS)
-    t, a, b = (float(value) for value in found.x)
-    return _Rates(t, a, b, -n * (float(found.fun) - 1e-4 * t**2 - 1e-3 * b**2))
-
-
-_BOUNDS = ((0.0, 2.0), (-9.0, 2.0), (-2.0, 2.0))
-
-
-def _judged(
-    X: torch.Tensor,
-    candidates: CandidateSets,
-    models: list[_Fold],
-    best: int,
-    rates: _Rates,
-    fold: Integers,
-    u: Numbers,
-    hook: Hook,
-    pool: _OpinionPool | None,
-) -> tuple[npt.NDArray[np.float32], Integers, Integers]:
-    """(n,) miss probabilities; rows and labels to add."""
-    n, c = candidates.shape
-    miss = np.zeros(n, dtype=np.float32)
-    rows, labels = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-    for model in models:
-        model.keep(best)
-    for held, part in _pieces(fold, c):
-        hook()
-        z = models[held].logits(X[torch.from_numpy(part)])[:, 0].astype(np.float64)
-        z = z * np.exp(rates.log_temperature) if pool is None else pool.logits(z, X[torch.from_numpy(part)])
-        sets = candidates.take(part)
-        inside, size = sets.mask(), sets.sizes
-        odds = (
-            (rates.a + rates.b * u[part] if pool is None else pool.a) + np.log(size) - np.log(np.maximum(c - size, 1))
-        )
-        mass_in = logsumexp(np.where(inside, z, -np.inf), axis=1)
-        full = size == c
-        off = np.where(inside & ~full[:, None], -np.inf, z)
-        told = logsumexp(off, axis=1) - mass_in
-        m = np.where(full, 0.0, expit(odds + (told if pool is None else pool.b * told)))
-        m[m < LEAST] = 0.0
-        miss[part] = m
-        doubted = np.flatnonzero(m > 0)
-        top = np.argsort(-off[doubted], axis=1, kind="stable")[:, :SLOTS]
-        usable = ~np.take_along_axis(inside[doubted], top, axis=1)
-        at, place = np.nonzero(usable)
-        rows.append(part[doubted[at]])
-        labels.append(top[at, place])
-    return miss, np.concatenate(rows), np.concatenate(labels)
-
-
-@dataclass(frozen=True, eq=False)
-class _OpinionPool:
-    """Model learnt from decided labels: a logarithmic opinion pool of two classifiers, and its weight off the set.
-
-    p ∝ exp(α z + β log g), with z the logits of the classifier that learnt from candidate sets and g one that learnt
-    the decided labels alone. The log-odds that a set misses the truth are a + log(s / (c − s)) + b log(P(A) / P(S)).
-    """
-
-    alpha: float
-    beta: float
-    a: float
-    b: float
-    taught: Callable[[Rows], Numbers]
-
-    def logits(self, z: Numbers, X: torch.Tensor) -> Numbers:
-        """(m, c) for logits z and scaled features."""
-        return self.alpha * z + self.beta * self.taught(X.numpy())
+    start = (-2.0, 0.0) if rate_of is None else (rate_of.a, rate_of.b)
+    bounds = ((-9.0, 2.0), (-2.0, 2.0)) if rate_of is None else tuple((value, value) for value in start)
+    bounds = ((1.0, 7.4), (0.0, 4.0))[:count] + bounds
+    found = minimize(likelihood, np.array([*np.ones(count), *start]), jac=True, method="L-BFGS-B", bounds=bounds)
+    a, b = found.x[count:]
+    return _MissModel(found.x[:count], float(a), float(b), -n * float(found.fun))
 
 
 def _can_teach(known: Integers) -> bool:
@@ -375,14 +397,17 @@ def _can_teach(known: Integers) -> bool:
     return len(labels) >= LEAST_KNOWN and len(np.unique(labels)) >= 2
 
 
-def _fit_pool(
-    X: torch.Tensor, z: Numbers, rows: Integers, known: Integers, sets: CandidateSets, hook: Hook
-) -> _OpinionPool:
-    """Teach a classifier the decided labels of `rows` alone, and fit the numbers of the pool to these labels.
+def _taught_evidence(
+    X: torch.Tensor, evidence: _MissModel, z: Numbers, rows: Integers, known: Integers, sets: CandidateSets, hook: Hook
+) -> tuple[_MissModel, Callable[[Rows], Numbers]]:
+    """Teach a classifier the decided labels of `rows` alone; fit its weight, that of the rest and the odds of a miss.
 
     Args:
-        z: (k, c) logits of the other classifier for these rows, which it has not seen.
+        z: (k, c) scores of the evidence for these rows, which it has not seen.
         sets: their k sets before people decided.
+
+    Returns:
+        the evidence with the classifier as its last source, and the classifier.
     """
     own, y, c = X[torch.from_numpy(rows)].numpy(), known[rows], z.shape[1]
     fold = np.arange(len(rows)) % TAUGHT_FOLDS
@@ -404,12 +429,13 @@ def _fit_pool(
         return value, np.array([(off * z).sum(), (off * logs).sum()]) / len(y) + POOL_RIDGE * (v - 1)
 
     alpha, beta = minimize(loss, np.ones(2), jac=True, method="L-BFGS-B", bounds=((0, 5), (0, 5))).x
-    a, b = _fit_odds(alpha * z + beta * logs, sets, y)
-    return _OpinionPool(float(alpha), float(beta), a, b, _taught(own, y, c, strength))
+    a, told = _fit_odds(alpha * z + beta * logs, sets, y)
+    weights = np.array([*(alpha * evidence.weights), beta])
+    return _MissModel(weights, a, 0.0, evidence.log_likelihood, told), _taught(own, y, c, strength)
 
 
 def _fit_odds(z: Numbers, sets: CandidateSets, y: Integers) -> tuple[float, float]:
-    """Fit a and b of `_OpinionPool` to which of k decided examples had sets without the label; a ridge holds b to 1."""
+    """Fit a and the factor `told` to which of k decided sets lack the label; a ridge holds the factor to 1."""
     size, c, inside = sets.sizes, sets.n_classes, sets.mask()
     open_rows = size < c
     missed = ~inside[np.arange(len(y)), y][open_rows]

@@ -15,7 +15,7 @@ from pll.candidates import CandidateSets, with_sets
 from pll.errors import UserError
 from pll.methods import PRODEN, PRODENOutside
 from pll.methods.base import Task
-from pll.methods.outside import LEAST_RATE, POOL_RIDGE, SLOTS, _fit_odds, find_outside
+from pll.methods.outside import LEAST_RATE, NEIGHBOURS, POOL_RIDGE, SMOOTHED, _fit_odds, _NearSets, find_outside
 from pll.synthesis import flip_binomial
 from pll.training.layouts import DenseLayout, PaddedLayout, SharedLayout
 from pll.weights import Outside, checked_prior, restricted_softmax
@@ -42,9 +42,19 @@ def test_missing_truths_are_counted_found_and_put_back(how: str) -> None:
     first = np.argsort(-found.outside_.miss, kind="stable")[:120]
     assert missing[first].sum() > 0.6 * missing.sum()
     added = found.candidates_.sizes - sets.sizes
-    assert added.max() <= SLOTS and (added[found.outside_.miss == 0] == 0).all()
+    assert added.max() == 1 and (added[found.outside_.miss == 0] == 0).all()
     sums = np.add.reduceat(found.label_weights_ * found.outside_.added, found.candidates_.indptr[:-1])
     np.testing.assert_allclose(sums, np.where(added > 0, found.outside_.miss, 0), atol=1e-5)
+
+
+def test_what_neighbours_say_by_loops() -> None:
+    points, drawn = torch.from_numpy(X[:60]), np.arange(0, 60, 2)
+    sets = SETS.take(np.arange(60))
+    logs = _NearSets(points, sets, None, drawn, lambda: None).logs(np.arange(60))
+    for i in range(60):
+        others = sorted((r for r in drawn if r != i), key=lambda r: float(((X[i] - X[r]) ** 2).sum()))[:NEIGHBOURS]
+        mean = np.mean([np.isin(np.arange(10), sets[r]) / len(sets[r]) for r in others], axis=0)
+        np.testing.assert_allclose(np.exp(logs[i]), (mean + SMOOTHED / 10) / (1 + SMOOTHED), atol=1e-6)
 
 
 def test_what_says_nothing_adds_nothing() -> None:

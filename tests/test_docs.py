@@ -14,12 +14,12 @@ ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FILE = re.compile(r"(?<![\w/.-])((?:pll|pages|tests|tools|benchmarks)/[\w/-]+\.(?:py|js|css|md|npz))\b")
 MODULE = re.compile(r"(?<![\w./\"-])(pll(?:\.[a-z_]\w*)+(?:\.[A-Z]\w*)?)\b")
-EXAMPLES = {"pll/methods/centroids.py", "pll/formats/tools/svmlight.py"} | {
+EXAMPLES = {"pll/methods/centroids.py", "pll/formats/tabular/feather.py"} | {
     "pll/ui/train/views/set_sizes.py",
     "tests/methods/test_centroids.py",
 }
 """Files that CONTRIBUTING.md has the reader write."""
-EXAMPLE_MODULES = {"pll.methods.centroids", "pll.formats.tools.svmlight"}
+EXAMPLE_MODULES = {"pll.methods.centroids", "pll.formats.tabular.feather"}
 
 
 def texts() -> list[Path]:

@@ -9,12 +9,20 @@ learning rate and weight decay, by what they predict for inner held-out examples
 
 - covering rate: share of held-out examples whose argmax over all classes is among their candidates (PLENCH, ICLR 2025,
   names it for this);
-- log-likelihood of the candidate set, log Σ_S p, mean over held-out examples, the logits divided by the temperature
-  that makes it largest: a model must not lose because it is too sure of itself.
+- log-likelihood of the candidate set with *flip rates* r_jb, the rates at which label b joins the sets of class j,
+  log P(S | x) = log Σ_{j∈S} p_j Π_{b∈S, b≠j} r_jb Π_{b∉S} (1 − r_jb), mean over held-out examples (`set_likelihood`);
+  the logits are divided by the temperature that makes log Σ_S p largest: a model must not lose because it is too sure
+  of itself. Where labels come in pairs, a model that takes one label for two classes covers as much, but explains
+  the sets less well.
 
-Both are computed after a few numbers of epochs, so that the number of epochs is chosen as well. Of the configurations
-that do not cover significantly less than the one that covers most (paired, 5 %), the one with the highest
-log-likelihood is chosen; one whose training diverges only where all do. No true label is used.
+The likelihood decides after a few numbers of epochs which configurations go on, and in the end which one is chosen, at
+one of the last numbers of epochs: label weights settle late. The defaults stay where no other is likelier by more than
+the standard error of the paired difference; what diverges is chosen only where all do.
+
+Where labels have companions, that is where rates by class explain the held-out sets better than one rate for all, by
+more than `COMPANIONS` nats (97.5 %), only linear models without radial basis functions are chosen. More flexible ones
+then learn sets, companions included: such a model covers more and its label weights settle on companions, which no
+held-out set can tell. No true label is used.
 
 All configurations are trained with PRODEN's objective, those of one representation and model as one batched model
 (`pll.training.batched`). After each stage the weaker ones are dropped (successive halving). A method with another
@@ -40,7 +48,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from scipy.stats import binomtest, rankdata
+from scipy.special import logsumexp, softmax
+from scipy.stats import binomtest
 from torch import Tensor
 
 from pll.candidates import CandidateSets
@@ -74,7 +83,7 @@ class Trial:
         settings: of the method.
         stage: 1, 2, …; later stages have fewer configurations.
         covering_rate: share in [0, 1].
-        log_likelihood: mean of log Σ_S p of held-out examples, at the best temperature.
+        log_likelihood: mean of log P(S | x) of held-out examples, with flip rates; see `set_likelihood`.
         loss: mean training loss of the last epoch.
     """
 
@@ -98,7 +107,7 @@ class Recipe:
         default_covering_rate: that of the default settings.
         constant_covering_rate: that of the best constant label.
         certain: share of bootstrap samples of the held-out examples in which the chosen configuration is at least as
-            likely as those of other representations or models that cover as much; 1 where there is no other.
+            likely as those of other representations or models; 1 where there is no other.
         examples, held_out, folds: how many examples were used, held out in all, and in how many parts.
         seed: of the search.
         complete: False where it was stopped.
@@ -159,8 +168,8 @@ class Recipe:
             )
         if self.certain is not None:
             sentences.append(
-                f"In {percent(self.certain, 0)} of bootstrap samples of them no other representation or model that "
-                "covers as much explains the candidate sets better."
+                f"In {percent(self.certain, 0)} of bootstrap samples of them no other representation or model explains "
+                "the candidate sets better."
             )
         return (*sentences, *self.warnings, *self.notes)
 
@@ -294,6 +303,13 @@ SHALLOW = "shallow-mlp"
 BATCHED = ("linear", SHALLOW)
 MIXED = 0.01
 """Share of the uniform distribution in the class probabilities: one confident mistake must not decide."""
+MOST_CLASSES = 200
+"""With more classes all flip rates are taken to be equal: c² rates of a few thousand examples say nothing."""
+COMPANIONS = 0.2
+"""Gain of rates by class in log-likelihood; -.04 to .08 for uniform flips, .5 to 2.5 on real sets and pairs."""
+_RATE_PARTS, _RATE_ROUNDS = 4, 3
+_PSEUDO = 2.0
+"""Examples with the mean rate that are added to those of a class."""
 TEMPERATURES = (0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 5.0)
 OWN = 3
 """Configurations of PRODEN's search that another method is tried with, beside its defaults."""
@@ -304,7 +320,7 @@ KEPT = (1.0, 0.35, 0.12, 0.06)
 
 
 def search(problem: Problem, *, hook: Hook = no_hook, progress: Progress = lambda share, work: None) -> Recipe:
-    """Choose settings by covering rate and log-likelihood of held-out candidate sets; see the docstring of the module.
+    """Choose settings by the log-likelihood of held-out candidate sets; see the docstring of the module.
 
     Args:
         problem: the data, and what is fixed.
@@ -571,6 +587,7 @@ class _Contest:
         self.alive = list(range(len(self.entries)))
         self.trials: list[tuple[int, int, int]] = []  # entry, epochs, stage
         self.own: list[int] = []  # entries of the method itself
+        self.companions = False  # whether labels have some
         self._done = 0.0
         loss = (problem.defaults | problem.given).get("loss")
         self._top_loss = math.log(problem.candidates.n_classes) if loss == "ce" else None
@@ -623,11 +640,13 @@ class _Contest:
 
     def _note(self, entry: _Configuration, place: int, epochs: int, found: Sequence[tuple[Values, ...]]) -> None:
         """Keep what `_measured` found of a configuration, for every part."""
-        inside, log_likelihood, evidence, agreed = (
-            np.concatenate(arrays)[:, place] for arrays in zip(*found, strict=True)
-        )
+        inside, log_p, evidence, agreed = (np.concatenate(arrays)[:, place] for arrays in zip(*found, strict=True))
         entry.covered[epochs] = inside
-        entry.log_likelihood[epochs] = log_likelihood
+        entry.log_likelihood[epochs] = set_likelihood(log_p, self.held, self.problem.seed)
+        entry.log_likelihood[epochs][~np.isfinite(log_p).all(axis=1)] = -50.0
+        if entry is self.entries[0] and self.problem.judged is None and "model" not in self.problem.given:
+            gain = entry.log_likelihood[epochs] - set_likelihood(log_p, self.held, self.problem.seed, by_class=False)
+            self.companions = _mean_interval(gain)[1][0] > COMPANIONS
         entry.evidence[epochs] = evidence.astype(np.float32)
         entry.agreed[epochs] = agreed.astype(np.float32)
 
@@ -636,9 +655,8 @@ class _Contest:
         problem = self.problem
         if problem.new_estimator is None:
             return
-        likely = sorted(
-            self._running(self._final()), key=lambda trial: -self.entries[trial[0]].log_likelihood[trial[1]].mean()
-        )
+        final = self._final()
+        likely = [final[k] for k in np.argsort(-self._scores(final), kind="stable")]
         best = {
             self.entries[e].group: (e, epochs) for e, epochs in reversed(likely) if e
         }  # of each group the likeliest
@@ -679,7 +697,11 @@ class _Contest:
     def _final(self) -> list[tuple[int, int]]:
         """Return the trials that the choice is made of."""
         finalists = set(self.own) or {*self.alive, 0}  # some reached their last epoch in an earlier stage
-        return [(e, epochs) for e, epochs, _ in self.trials if e in finalists]
+        trials = [(e, epochs) for e, epochs, _ in self.trials if e in finalists]
+        if self.problem.judged is not None:
+            return trials
+        last = dict(sorted(trials, key=lambda trial: trial[1]))  # entry → epochs it reached
+        return [(e, epochs) for e, epochs in trials if epochs >= min(last[e], EPOCHS[-2])]
 
     def _prior_judged(self, rows: npt.NDArray[np.int64]) -> Weights | None:
         return None if self.problem.judged is not None else _prior_of(self.problem, rows)
@@ -717,13 +739,21 @@ class _Contest:
         self.alive = kept
 
     def _scores(self, trials: Sequence[tuple[int, int]]) -> npt.NDArray[np.float64]:
-        """Return the covering rate of trials (entry, epochs); of equals the likelier one is ahead.
+        """Return the log-likelihood of trials (entry, epochs), or how many are right where the truth judges.
 
-        What diverges is behind all others.
+        What diverges is behind all others; where labels have companions, so is what is not linear in the features.
         """
-        covering = [self.entries[e].covered[epochs].mean() for e, epochs in trials]
-        likelihood = [self.entries[e].log_likelihood[epochs].mean() for e, epochs in trials]
-        return np.asarray(covering + 1e-9 * rankdata(likelihood)) - 2.0 * np.asarray([*map(self._diverges, trials)])
+        scores = np.asarray([self._gains(trial).mean() for trial in trials])
+        shared = [self.plan.groups[self.entries[e].group].shared for e, _ in trials]
+        flexible = np.asarray([one["model"] == SHALLOW or "+" in one["scale"] for one in shared])
+        return scores - 1e6 * np.asarray([*map(self._diverges, trials)]) - 1e3 * (flexible & self.companions)
+
+    def _gains(self, trial: tuple[int, int]) -> npt.NDArray[np.float64]:
+        """Return (h,) what a trial is judged by; a covered single label is a right one."""
+        entry, epochs = self.entries[trial[0]], trial[1]
+        if self.problem.judged is None:
+            return entry.log_likelihood[epochs]
+        return entry.covered[epochs] + 1e-6 * entry.log_likelihood[epochs]
 
     def _diverges(self, trial: tuple[int, int]) -> bool:
         e, epochs = trial
@@ -731,25 +761,15 @@ class _Contest:
         return loss is not None and is_diverging(loss, self._top_loss)
 
     def _best(self, trials: Sequence[tuple[int, int]]) -> tuple[int, int]:
-        """Return the likeliest of the trials in the running; of equals the first."""
-        return max(self._running(trials), key=lambda trial: self.entries[trial[0]].log_likelihood[trial[1]].mean())
+        """Return the best of the trials; the defaults, where it is not likelier by more than a standard error."""
+        top = trials[int(self._scores(trials).argmax())]
+        default = max(((e, epochs) for e, epochs in trials if e == self._default()), key=lambda trial: trial[1])
+        ahead = self._gains(top) - self._gains(default)
+        is_clear = self.problem.judged is not None or ahead.mean() > ahead.std() / math.sqrt(len(ahead))
+        return top if is_clear or self._diverges(default) else default
 
-    def _running(self, trials: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Return the trials that do not cover significantly less than the one that covers most.
-
-        Where the truth judges, only that one: what covers a single label is right.
-        """
-        scores = self._scores(trials)
-        top = trials[int(scores.argmax())]
-        if self.problem.judged is not None:
-            return [top]
-        most = self.entries[top[0]].covered[top[1]]
-        return [
-            (e, epochs)
-            for e, epochs in trials
-            if self._diverges((e, epochs)) == self._diverges(top)
-            and not is_significantly_less(self.entries[e].covered[epochs], most)
-        ]
+    def _default(self) -> int:
+        return self.own[0] if self.own else 0
 
     def result(self, complete: bool) -> Recipe:
         """Return the best so far."""
@@ -762,7 +782,7 @@ class _Contest:
         e, epochs = self._best(trials)
         chosen = self.entries[e]
         rate, h = float(chosen.covered[epochs].mean()), len(chosen.covered[epochs])
-        default = self.entries[self.own[0] if self.own else 0].covered
+        default = self.entries[self._default()].covered
         constant = float(np.bincount(self.held.indices, minlength=self.held.n_classes).max() / h)
         settings = {name: value for name, value in self._settings(chosen, epochs).items() if name not in given}
         found = binomtest(int(chosen.covered[epochs].sum()), h).proportion_ci(method="wilson")
@@ -773,6 +793,7 @@ class _Contest:
         if problem.prior is not None and gain_interval[0] <= 0:
             agreement = _mean_interval(chosen.agreed[epochs] - agreed)[1]
             warnings.append(VOTE_NOTE if agreement[0] <= 0 else "")
+        companions = [COMPANION_NOTE] if self.companions else []
         stopped = [] if complete else ["The search was stopped; these are the best settings so far."]
         return Recipe(
             "auto",
@@ -784,7 +805,7 @@ class _Contest:
             certain=self._certainty(chosen, epochs, trials),
             examples=self.plan.examples,
             held_out=h,
-            notes=(*self.plan.notes, *stopped),
+            notes=(*self.plan.notes, *companions, *stopped),
             warnings=tuple(filter(None, warnings)),
             gain=gain,
             gain_interval=gain_interval,
@@ -802,9 +823,9 @@ class _Contest:
         )
 
     def _certainty(self, chosen: _Configuration, epochs: int, trials: Sequence[tuple[int, int]]) -> float:
-        """Return the share of bootstrap samples in which it is as likely as every other group's best in the running."""
+        """Return the share of bootstrap samples in which it is as likely as every other group's best."""
         others: dict[int, npt.NDArray[np.float64]] = {}
-        for e, after in self._running(trials):
+        for e, after in trials:
             entry = self.entries[e]
             best = others.get(entry.group)
             if entry.group != chosen.group and (best is None or entry.log_likelihood[after].mean() > best.mean()):
@@ -859,6 +880,12 @@ VOTE_NOTE = (
 )
 
 
+COMPANION_NOTE = (
+    "Some labels often come together in a set, so that held-out sets cannot tell whether a flexible model learns the "
+    "label or its companion; only linear models without radial basis functions were considered."
+)
+
+
 def _mean_interval(values: npt.NDArray[Any]) -> tuple[float, tuple[float, float]]:
     """Return the mean and its 95 % interval."""
     mean, half = float(values.mean()), 1.96 * float(values.std()) / math.sqrt(len(values))
@@ -868,8 +895,8 @@ def _mean_interval(values: npt.NDArray[Any]) -> tuple[float, tuple[float, float]
 def _measured(logits: Tensor, sets: CandidateSets, prior: Weights | None) -> tuple[Values, Values, Values, Values]:
     """Return figures (h, M) of logits (h, M, c), with probabilities p at the best temperature of each model.
 
-    Whether the prediction is a candidate; log Σ_S p; log Σ_j v_j p_j and v of the prediction, where v is the prior, or
-    uniform on the set.
+    Whether the prediction is a candidate; (h, M, c) log p, NaN where logits are not finite; log Σ_j v_j p_j and v of
+    the prediction, where v is the prior, or uniform on the set.
     """
     mask = torch.from_numpy(sets.mask()).to(logits.device)[:, None, :]
     v = torch.from_numpy(dense(sets.uniform_weights() if prior is None else prior, sets)).to(logits.device)[:, None, :]
@@ -878,36 +905,94 @@ def _measured(logits: Tensor, sets: CandidateSets, prior: Weights | None) -> tup
     best = finite.argmax(dim=2, keepdim=True)
     inside = torch.gather(mask.expand_as(finite), 2, best)[:, :, 0]
     agreed = torch.gather(v.expand_as(finite), 2, best)[:, :, 0]
-    log_p, log_likelihood = _tempered(finite, mask)
+    log_p = _tempered(finite, mask)
     evidence = torch.logsumexp(log_p + v.double().log(), dim=2).clamp_min(-50.0).masked_fill(broken, -50.0)
     return (
         (inside & ~broken).cpu().numpy(),
-        log_likelihood.cpu().numpy(),
+        log_p.masked_fill(broken[:, :, None], torch.nan).cpu().numpy(),
         evidence.cpu().numpy(),
         agreed.masked_fill(broken, 0.0).double().cpu().numpy(),
     )
 
 
-def _tempered(logits: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Return log p (h, M, c) and log Σ_S p (h, M) of logits over the temperature that makes the latter's mean largest.
+def _tempered(logits: Tensor, mask: Tensor) -> Tensor:
+    """Return log p (h, M, c) of logits at the temperature that makes the mean of log Σ_S p largest.
 
     Args:
         logits: (h, M, c) float64; each of the M models has its own temperature.
         mask: (h, 1, c) bool, the candidate sets.
     """
     most = torch.full(logits.shape[1:2], -torch.inf, dtype=logits.dtype, device=logits.device)
-    log_p, found = torch.empty_like(logits), torch.empty_like(logits[:, :, 0])
+    log_p = torch.empty_like(logits)
     for temperature in TEMPERATURES:
         here = torch.log_softmax(logits / temperature, dim=2)
         inside = torch.logsumexp(here.masked_fill(~mask, -torch.inf), dim=2).exp()
-        value = torch.log((1 - MIXED) * inside + MIXED * mask.sum(dim=2) / mask.shape[2])  # (h, M)
-        better = value.mean(dim=0) > most
-        most = torch.where(better, value.mean(dim=0), most)
-        log_p, found = torch.where(better[:, None], here, log_p), torch.where(better, value, found)
-    return log_p, found
+        mean = torch.log((1 - MIXED) * inside + MIXED * mask.sum(dim=2) / mask.shape[2]).mean(dim=0)  # (M,)
+        log_p = torch.where((mean > most)[:, None], here, log_p)
+        most = torch.maximum(most, mean)
+    return log_p
 
 
-def is_significantly_less(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
-    """Whether the mean of a is below that of b, by a paired comparison of the same examples at 5 %."""
-    gap = np.asarray(b, dtype=np.float64) - np.asarray(a, dtype=np.float64)
-    return bool(gap.mean() > 1.96 * gap.std() / np.sqrt(len(gap)))
+def set_likelihood(
+    log_p: npt.NDArray[np.floating[Any]], sets: CandidateSets, seed: int = 0, *, by_class: bool = True
+) -> Values:
+    """Return log P(S | x) of examples that a model was not trained on, with flip rates by class.
+
+    The rates r_jb, at which label b joins the sets of class j, are found by EM on these examples in four parts: those
+    that an example is judged by come from the other three. With more than `MOST_CLASSES` classes all are equal.
+
+    Parameters
+    ----------
+    log_p
+        (h, c) log-probabilities; rows that are NaN say nothing.
+    sets
+        h candidate sets.
+    seed
+        Of the parts.
+    by_class
+        False: one rate for all.
+
+    Returns
+    -------
+    (h,) float64, at most 0.
+
+    References
+    ----------
+    Lv et al., Progressive identification of true labels for partial-label learning, ICML 2020, section 5: labels join
+    independently of each other and of x, given the class.
+
+    Examples
+    --------
+    >>> y = np.arange(400) % 2  # of three classes; label 2 joins class 0 only
+    >>> sets = CandidateSets.from_lists([[0, 2] if label == 0 else [0, 1] for label in y], n_classes=3)
+    >>> right, always_0 = np.full((2, 400, 3), -9.0)  # both cover all sets
+    >>> right[np.arange(400), y], always_0[:, 0] = 0.0, 0.0
+    >>> [round(float(set_likelihood(log_p, sets).mean()), 1) for log_p in (right, always_0)]
+    [-0.0, -1.4]
+    """
+    mask, c = sets.mask(), sets.n_classes
+    p = (1 - MIXED) * np.exp(np.nan_to_num(log_p.astype(np.float64), nan=-math.log(c))) + MIXED / c
+    inside = np.where(mask, np.log(p), -np.inf)  # (h, c)
+    mean = float(np.clip((sets.nnz - len(sets)) / max(1, len(sets) * (c - 1)), 1e-6, 1 - 1e-6))
+    if c > MOST_CLASSES or not by_class:
+        others = sets.sizes - 1
+        equal: Values = logsumexp(inside, axis=1) + others * np.log(mean) + (c - 1 - others) * np.log1p(-mean)
+        return equal
+    joined = mask.astype(np.float64)
+    part = np.random.default_rng([seed, 6]).permutation(len(sets)) % _RATE_PARTS
+    q = softmax(inside, axis=1)  # (h, c) probability of each class, given the set
+    total = np.empty(len(sets))
+    for _ in range(_RATE_ROUNDS):
+        posterior = np.empty_like(q)
+        for k in range(_RATE_PARTS):
+            here, others = part == k, part != k
+            pairs = q[others].T @ joined[others]  # (c, c): examples of a class, with label b
+            rates = (pairs + _PSEUDO * mean) / (q[others].sum(axis=0)[:, None] + _PSEUDO)
+            rates = np.clip(rates, 1e-9, 1 - 1e-9)
+            on, off = np.log(rates), np.log1p(-rates)
+            np.fill_diagonal(on, 0.0)
+            np.fill_diagonal(off, 0.0)
+            scores = inside[here] + joined[here] @ (on - off).T + off.sum(axis=1)  # log p_j P(S | j)
+            posterior[here], total[here] = softmax(scores, axis=1), logsumexp(scores, axis=1)
+        q = posterior
+    return total

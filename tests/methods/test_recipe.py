@@ -24,8 +24,8 @@ from pll.methods.ga import GA
 from pll.methods.persistence import load_model, save_model
 from pll.methods.proden import PRODEN, PNOracle, PRODENNaive
 from pll.methods.published import PUBLISHED, published
-from pll.methods.recipe import VOTE_NOTE, Recipe, class_frequencies, is_significantly_less, read_recipe
-from pll.synthesis import flip_binomial
+from pll.methods.recipe import COMPANION_NOTE, VOTE_NOTE, Recipe, class_frequencies, read_recipe, set_likelihood
+from pll.synthesis import flip_binomial, flip_pair
 from pll.training.metrics import StopTraining
 from pll.weights import checked_prior
 
@@ -126,6 +126,12 @@ def test_a_perceptron_is_chosen_where_it_covers_more(monkeypatch: pytest.MonkeyP
     assert found.settings["model"] == "shallow-mlp" and found.settings["epochs"] == 20  # linear models go on to 25
 
 
+def test_labels_that_have_companions_keep_to_linear_models() -> None:
+    found = PRODEN(recipe="auto", scale="zscore").choose_settings(Task(X, flip_pair(Y, 4, 0.9, seed=0)))
+    assert found.settings["model"] == "linear" and COMPANION_NOTE in found.messages()
+    assert COMPANION_NOTE not in PRODEN(recipe="auto").choose_settings(Task(X, SETS)).messages()
+
+
 def test_features_that_add_nothing_to_the_votes_are_told() -> None:
     rng = np.random.default_rng(1)
     prior = rng.uniform(0.1, 1, SETS.nnz).astype(np.float32)
@@ -216,17 +222,21 @@ def test_the_temperature_makes_models_comparable() -> None:
     logits = torch.from_numpy(rng.normal(size=(300, 4)) + 3 * np.eye(4)[np.arange(300) % 4])
     sets = flip_binomial(np.arange(300) % 4, 4, 0.5, seed=0)
     both = torch.stack((logits, 2 * logits), dim=1)  # the same predictions, one surer than the other
-    inside, likelihood, *_ = recipe._measured(both, sets, None)
+    inside, log_p, *_ = recipe._measured(both, sets, None)
+    likelihood = [float(set_likelihood(log_p[:, k], sets).mean()) for k in range(2)]
     assert (inside[:, 0] == inside[:, 1]).all()
-    assert likelihood.mean(axis=0)[0] == pytest.approx(likelihood.mean(axis=0)[1], abs=0.01)
-    plain = np.log(np.where(sets.mask(), torch.softmax(both[:, 1], dim=1).numpy(), 0).sum(axis=1)).mean()
-    assert likelihood.mean(axis=0)[1] > plain
+    assert likelihood[0] == pytest.approx(likelihood[1], abs=0.01)
+    assert likelihood[1] > float(set_likelihood(torch.log_softmax(both[:, 1], dim=1).numpy(), sets).mean())
 
 
-def test_significance_is_paired() -> None:
-    base = np.arange(100) % 10 * 1.0  # varies far more than the difference
-    assert is_significantly_less(base, base + 0.01 + 0.01 * (np.arange(100) % 2))
-    assert not is_significantly_less(base, base) and not is_significantly_less(base + 1, base)
+def test_defaults_stay_where_nothing_is_clearly_likelier(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recipe, "BATCHED", ("linear",))
+    method = PRODEN(recipe="auto", scale="zscore", batch_size=16, epochs=6)
+    few = Task(X[::6], SETS.take(np.arange(0, len(X), 6)))
+    lr = method.problem(few).defaults["lr"]
+    for other in (0.8 * lr, 1.2 * lr):
+        monkeypatch.setattr(recipe, "LINEAR_STEPS", ((other, 1e-3),))
+        assert method.choose_settings(few).settings["lr"] == lr
 
 
 def test_a_few_examples_are_not_searched_on() -> None:

@@ -1,4 +1,4 @@
-# The five commands a developer types.
+# The commands a developer types.
 PYTHON := .venv/bin/python
 
 setup:  ## the environment in .venv, and the hooks of git
@@ -12,14 +12,15 @@ run:  ## the app, which reloads on every save
 test:  ## the fast tests
 	$(PYTHON) -m pytest -n auto --dist loadfile
 
-generated:  ## what is written from the code: names of classes, lists of --help, pages of docs/
+generated:  ## what is written from the code: names of classes, lists of --help
 	$(PYTHON) -m tools.front_door
 	$(PYTHON) -m tools.cli_choices
-	$(PYTHON) -m tools.methods_page
-	$(PYTHON) -m tools.formats_page
-	$(PYTHON) -m tools.datasets_page
+
+docs:  ## the documentation site, with the pages that are read off the code, in site/
+	$(PYTHON) -m tools.pages
+	.venv/bin/zensical build --strict
 
 check:  ## all that must pass before a change lands
 	bash .ci/run
 
-.PHONY: setup run test generated check
+.PHONY: setup run test generated docs check

@@ -27,10 +27,14 @@ ROOT = Path(__file__).resolve().parents[1]
 class Server:
     """The app on a port of its own, with further options of Streamlit; killed as hard as can be.
 
-    Args:
-        home: an empty folder, which becomes its `PLL_HOME`.
-        log: name of the file in it for what the server prints.
-        database: its `PLL_DATABASE_URL`; None for SQLite in its home.
+    Parameters
+    ----------
+    home
+        An empty folder, which becomes its `PLL_HOME`.
+    log
+        Name of the file in it for what the server prints.
+    database
+        Its `PLL_DATABASE_URL`; None for SQLite in its home.
     """
 
     def __init__(self, home: Path, *options: str, log: str = "server.log", database: str | None = None) -> None:

@@ -183,7 +183,9 @@ def simulate(labels: Labels, sims: int, errors: tuple[float, ...], seed: int = 0
 def leaving_order(rows: PoolFeatures, ask: Callable[[Ints], Flags]) -> Ints:
     """The order in which all rows leave, where `ask` says of rows that leave whether they are wrong.
 
-    Returns:
+    Returns
+    -------
+    Ints
         (n,) int64, the first to leave first. A review stops somewhere in it.
     """
     n = len(rows.order)
@@ -231,8 +233,10 @@ def draws(
 ) -> tuple[float, float]:
     """(labels unseen, promises broken), shares over many draws on these orders.
 
-    Args:
-        peek: let wrong controls leave the pool first, which nothing may do.
+    Parameters
+    ----------
+    peek
+        Let wrong controls leave the pool first, which nothing may do.
     """
     rng, n = np.random.default_rng(1), len(wrong)
     unseen = broken = 0

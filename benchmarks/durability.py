@@ -45,7 +45,7 @@ LOOK = 0.14
 
 @dataclass
 class Findings:
-    """Attributes:
+    """
     decisions: in the database.
     acknowledged: the reviewer saw the next example.
     lost: acknowledged, but not in the database.
@@ -54,6 +54,9 @@ class Findings:
     kills: how often the server was killed.
     pressed_again: keys that a page took no notice of, since it was just being built anew.
     milliseconds: from each key to the next example, kills apart.
+
+    Attributes
+    ----------
     """
 
     decisions: int = 0
@@ -138,9 +141,12 @@ class Seat:
 def try_out(browser: Any, home: Path, *, decisions: int = 500, kills: int = 5, seed: int = 0) -> Findings:
     """Let two reviewers decide so many examples, killing the server so often, and compare.
 
-    Args:
-        browser: a Chromium of playwright.
-        home: an empty folder.
+    Parameters
+    ----------
+    browser
+        a Chromium of playwright.
+    home
+        An empty folder.
     """
     run_id = prepared_run(home, max(120, 2 * decisions))
     chance, found = random.Random(seed), Findings()

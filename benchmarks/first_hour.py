@@ -42,10 +42,14 @@ Rng = np.random.Generator
 class Case:
     """A file, and what is true of its examples.
 
-    Attributes:
-        file: what is brought.
-        truth: of each example, in the order of the file.
-        majority: of each example, what most answers say; empty where nothing is to be settled.
+    Attributes
+    ----------
+    file
+        What is brought.
+    truth
+        Of each example, in the order of the file.
+    majority
+        Of each example, what most answers say; empty where nothing is to be settled.
     """
 
     file: Path
@@ -241,16 +245,25 @@ MEASURE = """() => {
 class Walker:
     """A person at a browser, who counts clicks and notes what is red.
 
-    Args:
-        browser: a Chromium of playwright.
-        shots: a folder for pictures of each page; None for none.
+    Parameters
+    ----------
+    browser
+        a Chromium of playwright.
+    shots
+        a folder for pictures of each page; None for none.
 
-    Attributes:
-        clicks: so far.
-        errors: red boxes, exceptions and errors of the browser's console.
-        pages: words, buttons and height of each page that was measured.
-        jargon: those of `JARGON` that are on each.
-        posing: seconds spent on measuring and pictures.
+    Attributes
+    ----------
+    clicks
+        So far.
+    errors
+        Red boxes, exceptions and errors of the browser's console.
+    pages
+        Words, buttons and height of each page that was measured.
+    jargon
+        Those of `JARGON` that are on each.
+    posing
+        Seconds spent on measuring and pictures.
     """
 
     def __init__(self, browser: Any, shots: Path | None = None) -> None:
@@ -306,13 +319,20 @@ class Walker:
 class Walk:
     """What was seen on one walk.
 
-    Attributes:
-        clicks: from Home to the downloaded file, the drop being one.
-        seconds: the same way, without those of measuring.
-        right: share of labels that are right.
-        majority: the same of the most frequent answers; NaN where there are none.
-        errors: see `Walker`.
-        pages, jargon: see `Walker`.
+    Attributes
+    ----------
+    clicks
+        From Home to the downloaded file, the drop being one.
+    seconds
+        The same way, without those of measuring.
+    right
+        Share of labels that are right.
+    majority
+        The same of the most frequent answers; NaN where there are none.
+    errors
+        See `Walker`.
+    pages, jargon
+        See `Walker`.
     """
 
     clicks: int
@@ -327,11 +347,16 @@ class Walk:
 def walk(browser: Any, url: str, case: Case, folder: Path, shots: Path | None = None) -> Walk:
     """Go from Home to the downloaded file, and compare its labels with the truth.
 
-    Args:
-        browser: a Chromium of playwright.
-        url: of the app.
-        folder: for what is downloaded.
-        shots: see `Walker`.
+    Parameters
+    ----------
+    browser
+        a Chromium of playwright.
+    url
+        Of the app.
+    folder
+        For what is downloaded.
+    shots
+        See `Walker`.
     """
     walker = Walker(browser, shots)
     page = walker.page

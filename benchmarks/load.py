@@ -58,13 +58,20 @@ BEFORE_ANYBODY, DURING, AT_ONCE, LATER = "before", "during", "5 s after", "{:.0f
 class Findings:
     """What was measured.
 
-    Attributes:
-        opening: seconds from connecting to the end of the first script run, a tab each.
-        reloading: the same, of tabs that are opened again while everybody is at work.
-        keys: seconds from a key to the next example.
-        late: seconds by which this program itself answered too late, in samples; part of all other seconds.
-        decisions: acknowledged.
-        errors: in words.
+    Attributes
+    ----------
+    opening
+        Seconds from connecting to the end of the first script run, a tab each.
+    reloading
+        The same, of tabs that are opened again while everybody is at work.
+    keys
+        Seconds from a key to the next example.
+    late
+        Seconds by which this program itself answered too late, in samples; part of all other seconds.
+    decisions
+        Acknowledged.
+    errors
+        In words.
     """
 
     opening: list[float] = field(default_factory=list)
@@ -78,6 +85,8 @@ class Findings:
 def words_of(message: bytes) -> dict[str, Any]:
     """Return the words of what a component of ours is sent (`pll.ui.components.component.packed`), {} of others.
 
+    Examples
+    --------
     >>> from pll.ui.components.component import packed
     >>> words_of(packed({"token": "t", "picture": b"1"}))["token"], words_of(b"")
     ('t', {})
@@ -198,14 +207,22 @@ async def _opened(server: Server, page: str, query: str, reviewer: str = "") -> 
 class Visit:
     """Somebody who comes, and what for.
 
-    Attributes:
-        server: whose page is opened.
-        run_id: the run to watch or to review.
-        reviewer: name; "" to watch.
-        wait: seconds until they come.
-        until: when they go, by `time.monotonic`.
-        thinking: seconds for which they look at an example, on average.
-        seed: of what is random about them.
+    Attributes
+    ----------
+    server
+        Whose page is opened.
+    run_id
+        The run to watch or to review.
+    reviewer
+        Name; "" to watch.
+    wait
+        Seconds until they come.
+    until
+        When they go, by `time.monotonic`.
+    thinking
+        Seconds for which they look at an example, on average.
+    seed
+        Of what is random about them.
     """
 
     server: Server
@@ -330,6 +347,8 @@ def begun_review(home: Path, n: int = 5000, database: str | None = None) -> str:
 def seconds_of(times: Sequence[float]) -> str:
     """Median and 95th percentile.
 
+    Examples
+    --------
     >>> seconds_of([1.0] * 9 + [2.0])
     '1.00 / 1.55 (10)'
     """

@@ -209,11 +209,15 @@ def damaged(
 ) -> tuple[CandidateSets, npt.NDArray[np.bool_]]:
     """Make a share of the sets miss the truth.
 
-    Args:
-        how: `"swap"` replaces the truth by a label off the set, `"remove"` leaves it out where others are left.
+    Parameters
+    ----------
+    how
+        `"swap"` replaces the truth by a label off the set, `"remove"` leaves it out where others are left.
 
-    Returns:
-        the sets, and (n,) bool, which of them miss the truth.
+    Returns
+    -------
+    tuple[CandidateSets, npt.NDArray[np.bool_]]
+        The sets, and (n,) bool, which of them miss the truth.
     """
     rng = np.random.default_rng([seed, 5])
     mask, n = sets.mask(), len(y)

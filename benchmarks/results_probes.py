@@ -23,9 +23,12 @@ from pll.methods.ga import complementary_shares
 class Probe:
     """One method on one table with settings of its own.
 
-    Args:
-        logarithms: of the features' sizes instead of the features: sign(x) log(1 + |x|).
-        seeds: of folds, sets and method; digits has its five in one.
+    Parameters
+    ----------
+    logarithms
+        Of the features' sizes instead of the features: sign(x) log(1 + |x|).
+    seeds
+        Of folds, sets and method; digits has its five in one.
     """
 
     setting: Setting

@@ -135,6 +135,8 @@ def review(
 def reviews_needed(curve: Curve, errors: int) -> float:
     """Reviews after which at most `errors` wrong labels are left for the first time, at least 1; inf if never.
 
+    Examples
+    --------
     >>> reviews_needed(np.array([4, 4, 3, 1, 0]), 2)
     3.0
     """

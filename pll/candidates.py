@@ -40,16 +40,25 @@ class CandidateSets:
     `CandidateSets`. That is what `train_test_split` and `cross_val_score` of scikit-learn need. `np.asarray(sets)` is
     the dense mask (n, c). Its arrays are read-only.
 
-    Args:
-        indptr: (n+1,) int64; row i owns `indices[indptr[i]:indptr[i+1]]`.
-        indices: (nnz,) int32 in [0, n_classes), strictly increasing within each row.
-        n_classes: c, at least 1.
-        class_names: c different names; by default `"0"` … `"c-1"`.
+    Parameters
+    ----------
+    indptr
+        (n+1,) int64; row i owns `indices[indptr[i]:indptr[i+1]]`.
+    indices
+        (nnz,) int32 in [0, n_classes), strictly increasing within each row.
+    n_classes
+        c, at least 1.
+    class_names
+        c different names; by default `"0"` … `"c-1"`.
 
-    Raises:
-        UserError: an empty set, a label out of range, a duplicate or unsorted label (the row is named), or class
-            names that are not c different strings.
+    Raises
+    ------
+    UserError
+        An empty set, a label out of range, a duplicate or unsorted label (the row is named), or class names that are
+        not c different strings.
 
+    Examples
+    --------
     >>> sets = CandidateSets.from_lists([[0, 2], [1]], n_classes=3)
     >>> len(sets), sets.sizes.tolist(), sets[0].tolist()
     (2, [2, 1], [0, 2])
@@ -80,11 +89,15 @@ class CandidateSets:
     ) -> CandidateSets:
         """Candidate sets from one iterable of class indices per example, in any order; repeated labels count once.
 
-        Args:
-            lists: n iterables of whole numbers in [0, n_classes).
+        Parameters
+        ----------
+        lists
+            n iterables of whole numbers in [0, n_classes).
 
-        Raises:
-            UserError: something else than whole numbers (the row is named), or as `CandidateSets`.
+        Raises
+        ------
+        UserError
+            Something else than whole numbers (the row is named), or as `CandidateSets`.
         """
         rows = [_as_labels(labels, row) for row, labels in enumerate(lists)]
         indptr = np.zeros(len(rows) + 1, dtype=np.int64)
@@ -131,12 +144,17 @@ class CandidateSets:
     def from_mask(cls, mask: npt.ArrayLike, class_names: Sequence[str] = ()) -> CandidateSets:
         """Return the candidate sets of a mask.
 
-        Args:
-            mask: (n, c) bool or 0/1, True where the label is a candidate.
-            class_names: c names; "0" … by default.
+        Parameters
+        ----------
+        mask
+            (n, c) bool or 0/1, True where the label is a candidate.
+        class_names
+            c names; "0" … by default.
 
-        Raises:
-            UserError: not (n, c), a value other than 0 and 1 (row and class are named), or as `CandidateSets`.
+        Raises
+        ------
+        UserError
+            Not (n, c), a value other than 0 and 1 (row and class are named), or as `CandidateSets`.
         """
         try:
             array = np.asarray(mask)
@@ -170,10 +188,14 @@ class CandidateSets:
     def from_labels(cls, labels: npt.ArrayLike, n_classes: int, class_names: Sequence[str] = ()) -> CandidateSets:
         """Return candidate sets of one label each.
 
-        Args:
-            labels: (n,) class indices in [0, n_classes).
-            n_classes: c.
-            class_names: c names; "0" … by default.
+        Parameters
+        ----------
+        labels
+            (n,) class indices in [0, n_classes).
+        n_classes
+            c.
+        class_names
+            c names; "0" … by default.
         """
         array = whole_numbers(labels, "labels")
         return cls(np.arange(len(array) + 1), array, n_classes, tuple(class_names))
@@ -199,8 +221,10 @@ class CandidateSets:
     ) -> npt.NDArray[np.int32] | CandidateSets:
         """The sorted candidates of one example, or the `CandidateSets` of several (see `take`).
 
-        Raises:
-            IndexError: an example that does not exist.
+        Raises
+        ------
+        IndexError
+            An example that does not exist.
         """
         if isinstance(rows, int | np.integer):
             i = range(len(self))[rows]
@@ -219,8 +243,10 @@ class CandidateSets:
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         """The mask, for `np.asarray`. Dense: n × c bytes.
 
-        Raises:
-            ValueError: `copy=False`; the mask is always a new array.
+        Raises
+        ------
+        ValueError
+            `copy=False`; the mask is always a new array.
         """
         if copy is False:
             raise ValueError("The mask of CandidateSets is always a new array; leave copy=False out.")
@@ -311,10 +337,14 @@ class CandidateSets:
     def positions(self, rows: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
         """Return the positions in `indices` (and in every array aligned with it) of the entries of some rows.
 
-        Args:
-            rows: (m,) row numbers.
+        Parameters
+        ----------
+        rows
+            (m,) row numbers.
 
-        Returns:
+        Returns
+        -------
+        npt.NDArray[np.int64]
             (Σ |S_i| over these rows,) int64, row after row.
         """
         sizes = self.sizes[rows]
@@ -334,14 +364,21 @@ class CandidateSets:
 def as_candidate_sets(y: Any, n_classes: int | None = None) -> CandidateSets | None:
     """Candidate sets from any of the forms that estimators take, or None where `y` is one label per example.
 
-    Args:
-        y: `CandidateSets`; a boolean or 0/1 array or data frame (n, c); a list (or an array or column of objects) of
-            lists of class indices or of class names; or a SciPy sparse (n, c) matrix.
-        n_classes: c; by default the number of columns, for lists the highest class index + 1 or the names that occur.
+    Parameters
+    ----------
+    y
+        `CandidateSets`; a boolean or 0/1 array or data frame (n, c); a list (or an array or column of objects) of lists
+        of class indices or of class names; or a SciPy sparse (n, c) matrix.
+    n_classes
+        c; by default the number of columns, for lists the highest class index + 1 or the names that occur.
 
-    Raises:
-        UserError: sets over another number of classes than c, or as the constructors of `CandidateSets`.
+    Raises
+    ------
+    UserError
+        Sets over another number of classes than c, or as the constructors of `CandidateSets`.
 
+    Examples
+    --------
     >>> as_candidate_sets([[0, 2], [1]])
     CandidateSets(2 examples, 3 classes, 1.50 candidates on average)
     >>> as_candidate_sets(["cat", "dog"]) is None
@@ -356,6 +393,8 @@ def as_candidate_sets(y: Any, n_classes: int | None = None) -> CandidateSets | N
 def name_lists(y: Any) -> list[list[str]] | None:
     """Return candidate sets that are lists of class names as lists, or None where `y` is anything else.
 
+    Examples
+    --------
     >>> name_lists([("cat", "dog"), ["fox"]]), name_lists([[0, 1]]), name_lists(["cat", "dog"])
     ([['cat', 'dog'], ['fox']], None, None)
     """
@@ -403,10 +442,13 @@ def _of_any_form(y: Any, n_classes: int | None) -> CandidateSets | None:
 class PaddedRows:
     """Some examples and the positions of their candidates, as a rectangle.
 
-    Attributes:
-        rows: (m,) int64 examples, or a slice where the block holds all of them.
-        places: (k, m) integers; `places[j, r]` is the position in `CandidateSets.indices` of the j-th candidate of the
-            r-th of these examples, and nnz where it has fewer candidates.
+    Attributes
+    ----------
+    rows
+        (m,) int64 examples, or a slice where the block holds all of them.
+    places
+        (k, m) integers; `places[j, r]` is the position in `CandidateSets.indices` of the j-th candidate of the r-th of
+        these examples, and nnz where it has fewer candidates.
     """
 
     rows: npt.NDArray[np.int64] | slice
@@ -418,13 +460,20 @@ def with_sets(
 ) -> CandidateSets:
     """Return candidate sets with those of some rows replaced.
 
-    Args:
-        changed: row → its labels, sorted.
-        new_classes: names of classes to add.
+    Parameters
+    ----------
+    changed
+        Row → its labels, sorted.
+    new_classes
+        Names of classes to add.
 
-    Raises:
-        UserError: a row or a label that does not exist.
+    Raises
+    ------
+    UserError
+        a row or a label that does not exist.
 
+    Examples
+    --------
     >>> sets = CandidateSets.from_lists([[0, 1], [1, 2], [0, 2]], n_classes=3)
     >>> [found.tolist() for found in with_sets(sets, {1: [2], 2: [3]}, ["lynx"])]
     [[0, 1], [2], [3]]
@@ -453,9 +502,13 @@ def blocks_of(indptr: npt.NDArray[np.int64]) -> tuple[PaddedRows, ...]:
 
     One block where the rows are of about the same size; otherwise one for each doubling of the size.
 
-    Args:
-        indptr: (n+1,) int64, as of `CandidateSets`.
+    Parameters
+    ----------
+    indptr
+        (n+1,) int64, as of `CandidateSets`.
 
+    Examples
+    --------
     >>> [block.places.tolist() for block in blocks_of(np.array([0, 1, 3]))]
     [[[0, 1], [3, 2]]]
     """
@@ -497,6 +550,8 @@ _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 def sort_names(names: Iterable[str]) -> tuple[str, ...]:
     """Sort class names, each once: as numbers where all are whole numbers, else as text.
 
+    Examples
+    --------
     >>> sort_names({"10", "9", "-1"}), sort_names({"10", "9", "b"})
     (('-1', '9', '10'), ('10', '9', 'b'))
     """
@@ -509,16 +564,25 @@ def sort_names(names: Iterable[str]) -> tuple[str, ...]:
 def whole_numbers(values: npt.ArrayLike, what: str) -> npt.NDArray[Any]:
     """Return numbers as a flat array of signed integers; whole floats (1.0) are accepted, 0.5 and NaN are not.
 
-    Args:
-        values: (n,) numbers.
-        what: what they are, in the plural, for the message.
+    Parameters
+    ----------
+    values
+        (n,) numbers.
+    what
+        What they are, in the plural, for the message.
 
-    Returns:
+    Returns
+    -------
+    npt.NDArray[Any]
         (n,) int32 or int64: as given, else int64.
 
-    Raises:
-        UserError: not one number a row, or not whole; the row is named.
+    Raises
+    ------
+    UserError
+        Not one number a row, or not whole; the row is named.
 
+    Examples
+    --------
     >>> whole_numbers([2.0, 0.0], "labels").tolist()
     [2, 0]
     """

@@ -66,6 +66,8 @@ def class_colours(c: int) -> list[str]:
 
     There are twenty hues; up to sixty classes they come again, darker or lighter; after that they repeat.
 
+    Examples
+    --------
     >>> class_colours(2)
     ['#515ac6', '#b48700']
     >>> class_colours(30)[:20] == class_colours(20)
@@ -80,6 +82,8 @@ def class_shapes(c: int) -> list[str]:
     The first ten classes are circles, whose colours are told apart with every kind of colour vision; later classes,
     whose colours come near to theirs, differ from them in shape.
 
+    Examples
+    --------
     >>> class_shapes(21)[9:12], class_shapes(21)[20]
     (['circle', 'square', 'square'], 'triangle')
     """
@@ -89,6 +93,8 @@ def class_shapes(c: int) -> list[str]:
 def contrast(a: str, b: str) -> float:
     """Return the contrast ratio of two hex colours, 1 to 21 (WCAG 2, relative luminance).
 
+    Examples
+    --------
     >>> round(contrast("#ffffff", "#000000"))
     21
     """
@@ -153,6 +159,8 @@ FEWEST_SHARED = 4
 def short_by_name(names: Sequence[str], most: int = IN_TABLES) -> dict[str, str]:
     """Return the short form of each name, for cells that have room for a line: without what all names share.
 
+    Examples
+    --------
     >>> short_by_name(["Musculoskeletal disorder of the hip", "Musculoskeletal disorder of the knee"])
     {'Musculoskeletal disorder of the hip': 'hip', 'Musculoskeletal disorder of the knee': 'knee'}
     """
@@ -162,10 +170,15 @@ def short_by_name(names: Sequence[str], most: int = IN_TABLES) -> dict[str, str]
 def short_names(names: Sequence[str], most: int = MOST_SHORT) -> list[str]:
     """Return a short form of each name; different names stay different.
 
-    Args:
-        names: different from each other.
-        most: characters of a short form, at least 3; where two would become alike they are longer.
+    Parameters
+    ----------
+    names
+        Different from each other.
+    most
+        Characters of a short form, at least 3; where two would become alike they are longer.
 
+    Examples
+    --------
     >>> short_names(["Musculoskeletal: shoulder", "Musculoskeletal: hip"])
     ['shoulder', 'hip']
     >>> short_names(["cat", "a very long name of a dog"], most=11)
@@ -229,10 +242,15 @@ def _common_start(names: Sequence[str]) -> str:
 def percent(share: float | None, digits: int | None = 1) -> str:
     """Return a fraction as a percentage, "–" where it is not known: on pages, in files and in the shell.
 
-    Args:
-        share: 1 is 100 %.
-        digits: behind the point; None for as many as a declared share needs, 3 at most.
+    Parameters
+    ----------
+    share
+        1 is 100 %.
+    digits
+        Behind the point; None for as many as a declared share needs, 3 at most.
 
+    Examples
+    --------
     >>> percent(0.9437), percent(0.0625), percent(0.125, digits=0), percent(None)
     ('94.4 %', '6.3 %', '13 %', '–')
     >>> percent(0.05, digits=None), percent(0.075, digits=None)

@@ -31,39 +31,65 @@ class PartialLabelDataset:
     Inputs that are not numbers yet (texts, pictures, columns of words) are kept beside X, which is (n, 0) where there
     is nothing else. Turning them into features is a separate step; methods raise UserError for (n, 0).
 
-    Args:
-        X: (n, d) features or (n, C, H, W) images, float32. NaN marks a missing cell and is allowed in tables only. A
-            memory-mapped array stays mapped: it may be larger than memory.
-        candidates: the candidate sets, or None where the file has none (labelled or unlabelled data).
-        y: (n,) int64 true labels, `UNKNOWN` (−1) where not known; or None.
-        class_names: c names; taken from `candidates` where they are given.
-        ids: (n,) str; None stands for `"0"` … `"n-1"` (`row_ids`).
-        feature_names: d names of the columns of a table; empty for images.
-        images: (n, H, W) or (n, H, W, 3) uint8, the pictures shown to people; derived from X for images.
-        texts: (n,) str as objects.
-        pictures: n pictures by name, of any size, read on demand.
-        categories: columns of words that become features, by name; (n,) str or None each.
-        extras: columns that are kept and exported but never learnt from, by name; (n,) plain values as in JSON.
-        annotations: the annotators' answers that `candidates` were made of; over the same classes and examples.
-        prior: (nnz,) float32, prior of the candidates, at least 0, aligned with `candidates.indices`; or None. Stored
-            normalised on each set.
-        settle: whether candidate sets and prior are still to be made of the annotations and the features together
-            (`pll.methods.settling`); `candidates` are the union until then.
-        given: the candidate sets of the data itself, where labels named by no voter joined `candidates`; else None.
-        decided: (n,) int64, labels that people decided in a review, −1 elsewhere; or None.
-        undecided: the candidate sets before people decided; None without decisions.
-        outside: labels that a method added to the candidate sets, which may miss the truth; or None. `candidates` has
-            them (`with_outside`).
-        is_test: (n,) bool, True on the published or given test part; or None.
-        unanswered: (n,) bool, True where nobody gave an answer that could be used: these are not learnt from (their
-            sets hold every class), and a classifier predicts their labels; or None.
-        name: what to call it on a page.
-        kind: `"table"`, `"array"` or `"image"`.
-        notes: remarks of the reader for the user (columns dropped, cells imputed, …).
+    Parameters
+    ----------
+    X
+        (n, d) features or (n, C, H, W) images, float32. NaN marks a missing cell and is allowed in tables only. A
+        memory-mapped array stays mapped: it may be larger than memory.
+    candidates
+        The candidate sets, or None where the file has none (labelled or unlabelled data).
+    y
+        (n,) int64 true labels, `UNKNOWN` (−1) where not known; or None.
+    class_names
+        c names; taken from `candidates` where they are given.
+    ids
+        (n,) str; None stands for `"0"` … `"n-1"` (`row_ids`).
+    feature_names
+        d names of the columns of a table; empty for images.
+    images
+        (n, H, W) or (n, H, W, 3) uint8, the pictures shown to people; derived from X for images.
+    texts
+        (n,) str as objects.
+    pictures
+        n pictures by name, of any size, read on demand.
+    categories
+        Columns of words that become features, by name; (n,) str or None each.
+    extras
+        Columns that are kept and exported but never learnt from, by name; (n,) plain values as in JSON.
+    annotations
+        The annotators' answers that `candidates` were made of; over the same classes and examples.
+    prior
+        (nnz,) float32, prior of the candidates, at least 0, aligned with `candidates.indices`; or None. Stored
+        normalised on each set.
+    settle
+        Whether candidate sets and prior are still to be made of the annotations and the features together
+        (`pll.methods.settling`); `candidates` are the union until then.
+    given
+        The candidate sets of the data itself, where labels named by no voter joined `candidates`; else None.
+    decided
+        (n,) int64, labels that people decided in a review, −1 elsewhere; or None.
+    undecided
+        The candidate sets before people decided; None without decisions.
+    outside
+        Labels that a method added to the candidate sets, which may miss the truth; or None. `candidates` has them
+        (`with_outside`).
+    is_test
+        (n,) bool, True on the published or given test part; or None.
+    unanswered
+        (n,) bool, True where nobody gave an answer that could be used: these are not learnt from (their sets hold every
+        class), and a classifier predicts their labels; or None.
+    name
+        What to call it on a page.
+    kind
+        `"table"`, `"array"` or `"image"`.
+    notes
+        Remarks of the reader for the user (columns dropped, cells imputed, …).
 
-    Raises:
-        UserError: lengths that do not fit, NaN or infinite features where they are not allowed, labels out of
-            range, duplicate ids; the row is named.
+    Raises
+    ------
+    UserError
+        Lengths that do not fit, NaN or infinite features where they are not allowed, labels out of range, duplicate
+        ids; the row is named.
     """
 
     X: npt.NDArray[np.float32]
@@ -200,8 +226,10 @@ class PartialLabelDataset:
     def sets(self) -> CandidateSets:
         """Return the candidate sets.
 
-        Raises:
-            UserError: the data has none.
+        Raises
+        ------
+        UserError
+            The data has none.
         """
         if self.candidates is None:
             remedy = (
@@ -278,8 +306,10 @@ class PartialLabelDataset:
     def picture(self, i: int) -> npt.NDArray[np.uint8] | None:
         """(H, W) or (H, W, 3) uint8 of example i, or None where it has no picture that can be reached.
 
-        Raises:
-            UserError: its file is gone or damaged.
+        Raises
+        ------
+        UserError
+            Its file is gone or damaged.
         """
         if self.images is not None:
             return np.asarray(self.images[i])

@@ -25,9 +25,12 @@ class BusyError(UserError):
 def require_extra(extra: str, *modules: str) -> None:
     """Raise UserError where a package of an optional part of Candid is not installed.
 
-    Args:
-        extra: the part that brings it, as in `pip install candid-labels[extra]`.
-        modules: what is imported.
+    Parameters
+    ----------
+    extra
+        The part that brings it, as in `pip install candid-labels[extra]`.
+    modules
+        What is imported.
     """
     missing = [name for name in modules if importlib.util.find_spec(name) is None]
     if missing:

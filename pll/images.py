@@ -56,11 +56,16 @@ class UnreadablePicture(UserError):
 class Pictures:
     """n pictures by name.
 
-    Args:
-        names: (n,) object array of str: a path inside `where`, or a URL.
-        where: the ZIP archive or the folder that holds them; None where they are elsewhere.
-        contents: (n,) object array of bytes or None, the files themselves, where they came inside the data.
-        damaged: names of files that are known to be unreadable; there is nothing to see of them.
+    Parameters
+    ----------
+    names
+        (n,) object array of str: a path inside `where`, or a URL.
+    where
+        The ZIP archive or the folder that holds them; None where they are elsewhere.
+    contents
+        (n,) object array of bytes or None, the files themselves, where they came inside the data.
+    damaged
+        Names of files that are known to be unreadable; there is nothing to see of them.
     """
 
     names: npt.NDArray[np.object_]
@@ -79,8 +84,10 @@ class Pictures:
     def data(self, i: int) -> bytes | None:
         """Return the content of picture i's file; None where it cannot be reached (a URL, or no `where`).
 
-        Raises:
-            UserError: it is missing, damaged, too large, or its name leads out of the archive or folder.
+        Raises
+        ------
+        UserError
+            It is missing, damaged, too large, or its name leads out of the archive or folder.
         """
         if self.contents is not None:
             content: bytes | None = self.contents[i]
@@ -107,8 +114,10 @@ class Pictures:
     def __getitem__(self, i: int) -> npt.NDArray[np.uint8] | None:
         """Return picture i as (H, W) or (H, W, 3) uint8; None where it cannot be reached, or is known to be damaged.
 
-        Raises:
-            UserError: see `data` and `decode`.
+        Raises
+        ------
+        UserError
+            See `data` and `decode`.
         """
         if str(self.names[i]) in self.damaged:
             return None
@@ -142,6 +151,8 @@ def _opened_archive(path: str, changed: int, size: int, process: int) -> zipfile
 def check_inside(name: str) -> None:
     """Raise UserError if a path leads out of its archive or folder.
 
+    Examples
+    --------
     >>> check_inside("cats/1.png")
     >>> check_inside("../../etc/passwd")
     Traceback (most recent call last):
@@ -156,9 +167,12 @@ def check_inside(name: str) -> None:
 def check_size(file: IO[bytes], name: str) -> None:
     """Read the header of a picture and check its size.
 
-    Raises:
-        UnreadablePicture: not a picture.
-        UserError: it is too large.
+    Raises
+    ------
+    UnreadablePicture
+        Not a picture.
+    UserError
+        It is too large.
     """
     _opened(file, name).close()
 
@@ -166,15 +180,22 @@ def check_size(file: IO[bytes], name: str) -> None:
 def decode(content: bytes, name: str) -> npt.NDArray[np.uint8]:
     """Return the pixels of a picture, rotated as its EXIF data says, transparency blended with white.
 
-    Args:
-        content: the file.
-        name: its name, for messages.
+    Parameters
+    ----------
+    content
+        The file.
+    name
+        Its name, for messages.
 
-    Returns:
+    Returns
+    -------
+    npt.NDArray[np.uint8]
         (H, W) uint8 for a grey picture, else (H, W, 3).
 
-    Raises:
-        UserError: not a picture, damaged, or too large.
+    Raises
+    ------
+    UserError
+        Not a picture, damaged, or too large.
     """
     from PIL import Image, ImageOps
 
@@ -248,9 +269,13 @@ def torchvision() -> ModuleType:
     With a CPU-only build of torch, the compiled operators of the published torchvision cannot be loaded and its import
     fails. Defining the operators' schemas first lets its Python half (datasets, transforms, models) work.
 
-    Raises:
-        ImportError: torchvision is not installed, or does not fit the installed torch.
+    Raises
+    ------
+    ImportError
+        Torchvision is not installed, or does not fit the installed torch.
 
+    Examples
+    --------
     >>> torchvision().datasets.CIFAR10.filename
     'cifar-10-python.tar.gz'
     """

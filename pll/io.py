@@ -118,8 +118,10 @@ def take_rows(X: npt.NDArray[Any], rows: npt.NDArray[np.integer[Any]]) -> npt.ND
     More rows of a mapped array than fit well into memory are copied, piece by piece, to a temporary file that is mapped
     and takes disk space as long as the array is used.
 
-    Raises:
-        UserError: the disk is too full for that.
+    Raises
+    ------
+    UserError
+        The disk is too full for that.
     """
     size = len(rows) * X.itemsize * math.prod(X.shape[1:])
     if not is_mapped(X) or size <= IN_MEMORY_UP_TO:
@@ -140,13 +142,19 @@ def large_array(shape: int | tuple[int, ...], dtype: npt.DTypeLike, *, zeros: bo
 
     Such a file is in the folder for temporary files (`TMPDIR`) and deleted with the array.
 
-    Args:
-        shape: of the array.
-        dtype: of its values.
-        zeros: whether they are 0; else they are anything.
+    Parameters
+    ----------
+    shape
+        Of the array.
+    dtype
+        Of its values.
+    zeros
+        Whether they are 0; else they are anything.
 
-    Raises:
-        UserError: the disk is too full for that.
+    Raises
+    ------
+    UserError
+        The disk is too full for that.
     """
     kind, lengths = np.dtype(dtype), (shape,) if isinstance(shape, int) else shape
     size = kind.itemsize * math.prod(lengths)
@@ -168,8 +176,10 @@ def new_features(shape: tuple[int, ...]) -> npt.NDArray[np.float32]:
     Such a file is in the folder for temporary files (`TMPDIR`) and deleted with the array; only what is written takes
     disk space.
 
-    Raises:
-        UserError: the disk is too full for that.
+    Raises
+    ------
+    UserError
+        The disk is too full for that.
     """
     size = 4 * math.prod(shape)
     if size <= FEATURES_IN_MEMORY_UP_TO:
@@ -183,11 +193,16 @@ def new_features(shape: tuple[int, ...]) -> npt.NDArray[np.float32]:
 def check_fits_memory(X: npt.NDArray[Any], needed: int, what: str, remedy: str) -> None:
     """Raise UserError for a mapped array of which something needs more memory than the machine has.
 
-    Args:
-        X: features; those in memory are taken as they are.
-        needed: bytes.
-        what: clause for the message, as in "IPAL keeps all features in memory".
-        remedy: sentence: what to do.
+    Parameters
+    ----------
+    X
+        Features; those in memory are taken as they are.
+    needed
+        Bytes.
+    what
+        Clause for the message, as in "IPAL keeps all features in memory".
+    remedy
+        Sentence: what to do.
     """
     if not is_mapped(X):
         return
@@ -203,13 +218,19 @@ _FINITE: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 def check_finite(X: npt.NDArray[Any], *, allow_missing: bool = False, feature_names: Sequence[str] = ()) -> None:
     """Check that all features are finite.
 
-    Args:
-        X: (n, d) or (n, C, H, W).
-        allow_missing: accept NaN.
-        feature_names: d names of the columns, for the message.
+    Parameters
+    ----------
+    X
+        (n, d) or (n, C, H, W).
+    allow_missing
+        Accept NaN.
+    feature_names
+        d names of the columns, for the message.
 
-    Raises:
-        UserError: an infinite or missing value; the first one's row and column are named.
+    Raises
+    ------
+    UserError
+        An infinite or missing value; the first one's row and column are named.
     """
     mapping = getattr(X, "_mmap", None)
     if mapping is not None and mapping in _FINITE:
@@ -245,6 +266,8 @@ def _refuse_infinite(X: npt.NDArray[Any], first: int, allow_missing: bool, featu
 def as_column(values: Sequence[Any] | npt.NDArray[Any]) -> Column:
     """Return n values as a one-dimensional array of objects.
 
+    Examples
+    --------
     >>> as_column(["a", None, ["b"]])
     array(['a', None, list(['b'])], dtype=object)
     """
@@ -275,10 +298,14 @@ def write_atomically(path: Path, write: Callable[[Path], object], *, durable: bo
     A symbolic link stays, and the file that it names is written. A device or a pipe (`/dev/stdout`, `/dev/null`) cannot
     be replaced, and is written to.
 
-    Args:
-        path: the file; its folder is made if missing.
-        write: writes the file whose path it is given, which has the suffix of `path`.
-        durable: flush the content to the disk before renaming, so that the file is whole after a power cut too.
+    Parameters
+    ----------
+    path
+        The file; its folder is made if missing.
+    write
+        Writes the file whose path it is given, which has the suffix of `path`.
+    durable
+        Flush the content to the disk before renaming, so that the file is whole after a power cut too.
     """
     if is_stream(path):
         write(path)
@@ -309,6 +336,8 @@ def is_stream(path: Path) -> bool:
 def stored_name(name: str) -> str:
     """Return the name under which a file of that name can be stored in any file system, with the same suffix.
 
+    Examples
+    --------
     >>> stored_name("../a b.csv"), len(stored_name("x" * 300 + ".csv")), stored_name("a\\x00b/")
     ('a b.csv', 150, 'a_b')
     """
@@ -321,10 +350,14 @@ def stored_name(name: str) -> str:
 def check_free_space(folder: Path, needed: int, what: str) -> None:
     """Raise UserError where a disk has less free space than work will need.
 
-    Args:
-        folder: where it will be written; need not exist.
-        needed: bytes.
-        what: clause for the message, as in "The label weights of all epochs".
+    Parameters
+    ----------
+    folder
+        Where it will be written; need not exist.
+    needed
+        Bytes.
+    what
+        Clause for the message, as in "The label weights of all epochs".
     """
     there = next((parent for parent in (folder, *folder.absolute().parents) if parent.exists()), None)
     free = needed if there is None else shutil.disk_usage(there).free
@@ -404,8 +437,10 @@ _HASHES: Recent[tuple[Any, str]] = Recent(REMEMBERED)
 def hash_of(file: Path, size: int) -> str:
     """Return the SHA-256 of the first `size` bytes of a file; remembered as long as its size and time stay.
 
-    Raises:
-        OSError: it cannot be read.
+    Raises
+    ------
+    OSError
+        It cannot be read.
     """
     facts = file.stat()
     key = (facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, size)

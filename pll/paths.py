@@ -13,8 +13,10 @@ _PACKAGE = Path(__file__).resolve().parent
 def candid_home() -> Path:
     """Return the folder of runs, uploads and downloads: `$PLL_HOME`, or `~/.candid`.
 
-    Raises:
-        UserError: PLL_HOME is set and empty, as by a script whose own variable is missing.
+    Raises
+    ------
+    UserError
+        PLL_HOME is set and empty, as by a script whose own variable is missing.
     """
     named = os.environ.get("PLL_HOME", "~/.candid")
     if not named.strip():

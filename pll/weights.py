@@ -31,13 +31,19 @@ class Outside:
     Label weights of such an example are w = (1 − m_i) p|S_i + m_i p|A_i: the softmax restricted to the given set S_i
     and to the added labels A_i, with m_i fixed. Where nothing was added m_i counts for nothing.
 
-    Args:
-        given: the n sets before labels were added.
-        candidates: the n sets with them.
-        miss: (n,) float32 in [0, 1], m_i, the probability that S_i misses the truth.
+    Parameters
+    ----------
+    given
+        The n sets before labels were added.
+    candidates
+        The n sets with them.
+    miss
+        (n,) float32 in [0, 1], m_i, the probability that S_i misses the truth.
 
-    Raises:
-        UserError: lengths that do not fit, a probability out of range, or sets that lost a label.
+    Raises
+    ------
+    UserError
+        Lengths that do not fit, a probability out of range, or sets that lost a label.
     """
 
     given: CandidateSets
@@ -58,11 +64,17 @@ class Outside:
     ) -> Outside:
         """Add labels to sets.
 
-        Args:
-            given: n sets.
-            rows, labels: (k,) which label is added to the set of which row; none of them is a member.
-            miss: (n,) float32.
+        Parameters
+        ----------
+        given
+            n sets.
+        rows, labels
+            (k,) which label is added to the set of which row; none of them is a member.
+        miss
+            (n,) float32.
 
+        Examples
+        --------
         >>> sets = CandidateSets.from_lists([[0, 2], [1]], n_classes=3)
         >>> found = Outside.of(sets, [1], [0], np.array([0.0, 0.5], dtype=np.float32))
         >>> [labels.tolist() for labels in found.candidates], found.added.tolist(), found.shares.tolist()
@@ -128,14 +140,22 @@ def restricted_softmax(
 ) -> Weights:
     """Compute the softmax of the scores restricted to each candidate set (paper, Eq. norm).
 
-    Args:
-        scores: (nnz,) logits of the candidates, aligned with `candidates.indices`.
-        prior: (nnz,) of `checked_prior`; the softmax is multiplied by it and normalised again.
-        outside: of these candidates, where labels were added to them; each part of a set keeps its share.
+    Parameters
+    ----------
+    scores
+        (nnz,) logits of the candidates, aligned with `candidates.indices`.
+    prior
+        (nnz,) of `checked_prior`; the softmax is multiplied by it and normalised again.
+    outside
+        Of these candidates, where labels were added to them; each part of a set keeps its share.
 
-    Returns:
+    Returns
+    -------
+    Weights
         (nnz,) float32 label weights.
 
+    Examples
+    --------
     >>> sets = CandidateSets.from_lists([[0, 1], [2]], n_classes=3)
     >>> restricted_softmax(np.array([0.0, 0.0, -900.0]), sets).tolist()
     [0.5, 0.5, 1.0]
@@ -169,15 +189,23 @@ def normalise(values: npt.NDArray[np.floating[Any]], candidates: CandidateSets) 
 def checked_prior(prior: npt.ArrayLike, candidates: CandidateSets) -> Weights:
     """Validate a prior over the candidates and normalise it on each set.
 
-    Args:
-        prior: (nnz,) finite numbers, at least 0, aligned with `candidates.indices`; at least one of each set above 0.
+    Parameters
+    ----------
+    prior
+        (nnz,) finite numbers, at least 0, aligned with `candidates.indices`; at least one of each set above 0.
 
-    Returns:
+    Returns
+    -------
+    Weights
         (nnz,) float32, summing to 1 over each S_i.
 
-    Raises:
-        UserError: not of that form; the row is named.
+    Raises
+    ------
+    UserError
+        Not of that form; the row is named.
 
+    Examples
+    --------
     >>> checked_prior([3, 1, 5], CandidateSets.from_lists([[0, 1], [2]], n_classes=3)).tolist()
     [0.75, 0.25, 1.0]
     """
@@ -210,8 +238,10 @@ def checked_prior(prior: npt.ArrayLike, candidates: CandidateSets) -> Weights:
 def log_prior(prior: Weights | None, candidates: CandidateSets) -> Weights | None:
     """Return (nnz,) log of the prior over its maximum in the set: exactly 0 where it is uniform; −inf where it is 0.
 
-    Args:
-        prior: of `checked_prior`, or None.
+    Parameters
+    ----------
+    prior
+        Of `checked_prior`, or None.
     """
     if prior is None:
         return None
@@ -225,10 +255,15 @@ def carried_over(prior: Weights | None, before: CandidateSets, after: CandidateS
 
     A label that is new in a set gets the mean prior of the set before; a set left without any prior is uniform.
 
-    Args:
-        prior: (nnz,) of the sets before, or None.
-        before, after: n sets each; `after` may have more classes.
+    Parameters
+    ----------
+    prior
+        (nnz,) of the sets before, or None.
+    before, after
+        n sets each; `after` may have more classes.
 
+    Examples
+    --------
     >>> before = CandidateSets.from_lists([[0, 1], [1, 2]], n_classes=3)
     >>> after = CandidateSets.from_lists([[0, 1], [2]], n_classes=3)
     >>> carried_over(np.array([0.75, 0.25, 0.9, 0.1], dtype=np.float32), before, after).tolist()
@@ -266,6 +301,8 @@ def top_positions(weights: npt.NDArray[np.floating[Any]], candidates: CandidateS
 def identified_labels(weights: Weights, candidates: CandidateSets) -> npt.NDArray[np.int64]:
     """(n,) identified label: argmax over S_i of the label weights.
 
+    Examples
+    --------
     >>> sets = CandidateSets.from_lists([[0, 2], [1]], n_classes=3)
     >>> identified_labels(np.array([0.4, 0.6, 1.0], dtype=np.float32), sets).tolist()
     [2, 1]
@@ -277,11 +314,16 @@ def identified_labels(weights: Weights, candidates: CandidateSets) -> npt.NDArra
 class Sharpness:
     """Identified label, confidence, margin and entropy of each example.
 
-    Attributes:
-        identified: (n,) int64, argmax over S_i.
-        confidence: (n,) float32 in (0, 1], the top weight. 1 is certain.
-        margin: (n,) float32 in [0, 1], top minus second weight; 1 for singletons.
-        entropy: (n,) float32 in [0, 1], −Σ w log w over log |S_i|. 0 is certain; 0 for singletons.
+    Attributes
+    ----------
+    identified
+        (n,) int64, argmax over S_i.
+    confidence
+        (n,) float32 in (0, 1], the top weight. 1 is certain.
+    margin
+        (n,) float32 in [0, 1], top minus second weight; 1 for singletons.
+    entropy
+        (n,) float32 in [0, 1], −Σ w log w over log |S_i|. 0 is certain; 0 for singletons.
     """
 
     identified: npt.NDArray[np.int64]
@@ -293,11 +335,15 @@ class Sharpness:
 def sharpness(weights: Weights, candidates: CandidateSets) -> Sharpness:
     """Compute identified label, confidence, margin and entropy of all examples.
 
-    Args:
-        weights: (nnz,) label weights.
+    Parameters
+    ----------
+    weights
+        (nnz,) label weights.
 
-    Raises:
-        ValueError: NaN among the weights.
+    Raises
+    ------
+    ValueError
+        NaN among the weights.
     """
     n = len(candidates)
     if n > ROWS_AT_ONCE:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse
 
 from pll.errors import UserError
 from pll.io import check_finite, feature_array, remove_parts, save_array, write_atomically, write_json, write_text
@@ -35,7 +34,6 @@ def test_missing_features_pass_where_they_are_allowed_infinite_ones_never() -> N
         ([[1.0], [1.0, 2.0]], "equal length"),
         ([["a"]], "must be numbers"),
         (X * 1j, "real numbers"),
-        (scipy.sparse.csr_array(X), "sparse"),
     ],
 )
 def test_what_is_no_matrix_of_real_numbers_is_refused(features: Any, words: str) -> None:

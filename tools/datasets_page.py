@@ -1,4 +1,4 @@
-"""Write docs/datasets.md from the catalogue: `python -m tools.datasets_page` (a test fails when it is out of date)."""
+"""Write docs/datasets.md from the catalogue: `python -m tools.pages`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PATH = Path(__file__).parents[1] / "docs" / "datasets.md"
 _HEAD = """\
 # Datasets
 
-<!-- Written by `python -m tools.datasets_page` from pll/catalog. Change it there. -->
+<!-- Written by `python -m tools.pages` from pll/catalog. Change it there. -->
 
 Every dataset of the paper and a few more, by name: on the data page, in the shell (`python -m pll datasets`,
 `python -m pll fit yeast --flip binomial --q 0.5 …`) and in Python:
@@ -141,7 +141,3 @@ def _proof(file: File) -> str:
 def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     lines = [head, ("---",) * len(head), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-
-
-if __name__ == "__main__":
-    PATH.write_text(markdown(), encoding="utf-8")

@@ -26,8 +26,10 @@ EPOCHS = (0, 1, 2, 3, 5, 7, 10, 13, 17, 22, 30, 45, 70, 100)
 def record(epochs: tuple[int, ...] = EPOCHS) -> dict[str, npt.NDArray[Any]]:
     """Train, and return what the file holds.
 
-    Args:
-        epochs: that are kept, rising, 0 the first.
+    Parameters
+    ----------
+    epochs
+        That are kept, rising, 0 the first.
     """
     parts = prepare(load("digits"), flip_with=Flip("binomial", 0.7), holdout=0.2, seed=0)
     train, sets = parts.train, parts.train.sets()

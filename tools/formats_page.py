@@ -1,4 +1,4 @@
-"""Writes docs/formats.md: `python -m tools.formats_page` (a test says when it has to be run).
+"""Writes docs/formats.md: `python -m tools.pages`.
 
 What a format holds is found out by asking it; the examples are the beginnings of the files in assets/samples.
 """
@@ -33,7 +33,7 @@ _SHOWN = 4
 _HEAD = """\
 # File formats
 
-<!-- Written by `python -m tools.formats_page` from pll/formats. Change it there. -->
+<!-- Written by `python -m tools.pages` from pll/formats. Change it there. -->
 
 What Candid reads and writes. A file is recognised by its content, whatever it is called. The same readers serve the
 data page, the shell and Python:
@@ -239,7 +239,3 @@ _SAMPLE_OF = {name: f".{form.suffixes[0][1:]}" for name, form in FORMATS.items()
        ("huggingface", "labelstudio", "doccano", "prodigy", "argilla", "cleanlab", "plcifar", "imagezip")},
 }  # fmt: skip
 """By format, how the name of its sample ends."""
-
-
-if __name__ == "__main__":
-    PATH.write_text(markdown(), encoding="utf-8")

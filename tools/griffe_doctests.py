@@ -14,6 +14,8 @@ _EXAMPLE = re.compile(r"(?:^>>> .*\n?(?:^(?=\S).*\n?)*)+", re.MULTILINE)
 def fence_examples(text: str) -> str:
     """Return a docstring with its examples in fences.
 
+    Examples
+    --------
     >>> print(fence_examples("Add.\\n\\n>>> 1 + 1\\n2"))
     Add.
     <BLANKLINE>

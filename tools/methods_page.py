@@ -1,4 +1,4 @@
-"""Writes docs/methods.md from the docstrings of the methods: `python -m tools.methods_page` (a test says when)."""
+"""Writes docs/methods.md from the docstrings of the methods: `python -m tools.pages`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PATH = Path(__file__).parents[1] / "docs" / "methods.md"
 _HEAD = """\
 # Methods
 
-<!-- Written by `python -m tools.methods_page` from the docstrings in pll/methods. Change it there. -->
+<!-- Written by `python -m tools.pages` from the docstrings in pll/methods. Change it there. -->
 
 Every method by the name that the pages, the shell (`--method`, `--methods`) and Python (`METHODS[name]`) use.
 n examples, d features, c classes, |S| candidates an example.
@@ -60,13 +60,14 @@ def _settings(method: type[PartialLabelEstimator]) -> str:
 
 
 def _argument_meanings(method: type[PartialLabelEstimator]) -> dict[str, str]:
-    """From the `Args:` sections of the class and of those it comes from, the nearest first."""
+    """From the section `Parameters` of the class and of those it comes from, the nearest first."""
     meanings: dict[str, str] = {}
     for kind in reversed(method.__mro__):
-        arguments = re.search(r"Args:\n(.*?)(?:\n\S|\Z)", inspect.cleandoc(kind.__doc__ or ""), re.DOTALL)
-        for entry in re.split(r"\n(?=    \S)", "\n" + arguments[1] if arguments else ""):
-            names, _, meaning = entry.strip().partition(": ")
-            for name in names.split(", "):
+        text = inspect.cleandoc(kind.__doc__ or "")
+        section = re.search(r"^Parameters\n-+\n(.*?)(?=\n\n\S[^\n]*\n-{3,}\n|\Z)", text, re.DOTALL | re.MULTILINE)
+        for entry in re.split(r"\n(?=\S)", section[1] if section else ""):
+            names, _, meaning = entry.partition("\n")
+            for name in names.partition(" : ")[0].split(", "):
                 meanings[name] = " ".join(meaning.split()).replace("|", "\\|")
     return meanings
 
@@ -78,7 +79,3 @@ def _with_code(text: str) -> str:
         is_equation = all(line.startswith("   ") or not line for line in block.split("\n"))
         parts.append(f"```\n{textwrap.dedent(block)}\n```" if is_equation else block)
     return "\n\n".join(parts)
-
-
-if __name__ == "__main__":
-    PATH.write_text(page(), encoding="utf-8")

@@ -32,6 +32,8 @@ LARGEST = 2 * 2**20
 def secrets_in(text: str) -> list[tuple[int, str]]:
     """Return (line, what) for every secret in a text.
 
+    Examples
+    --------
     >>> secrets_in("a = 1\\nkey = 'AKIA" + "A" * 16 + "'")
     [(2, 'AWS key')]
     """

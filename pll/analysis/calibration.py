@@ -15,12 +15,18 @@ RELIABILITY_BINS = 10
 class ReliabilityDiagram:
     """Confidence and accuracy by bin; NaN in empty bins.
 
-    Attributes:
-        edges: (b+1,) bounds of the bins in [0, 1]; a bin holds its upper bound, the first one also 0.
-        counts: (b,) examples in each bin.
-        confidence: (b,) their mean confidence.
-        accuracy: (b,) share of them that is right.
-        error: expected calibration error, Σ counts/n · |accuracy − confidence|; NaN where there is no example.
+    Attributes
+    ----------
+    edges
+        (b+1,) bounds of the bins in [0, 1]; a bin holds its upper bound, the first one also 0.
+    counts
+        (b,) examples in each bin.
+    confidence
+        (b,) their mean confidence.
+    accuracy
+        (b,) share of them that is right.
+    error
+        Expected calibration error, Σ counts/n · |accuracy − confidence|; NaN where there is no example.
     """
 
     edges: npt.NDArray[np.float64]
@@ -35,11 +41,17 @@ def reliability(
 ) -> ReliabilityDiagram:
     """Return reliability by equal bins of confidence, and the expected calibration error (Naeini et al. 2015).
 
-    Args:
-        confidence: (n,) in [0, 1].
-        right: (n,) whether the label is the true one.
-        bins: how many.
+    Parameters
+    ----------
+    confidence
+        (n,) in [0, 1].
+    right
+        (n,) whether the label is the true one.
+    bins
+        How many.
 
+    Examples
+    --------
     >>> result = reliability(np.array([0.6, 0.8, 1.0]), np.array([False, True, True]), bins=2)
     >>> result.counts.tolist(), round(result.error, 3)
     ([0, 3], 0.133)
@@ -65,9 +77,13 @@ def error_by_chance(found: ReliabilityDiagram) -> float:
     deviation is E|X − np| = 2ν(1 − p) P(X = ν), ν = ⌊np⌋ + 1 (De Moivre). Spread of confidence within a bin is left
     out; it makes the deviation smaller.
 
-    Returns:
-        in [0, 1]; NaN where there is no example.
+    Returns
+    -------
+    float
+        In [0, 1]; NaN where there is no example.
 
+    Examples
+    --------
     >>> coin = reliability(np.array([0.5, 0.5]), np.array([True, True]), bins=1)
     >>> error_by_chance(coin)  # no head, one or two: off by 0.5, 0 and 0.5
     0.25

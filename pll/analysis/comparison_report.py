@@ -31,16 +31,26 @@ Labels = npt.NDArray[np.int64]
 class LaneFigures:
     """State of one lane at the shown epoch.
 
-    Attributes:
-        title: what to call it.
-        identified: (n,) identified labels.
-        confidence: (n,) top label weights.
-        epoch: epochs complete.
-        rule: what the method does with its weights, as a clause; "" for nothing worth saying.
-        given_truth: whether it learns from the true labels.
-        early: an early epoch, and the identified labels (n,) after it; None where there is none.
-        test: correct and all test examples; None where there are none.
-        failure: what went wrong, in words.
+    Attributes
+    ----------
+    title
+        What to call it.
+    identified
+        (n,) identified labels.
+    confidence
+        (n,) top label weights.
+    epoch
+        Epochs complete.
+    rule
+        What the method does with its weights, as a clause; "" for nothing worth saying.
+    given_truth
+        Whether it learns from the true labels.
+    early
+        An early epoch, and the identified labels (n,) after it; None where there is none.
+    test
+        Correct and all test examples; None where there are none.
+    failure
+        What went wrong, in words.
     """
 
     title: str
@@ -58,10 +68,14 @@ class LaneFigures:
 class LaneSummary:
     """Sentences about one lane.
 
-    Attributes:
-        title: the lane.
-        figures: the beginning of a sentence.
-        why: further sentences, with the reasons behind the figures; "" for none.
+    Attributes
+    ----------
+    title
+        The lane.
+    figures
+        The beginning of a sentence.
+    why
+        Further sentences, with the reasons behind the figures; "" for none.
     """
 
     title: str
@@ -91,10 +105,14 @@ class Verdict:
 def verdict(lanes: Sequence[LaneFigures], y: Labels | None, *, sizes: npt.NDArray[np.int64]) -> Verdict:
     """Return the report on lanes trained on the same examples.
 
-    Args:
-        lanes: of the same n examples, in any order.
-        y: (n,) true labels, −1 where unknown; None where none is known.
-        sizes: (n,) how many candidates the examples have.
+    Parameters
+    ----------
+    lanes
+        Of the same n examples, in any order.
+    y
+        (n,) true labels, −1 where unknown; None where none is known.
+    sizes
+        (n,) how many candidates the examples have.
     """
     running = [lane for lane in lanes if lane.epoch > 0]
     if not running:
@@ -108,8 +126,10 @@ def verdict(lanes: Sequence[LaneFigures], y: Labels | None, *, sizes: npt.NDArra
 def beside(lanes: Sequence[LaneFigures], truths: Sequence[Labels | None]) -> Verdict:
     """Return the report on lanes trained on different examples, each by itself.
 
-    Args:
-        truths: for each lane (n,) true labels of its own examples.
+    Parameters
+    ----------
+    truths
+        For each lane (n,) true labels of its own examples.
     """
     lines = []
     for lane, y in zip(lanes, truths, strict=True):

@@ -38,11 +38,16 @@ def against_sets(estimator: PartialLabelEstimator, task: Task) -> Evidence | Non
     Costs at most about a quarter of fitting the method once, or two seconds; needs no true label and draws from a
     generator of its own, so that the run itself is not touched.
 
-    Args:
-        estimator: its settings count, what it has learnt does not.
-        task: the training data.
+    Parameters
+    ----------
+    estimator
+        Its settings count, what it has learnt does not.
+    task
+        The training data.
 
-    Returns:
+    Returns
+    -------
+    Evidence | None
         None where there are fewer than 30 examples, or a part of them cannot be learnt from.
     """
     n = len(task.candidates)

@@ -29,12 +29,17 @@ last iteration alone counts."""
 class Result:
     """Result of one method on one part, a row of results.csv. Accuracies are fractions, None where not known.
 
-    Attributes:
-        flip: how candidates were made, a name of `pll.synthesis.FLIPS`; "" for those of the data.
-        q: flipping probability; None where there is none.
-        recipe: how the settings were chosen.
-        settings: every setting of the method and of the data, as a JSON object (`settings_json`), and under `CHOSEN`
-            what a recipe chose for this fit.
+    Attributes
+    ----------
+    flip
+        How candidates were made, a name of `pll.synthesis.FLIPS`; "" for those of the data.
+    q
+        Flipping probability; None where there is none.
+    recipe
+        How the settings were chosen.
+    settings
+        Every setting of the method and of the data, as a JSON object (`settings_json`), and under `CHOSEN` what a
+        recipe chose for this fit.
     """
 
     dataset: str
@@ -80,9 +85,12 @@ def measured(
 ) -> tuple[Curve, float]:
     """Fit a method on a part; return the figures of its epochs, and the seconds it took.
 
-    Args:
-        progress: called with the epochs done and the total epochs.
-        dataset: name of the data, by which the recipe `paper` finds its settings.
+    Parameters
+    ----------
+    progress
+        Called with the epochs done and the total epochs.
+    dataset
+        Name of the data, by which the recipe `paper` finds its settings.
     """
     started = time.perf_counter()
     if isinstance(estimator, DeepEstimator) and estimator.recipe == "paper":
@@ -159,8 +167,10 @@ def chosen_by_recipe(estimator: PartialLabelEstimator) -> dict[str, Any]:
 def read_results(path: Path) -> list[Result]:
     """Read a results.csv; columns that have a default may be missing.
 
-    Raises:
-        UserError: it cannot be read, or has no results.
+    Raises
+    ------
+    UserError
+        It cannot be read, or has no results.
     """
     try:
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
@@ -199,9 +209,13 @@ def results_frame(results: Iterable[Result]) -> pd.DataFrame:
 def paired_t_test(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
     """Return the two-sided p-value of a paired t-test of two methods on the same parts (paper: 5 %, five folds).
 
-    Args:
-        a, b: (k,) results of the two methods, part by part. Equal results on all parts give 1.
+    Parameters
+    ----------
+    a, b
+        (k,) results of the two methods, part by part. Equal results on all parts give 1.
 
+    Examples
+    --------
     >>> paired_t_test([0.9, 0.8], [0.9, 0.8])
     1.0
     """

@@ -40,11 +40,15 @@ FEWEST = 30
 class Evidence:
     """How often labels are supported by something other than the run's own confidence.
 
-    Attributes:
-        by: `"truth"` (identified labels that are the known true ones) or `"candidates"` (predictions for examples
-            that were not learnt from, inside their candidate sets).
-        hits, n: so many of so many.
-        chance: the share that the same labels shuffled over the examples would have.
+    Attributes
+    ----------
+    by
+        `"truth"` (identified labels that are the known true ones) or `"candidates"` (predictions for examples that were
+        not learnt from, inside their candidate sets).
+    hits, n
+        So many of so many.
+    chance
+        The share that the same labels shuffled over the examples would have.
     """
 
     by: str
@@ -66,6 +70,8 @@ class Evidence:
     def sentence(self) -> str:
         """The share, its n and chance.
 
+        Examples
+        --------
         >>> Evidence("truth", 90, 100, 0.4).sentence
         'Identified labels are the true ones for 90 of 100 (90 %; 40 % by chance).'
         """
@@ -83,10 +89,14 @@ class Evidence:
 class Finding:
     """Something that is wrong with a run.
 
-    Attributes:
-        name: `"diverging"`, `"changing"`, `"collapsed"`, `"flat"` or `"unsupported"`.
-        sentence: what was seen.
-        remedy: what to do.
+    Attributes
+    ----------
+    name
+        `"diverging"`, `"changing"`, `"collapsed"`, `"flat"` or `"unsupported"`.
+    sentence
+        What was seen.
+    remedy
+        What to do.
     """
 
     name: str
@@ -98,11 +108,15 @@ class Finding:
 class Health:
     """Whether the labels of a run can be used.
 
-    Attributes:
-        verdict: `"healthy"`; `"unhealthy"` where something was found; `"unchecked"` where nothing was found, and
-            there is no evidence either.
-        findings: what is wrong, the worst first.
-        evidence: None where there are too few examples, or the run was stopped.
+    Attributes
+    ----------
+    verdict
+        `"healthy"`; `"unhealthy"` where something was found; `"unchecked"` where nothing was found, and there is no
+        evidence either.
+    findings
+        What is wrong, the worst first.
+    evidence
+        None where there are too few examples, or the run was stopped.
     """
 
     verdict: str
@@ -118,6 +132,8 @@ class Health:
     def headline(self) -> str:
         """The verdict as a sentence.
 
+        Examples
+        --------
         >>> Health("unchecked").headline
         'Not checked: there is no evidence for or against these labels yet.'
         """
@@ -136,6 +152,8 @@ class Health:
     def from_json(cls, values: Mapping[str, Any] | None) -> Health | None:
         """Return what `to_json` gave; None where there is nothing.
 
+        Examples
+        --------
         >>> made = Health("unhealthy", (Finding("flat", "a", "b"),), Evidence("truth", 3, 30, 0.5))
         >>> Health.from_json(made.to_json()) == made
         True
@@ -159,13 +177,20 @@ def health_of(
 ) -> Health:
     """Return the health of a run.
 
-    Args:
-        rows: of metrics.csv: `epoch`, `loss`, `changed_labels` of each.
-        final: the final label weights of n examples.
-        sets: n candidate sets.
-        evidence: see `against_truth` and `against_sets`.
-        top_loss: the loss of uniform predictions; None where it is not known.
-        votes_alone: whether the labels come from votes, and no training setting can help.
+    Parameters
+    ----------
+    rows
+        Of metrics.csv: `epoch`, `loss`, `changed_labels` of each.
+    final
+        The final label weights of n examples.
+    sets
+        n candidate sets.
+    evidence
+        See `against_truth` and `against_sets`.
+    top_loss
+        The loss of uniform predictions; None where it is not known.
+    votes_alone
+        Whether the labels come from votes, and no training setting can help.
     """
     found = [
         finding
@@ -254,10 +279,14 @@ def against_truth(
 ) -> Evidence | None:
     """Return how often identified labels of ambiguous examples are the known true ones; None where fewer than 30 are.
 
-    Args:
-        identified: (n,) class indices.
-        y: (n,) true labels, −1 where unknown.
-        sets: n candidate sets.
+    Parameters
+    ----------
+    identified
+        (n,) class indices.
+    y
+        (n,) true labels, −1 where unknown.
+    sets
+        n candidate sets.
     """
     if y is None:
         return None

@@ -23,7 +23,8 @@ Z = 1.959964
 @dataclass(frozen=True)
 class Difference:
     """Two lanes on the same n examples: the share of the first less that of the second, its 95 % interval, and how
-    likely chance alone gives one as large (McNemar's exact test)."""
+    likely chance alone gives one as large (McNemar's exact test).
+    """
 
     share: float
     low: float
@@ -39,9 +40,13 @@ class Difference:
 def difference(right: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) -> Difference:
     """Compare two lanes on the same examples.
 
-    Args:
-        right, other: (n,) whether each has the example right.
+    Parameters
+    ----------
+    right, other
+        (n,) whether each has the example right.
 
+    Examples
+    --------
     >>> both = np.array([True] * 90 + [False] * 10)
     >>> one = np.array([True] * 95 + [False] * 5)
     >>> found = difference(one, both)
@@ -63,6 +68,8 @@ def difference(right: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) -> Di
 def wilson(k: int, n: int) -> tuple[float, float]:
     """Return the 95 % interval of a share k / n (Wilson).
 
+    Examples
+    --------
     >>> [round(end, 3) for end in wilson(94, 100)]
     [0.875, 0.972]
     """
@@ -80,12 +87,19 @@ def hypergeometric(k: int, m: int, n: int, *, unknown: int = 0) -> tuple[float, 
     Both one-sided hypergeometric tests are inverted at 2.5 % (the principle of Clopper & Pearson, Biometrika 1934, for
     a finite population), so that at least 95 % of all draws give an interval that holds the share.
 
-    Args:
-        k: drawn examples that have the property, in [0, m − unknown].
-        m: drawn, in [0, n].
-        n: all examples, at least 1.
-        unknown: drawn examples of which it is not known; the interval holds whatever they are.
+    Parameters
+    ----------
+    k
+        Drawn examples that have the property, in [0, m − unknown].
+    m
+        Drawn, in [0, n].
+    n
+        All examples, at least 1.
+    unknown
+        Drawn examples of which it is not known; the interval holds whatever they are.
 
+    Examples
+    --------
     >>> hypergeometric(3, 50, 1000), hypergeometric(0, 1000, 1000), hypergeometric(0, 0, 10)
     ((0.014, 0.162), (0.0, 0.0), (0.0, 1.0))
     """

@@ -29,15 +29,23 @@ def project(X: npt.NDArray[np.float32]) -> Places:
     Features are z-scored and cut off at ±3 first. Both axes have the same scale only by chance: each is stretched so
     that all but a thousandth of the examples at either end lie within it; those lie on the border.
 
-    Args:
-        X: (n, …) float32 features; may be memory-mapped, and is read in pieces.
+    Parameters
+    ----------
+    X
+        (n, …) float32 features; may be memory-mapped, and is read in pieces.
 
-    Returns:
+    Returns
+    -------
+    Places
         (n, 2) uint16, the first and the second component, 0 … 65,535.
 
-    Raises:
-        UserError: there are no features.
+    Raises
+    ------
+    UserError
+        There are no features.
 
+    Examples
+    --------
     >>> project(np.array([[0], [1], [2]], dtype=np.float32)).tolist()
     [[0, 32768], [32768, 32768], [65535, 32768]]
     """
@@ -65,11 +73,16 @@ def project(X: npt.NDArray[np.float32]) -> Places:
 def inside(places: Places, outline: Sequence[tuple[int, int]]) -> npt.NDArray[np.int64]:
     """Return the examples in an outline, in order.
 
-    Args:
-        places: (n, 2) of `project`.
-        outline: corners of a polygon, 0 … 65,535; it may cross itself (what is enclosed twice is not inside).
-            The outline is drawn on a grid of 2,048 × 2,048 cells; a cell that it touches is inside.
+    Parameters
+    ----------
+    places
+        (n, 2) of `project`.
+    outline
+        Corners of a polygon, 0 … 65,535; it may cross itself (what is enclosed twice is not inside). The outline is
+        drawn on a grid of 2,048 × 2,048 cells; a cell that it touches is inside.
 
+    Examples
+    --------
     >>> places = np.array([[0, 0], [30_000, 30_000], [65_535, 65_535]], dtype=np.uint16)
     >>> inside(places, [(20_000, 20_000), (40_000, 20_000), (40_000, 40_000), (20_000, 40_000)]).tolist()
     [1]

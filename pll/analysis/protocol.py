@@ -35,13 +35,19 @@ SETTLING_STEPS = EPOCHS * FOLDS * JOINT_ROUNDS
 class Parts:
     """Training part with candidate sets, and optionally a test part with true labels.
 
-    Attributes:
-        featuriser: what made the features of both, where they had to be made; it learnt from the training part alone.
-        held: the rows of the data itself that are not learnt from, with truth or without; their labels are predicted.
-            None where all are learnt from.
-        order: ids of all rows of the data, in its order; () where all are learnt from.
-        no_answer: ids of examples that nobody answered and, without features, nothing predicts; they get no label.
-        settled: what the votes of the training part were settled to; None where they were not.
+    Attributes
+    ----------
+    featuriser
+        What made the features of both, where they had to be made; it learnt from the training part alone.
+    held
+        The rows of the data itself that are not learnt from, with truth or without; their labels are predicted. None
+        where all are learnt from.
+    order
+        Ids of all rows of the data, in its order; () where all are learnt from.
+    no_answer
+        Ids of examples that nobody answered and, without features, nothing predicts; they get no label.
+    settled
+        What the votes of the training part were settled to; None where they were not.
     """
 
     train: PartialLabelDataset
@@ -78,8 +84,10 @@ class Parts:
     def task(self, *, needs_features: bool = True) -> Task:
         """Return the task of a method.
 
-        Raises:
-            UserError: there are no features yet, and they are needed.
+        Raises
+        ------
+        UserError
+            There are no features yet, and they are needed.
         """
         if needs_features:
             check_features(self.train)
@@ -115,22 +123,35 @@ def prepare(
 ) -> Parts:
     """Split the data, then compute features and candidate sets on the training part.
 
-    Args:
-        data: what to learn from. Where it marks a test part of its own, that is the test part, unless one is given.
-        flip_with: make candidate sets from the true labels of the training part; None uses those of the data.
-        holdout: share of the examples, in (0, 1), to hold out as the test part.
-        test: a test part of its own.
-        features: what makes features of texts, pictures and words (a spec of `pll.features.featuriser`), `"auto"`
-            for what suits the data, `"none"` where it has all it needs.
-        seed: of the split and of the sets.
-        strict: refuse examples whose true label is not among their candidates.
-        noisy: make candidate sets of single labels that may be wrong, on the training part; see `doubted`.
-        settled_as: what settling the votes of this very training part came to before; None settles them now.
-        progress: told how far features and candidate sets are.
+    Parameters
+    ----------
+    data
+        What to learn from. Where it marks a test part of its own, that is the test part, unless one is given.
+    flip_with
+        Make candidate sets from the true labels of the training part; None uses those of the data.
+    holdout
+        Share of the examples, in (0, 1), to hold out as the test part.
+    test
+        a test part of its own.
+    features
+        What makes features of texts, pictures and words (a spec of `pll.features.featuriser`), `"auto"` for what suits
+        the data, `"none"` where it has all it needs.
+    seed
+        Of the split and of the sets.
+    strict
+        Refuse examples whose true label is not among their candidates.
+    noisy
+        Make candidate sets of single labels that may be wrong, on the training part; see `doubted`.
+    settled_as
+        What settling the votes of this very training part came to before; None settles them now.
+    progress
+        Told how far features and candidate sets are.
 
-    Raises:
-        UserError: a share that leaves no example on one side, both `holdout` and `test`, both `flip_with` and `noisy`,
-            nothing to learn from.
+    Raises
+    ------
+    UserError
+        a share that leaves no example on one side, both `holdout` and `test`, both `flip_with` and `noisy`, nothing to
+        learn from.
     """
     given, held = test is not None, None
     if holdout is not None and given:
@@ -191,18 +212,29 @@ def one_fold(
 ) -> Parts:
     """Return the parts of one fold of k-fold cross-validation: every example is in exactly one test part.
 
-    Args:
-        data: with true labels.
-        k: number of folds, from 2 to the number of examples.
-        fold: in [0, k).
-        flip_with: how candidate sets are made of the true labels of the training part; None keeps those of the data.
-        features: what makes features of texts, pictures and words: a specification of `pll.features`, or "auto".
-        seed: of the parts, and of everything drawn.
-        strict: refuse true labels outside their candidate set.
-        noisy: how single labels that may be wrong become candidate sets.
+    Parameters
+    ----------
+    data
+        With true labels.
+    k
+        Number of folds, from 2 to the number of examples.
+    fold
+        In [0, k).
+    flip_with
+        How candidate sets are made of the true labels of the training part; None keeps those of the data.
+    features
+        What makes features of texts, pictures and words: a specification of `pll.features`, or "auto".
+    seed
+        Of the parts, and of everything drawn.
+    strict
+        Refuse true labels outside their candidate set.
+    noisy
+        How single labels that may be wrong become candidate sets.
 
-    Raises:
-        UserError: fewer than two folds, more than there are examples, or no true labels to test against.
+    Raises
+    ------
+    UserError
+        Fewer than two folds, more than there are examples, or no true labels to test against.
     """
     data = data.answered()
     if not 2 <= k <= len(data):
@@ -258,15 +290,23 @@ def with_candidates(
 ) -> PartialLabelDataset:
     """Return the data with candidate sets of `flip_with` or `noisy`, or with its own, after `check_trainable`.
 
-    Args:
-        flip_with: how candidate sets are made of the true labels; None keeps those of the data.
-        seed: of the draw.
-        strict: refuse true labels outside their candidate set.
-        noisy: how single labels that may be wrong become candidate sets.
-        progress: called as (steps done, steps in all).
+    Parameters
+    ----------
+    flip_with
+        How candidate sets are made of the true labels; None keeps those of the data.
+    seed
+        Of the draw.
+    strict
+        Refuse true labels outside their candidate set.
+    noisy
+        How single labels that may be wrong become candidate sets.
+    progress
+        Called as (steps done, steps in all).
 
-    Raises:
-        UserError: no true labels to flip, no single labels to doubt, or `check_trainable` refuses.
+    Raises
+    ------
+    UserError
+        No true labels to flip, no single labels to doubt, or `check_trainable` refuses.
     """
     if flip_with is not None and noisy is not None:
         raise UserError("Candidates are made of true labels (flip) or of labels that may be wrong (noisy), not both.")
@@ -294,12 +334,18 @@ def with_candidates(
 class SettledSets:
     """What settling the votes of a training part came to; a run keeps it.
 
-    Attributes:
-        candidates: with labels that joined the sets.
-        prior: (nnz,) float32 of these.
-        notes: what is to be said of it.
-        disputed: rows on which the votes alone do not tell whom to believe, the most telling first.
-        decided_prior: of a run on decided sets, the prior on those, by voter models fitted with the decisions.
+    Attributes
+    ----------
+    candidates
+        With labels that joined the sets.
+    prior
+        (nnz,) float32 of these.
+    notes
+        What is to be said of it.
+    disputed
+        Rows on which the votes alone do not tell whom to believe, the most telling first.
+    decided_prior
+        Of a run on decided sets, the prior on those, by voter models fitted with the decisions.
     """
 
     candidates: CandidateSets
@@ -311,8 +357,10 @@ class SettledSets:
     def applied(self, data: PartialLabelDataset) -> PartialLabelDataset:
         """Return the training part with these sets.
 
-        Raises:
-            UserError: they are of other examples or classes.
+        Raises
+        ------
+        UserError
+            They are of other examples or classes.
         """
         if self.candidates.shape != data.sets().shape or self.candidates.class_names != data.class_names:
             raise UserError(f"The settled sets of this run are of other data than {data.name}; start a new run.")
@@ -329,8 +377,10 @@ class SettledSets:
 def settled(data: PartialLabelDataset, seed: int, progress: Progress | None = None) -> SettledSets:
     """Return candidate sets and prior made of the votes and features of data; see `pll.methods.settling`.
 
-    Raises:
-        UserError: no vote, or one class.
+    Raises
+    ------
+    UserError
+        No vote, or one class.
     """
     assert data.annotations is not None  # `settle` is set where there are some
     steps = 0
@@ -376,8 +426,10 @@ def doubted(
     These labels are then not used as true labels; they are kept as the column `given_label`. Examples without a label
     are left out, with a note.
 
-    Raises:
-        UserError: there are no single labels, or as `Noisy.sets`.
+    Raises
+    ------
+    UserError
+        There are no single labels, or as `Noisy.sets`.
     """
     labels = single_labels(data)
     if labels is None:
@@ -405,8 +457,10 @@ def doubted(
 def held_out(n: int, share: float, seed: int) -> npt.NDArray[np.bool_]:
     """Return an (n,) bool mask, True on a random share of the examples.
 
-    Raises:
-        UserError: a share outside (0, 1), or one that leaves nothing on one side.
+    Raises
+    ------
+    UserError
+        a share outside (0, 1), or one that leaves nothing on one side.
     """
     if not 0 < share < 1:
         raise UserError(f"The share to hold out is {share}; it must lie between 0 and 1 (0.2 holds out a fifth).")
@@ -421,8 +475,10 @@ def held_out(n: int, share: float, seed: int) -> npt.NDArray[np.bool_]:
 def aligned(data: PartialLabelDataset, class_names: tuple[str, ...]) -> PartialLabelDataset:
     """Return the data with its true labels numbered by `class_names`, which may be reordered or have more names.
 
-    Raises:
-        UserError: a true label that is not among `class_names`.
+    Raises
+    ------
+    UserError
+        a true label that is not among `class_names`.
     """
     if data.y is None or data.class_names == class_names:
         return data

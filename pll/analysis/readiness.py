@@ -28,8 +28,10 @@ def warnings_about(data: PartialLabelDataset) -> list[str]:
 def check_features(data: PartialLabelDataset) -> None:
     """Raise UserError for data that has no features yet.
 
-    Raises:
-        UserError: there is not one feature; it says what features can be made of.
+    Raises
+    ------
+    UserError
+        There is not one feature; it says what features can be made of.
     """
     if 0 in data.input_shape:
         raise UserError(f"{data.name}: {_no_features(data)}")
@@ -38,8 +40,10 @@ def check_features(data: PartialLabelDataset) -> None:
 def check_trainable(data: PartialLabelDataset, *, strict: bool = False) -> None:
     """Raise UserError for data that no method can learn from.
 
-    Raises:
-        UserError: fewer than two examples or classes, no candidate sets; with `strict`, also truth outside a set.
+    Raises
+    ------
+    UserError
+        Fewer than two examples or classes, no candidate sets; with `strict`, also truth outside a set.
     """
     sets = data.sets()
     if len(data) < 2:

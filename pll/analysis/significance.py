@@ -22,9 +22,13 @@ def wilcoxon(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
 
     Equal results everywhere, or fewer than two pairs, give 1.
 
-    Args:
-        a, b: (n,) figures of the two methods.
+    Parameters
+    ----------
+    a, b
+        (n,) figures of the two methods.
 
+    Examples
+    --------
     >>> round(wilcoxon([5, 6, 7, 8, 9], [1, 1, 1, 1, 1]), 4)
     0.0625
     >>> wilcoxon([1.0, 2.0], [1.0, 2.0])
@@ -50,6 +54,8 @@ def wilcoxon(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
 def holm(p: Sequence[float]) -> list[float]:
     """Return p-values corrected for their number (Holm, 1979), in the same order.
 
+    Examples
+    --------
     >>> [round(value, 3) for value in holm([0.01, 0.04, 0.03])]
     [0.03, 0.06, 0.06]
     """
@@ -65,11 +71,16 @@ def holm(p: Sequence[float]) -> list[float]:
 class Ranking:
     """Average ranks of methods over data sets, 1 the best.
 
-    Attributes:
-        ranks: (k,) in the order of the methods given.
-        p: of Friedman's test that all methods are alike.
-        critical: two methods whose ranks differ by less cannot be told apart (Nemenyi, 5 %).
-        blocks: number of data sets.
+    Attributes
+    ----------
+    ranks
+        (k,) in the order of the methods given.
+    p
+        Of Friedman's test that all methods are alike.
+    critical
+        Two methods whose ranks differ by less cannot be told apart (Nemenyi, 5 %).
+    blocks
+        Number of data sets.
     """
 
     ranks: tuple[float, ...]
@@ -91,12 +102,18 @@ class Ranking:
 def ranking(figures: npt.ArrayLike) -> Ranking:
     """Rank methods over data sets, with Friedman's test and Nemenyi's critical difference.
 
-    Args:
-        figures: (blocks, k) the higher, the better; equal figures share a rank.
+    Parameters
+    ----------
+    figures
+        (blocks, k) the higher, the better; equal figures share a rank.
 
-    Raises:
-        UserError: fewer than two data sets or three methods.
+    Raises
+    ------
+    UserError
+        Fewer than two data sets or three methods.
 
+    Examples
+    --------
     >>> found = ranking([[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.9, 0.7, 0.8], [0.9, 0.8, 0.7]])
     >>> found.ranks, round(found.critical, 3)
     ((1.0, 2.25, 2.75), 1.657)

@@ -27,24 +27,42 @@ Numbers = npt.NDArray[np.float64]
 class SlowStep:
     """One example in one mini-batch; its k candidates in the order of their labels.
 
-    Attributes:
-        epoch: epochs completed before this step.
-        rows: (B,) the examples of the mini-batch, in its order.
-        example: the example whose numbers these are, one of `rows`.
-        labels: (k,) its candidates.
-        logits: (k,) what the model says of them, z_j.
-        scores: (k,) g_j, softmax over *all* classes; they sum to less than 1 where other classes have a share.
-        old_weights: (k,) training weights that the loss uses, w_j.
-        losses: (k,) what each candidate would cost, ℓ(g, e^j).
-        loss: Σ_j w_j ℓ(g, e^j) of this example.
-        batch_loss: the mean of that over the mini-batch, which is what the step reduces.
-        gradient: (k,) of this example's loss, by its logits.
-        gradient_norm: length of the gradient of `batch_loss` by all parameters.
-        label_weights: (k,) the new label weights: softmax over the candidates alone.
-        new_weights: (k,) the training weights of the next time; the label weights where the method is PRODEN.
-        parameters: how many there are.
-        move: length of the way that the parameters go.
-        scores_after: (k,) g_j of the model after the step.
+    Attributes
+    ----------
+    epoch
+        Epochs completed before this step.
+    rows
+        (B,) the examples of the mini-batch, in its order.
+    example
+        The example whose numbers these are, one of `rows`.
+    labels
+        (k,) its candidates.
+    logits
+        (k,) what the model says of them, z_j.
+    scores
+        (k,) g_j, softmax over *all* classes; they sum to less than 1 where other classes have a share.
+    old_weights
+        (k,) training weights that the loss uses, w_j.
+    losses
+        (k,) what each candidate would cost, ℓ(g, e^j).
+    loss
+        Σ_j w_j ℓ(g, e^j) of this example.
+    batch_loss
+        The mean of that over the mini-batch, which is what the step reduces.
+    gradient
+        (k,) of this example's loss, by its logits.
+    gradient_norm
+        Length of the gradient of `batch_loss` by all parameters.
+    label_weights
+        (k,) the new label weights: softmax over the candidates alone.
+    new_weights
+        (k,) the training weights of the next time; the label weights where the method is PRODEN.
+    parameters
+        How many there are.
+    move
+        Length of the way that the parameters go.
+    scores_after
+        (k,) g_j of the model after the step.
     """
 
     epoch: int
@@ -69,13 +87,19 @@ class SlowStep:
 def slow_step(trainer: Trainer, candidates: CandidateSets, example: int | None = None) -> SlowStep:
     """Compute the next step for one of its examples, without changing the trainer.
 
-    Args:
-        trainer: between two mini-batches, and standing still meanwhile (see `Run.while_paused`).
-        candidates: of its examples.
-        example: which one; where it is not in the mini-batch, or None, the least certain of the mini-batch.
+    Parameters
+    ----------
+    trainer
+        Between two mini-batches, and standing still meanwhile (see `Run.while_paused`).
+    candidates
+        Of its examples.
+    example
+        Which one; where it is not in the mini-batch, or None, the least certain of the mini-batch.
 
-    Raises:
-        UserError: the method does not train on a weighted sum over the candidates.
+    Raises
+    ------
+    UserError
+        The method does not train on a weighted sum over the candidates.
     """
     objective = trainer.objective
     if not isinstance(objective, WeightedLoss):

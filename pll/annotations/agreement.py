@@ -45,14 +45,23 @@ class Figure:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Attributes:
-    percent: of two annotators of a row drawn at random, how often they gave the same answer; a fraction 0-1,
-        averaged over rows.
-    kappa: Fleiss' kappa: the same beyond what chance would give; 1 perfect, 0 chance.
-    alpha: Krippendorff's alpha with a distance between sets: near misses count as such.
-    rows: rows with at least two answers, on which all three rest.
-    answers: answers in these rows.
-    distance: the one alpha used.
+    """How far annotators agree, and how far beyond chance.
+
+    Attributes
+    ----------
+    percent
+        Of two annotators of a row drawn at random, how often they gave the same answer; a fraction 0-1, averaged over
+        rows.
+    kappa
+        Fleiss' kappa: the same beyond what chance would give; 1 perfect, 0 chance.
+    alpha
+        Krippendorff's alpha with a distance between sets: near misses count as such.
+    rows
+        Rows with at least two answers, on which all three rest.
+    answers
+        Answers in these rows.
+    distance
+        The one alpha used.
     """
 
     percent: Figure
@@ -83,10 +92,14 @@ def masi(both: Numbers, either: Numbers, smaller: Numbers) -> Numbers:
 
     Passonneau (LREC 2006), "Measuring agreement on set-valued items".
 
-    Args:
-        both, either, smaller: (m,) sizes of intersection, union and smaller set of m pairs of sets.
+    Parameters
+    ----------
+    both, either, smaller
+        (m,) sizes of intersection, union and smaller set of m pairs of sets.
 
-    Returns:
+    Returns
+    -------
+    Numbers
         (m,) similarities in [0, 1].
     """
     steps = 1.0 + (both == smaller) + (both == either)  # 1, 2 or 3 thirds
@@ -101,12 +114,18 @@ SIMILARITIES: dict[str, Similarity] = {"masi": masi, "jaccard": jaccard, "nomina
 def agreement(annotations: Annotations, distance: str = "masi") -> Agreement:
     """All three figures.
 
-    Args:
-        distance: of `SIMILARITIES`. With single labels all of them are the nominal one.
+    Parameters
+    ----------
+    distance
+        Of `SIMILARITIES`. With single labels all of them are the nominal one.
 
-    Raises:
-        UserError: no such distance.
+    Raises
+    ------
+    UserError
+        No such distance.
 
+    Examples
+    --------
     >>> annotations = Annotations.from_wide({"ann": ["a", "b", "b"], "bob": ["a", "b", "a"]})
     >>> found = agreement(annotations)
     >>> round(found.percent.value, 3), round(found.kappa.value, 3), round(found.alpha.value, 3)
@@ -137,7 +156,8 @@ def _observed(counts: scipy.sparse.csr_array) -> Numbers:
 
 def _kappa(observed: float, counts: scipy.sparse.csr_array) -> Figure:
     """Fleiss (Psychological Bulletin 76, 1971); with missing answers as Gwet (Handbook of Inter-Rater Reliability,
-    2014, ch. 2): rows count alike, those with a single answer for the shares of the answers alone."""
+    2014, ch. 2): rows count alike, those with a single answer for the shares of the answers alone.
+    """
     shares = (scipy.sparse.diags_array(1 / counts.sum(axis=1)) @ counts).mean(axis=0)
     by_chance = float((shares**2).sum())
     if by_chance >= 1 - 1e-12:

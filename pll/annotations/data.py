@@ -32,20 +32,33 @@ class Annotations:
 
     Several labels by one annotator on one row are legal: they are one answer, a set.
 
-    Args:
-        rows, annotators, labels: (m,) whole numbers, in [0, n_rows), [0, a) and [0, c).
-        n_rows: number of examples, those without an annotation included.
-        class_names: c different names.
-        annotator_names: a different names.
-        ids: n_rows names of the examples, for messages; by default `"0"` … `"n-1"`.
-        anonymous: nobody knows who gave which vote (counts alone were published): the "annotators" are then the first,
-            second, … vote on a row, and no reliability can be estimated.
-        skipped: answers that were left out because they hold no label or were cancelled.
-        scores: (m,) float, the confidence that came with each answer, NaN where none did; or None.
+    Parameters
+    ----------
+    rows, annotators, labels
+        (m,) whole numbers, in [0, n_rows), [0, a) and [0, c).
+    n_rows
+        Number of examples, those without an annotation included.
+    class_names
+        c different names.
+    annotator_names
+        a different names.
+    ids
+        n_rows names of the examples, for messages; by default `"0"` … `"n-1"`.
+    anonymous
+        Nobody knows who gave which vote (counts alone were published): the "annotators" are then the first, second, …
+        vote on a row, and no reliability can be estimated.
+    skipped
+        Answers that were left out because they hold no label or were cancelled.
+    scores
+        (m,) float, the confidence that came with each answer, NaN where none did; or None.
 
-    Raises:
-        UserError: arrays of different lengths, a number out of range (the entry is named), names that stand twice.
+    Raises
+    ------
+    UserError
+        Arrays of different lengths, a number out of range (the entry is named), names that stand twice.
 
+    Examples
+    --------
     >>> said = Annotations([0, 0, 1, 1], [0, 1, 0, 0], [2, 2, 0, 1], 3, ("a", "b", "c"), ("ann", "bob"))
     >>> said
     Annotations(3 rows, 2 annotators, 3 classes, 3 answers)
@@ -108,16 +121,24 @@ class Annotations:
     ) -> Annotations:
         """A row an example, a column an annotator; an empty cell (None, NaN, "") is no answer.
 
-        Args:
-            table: the annotator columns alone.
-            class_names: all classes, in order; by default those that occur, sorted.
-            split: how a cell that may hold several labels is taken apart (`split_cell`, say); by default
-                a cell is one label.
-            ids: names of the rows.
+        Parameters
+        ----------
+        table
+            The annotator columns alone.
+        class_names
+            All classes, in order; by default those that occur, sorted.
+        split
+            How a cell that may hold several labels is taken apart (`split_cell`, say); by default a cell is one label.
+        ids
+            Names of the rows.
 
-        Raises:
-            UserError: no column, no label at all, or a label that is unknown; row and annotator are named.
+        Raises
+        ------
+        UserError
+            No column, no label at all, or a label that is unknown; row and annotator are named.
 
+        Examples
+        --------
         >>> Annotations.from_wide({"ann": ["cat", "dog"], "bob": ["cat", None]}).class_names
         ('cat', 'dog')
         """
@@ -158,18 +179,27 @@ class Annotations:
     ) -> Annotations:
         """A line an answer (or a label of it): which task, who, what.
 
-        Args:
-            tasks: (m,) id of the example.
-            annotators: (m,) who.
-            labels: (m,) a name, or several that `split` takes apart; an empty one means that the annotator skipped.
-            ids: ids of all examples in order, also of those nobody annotated; by default those of `tasks`, in the
-                order of their first appearance.
-            class_names, split: as for `from_wide`.
-            cancelled: (m,) True on answers that were withdrawn; like skipped ones they are left out and counted.
+        Parameters
+        ----------
+        tasks
+            (m,) id of the example.
+        annotators
+            (m,) who.
+        labels
+            (m,) a name, or several that `split` takes apart; an empty one means that the annotator skipped.
+        ids
+            Ids of all examples in order, also of those nobody annotated; by default those of `tasks`, in the order of
+            their first appearance.
+        class_names, split
+            As for `from_wide`.
+        cancelled
+            (m,) True on answers that were withdrawn; like skipped ones they are left out and counted.
 
-        Raises:
-            UserError: lengths that differ, a task that is not among `ids`, a line without task or annotator, no label
-                at all, or a label that is unknown; the line is named, counted from 0.
+        Raises
+        ------
+        UserError
+            Lengths that differ, a task that is not among `ids`, a line without task or annotator, no label at all, or a
+            label that is unknown; the line is named, counted from 0.
         """
         columns = [_texts(values) for values in (tasks, annotators, labels)]
         if len({len(column) for column in columns}) > 1 or (
@@ -216,17 +246,27 @@ class Annotations:
     ) -> Annotations:
         """One label of each voter for each example, as numbers.
 
-        Args:
-            votes: (n, m) whole numbers: class indices, −1 for no answer.
-            class_names: c names; by default `"0"` … the largest index.
-            voters: m names; by default `"voter 1"`, …
-            scores: (n, m) confidence of each vote, NaN where there is none.
-            ids: n names of the examples.
+        Parameters
+        ----------
+        votes
+            (n, m) whole numbers: class indices, −1 for no answer.
+        class_names
+            c names; by default `"0"` … the largest index.
+        voters
+            m names; by default `"voter 1"`, …
+        scores
+            (n, m) confidence of each vote, NaN where there is none.
+        ids
+            n names of the examples.
 
-        Raises:
-            UserError: not two dimensions, not whole numbers, an index that is no class (row and voter are named), or
-                names or scores of another length.
+        Raises
+        ------
+        UserError
+            Not two dimensions, not whole numbers, an index that is no class (row and voter are named), or names or
+            scores of another length.
 
+        Examples
+        --------
         >>> Annotations.from_votes([[0, 1], [-1, 1]]).votes.toarray().tolist()
         [[1, 1], [0, 1]]
         """
@@ -263,12 +303,18 @@ class Annotations:
     def from_counts(cls, counts: npt.ArrayLike, class_names: Sequence[str] = ()) -> Annotations:
         """Votes that were published as counts: who gave them is not known.
 
-        Args:
-            counts: (n, c) whole numbers, at least 0.
+        Parameters
+        ----------
+        counts
+            (n, c) whole numbers, at least 0.
 
-        Raises:
-            UserError: not two dimensions, or a count that is negative or not whole; row and class are named.
+        Raises
+        ------
+        UserError
+            Not two dimensions, or a count that is negative or not whole; row and class are named.
 
+        Examples
+        --------
         >>> Annotations.from_counts([[2, 1]])
         Annotations(1 rows, 3 annotators, 2 classes, 3 answers)
         """
@@ -376,11 +422,16 @@ def _some(names: tuple[str, ...]) -> tuple[str, ...]:
 class _Labels:
     """Labels that stand in cells.
 
-    Attributes:
-        cells: (m,) int64, the position of the cell each label stands in, increasing.
-        labels: (m,) int64, class index.
-        class_names: c names.
-        empty: (k,) int64, positions of the cells that hold no label.
+    Attributes
+    ----------
+    cells
+        (m,) int64, the position of the cell each label stands in, increasing.
+    labels
+        (m,) int64, class index.
+    class_names
+        c names.
+    empty
+        (k,) int64, positions of the cells that hold no label.
     """
 
     cells: Codes
@@ -408,8 +459,10 @@ def _codes_of(values: npt.NDArray[np.object_]) -> tuple[Codes, list[str]]:
 def _as_listed(listed: list[str], known: list[str], codes: Codes) -> tuple[list[str], Codes]:
     """Codes renumbered by the ids that were given.
 
-    Raises:
-        UserError: an id that stands twice, or a task that is not among them.
+    Raises
+    ------
+    UserError
+        An id that stands twice, or a task that is not among them.
     """
     place = {name: at for at, name in enumerate(listed)}
     if len(place) < len(listed):
@@ -429,14 +482,21 @@ def _labels_in(
 ) -> _Labels:
     """The labels in some cells of text; every different cell is read once.
 
-    Args:
-        cells: (n,) text, as `_texts` gives it.
-        class_names: all classes, in order; where there are none, those that occur, sorted.
-        split: how a cell is taken apart; None takes it for one label.
-        place: what a message calls the cell at a position ("Row 3, annotator ann").
+    Parameters
+    ----------
+    cells
+        (n,) text, as `_texts` gives it.
+    class_names
+        All classes, in order; where there are none, those that occur, sorted.
+    split
+        How a cell is taken apart; None takes it for one label.
+    place
+        What a message calls the cell at a position ("Row 3, annotator ann").
 
-    Raises:
-        UserError: a label that is not among `class_names`, or a cell that `split` refuses; the place is named.
+    Raises
+    ------
+    UserError
+        a label that is not among `class_names`, or a cell that `split` refuses; the place is named.
     """
     codes, different = _codes_of(cells)
 

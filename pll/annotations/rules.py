@@ -31,16 +31,23 @@ SIZES_SHOWN = 5
 class Rule:
     """Which labels become candidates.
 
-    Args:
-        how: `"union"` (every label somebody named), `"votes"` (every label that at least `value` annotators named) or
-            `"reliability"` (every label whose probability, given how far each annotator can be relied on, is at least
-            `value`) or `"voters"` (the union here; with features at hand, voter models make a prior of it and add
-            likely labels that nobody named: `pll.methods.settling`).
-        value: as `how` says; by default 2 votes, probability 0.05.
+    Parameters
+    ----------
+    how
+        `"union"` (every label somebody named), `"votes"` (every label that at least `value` annotators named) or
+        `"reliability"` (every label whose probability, given how far each annotator can be relied on, is at least
+        `value`) or `"voters"` (the union here; with features at hand, voter models make a prior of it and add likely
+        labels that nobody named: `pll.methods.settling`).
+    value
+        As `how` says; by default 2 votes, probability 0.05.
 
-    Raises:
-        UserError: a rule that does not exist, or a value it cannot have.
+    Raises
+    ------
+    UserError
+        a rule that does not exist, or a value it cannot have.
 
+    Examples
+    --------
     >>> Rule.parse("votes:3"), str(Rule("union")), Rule("reliability").words
     (Rule(how='votes', value=3.0), 'union', 'probability at least 0.05')
     """
@@ -71,8 +78,10 @@ class Rule:
     def parse(cls, text: str) -> Rule:
         """From `union`, `votes:2`, `reliability:0.05`; the number may be left out.
 
-        Raises:
-            UserError: not of this form.
+        Raises
+        ------
+        UserError
+            Not of this form.
         """
         how, _, value = text.partition(":")
         try:
@@ -101,12 +110,17 @@ class Rule:
 class Resolved:
     """Candidate sets that a rule made.
 
-    Attributes:
-        candidates: of the annotated rows, in order.
-        rows: (k,) which rows these are: the others nobody annotated.
-        unannotated: how many others there are.
-        fallback: (j,) rows whose set the rule left empty, and whose most voted label (or labels, where several share
-            the lead) stands in.
+    Attributes
+    ----------
+    candidates
+        Of the annotated rows, in order.
+    rows
+        (k,) which rows these are: the others nobody annotated.
+    unannotated
+        How many others there are.
+    fallback
+        (j,) rows whose set the rule left empty, and whose most voted label (or labels, where several share the lead)
+        stands in.
     """
 
     candidates: CandidateSets
@@ -122,6 +136,8 @@ class Resolved:
     def filled(self) -> CandidateSets:
         """The sets of all rows: every class where nobody annotated.
 
+        Examples
+        --------
         >>> some = Annotations.from_votes([[0], [-1], [1]], ["a", "b"])
         >>> [row.tolist() for row in resolve(some, Rule("union")).filled()]
         [[0], [0, 1], [1]]
@@ -156,9 +172,13 @@ class Resolved:
 def resolve(annotations: Annotations, rule: Rule) -> Resolved:
     """The candidate sets that a rule makes of annotations.
 
-    Raises:
-        UserError: nobody annotated anything, or reliability cannot be estimated (the reason is given).
+    Raises
+    ------
+    UserError
+        Nobody annotated anything, or reliability cannot be estimated (the reason is given).
 
+    Examples
+    --------
     >>> annotations = Annotations.from_wide({"ann": ["a", "b"], "bob": ["a", "c"], "eve": ["b", "d"]})
     >>> [resolve(annotations, rule).candidates.names(0) for rule in (Rule("union"), Rule("votes", 2))]
     [['a', 'b'], ['a']]
@@ -199,17 +219,23 @@ def rule_table(
 ) -> pd.DataFrame:
     """What each rule leaves: how many rows with how many candidates.
 
-    Args:
-        rules: by default the union, 2 and 3 votes (where so many people answered) and, where it can be estimated,
-            reliability.
-        y: (n_rows,) true labels, −1 where unknown.
+    Parameters
+    ----------
+    rules
+        By default the union, 2 and 3 votes (where so many people answered) and, where it can be estimated, reliability.
+    y
+        (n_rows,) true labels, −1 where unknown.
 
-    Returns:
+    Returns
+    -------
+    pd.DataFrame
         A row a rule: `rule` (as `Rule.parse` reads it), `meaning`, `rows` (with a set), `fallback`, `mean_candidates`,
         `1` … `4`, `5+` (rows with so many candidates) and, with `y`, `truth_inside` (a share).
 
-    Raises:
-        UserError: nobody annotated anything.
+    Raises
+    ------
+    UserError
+        Nobody annotated anything.
     """
     import pandas as pd  # half a second that other uses of annotations need not wait for
 

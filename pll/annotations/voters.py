@@ -327,8 +327,10 @@ def _exponent(annotations: Annotations, T: Numbers, known: npt.NDArray[np.int64]
 
     That is Kish's design effect. From `LEAST_CHECKED` known labels on, ρ is the one that makes them likeliest.
 
-    Args:
-        T: posterior without the known labels.
+    Parameters
+    ----------
+    T
+        Posterior without the known labels.
     """
     others = np.maximum(annotations.answers_per_row - 1, 0)
     rows = np.empty(0, dtype=np.int64) if known is None else np.flatnonzero((known >= 0) & (others > 0))
@@ -579,16 +581,24 @@ def _levels(annotations: Annotations) -> Codes:
 class VoterCard:
     """What is known of one voter.
 
-    Attributes:
-        name: of the voter.
-        answers: number of examples answered.
-        accuracy: share of right answers: among decided examples where at least 20 are, else as the models estimate
-            it; NaN without answers.
-        low, high: exact 95 % interval (Clopper-Pearson) from decided examples; NaN where fewer than 20 are decided. The
-            models alone give no honest one: voters that share mistakes look better than they are.
-        checked: number of decided examples that the figure rests on; 0 where it rests on the model.
-        decisive: number of examples whose label would be another one without this voter.
-        confusions: up to three (true, said, share of the true class), the most frequent first.
+    Attributes
+    ----------
+    name
+        Of the voter.
+    answers
+        Number of examples answered.
+    accuracy
+        Share of right answers: among decided examples where at least 20 are, else as the models estimate it; NaN
+        without answers.
+    low, high
+        Exact 95 % interval (Clopper-Pearson) from decided examples; NaN where fewer than 20 are decided. The models
+        alone give no honest one: voters that share mistakes look better than they are.
+    checked
+        Number of decided examples that the figure rests on; 0 where it rests on the model.
+    decisive
+        Number of examples whose label would be another one without this voter.
+    confusions
+        Up to three (true, said, share of the true class), the most frequent first.
     """
 
     name: str
@@ -604,9 +614,12 @@ class VoterCard:
 def voter_cards(models: VoterModels, known: npt.NDArray[np.int64] | None = None) -> list[VoterCard]:
     """A card for every voter, in the order of the voters.
 
-    Args:
-        models: of `fit_voters`.
-        known: (n,) decided labels, −1 elsewhere.
+    Parameters
+    ----------
+    models
+        Of `fit_voters`.
+    known
+        (n,) decided labels, −1 elsewhere.
     """
     said = models.annotations
     T, labels = models.posterior, models.posterior.argmax(axis=1)
@@ -677,12 +690,17 @@ LEAST_WITH_COPIES = 5
 class Dependence:
     """Two voters who give the same answer more often than independent ones would.
 
-    Attributes:
-        first, second: names of the voters.
-        observed, expected: shares of the examples both answered on which they agree, and would if they were
-            independent given the true label.
-        z: how many standard deviations that is.
-        rows: number of examples both answered.
+    Attributes
+    ----------
+    first, second
+        Names of the voters.
+    observed, expected
+        Shares of the examples both answered on which they agree, and would if they were independent given the true
+        label.
+    z
+        How many standard deviations that is.
+    rows
+        Number of examples both answered.
     """
 
     first: str
@@ -708,11 +726,15 @@ def dependent_voters(models: VoterModels) -> list[Dependence]:
     each voter is left out in turn: the one without whom the rest fits independence best is half of the pair; the other
     half is who agrees with it most beyond what independent voters would, given the labels of the rest.
 
-    Args:
-        models: of `fit_voters`.
+    Parameters
+    ----------
+    models
+        Of `fit_voters`.
 
-    Returns:
-        at most one pair; none with fewer than four voters of 50 answers, or more than twelve.
+    Returns
+    -------
+    list[Dependence]
+        At most one pair; none with fewer than four voters of 50 answers, or more than twelve.
     """
     said = models.annotations
     answers = np.bincount(said.annotators, minlength=said.n_annotators)

@@ -43,9 +43,13 @@ CATALOG: dict[str, Entry] = entries_of(Path(__file__).with_name("datasets.toml")
 def find(name: str) -> Entry:
     """Return the entry of that name; case, spaces and hyphens are ignored.
 
-    Raises:
-        UserError: no such entry; the message suggests similar names.
+    Raises
+    ------
+    UserError
+        No such entry; the message suggests similar names.
 
+    Examples
+    --------
     >>> find("Fashion MNIST").name
     'fashion-mnist'
     """
@@ -61,18 +65,26 @@ def find(name: str) -> Entry:
 def load(name: str, *, progress: Progress | None = None, download: bool = True) -> PartialLabelDataset:
     """Load a dataset of the catalogue; missing files are downloaded and cached.
 
-    Args:
-        name: as in `CATALOG`.
-        progress: called during a download with (bytes done, bytes in total or None). An exception raised by it stops
-            the download; partial files are removed.
-        download: if False, the network is never used.
+    Parameters
+    ----------
+    name
+        As in `CATALOG`.
+    progress
+        Called during a download with (bytes done, bytes in total or None). An exception raised by it stops the
+        download; partial files are removed.
+    download
+        If False, the network is never used.
 
-    Returns:
+    Returns
+    -------
+    PartialLabelDataset
         The dataset under its catalogue name; `is_test` marks the published test part, if any.
 
-    Raises:
-        UserError: unknown name, no network, no disk space, or a file that differs from the published one. The message
-            says which file to put where.
+    Raises
+    ------
+    UserError
+        Unknown name, no network, no disk space, or a file that differs from the published one. The message says which
+        file to put where.
     """
     entry = find(name)
     obtained = obtain(entry, progress, download)

@@ -100,8 +100,10 @@ def published(paths: Mapping[str, Path], *, train: bool) -> tuple[Images, Labels
 def read_sprite(path: Path, count: int) -> Images:
     """Return the first `count` tiles of a sprite, row by row, as (count, 32, 32, 3) uint8.
 
-    Raises:
-        UserError: the file is not an image, or has fewer tiles.
+    Raises
+    ------
+    UserError
+        The file is not an image, or has fewer tiles.
     """
     from PIL import Image, UnidentifiedImageError
 
@@ -126,8 +128,10 @@ def sprite_labels(path: Path, part: str) -> Labels:
 def read_npz(path: Path, name: str) -> npt.NDArray[Any]:
     """Return one array of an .npz file; pickled content is refused.
 
-    Raises:
-        UserError: the file is damaged or has no such array.
+    Raises
+    ------
+    UserError
+        The file is damaged or has no such array.
     """
     # ValueError: there is a pickle in it; TypeError: it is a single array.
     unreadable = (ValueError, TypeError, OSError, EOFError, zlib.error, zipfile.BadZipFile)

@@ -62,9 +62,11 @@ class _BrokenBody(_Unavailable):
 def obtain(entry: Downloadable, progress: Progress | None = None, download: bool = True) -> Obtained:
     """Return the files an entry needs, as found on this machine, else unpacked or downloaded into the cache.
 
-    Raises:
-        UserError: a file is not the published one, or is missing and cannot (or must not) be downloaded, or the cache
-            is not writable. The message says what to do.
+    Raises
+    ------
+    UserError
+        a file is not the published one, or is missing and cannot (or must not) be downloaded, or the cache is not
+        writable. The message says what to do.
     """
     paths: dict[str, Path] = {}
     missing: list[File] = []
@@ -148,9 +150,12 @@ def _receive(url: str, target: Path, tally: _Tally) -> None:
 def _opened(url: str) -> Iterator[requests.Response]:
     """Open an address; retried `RETRIES` times where a server cannot be reached or is busy.
 
-    Raises:
-        _Unavailable: no answer, or an error of the server.
-        _BrokenBody: the connection broke while the answer was read.
+    Raises
+    ------
+    _Unavailable
+        No answer, or an error of the server.
+    _BrokenBody
+        The connection broke while the answer was read.
     """
     import requests  # here: only a download needs it, and it takes a tenth of a second
     import urllib3

@@ -33,10 +33,13 @@ Kind = Literal["sha256", "md5", "git-blob", "sha256-unpacked"]
 class Checksum:
     """The published checksum of a file, or that of a verified copy.
 
-    Args:
-        kind: `"sha256"` or `"md5"` of the file, `"git-blob"` (its object id in git), or `"sha256-unpacked"`, of the
-            decompressed content of a .gz (of the file itself if it is not compressed).
-        value: lower-case hexadecimal digits.
+    Parameters
+    ----------
+    kind
+        `"sha256"` or `"md5"` of the file, `"git-blob"` (its object id in git), or `"sha256-unpacked"`, of the
+        decompressed content of a .gz (of the file itself if it is not compressed).
+    value
+        Lower-case hexadecimal digits.
     """
 
     kind: Kind
@@ -57,18 +60,29 @@ class Checksum:
 class File:
     """One file of a dataset.
 
-    Args:
-        name: file name in the cache, and key in the `Loader`'s mapping.
-        folder: folder in the cache, named after the entry that owns the file.
-        page: web page of the file, for messages.
-        urls: download addresses, tried in order; one that ends in .zip or .rar is an archive with the file in it.
-        openml: OpenML data id; the address and the checksum then come from OpenML.
-        megabytes: approximate download size, for messages and progress bars.
-        checksum: None if none is published; then only `Entry.check` verifies the content.
-        other_names: other file names in use.
-        other_folders: other folders in use (torchvision's `MNIST/raw`).
-        distinctive: whether the name alone identifies the file. MNIST and its successors share file names and are
-            therefore searched only in folders of their own.
+    Parameters
+    ----------
+    name
+        File name in the cache, and key in the `Loader`'s mapping.
+    folder
+        Folder in the cache, named after the entry that owns the file.
+    page
+        Web page of the file, for messages.
+    urls
+        Download addresses, tried in order; one that ends in .zip or .rar is an archive with the file in it.
+    openml
+        OpenML data id; the address and the checksum then come from OpenML.
+    megabytes
+        Approximate download size, for messages and progress bars.
+    checksum
+        None if none is published; then only `Entry.check` verifies the content.
+    other_names
+        Other file names in use.
+    other_folders
+        Other folders in use (torchvision's `MNIST/raw`).
+    distinctive
+        Whether the name alone identifies the file. MNIST and its successors share file names and are therefore searched
+        only in folders of their own.
     """
 
     name: str
@@ -119,21 +133,36 @@ class Downloadable(Protocol):
 class Entry:
     """One dataset of the catalogue.
 
-    Args:
-        name: name in the shell and in `load`.
-        title: name on the pages.
-        about: one-sentence description.
-        kind: `"image"` or `"table"` (true labels only; candidate sets are synthesised), or `"partial"`.
-        n: number of examples, training and test together.
-        shape: shape of one example, (d,) or (C, H, W).
-        c: number of classes.
-        licence: in words.
-        page: web page of the source.
-        needs: files; empty for datasets bundled with scikit-learn.
-        loader: reads the files.
-        mean_candidates: mean size of the candidate sets, rounded to two decimals; None without candidate sets.
-        class_sizes: number of examples of each class, if the source states them.
-        split: published training/test split, in words; empty if there is none.
+    Parameters
+    ----------
+    name
+        Name in the shell and in `load`.
+    title
+        Name on the pages.
+    about
+        One-sentence description.
+    kind
+        `"image"` or `"table"` (true labels only; candidate sets are synthesised), or `"partial"`.
+    n
+        Number of examples, training and test together.
+    shape
+        Shape of one example, (d,) or (C, H, W).
+    c
+        Number of classes.
+    licence
+        In words.
+    page
+        Web page of the source.
+    needs
+        Files; empty for datasets bundled with scikit-learn.
+    loader
+        Reads the files.
+    mean_candidates
+        Mean size of the candidate sets, rounded to two decimals; None without candidate sets.
+    class_sizes
+        Number of examples of each class, if the source states them.
+    split
+        Published training/test split, in words; empty if there is none.
     """
 
     name: str
@@ -184,8 +213,10 @@ class Entry:
     def check(self, data: PartialLabelDataset) -> None:
         """Verify that the data has the size, classes and candidate sets of this dataset.
 
-        Raises:
-            UserError: the numbers of examples, features, classes or candidates differ from the expected ones.
+        Raises
+        ------
+        UserError
+            The numbers of examples, features, classes or candidates differ from the expected ones.
         """
         for what, found, expected in self._facts(data):
             if found != expected:
@@ -217,9 +248,12 @@ def _places(entry: Entry) -> str:
 def entries_of(table: Path, loaders: Mapping[str, Loader]) -> dict[str, Entry]:
     """Return the datasets of a TOML table by name, in its order.
 
-    Args:
-        table: datasets.toml, whose head says what its fields mean.
-        loaders: by the name that `read` has in it.
+    Parameters
+    ----------
+    table
+        Datasets.toml, whose head says what its fields mean.
+    loaders
+        By the name that `read` has in it.
     """
     given = tomllib.loads(table.read_text("utf-8"))
     known = {place: _file(place, **about) for place, about in given.pop("files").items()}

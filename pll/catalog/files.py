@@ -56,8 +56,10 @@ def locate_archive(file: File) -> Path | None:
 def have(need: Need) -> dict[str, Path] | None:
     """Return the verified files of the first group that is complete on this machine; None if no group is.
 
-    Raises:
-        UserError: a file exists but is not the published one.
+    Raises
+    ------
+    UserError
+        a file exists but is not the published one.
     """
     for way in need.ways:
         places = {file.name: path for file in way if (path := locate(file)) is not None}
@@ -89,8 +91,10 @@ def archive_name(url: str) -> str:
 def verify(path: Path, file: File) -> None:
     """Verify the checksum of a file, if it has one.
 
-    Raises:
-        UserError: the file is damaged or not the published one.
+    Raises
+    ------
+    UserError
+        The file is damaged or not the published one.
     """
     problem = mismatch(path, file)
     if problem:
@@ -207,10 +211,14 @@ class NoProgram(UserError):
 def unpack(archive: Path, file: File) -> Path:
     """Extract a file from its archive into the cache and verify it; return its path.
 
-    Raises:
-        BadArchive: the archive is damaged or does not contain the published file.
-        NoProgram: no program on this machine unpacks a compressed .rar.
-        OSError: the cache cannot be written to.
+    Raises
+    ------
+    BadArchive
+        The archive is damaged or does not contain the published file.
+    NoProgram
+        No program on this machine unpacks a compressed .rar.
+    OSError
+        The cache cannot be written to.
     """
     folder = folder_of(file)
     folder.mkdir(parents=True, exist_ok=True)

@@ -20,8 +20,10 @@ _PARTS = ("train", "t10k")
 def read_idx(path: Path) -> npt.NDArray[np.uint8]:
     """Read an idx file of unsigned bytes, gzip-compressed or not.
 
-    Raises:
-        UserError: the file is damaged or not an idx file of bytes.
+    Raises
+    ------
+    UserError
+        The file is damaged or not an idx file of bytes.
     """
     try:
         with open_unpacked(path) as stream:

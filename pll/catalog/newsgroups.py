@@ -40,8 +40,10 @@ def features(texts: Sequence[str], is_test: npt.NDArray[np.bool_], components: i
 def load(paths: Mapping[str, Path]) -> PartialLabelDataset:
     """Return the texts of the published archive as numbers; they are kept beside it.
 
-    Raises:
-        UserError: a damaged archive, or another one.
+    Raises
+    ------
+    UserError
+        a damaged archive, or another one.
     """
     (archive,) = paths.values()
     ids, groups, is_test, texts = _read(archive)

@@ -26,9 +26,11 @@ def allowed_folders() -> list[Path]:
 def on_server(text: str) -> Source:
     """Return the source of a path to a file or image folder, absolute or relative to an allowed folder.
 
-    Raises:
-        UserError: no such file, or a path that leads outside the allowed folders (by `..` or links); the message
-            names the allowed folders.
+    Raises
+    ------
+    UserError
+        No such file, or a path that leads outside the allowed folders (by `..` or links); the message names the allowed
+        folders.
     """
     given = Path(text.strip())
     if not text.strip():

@@ -42,18 +42,28 @@ Safe because no code changes a dataset in place.
 class Source:
     """A catalogue entry or a file, with the options to read it.
 
-    Args:
-        name: catalogue name, or original file name.
-        path: path of the file; None for the catalogue.
-        format: name of a registered format; None to detect it by content.
-        sha256: hash of the file, if known.
-        options: fields of `pll.formats.ReadOptions`, as plain values.
-        rule: how annotators' labels become candidate sets (`pll.annotations.Rule.parse`); "" for the candidate sets of
-            the data.
-        classes: what becomes of the file's classes (`pll.formats.classes.Edits`): merged, renamed, dropped.
-        votes: files of votes (`pll.formats.votes`), joined with the examples on the id. Where the format is `"votes"`,
-            the file itself holds votes too, and there are no other examples.
-        answers: answer in these files → class, mapped by the user; "" for no answer.
+    Parameters
+    ----------
+    name
+        Catalogue name, or original file name.
+    path
+        Path of the file; None for the catalogue.
+    format
+        Name of a registered format; None to detect it by content.
+    sha256
+        Hash of the file, if known.
+    options
+        Fields of `pll.formats.ReadOptions`, as plain values.
+    rule
+        How annotators' labels become candidate sets (`pll.annotations.Rule.parse`); "" for the candidate sets of the
+        data.
+    classes
+        What becomes of the file's classes (`pll.formats.classes.Edits`): merged, renamed, dropped.
+    votes
+        Files of votes (`pll.formats.votes`), joined with the examples on the id. Where the format is `"votes"`, the
+        file itself holds votes too, and there are no other examples.
+    answers
+        Answer in these files → class, mapped by the user; "" for no answer.
     """
 
     name: str
@@ -78,12 +88,16 @@ class Source:
     def load(self, progress: Progress | None = None) -> PartialLabelDataset:
         """Read the data; a missing dataset of the catalogue is downloaded.
 
-        Args:
-            progress: called with ("bytes", "bytes checked" or "rows", number done, number in total or None). An
-                exception raised by it stops reading or downloading; partial files are removed.
+        Parameters
+        ----------
+        progress
+            Called with ("bytes", "bytes checked" or "rows", number done, number in total or None). An exception raised
+            by it stops reading or downloading; partial files are removed.
 
-        Raises:
-            UserError: unknown name, or a file that cannot be read or has changed.
+        Raises
+        ------
+        UserError
+            Unknown name, or a file that cannot be read or has changed.
         """
         read = self.with_votes(progress).dataset if self.vote_files else self._read(progress)
         data = with_classes(read, self.classes)
@@ -92,8 +106,10 @@ class Source:
     def with_votes(self, progress: Progress | None = None) -> Mapped:
         """Read the examples and the votes; the classes are as the files have them.
 
-        Raises:
-            UserError: as `load`; or the votes are of other examples, or cannot be mapped.
+        Raises
+        ------
+        UserError
+            As `load`; or the votes are of other examples, or cannot be mapped.
         """
         for file in self.votes:
             file.check_unchanged()
@@ -136,8 +152,10 @@ class Source:
     def kept_in(self, folder: Path) -> Source:
         """Return the source with its file hashed, and copied into `folder` if it is small enough.
 
-        Raises:
-            UserError: the file does not exist.
+        Raises
+        ------
+        UserError
+            The file does not exist.
         """
         own = folder / VOTES  # files of votes may be called alike, as the data or one another
         votes = tuple(one.kept_in(own / str(k)) for k, one in enumerate(self.votes))
@@ -172,11 +190,15 @@ class Source:
 def source_of(data: str, rule: str = "") -> Source:
     """Return the source of a command-line argument: a file if one exists, else a catalogue name.
 
-    Args:
-        rule: see `Source`.
+    Parameters
+    ----------
+    rule
+        See `Source`.
 
-    Raises:
-        UserError: neither a file nor a catalogue name, or an unknown rule.
+    Raises
+    ------
+    UserError
+        Neither a file nor a catalogue name, or an unknown rule.
     """
     if rule:
         Rule.parse(rule)
@@ -232,10 +254,14 @@ def counting_votes(source: Source) -> Source:
 def joined_votes(files: Sequence[Source], answers: Mapping[str, str], data: Source | None = None) -> Source:
     """Return the source of files of votes, beside data or alone.
 
-    Args:
-        files: at least one where there is no data.
-        answers: see `Source`.
-        data: what they are joined with; may hold votes itself.
+    Parameters
+    ----------
+    files
+        At least one where there is no data.
+    answers
+        See `Source`.
+    data
+        What they are joined with; may hold votes itself.
     """
     if data is None:
         return replace(files[0], format=VOTES, votes=tuple(files[1:]), answers=dict(answers))
@@ -247,8 +273,10 @@ def joined_votes(files: Sequence[Source], answers: Mapping[str, str], data: Sour
 def by_rule(data: PartialLabelDataset, rule: Rule) -> PartialLabelDataset:
     """Return the data with candidate sets made from annotators' labels; `unanswered` marks examples without one.
 
-    Raises:
-        UserError: the data has no annotations.
+    Raises
+    ------
+    UserError
+        The data has no annotations.
     """
     if data.annotations is None:
         raise UserError(f"{data.name} has no annotators' labels to apply the rule {rule} to; leave the rule out.")

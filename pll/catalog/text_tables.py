@@ -53,17 +53,26 @@ def load_text(
 ) -> PartialLabelDataset:
     """Return a table of numbers.
 
-    Args:
-        features: names of the columns.
-        classes: names of the classes.
-        labels: what the last column holds: names of classes, or their numbers from 1; by "order" there is none, and
-            the rows are those of the classes one after the other, equally many of each.
-        separator: between columns; by default spaces.
-        skip: columns in front that are left out.
-        note: for the user.
+    Parameters
+    ----------
+    features
+        Names of the columns.
+    classes
+        Names of the classes.
+    labels
+        What the last column holds: names of classes, or their numbers from 1; by "order" there is none, and the rows
+        are those of the classes one after the other, equally many of each.
+    separator
+        Between columns; by default spaces.
+    skip
+        Columns in front that are left out.
+    note
+        For the user.
 
-    Raises:
-        UserError: another file; the line is named.
+    Raises
+    ------
+    UserError
+        Another file; the line is named.
     """
     (path,) = paths.values()
     end = skip + len(features)
@@ -87,8 +96,10 @@ def load_text(
 def load_arff(paths: Mapping[str, Path]) -> PartialLabelDataset:
     """Return a table of numeric attributes, then the class.
 
-    Raises:
-        UserError: another file.
+    Raises
+    ------
+    UserError
+        Another file.
     """
     from scipy.io import arff
 

@@ -48,8 +48,10 @@ UNSURE = "?"
 def read_cells(path: Path) -> pd.DataFrame:
     """A table as text, whatever it is written in; empty cells are "".
 
-    Raises:
-        UserError: no such file, or it cannot be read.
+    Raises
+    ------
+    UserError
+        No such file, or it cannot be read.
     """
     if not path.is_file():
         raise UserError(f"There is no file {path}.")
@@ -78,8 +80,10 @@ def _as_text(cell: object) -> str:
 def read_labels(given: str) -> tuple[dc.LabelTable, Path, pd.DataFrame]:
     """The labels of a table or run, the file they are in, and all its cells.
 
-    Raises:
-        UserError: columns that are missing, a row without id, label or confidence, an id that occurs twice.
+    Raises
+    ------
+    UserError
+        Columns that are missing, a row without id, label or confidence, an id that occurs twice.
     """
     path = Path(given)
     path = path / LABELS_FILE if path.is_dir() else path
@@ -156,11 +160,15 @@ def read_decisions(given: str, table: dc.LabelTable, classes: Sequence[str]) -> 
 
     Labels are read as in every other file: case and spaces do not matter where one class alone is meant.
 
-    Args:
-        classes: those a decision may name.
+    Parameters
+    ----------
+    classes
+        Those a decision may name.
 
-    Raises:
-        UserError: columns that are missing, ids that are not in the labels or occur twice, labels that are no class.
+    Raises
+    ------
+    UserError
+        Columns that are missing, ids that are not in the labels or occur twice, labels that are no class.
     """
     path = Path(given)
     frame = read_cells(path)
@@ -293,9 +301,12 @@ def promise_settings(promise: dc.Promise, labels: str) -> dict[str, Any]:
 class ReadPlan:
     """What plan.csv and plan.json say.
 
-    Attributes:
-        promise: with its draw.
-        named: ids that plan.csv names as controls.
+    Attributes
+    ----------
+    promise
+        With its draw.
+    named
+        Ids that plan.csv names as controls.
     """
 
     promise: dc.Promise
@@ -305,8 +316,10 @@ class ReadPlan:
 def read_promise(plan_csv: str) -> ReadPlan:
     """What a plan promises.
 
-    Raises:
-        UserError: a file is missing or damaged.
+    Raises
+    ------
+    UserError
+        a file is missing or damaged.
     """
     path = Path(plan_csv)
     beside = _settings_file(path)
@@ -353,8 +366,10 @@ def _no_number(name: str) -> None:
 def _beside(path: Path, suffix: str) -> Path:
     """Return the file of the same name with another end.
 
-    Raises:
-        UserError: the path names no file.
+    Raises
+    ------
+    UserError
+        The path names no file.
     """
     if not path.name:
         raise UserError(f"{str(path)!r} is no name of a file; give one, such as plan.csv.")

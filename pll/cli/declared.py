@@ -48,9 +48,12 @@ class FiniteFloat(click.ParamType[float]):
 class Name(click.ParamType[str]):
     """A name in a registry of the library, which is imported when it is first needed.
 
-    Args:
-        registry: where it is, as `module:attribute`.
-        others: whether other values, which the command itself judges, are taken too.
+    Parameters
+    ----------
+    registry
+        Where it is, as `module:attribute`.
+    others
+        Whether other values, which the command itself judges, are taken too.
     """
 
     name = "name"
@@ -87,6 +90,8 @@ class NameOption(click.Option):
 class SettingValue(click.ParamType[Any]):
     """A setting that only some methods have: a number, a word, or none, true, false.
 
+    Examples
+    --------
     >>> [SettingValue().convert(text, None, None) for text in ("3", "1e-3", "rbf", "none", "true")]
     [3, 0.001, 'rbf', None, True]
     """
@@ -283,8 +288,10 @@ class SynthesizeOptions(SetOptions):
 class TrainingOptions(SetOptions):
     """Options that `fit` and `evaluate` share.
 
-    Attributes:
-        settings: of the methods; those that were given.
+    Attributes
+    ----------
+    settings
+        Of the methods; those that were given.
     """
 
     data: str = argument(required=False)

@@ -29,7 +29,9 @@ from pll.methods.deep import DeepEstimator
 def experiment(options: ExperimentOptions) -> int:
     """Fit what is missing of an experiment, and write its report; ends by printing one JSON line.
 
-    Returns:
+    Returns
+    -------
+    int
         0, or 130 where Ctrl-C or SIGTERM stopped it before its end.
     """
     if options.show:

@@ -58,7 +58,9 @@ LOOK = 0.3
 def fit(options: FitOptions) -> int:
     """Train one method into a run folder; ends by printing one JSON line of the final metrics.
 
-    Returns:
+    Returns
+    -------
+    int
         0, or 128 + the number of the signal that stopped it before its end: 130 after Ctrl-C, 143 after SIGTERM.
     """
     ranks = Ranks.from_environment()
@@ -211,8 +213,10 @@ def _run_config(options: FitOptions) -> RunConfig:
 def _check_unchanged(folder: RunFolder, config: RunConfig, options: FitOptions) -> None:
     """Refuse options that would make `--resume` go on with another run.
 
-    Raises:
-        UserError: an option differs; the message names it.
+    Raises
+    ------
+    UserError
+        An option differs; the message names it.
     """
     before, now = _as_options(folder.config()), _as_options(config)
     if "threads" not in options.settings:  # the default of another machine, perhaps; the run keeps its own
@@ -270,10 +274,14 @@ def _said(option: str, options: dict[str, Any]) -> str:
 class _Stop:
     """Whether a signal or a page of a server stops the training; pages can pause it too.
 
-    Attributes:
-        folder: of the run.
-        holder: this process, as others see it; None before it is at work.
-        signal: its number; None as long as there was none.
+    Attributes
+    ----------
+    folder
+        Of the run.
+    holder
+        This process, as others see it; None before it is at work.
+    signal
+        Its number; None as long as there was none.
     """
 
     def __init__(self, folder: RunFolder) -> None:

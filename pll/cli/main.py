@@ -53,10 +53,14 @@ def app(ranks: int) -> int:
 def main(arguments: Sequence[str] | None = None, *, program: str = "python -m pll") -> int:
     """Run a command.
 
-    Args:
-        arguments: of the command line, without the program; None takes those of this process.
+    Parameters
+    ----------
+    arguments
+        Of the command line, without the program; None takes those of this process.
 
-    Returns:
+    Returns
+    -------
+    int
         The exit status: 0, 2 where the user has to mend something, 130 after Ctrl-C.
     """
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
@@ -101,8 +105,10 @@ class Commands(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments of a command.
 
-        Raises:
-            Refusal: one that is not UTF-8, as the name of a file may be: libraries and our own files need text.
+        Raises
+        ------
+        Refusal
+            One that is not UTF-8, as the name of a file may be: libraries and our own files need text.
         """
         for argument in args:
             if any("\ud800" <= letter <= "\udfff" for letter in argument):  # how Python holds bytes that are no text
@@ -113,8 +119,10 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> None:
         """Run a command; its return value, where it has one, is the exit status.
 
-        Raises:
-            Refusal: a `UserError`, or a file that cannot be read or written.
+        Raises
+        ------
+        Refusal
+            a `UserError`, or a file that cannot be read or written.
         """
         try:
             status = super().invoke(ctx)

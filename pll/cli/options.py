@@ -40,12 +40,16 @@ def has_setting(method: str, name: str) -> bool:
 def flip_of(options: SetOptions, data: PartialLabelDataset | None = None) -> Flip | None:
     """Return how candidates are to be made from true labels; None without `--flip`.
 
-    Args:
-        data: whose classes a matrix is of; with it, what the file of `--matrix` (or, for `--flip matrix`, of
-            `--confusion`) holds is taken over, so that a run does not depend on that file.
+    Parameters
+    ----------
+    data
+        Whose classes a matrix is of; with it, what the file of `--matrix` (or, for `--flip matrix`, of `--confusion`)
+        holds is taken over, so that a run does not depend on that file.
 
-    Raises:
-        UserError: settings without `--flip`, or that do not fit it.
+    Raises
+    ------
+    UserError
+        Settings without `--flip`, or that do not fit it.
     """
     given = {name: value for name in ("q", "size", "matrix") if (value := getattr(options, name)) is not None}
     if options.flip is None:
@@ -81,11 +85,15 @@ def _from_confusion(options: SetOptions, data: PartialLabelDataset | None) -> Fl
 def noisy_of(options: SetOptions, data: PartialLabelDataset | None = None) -> Noisy | None:
     """Return how single labels that may be wrong become candidates; None without `--noisy`.
 
-    Args:
-        data: whose classes a confusion matrix is of; with it, the content of the file is taken over.
+    Parameters
+    ----------
+    data
+        Whose classes a confusion matrix is of; with it, the content of the file is taken over.
 
-    Raises:
-        UserError: settings that do not fit, or both `--flip` and `--noisy`.
+    Raises
+    ------
+    UserError
+        Settings that do not fit, or both `--flip` and `--noisy`.
     """
     if options.noisy is None:
         if options.confusion is not None and options.flip is None:
@@ -114,8 +122,10 @@ def as_plain(matrix: npt.NDArray[np.float64]) -> tuple[tuple[float, ...], ...]:
 def listed(text: str, option: str, example: str) -> list[str]:
     """Split a list with commas.
 
-    Raises:
-        UserError: it is empty, or names something twice.
+    Raises
+    ------
+    UserError
+        It is empty, or names something twice.
     """
     found = [part.strip() for part in text.split(",") if part.strip()]
     if not found:
@@ -129,8 +139,10 @@ def listed(text: str, option: str, example: str) -> list[str]:
 def whole_number(text: str) -> int:
     """Parse one of `--seeds`.
 
-    Raises:
-        UserError: it is not a whole number, or below 0.
+    Raises
+    ------
+    UserError
+        It is not a whole number, or below 0.
     """
     if not text.isdecimal():
         raise UserError(f"--seeds has {text!r}; give whole numbers, 0 or more, separated by commas, such as 0,1,2.")
@@ -140,8 +152,10 @@ def whole_number(text: str) -> int:
 def resolve_source(options: SetOptions) -> Source:
     """Return the source that DATA names, with what `--rule` and `--column` say about it.
 
-    Raises:
-        UserError: no such data, or columns told of a dataset of the catalogue.
+    Raises
+    ------
+    UserError
+        No such data, or columns told of a dataset of the catalogue.
     """
     votes: tuple[str, ...] = ()
     answers: dict[str, str] = {}
@@ -171,8 +185,10 @@ def resolve_source(options: SetOptions) -> Source:
 def note_votes(source: Source) -> None:
     """Say on the terminal which answers in files of votes are no votes.
 
-    Raises:
-        UserError: files that cannot be read or joined.
+    Raises
+    ------
+    UserError
+        Files that cannot be read or joined.
     """
     if source.path is not None and source.path not in {one.path for one in source.votes}:
         path = Path(source.path)
@@ -216,12 +232,17 @@ def with_voters(source: Source, options: SetOptions) -> Source:
 def source_like(data: str, known: Mapping[str, str], told: Mapping[str, str] | None = None) -> Source:
     """Return a source whose columns are known from the training data; it may lack some of them.
 
-    Args:
-        known: roles of columns, from the training data.
-        told: roles given for this very source; all these columns must be there.
+    Parameters
+    ----------
+    known
+        Roles of columns, from the training data.
+    told
+        Roles given for this very source; all these columns must be there.
 
-    Raises:
-        UserError: no such data, it cannot be read, or columns told of a dataset of the catalogue.
+    Raises
+    ------
+    UserError
+        No such data, it cannot be read, or columns told of a dataset of the catalogue.
     """
     source = source_of(data)
     there: set[str] = set()
@@ -254,8 +275,10 @@ def resolve_columns(column: Sequence[str]) -> dict[str, str]:
 def resolve_classes(options: SetOptions) -> dict[str, str | None]:
     """Return what `--merge`, `--rename` and `--drop` make of the classes.
 
-    Raises:
-        UserError: not of the form, or two things are said of one class.
+    Raises
+    ------
+    UserError
+        Not of the form, or two things are said of one class.
     """
     merge = [pair(one, "--merge", "FROM=TO") for one in options.merge]
     rename = [pair(one, "--rename", "OLD=NEW") for one in options.rename]
@@ -284,8 +307,10 @@ def class_notes(data: PartialLabelDataset) -> list[str]:
 def pair(text: str, option: str, form: str) -> tuple[str, str]:
     """Split at the last `=`.
 
-    Raises:
-        UserError: there is none, or one side is empty.
+    Raises
+    ------
+    UserError
+        There is none, or one side is empty.
     """
     name, _, value = text.rpartition("=")
     if not name or not value:

@@ -47,8 +47,10 @@ def bar() -> Iterator[Progress]:
 def load(source: Source) -> PartialLabelDataset:
     """Load the data of a source, with a bar where it takes a while; Ctrl-C stops it and leaves nothing behind.
 
-    Raises:
-        UserError: see `Source.load`.
+    Raises
+    ------
+    UserError
+        See `Source.load`.
     """
     with bar() as progress:
         return source.load(progress)

@@ -47,8 +47,10 @@ def experiments() -> list[ExperimentFolder]:
 def find(name: str) -> ExperimentFolder:
     """Return an experiment by the name of its folder.
 
-    Raises:
-        UserError: there is none.
+    Raises
+    ------
+    UserError
+        There is none.
     """
     for folder in experiments():
         if folder.path.name == name:
@@ -59,14 +61,19 @@ def find(name: str) -> ExperimentFolder:
 def begin(name: str, experiment: Experiment, *, own_files: bool = False) -> ExperimentFolder:
     """Make the folder of a new experiment, and start it.
 
-    Args:
-        name: wished for; the folder's name is made of it.
-        own_files: its files are those that the person has uploaded, and are copied; otherwise they must be in folders
-            that the server may read.
+    Parameters
+    ----------
+    name
+        Wished for; the folder's name is made of it.
+    own_files
+        Its files are those that the person has uploaded, and are copied; otherwise they must be in folders that the
+        server may read.
 
-    Raises:
-        UserError: another one is running, its files are not in folders that the server may read, or no data set of it
-            is on this machine.
+    Raises
+    ------
+    UserError
+        Another one is running, its files are not in folders that the server may read, or no data set of it is on this
+        machine.
     """
     if not own_files:
         check_paths(experiment)
@@ -112,8 +119,10 @@ def check_paths(experiment: Experiment) -> None:
 def resume(folder: ExperimentFolder) -> None:
     """Go on with an experiment.
 
-    Raises:
-        UserError: another one is running.
+    Raises
+    ------
+    UserError
+        Another one is running.
     """
     with _LOCK:
         _check_idle()
@@ -136,8 +145,10 @@ def stop(folder: ExperimentFolder, patience: float = 30.0) -> None:
 def delete(folder: ExperimentFolder) -> None:
     """Delete an experiment with all of its results.
 
-    Raises:
-        UserError: it is running.
+    Raises
+    ------
+    UserError
+        It is running.
     """
     if folder.is_locked():
         raise UserError("It is running; stop it first.")

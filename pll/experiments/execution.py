@@ -72,10 +72,14 @@ State = Literal["running", "finished", "stopped"]
 class CellOutcome:
     """What came of a cell: a result with its curve, or an error.
 
-    Attributes:
-        curve: for every epoch `[test accuracy, transductive accuracy]`, None where not known, rounded to 6 places.
-        error: in words; "" where there is a result.
-        trace: of the error.
+    Attributes
+    ----------
+    curve
+        For every epoch `[test accuracy, transductive accuracy]`, None where not known, rounded to 6 places.
+    error
+        In words; "" where there is a result.
+    trace
+        Of the error.
     """
 
     result: Result | None = None
@@ -87,8 +91,10 @@ class CellOutcome:
     def from_json(cls, values: dict[str, Any]) -> CellOutcome:
         """Return the outcome of plain values, as a cell's file holds them.
 
-        Raises:
-            TypeError, KeyError: not values of an outcome.
+        Raises
+        ------
+        TypeError, KeyError
+            Not values of an outcome.
         """
         result = values["result"]
         return cls(
@@ -107,8 +113,10 @@ def run_cell(cell: Cell, places: dict[str, str] | None = None) -> CellOutcome:
 
     One cell at a time in a process, whatever the cluster thinks: methods draw from the process's random numbers.
 
-    Args:
-        places: environment variables of `PLACES`, set where this process has none.
+    Parameters
+    ----------
+    places
+        Environment variables of `PLACES`, set where this process has none.
     """
     for name, value in (places or {}).items():
         os.environ.setdefault(name, value)
@@ -201,8 +209,10 @@ def _rounded(curve: Curve) -> tuple[tuple[float | None, float | None], ...]:
 class ExperimentFolder:
     """The files of one experiment.
 
-    Args:
-        path: the folder; made by `create`.
+    Parameters
+    ----------
+    path
+        The folder; made by `create`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -212,8 +222,10 @@ class ExperimentFolder:
     def create(self, experiment: Experiment) -> None:
         """Make the folder where it is missing, and write the definition.
 
-        Raises:
-            UserError: it cannot be written to, or holds something else.
+        Raises
+        ------
+        UserError
+            It cannot be written to, or holds something else.
         """
         ours = (self.path / DEFINITION).exists() or (self.path / CELLS).is_dir()
         if self.path.exists() and any(self.path.iterdir()) and not ours:
@@ -234,8 +246,10 @@ class ExperimentFolder:
     def experiment(self) -> Experiment:
         """Return the definition.
 
-        Raises:
-            UserError: there is none, or it cannot be read.
+        Raises
+        ------
+        UserError
+            There is none, or it cannot be read.
         """
         file = self.path / DEFINITION
         try:
@@ -260,8 +274,10 @@ class ExperimentFolder:
     def check(self) -> None:
         """Compare all files with their checksums, where there are any: while a process is at work, there are none.
 
-        Raises:
-            UserError: one is damaged or missing.
+        Raises
+        ------
+        UserError
+            One is damaged or missing.
         """
         try:
             found = damages(self.path)
@@ -277,8 +293,10 @@ class ExperimentFolder:
     def locked(self) -> Iterator[None]:
         """Hold the folder.
 
-        Raises:
-            UserError: another process is at work in it.
+        Raises
+        ------
+        UserError
+            Another process is at work in it.
         """
         try:
             self._lock.acquire(timeout=0.5)
@@ -355,8 +373,10 @@ def _checked(about: dict[str, Any]) -> dict[str, Any]:
 def _read_checked(file: Path) -> dict[str, Any]:
     """Return what a file holds.
 
-    Raises:
-        OSError, KeyError, ValueError, TypeError, RecursionError: it cannot be read, or is not what was written.
+    Raises
+    ------
+    OSError, KeyError, ValueError, TypeError, RecursionError
+        It cannot be read, or is not what was written.
     """
     about = dict(json.loads(file.read_text(encoding="utf-8")))
     if about.pop("check") != _checksum(about):
@@ -376,15 +396,24 @@ def _checksum(about: dict[str, Any]) -> str:
 class Progress:
     """How far an experiment is.
 
-    Attributes:
-        total: cells of the experiment, without those whose data are missing.
-        done, failed: cells that have a result, or an error.
-        todo: cells that this run has still to fit.
-        left: estimated seconds; None before the first cell has ended.
-        rate: cells a second, since this run began; None before the first cell has ended.
-        latest: what ended last.
-        missing: data sets that are not here.
-        errors: key and message of the first cells that failed, at most `MOST_ERRORS`.
+    Attributes
+    ----------
+    total
+        Cells of the experiment, without those whose data are missing.
+    done, failed
+        Cells that have a result, or an error.
+    todo
+        Cells that this run has still to fit.
+    left
+        Estimated seconds; None before the first cell has ended.
+    rate
+        Cells a second, since this run began; None before the first cell has ended.
+    latest
+        What ended last.
+    missing
+        Data sets that are not here.
+    errors
+        Key and message of the first cells that failed, at most `MOST_ERRORS`.
     """
 
     total: int
@@ -416,18 +445,29 @@ def run(
 
     Cells that failed before are tried again. A stop, or a death of this process, loses the cells at work alone.
 
-    Args:
-        cells: of the experiment, in order.
-        folder: created; this process holds its lock meanwhile.
-        missing: data sets that are not here, for the record.
-        among: fit only these; None for all.
-        jobs: processes of this machine; None for one a core.
-        scheduler: address of a Dask scheduler: fit there instead.
-        stop: set it to stop.
-        tell: called with the progress after every cell.
+    Parameters
+    ----------
+    cells
+        Of the experiment, in order.
+    folder
+        Created; this process holds its lock meanwhile.
+    missing
+        Data sets that are not here, for the record.
+    among
+        Fit only these; None for all.
+    jobs
+        Processes of this machine; None for one a core.
+    scheduler
+        Address of a Dask scheduler: fit there instead.
+    stop
+        Set it to stop.
+    tell
+        Called with the progress after every cell.
 
-    Raises:
-        UserError: another process is at work in the folder, or the cluster cannot be reached or is lost.
+    Raises
+    ------
+    UserError
+        Another process is at work in the folder, or the cluster cannot be reached or is lost.
     """
     stop = stop or threading.Event()
     with folder.locked():
@@ -545,9 +585,12 @@ def _alike(cell: Cell) -> tuple[tuple[str, ...], ...]:
 class Engine(Protocol):
     """Fits cells somewhere.
 
-    Attributes:
-        width: how many at once.
-        words: what it is, for the log.
+    Attributes
+    ----------
+    width
+        How many at once.
+    words
+        What it is, for the log.
     """
 
     width: int
@@ -584,8 +627,10 @@ class _Processes:
     ) -> Generator[tuple[Cell, CellOutcome], None, list[Cell]]:
         """Fit the waiting cells, the last first, and remove them; return those at work when a process crashed.
 
-        Args:
-            window: cells handed out at a time; with one, the cell that was at work is the one at fault.
+        Parameters
+        ----------
+        window
+            Cells handed out at a time; with one, the cell that was at work is the one at fault.
         """
         loky = importlib.import_module("joblib.externals.loky.process_executor")
         executor = loky.ProcessPoolExecutor(jobs, initializer=end_with_parent, initargs=(os.getpid(),), env=ONE_THREAD)

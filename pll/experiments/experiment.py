@@ -46,18 +46,30 @@ HASH = 16
 class Cell:
     """One fit.
 
-    Attributes:
-        dataset: name in the tables.
-        source: the data.
-        flip: how candidates are made from true labels; None for those of the data.
-        method: a name of `METHODS`, or `auto`.
-        model: of the method; "" where it has no such setting.
-        recipe: where its settings come from: one of `RECIPES`, or another that the method takes.
-        settings: settings given explicitly, which come before those of the recipe.
-        seed, fold: which part; `folds` and `holdout` say how the data are divided.
-        data: hashes of the files it reads (`content_hash`); "" for the catalogue.
-        noisy: how single labels that may be wrong become candidates; None for none.
-        test: name of the data to test on; "" for a part of the data itself.
+    Attributes
+    ----------
+    dataset
+        Name in the tables.
+    source
+        The data.
+    flip
+        How candidates are made from true labels; None for those of the data.
+    method
+        a name of `METHODS`, or `auto`.
+    model
+        Of the method; "" where it has no such setting.
+    recipe
+        Where its settings come from: one of `RECIPES`, or another that the method takes.
+    settings
+        Settings given explicitly, which come before those of the recipe.
+    seed, fold
+        Which part; `folds` and `holdout` say how the data are divided.
+    data
+        Hashes of the files it reads (`content_hash`); "" for the catalogue.
+    noisy
+        How single labels that may be wrong become candidates; None for none.
+    test
+        Name of the data to test on; "" for a part of the data itself.
     """
 
     dataset: str
@@ -108,11 +120,15 @@ class Cell:
     def estimator(self, *, is_table: bool = False) -> PartialLabelEstimator:
         """Return the unfitted estimator: one CPU thread; explicit settings, else the recipe's, else its defaults.
 
-        Args:
-            is_table: missing cells of tables are filled, in arrays they are refused.
+        Parameters
+        ----------
+        is_table
+            Missing cells of tables are filled, in arrays they are refused.
 
-        Raises:
-            UserError: a setting that is no finite number.
+        Raises
+        ------
+        UserError
+            a setting that is no finite number.
         """
         known = get_method(self.method)().get_params()
         given: dict[str, Any] = {"threads": 1, "model": self.model}
@@ -127,9 +143,12 @@ class Cell:
     def settings_json(self, estimator: PartialLabelEstimator, *, fitted: bool = True) -> str:
         """Return the column `settings` of its result.
 
-        Args:
-            estimator: of this cell.
-            fitted: whether it is; what a recipe has chosen is then among them.
+        Parameters
+        ----------
+        estimator
+            Of this cell.
+        fitted
+            Whether it is; what a recipe has chosen is then among them.
         """
         return settings_json(estimator, self.described() | (chosen_by_recipe(estimator) if fitted else {}))
 
@@ -220,18 +239,28 @@ class DataFile(_Model):
 class Experiment(_Model):
     """An experiment: every data set × flip × method × model × recipe × seed × fold.
 
-    Args:
-        title: for pages and tables.
-        datasets: names of the catalogue, or a table: the name in the tables → a path, "" for the catalogue, or a
-            table of path, rule, format and columns.
-        flips: how candidates are made of true labels; none for the candidate sets of the data.
-        methods: names of `METHODS`, or `auto`; the first is the one that others are compared with.
-        models: for the methods that have one; or a table: data set → models, `others` for the rest.
-        recipe: one or several of `RECIPES`.
-        folds: cross-validation; holdout: a share to test on; neither: the published test part.
-        seeds: one series of splits and candidate sets each.
-        settings: tables of settings of methods. `dataset`, `method` and `model`, a name or a list, say what a table is
-            for; a later one comes before an earlier one.
+    Parameters
+    ----------
+    title
+        For pages and tables.
+    datasets
+        Names of the catalogue, or a table: the name in the tables → a path, "" for the catalogue, or a table of path,
+        rule, format and columns.
+    flips
+        How candidates are made of true labels; none for the candidate sets of the data.
+    methods
+        Names of `METHODS`, or `auto`; the first is the one that others are compared with.
+    models
+        For the methods that have one; or a table: data set → models, `others` for the rest.
+    recipe
+        One or several of `RECIPES`.
+    folds
+        Cross-validation; holdout: a share to test on; neither: the published test part.
+    seeds
+        One series of splits and candidate sets each.
+    settings
+        Tables of settings of methods. `dataset`, `method` and `model`, a name or a list, say what a table is for; a
+        later one comes before an earlier one.
     """
 
     title: str = ""
@@ -290,8 +319,10 @@ class Experiment(_Model):
     def resolved(self, folder: Path | None = None) -> Experiment:
         """Return the experiment with absolute paths.
 
-        Args:
-            folder: where relative paths begin; None for the working directory.
+        Parameters
+        ----------
+        folder
+            Where relative paths begin; None for the working directory.
         """
         if isinstance(self.datasets, list):
             return self
@@ -311,8 +342,10 @@ class Experiment(_Model):
     def plan(self, *, download: bool = False) -> Plan:
         """Return the cells that can run here, and the data sets that are missing.
 
-        Args:
-            download: whether missing data sets of the catalogue are downloaded.
+        Parameters
+        ----------
+        download
+            Whether missing data sets of the catalogue are downloaded.
         """
         cells: list[Cell] = []
         missing = []
@@ -420,11 +453,15 @@ def _check_here(name: str, *, download: bool) -> None:
 def parse_experiment(text: str, name: str) -> Experiment:
     """Return the experiment of a TOML text.
 
-    Args:
-        name: of the file, for messages.
+    Parameters
+    ----------
+    name
+        Of the file, for messages.
 
-    Raises:
-        UserError: not TOML, or not an experiment; the message names the file and the field.
+    Raises
+    ------
+    UserError
+        Not TOML, or not an experiment; the message names the file and the field.
     """
     if len(text) > LONGEST or any(line.count(".") > MOST_DOTS for line in text.splitlines()):
         raise UserError(f"{name} is not an experiment: it is longer than {LONGEST:,} characters, or has endless names.")
@@ -441,8 +478,10 @@ def parse_experiment(text: str, name: str) -> Experiment:
 def read_experiment(path: Path) -> Experiment:
     """Return the experiment of a TOML file; relative paths in it begin at its folder.
 
-    Raises:
-        UserError: there is no such file, or as `parse_experiment`.
+    Raises
+    ------
+    UserError
+        There is no such file, or as `parse_experiment`.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -454,8 +493,10 @@ def read_experiment(path: Path) -> Experiment:
 def changed(experiment: Experiment, **values: Any) -> Experiment:
     """Return the experiment with other values of some fields, checked again.
 
-    Raises:
-        UserError: the values do not fit.
+    Raises
+    ------
+    UserError
+        The values do not fit.
     """
     try:
         return Experiment.model_validate(experiment.model_dump() | values)
@@ -476,13 +517,19 @@ def _first(error: ValidationError) -> str:
 def selected(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
     """Return the cells that match a selection.
 
-    Args:
-        only: each `NAME=VALUE` (dataset, flip, q, method, model, recipe, seed or fold) or a value alone (a data set,
-            method, model or flip). Values of one name are alternatives, different names must all match.
+    Parameters
+    ----------
+    only
+        Each `NAME=VALUE` (dataset, flip, q, method, model, recipe, seed or fold) or a value alone (a data set, method,
+        model or flip). Values of one name are alternatives, different names must all match.
 
-    Raises:
-        UserError: a selection that matches no cell at all.
+    Raises
+    ------
+    UserError
+        a selection that matches no cell at all.
 
+    Examples
+    --------
     >>> selected([], [])
     []
     """

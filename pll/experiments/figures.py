@@ -32,10 +32,14 @@ Floats = npt.NDArray[np.float64]
 class Curve:
     """A line with a band.
 
-    Attributes:
-        name: of the method.
-        x, mean, deviation: (k,) accuracies in percent; the deviation is NaN where there is one part only.
-        parts: number of parts.
+    Attributes
+    ----------
+    name
+        Of the method.
+    x, mean, deviation
+        (k,) accuracies in percent; the deviation is NaN where there is one part only.
+    parts
+        Number of parts.
     """
 
     name: str

@@ -20,9 +20,13 @@ PRESETS: dict[str, str] = {
 def preset(name: str) -> Experiment:
     """Return a preset.
 
-    Raises:
-        UserError: no preset has that name; the message suggests one.
+    Raises
+    ------
+    UserError
+        No preset has that name; the message suggests one.
 
+    Examples
+    --------
     >>> preset("real-world").datasets
     ['lost', 'birdsong', 'msrcv2', 'soccer-player', 'yahoo-news']
     """

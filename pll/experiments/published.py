@@ -28,9 +28,13 @@ class Published:
 def published(dataset: str, flip: str, q: float | None, method: str) -> Published | None:
     """Return the paper's test accuracy, None where it has none.
 
-    Args:
-        flip: "" for the candidate sets of the data, where q is None.
+    Parameters
+    ----------
+    flip
+        "" for the candidate sets of the data, where q is None.
 
+    Examples
+    --------
     >>> published("lost", "", None, "proden")
     Published(mean=76.57, deviation=1.47)
     """
@@ -44,6 +48,8 @@ def published_settings(dataset: str, model: str, method: str) -> dict[str, Any] 
     published. SURE has a linear kernel, since the paper compares linear models. What else a method not trained by
     gradient descent needs is not published; it keeps its defaults.
 
+    Examples
+    --------
     >>> published_settings("lost", "linear", "proden")["lr"]
     0.01
     """

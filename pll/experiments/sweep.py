@@ -18,14 +18,22 @@ def sweep(lanes: Sequence[RunConfig], *, seeds: int, qs: Sequence[float] = ()) -
 
     Every seed draws another split, other candidate sets and another start, the same for all lanes.
 
-    Args:
-        lanes: of one comparison: they share all but method and settings.
-        seeds: how many; they begin at the seed of the lanes.
-        qs: flipping probabilities, each once; none for that of the lanes.
+    Parameters
+    ----------
+    lanes
+        Of one comparison: they share all but method and settings.
+    seeds
+        How many; they begin at the seed of the lanes.
+    qs
+        Flipping probabilities, each once; none for that of the lanes.
 
-    Raises:
-        UserError: candidate sets that an experiment cannot make, or nothing to test on.
+    Raises
+    ------
+    UserError
+        Candidate sets that an experiment cannot make, or nothing to test on.
 
+    Examples
+    --------
     >>> from pll.catalog.sources import Source
     >>> from pll.synthesis import Flip
     >>> lane = RunConfig(Source("iris"), flip=Flip("binomial", 0.3), holdout=0.2)

@@ -31,16 +31,26 @@ Measured = dict[tuple[int, int], float]
 class TableEntry:
     """One method on one column of a table. Figures are percentages.
 
-    Attributes:
-        parts: parts with a result, of `expected`.
-        mean, deviation: of the test accuracy over the parts; the deviation is that of the sample (n − 1).
-        transductive, transductive_deviation: of the transductive accuracy, None where not known.
-        seconds: median of a fit.
-        p: of the paired t-test against the first method; None for that method itself, or without common parts.
-        p_holm: corrected for all comparisons of the table.
-        p_wilcoxon: of Wilcoxon's test on the parts; with five parts it cannot fall below .0625.
-        is_best: whether no other method has a higher mean in this column.
-        paper: what the paper has here.
+    Attributes
+    ----------
+    parts
+        Parts with a result, of `expected`.
+    mean, deviation
+        Of the test accuracy over the parts; the deviation is that of the sample (n − 1).
+    transductive, transductive_deviation
+        Of the transductive accuracy, None where not known.
+    seconds
+        Median of a fit.
+    p
+        Of the paired t-test against the first method; None for that method itself, or without common parts.
+    p_holm
+        Corrected for all comparisons of the table.
+    p_wilcoxon
+        Of Wilcoxon's test on the parts; with five parts it cannot fall below .0625.
+    is_best
+        Whether no other method has a higher mean in this column.
+    paper
+        What the paper has here.
     """
 
     dataset: str
@@ -81,9 +91,12 @@ class TableEntry:
 class Across:
     """A method against the first over all columns of a table.
 
-    Attributes:
-        wins, ties, losses: columns where the first method is significantly better, neither, worse.
-        p_wilcoxon: of Wilcoxon's test on the means of the columns; `p_holm` corrected for the number of methods.
+    Attributes
+    ----------
+    wins, ties, losses
+        Columns where the first method is significantly better, neither, worse.
+    p_wilcoxon
+        Of Wilcoxon's test on the means of the columns; `p_holm` corrected for the number of methods.
     """
 
     method: str
@@ -147,10 +160,14 @@ class Table:
 def tables(results: Sequence[Result], *, methods: Sequence[str], parts: int) -> list[Table]:
     """Return the tables of results.
 
-    Args:
-        results: of one experiment.
-        methods: in order; the first is the one compared with. Those without results are left out.
-        parts: number of parts that every entry has when all is done.
+    Parameters
+    ----------
+    results
+        Of one experiment.
+    methods
+        In order; the first is the one compared with. Those without results are left out.
+    parts
+        Number of parts that every entry has when all is done.
     """
     groups: dict[tuple[str, str, str], list[Result]] = defaultdict(list)
     models = list(dict.fromkeys(result.model for result in results if result.model)) or [""]
@@ -348,6 +365,8 @@ def entries_frame(found: Sequence[Table]) -> pd.DataFrame:
 def spread(mean: float, deviation: float) -> str:
     """Return mean ± deviation with two places.
 
+    Examples
+    --------
     >>> spread(76.571, 1.4), spread(50.0, math.nan)
     ('76.57 ± 1.40', '50.00')
     """
@@ -357,6 +376,8 @@ def spread(mean: float, deviation: float) -> str:
 def signed(value: float | None) -> str:
     """Return a difference with its sign.
 
+    Examples
+    --------
     >>> signed(-1.345), signed(0.2), signed(None)
     ('−1.34', '+0.20', '')
     """

@@ -1,5 +1,6 @@
 """The audit trail: every decision and every undo of a review, in the order in which they were made; and, between them,
-when other labels came under review, how and by whom."""
+when other labels came under review, how and by whom.
+"""
 
 from __future__ import annotations
 

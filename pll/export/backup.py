@@ -40,11 +40,16 @@ Tell = Callable[[int, int, str], None]
 class Contents:
     """What a backup holds.
 
-    Attributes:
-        runs, uploads: numbers of folders.
-        decisions: number of events in the database.
-        files, bytes: of all.
-        damaged: runs that were damaged already; they are copied as they are.
+    Attributes
+    ----------
+    runs, uploads
+        Numbers of folders.
+    decisions
+        Number of events in the database.
+    files, bytes
+        Of all.
+    damaged
+        Runs that were damaged already; they are copied as they are.
     """
 
     runs: int
@@ -58,15 +63,21 @@ class Contents:
 def backup(home: Path, database: Database, to: Path, *, tell: Tell = lambda done, total, name: None) -> Contents:
     """Copy everything into a new folder.
 
-    Args:
-        home: Candid's home.
-        database: of the decisions.
-        to: a folder that does not exist yet, or is empty.
-        tell: called with the progress.
+    Parameters
+    ----------
+    home
+        Candid's home.
+    database
+        Of the decisions.
+    to
+        a folder that does not exist yet, or is empty.
+    tell
+        Called with the progress.
 
-    Raises:
-        UserError: the folder is not empty, is inside Candid's home, or has too little space; or the database cannot
-            be read.
+    Raises
+    ------
+    UserError
+        The folder is not empty, is inside Candid's home, or has too little space; or the database cannot be read.
     """
     to = to.absolute()
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
@@ -101,13 +112,19 @@ def backup(home: Path, database: Database, to: Path, *, tell: Tell = lambda done
 def restore(source: Path, home: Path, database_url: str | Path) -> Contents:
     """Copy a backup into an empty home and an empty database.
 
-    Args:
-        source: folder of a backup.
-        home: Candid's home, without runs and uploads.
-        database_url: of the database for the decisions, without reviews.
+    Parameters
+    ----------
+    source
+        Folder of a backup.
+    home
+        Candid's home, without runs and uploads.
+    database_url
+        Of the database for the decisions, without reviews.
 
-    Raises:
-        UserError: no backup, a damaged one, or there is something at the place where it goes.
+    Raises
+    ------
+    UserError
+        No backup, a damaged one, or there is something at the place where it goes.
     """
     about = _read_about(source)
     listed: dict[str, str] = about["files"]

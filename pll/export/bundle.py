@@ -27,10 +27,14 @@ _ALREADY_PACKED = {".npz", ".parquet", ".pt2"}
 class ExportResult:
     """What there is now.
 
-    Attributes:
-        files: the loose files, README included, in the order of `EXPORTS`.
-        zip_path: the archive of all of them.
-        notes: what could not be made and why, and other warnings.
+    Attributes
+    ----------
+    files
+        The loose files, README included, in the order of `EXPORTS`.
+    zip_path
+        The archive of all of them.
+    notes
+        What could not be made and why, and other warnings.
     """
 
     files: tuple[Path, ...]
@@ -44,11 +48,15 @@ def export_all(source: ExportSource, out_dir: Path | str, *, progress: Progress 
     Each file is written atomically and replaces one of the same name (features that this model does not have go);
     nothing else in the folder is touched.
 
-    Args:
-        out_dir: made if it is missing.
+    Parameters
+    ----------
+    out_dir
+        Made if it is missing.
 
-    Raises:
-        UserError: the folder cannot be written to.
+    Raises
+    ------
+    UserError
+        The folder cannot be written to.
     """
     folder = Path(out_dir)
     archive = folder / archive_name(source)

@@ -41,10 +41,14 @@ Load = Callable[[Source], PartialLabelDataset]
 class Converted:
     """What was written.
 
-    Attributes:
-        files: the converted file, then those that go with it.
-        examples: how many examples.
-        labelled: how many of them have an identified label in it.
+    Attributes
+    ----------
+    files
+        The converted file, then those that go with it.
+    examples
+        How many examples.
+    labelled
+        How many of them have an identified label in it.
     """
 
     files: tuple[Path, ...]
@@ -56,15 +60,23 @@ class Converted:
 class Conversion:
     """A file that data or a run's labels can become; nothing is written before `write`.
 
-    Attributes:
-        to: the format, a name in `FORMATS`.
-        data: the examples.
-        results: their identified labels, if they have some.
-        back_into: the file that the examples came from, where it is of this very format: it is written again, all else
-            in it untouched. None where the data is written from scratch.
-        options: how that file is read.
-        lost: what the file will not hold of all this, in sentences for a person; mostly nothing.
-        why_unlabelled: why some examples have no label, as in "the run held them out".
+    Attributes
+    ----------
+    to
+        The format, a name in `FORMATS`.
+    data
+        The examples.
+    results
+        Their identified labels, if they have some.
+    back_into
+        The file that the examples came from, where it is of this very format: it is written again, all else in it
+        untouched. None where the data is written from scratch.
+    options
+        How that file is read.
+    lost
+        What the file will not hold of all this, in sentences for a person; mostly nothing.
+    why_unlabelled
+        Why some examples have no label, as in "the run held them out".
     """
 
     to: str
@@ -111,13 +123,18 @@ class Conversion:
     def write(self, out: Path, *, uncertain_first: bool = False) -> Converted:
         """Write the file, and what goes with it.
 
-        Args:
-            out: the file; not one that the data came from.
-            uncertain_first: begin with the least certain where people go through such a file one by one
-                (`Format.queue`); else the order of the data stays.
+        Parameters
+        ----------
+        out
+            The file; not one that the data came from.
+        uncertain_first
+            Begin with the least certain where people go through such a file one by one (`Format.queue`); else the order
+            of the data stays.
 
-        Raises:
-            UserError: data that the format cannot hold at all, a folder that is not there.
+        Raises
+        ------
+        UserError
+            Data that the format cannot hold at all, a folder that is not there.
         """
         results = None if self.results is None else replace(self.results, uncertain_first=uncertain_first)
         if self.back_into is not None and results is not None:
@@ -152,18 +169,28 @@ def convert(
 ) -> Converted:
     """Write data, or the labels of a run, in a format.
 
-    Args:
-        given: a file, a name of the catalogue, or the folder of a run.
-        to: a name in `FORMATS`.
-        out: the file to write.
-        options: how to read `given`, where it is a file.
-        format: the format of `given`, where it is a file; by default what its content says.
-        uncertain_first: see `Conversion.write`.
-        tell: is told what the format cannot hold.
+    Parameters
+    ----------
+    given
+        a file, a name of the catalogue, or the folder of a run.
+    to
+        a name in `FORMATS`.
+    out
+        The file to write.
+    options
+        How to read `given`, where it is a file.
+    format
+        The format of `given`, where it is a file; by default what its content says.
+    uncertain_first
+        See `Conversion.write`.
+    tell
+        Is told what the format cannot hold.
 
-    Raises:
-        UserError: no such data or format, a run without labels, data that the format cannot hold at all, or it is said
-            how to read what is no file.
+    Raises
+    ------
+    UserError
+        No such data or format, a run without labels, data that the format cannot hold at all, or it is said how to read
+        what is no file.
     """
     folder = RunFolder(Path(given))
     source = None if folder.exists() else source_of(given)
@@ -182,8 +209,10 @@ def convert(
 def of_data(source: Source, to: str, options: ReadOptions | None = None) -> Conversion:
     """What writing data in a format would do.
 
-    Raises:
-        UserError: no such format, or data that cannot be read.
+    Raises
+    ------
+    UserError
+        No such format, or data that cannot be read.
     """
     _check_format(to)
     if source.path is None:
@@ -196,12 +225,17 @@ def of_data(source: Source, to: str, options: ReadOptions | None = None) -> Conv
 def of_run(folder: RunFolder, to: str, *, results: Results | None = None, load: Load = Source.load) -> Conversion:
     """What giving the labels of a run away in a format would do: back into its own file, or into a new one.
 
-    Args:
-        results: the labels, where they are not (only) those of labels.csv.
-        load: reads a source; the caller may have its data already.
+    Parameters
+    ----------
+    results
+        The labels, where they are not (only) those of labels.csv.
+    load
+        Reads a source; the caller may have its data already.
 
-    Raises:
-        UserError: no such format, a run without labels, data that is gone or has changed.
+    Raises
+    ------
+    UserError
+        No such format, a run without labels, data that is gone or has changed.
     """
     _check_format(to)
     config, results = folder.config(), results or run_results(folder)
@@ -227,8 +261,10 @@ def of_run(folder: RunFolder, to: str, *, results: Results | None = None, load: 
 def run_results(folder: RunFolder) -> Results:
     """Return the labels of a run as in its labels.csv.
 
-    Raises:
-        UserError: the run has none yet.
+    Raises
+    ------
+    UserError
+        The run has none yet.
     """
     labels = folder.path / LABELS
     if not labels.exists():
@@ -258,8 +294,10 @@ def results_of(folder: RunFolder, source: ExportSource) -> Results:
 def certified_results(folder: RunFolder, source: ExportSource) -> Results:
     """The labels that a certificate is of, whatever was decided since.
 
-    Raises:
-        UserError: there is no certificate.
+    Raises
+    ------
+    UserError
+        There is no certificate.
     """
     if source.certified is None:
         raise UserError("There is no certificate of these labels yet; answer the controls of the review first.")
@@ -285,8 +323,10 @@ GIVEN_BACK = ("labelstudio", "argilla")
 def files_of(source: Source) -> dict[str, Source]:
     """The files that labels can go back into, by format: the data's own, then those of votes.
 
-    Raises:
-        UserError: a file is gone, or the data is of no format that is known.
+    Raises
+    ------
+    UserError
+        a file is gone, or the data is of no format that is known.
     """
     found: dict[str, Source] = {}
     if source.path is not None and source.format != VOTES:

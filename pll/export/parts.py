@@ -37,14 +37,22 @@ from pll.runs.labels_table import (
 class Exporter:
     """One file.
 
-    Attributes:
-        label: what a person calls it.
-        summary: what it is good for, in a sentence.
-        file_name: what it is called on disk.
-        mime: its media type.
-        build: writes it to a path, atomically. Raises `UserError` where that cannot be done.
-        applies: whether this source has it; where not, nothing is said.
-        why_not: the reason why this source has no such file, in words; None where it has.
+    Attributes
+    ----------
+    label
+        What a person calls it.
+    summary
+        What it is good for, in a sentence.
+    file_name
+        What it is called on disk.
+    mime
+        Its media type.
+    build
+        Writes it to a path, atomically. Raises `UserError` where that cannot be done.
+    applies
+        Whether this source has it; where not, nothing is said.
+    why_not
+        The reason why this source has no such file, in words; None where it has.
     """
 
     label: str

@@ -77,8 +77,10 @@ def why_no_onnx(source: ExportSource) -> str | None:
 def write_torch_program(source: ExportSource, path: Path) -> None:
     """A program for `torch.export.load`.
 
-    Raises:
-        NotExportable: the model cannot be traced, or the program does not agree with `predict_proba`.
+    Raises
+    ------
+    NotExportable
+        The model cannot be traced, or the program does not agree with `predict_proba`.
     """
     model = _probabilities(source, why_no_program(source))
     example = _example(source, model)
@@ -100,9 +102,11 @@ def write_torch_program(source: ExportSource, path: Path) -> None:
 def write_onnx(source: ExportSource, path: Path) -> None:
     """One ONNX file, weights inside.
 
-    Raises:
-        NotExportable: the model cannot be traced or has no ONNX form, packages are missing, or the program does not
-            agree with `predict_proba` (checked where onnxruntime is installed).
+    Raises
+    ------
+    NotExportable
+        The model cannot be traced or has no ONNX form, packages are missing, or the program does not agree with
+        `predict_proba` (checked where onnxruntime is installed).
     """
     model = _probabilities(source, why_no_onnx(source))
     example = _example(source, model)

@@ -24,9 +24,12 @@ _SHOWN = 30
 def readme(source: ExportSource, files: Collection[str], notes: Sequence[str]) -> str:
     """Return the Markdown text.
 
-    Args:
-        files: names of the files that are there; only these are described.
-        notes: what is not there, and why.
+    Parameters
+    ----------
+    files
+        Names of the files that are there; only these are described.
+    notes
+        What is not there, and why.
     """
     sets = source.given or source.candidates
     return (

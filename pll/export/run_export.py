@@ -24,8 +24,10 @@ from pll.runs.history import History
 def export_source(folder: RunFolder, parts: Parts | None = None) -> ExportSource:
     """What the exporters need, from a run that has ended.
 
-    Raises:
-        UserError: the run has no result yet, or its data is gone.
+    Raises
+    ------
+    UserError
+        The run has no result yet, or its data is gone.
     """
     state: dict[str, Any] = folder.state()
     check_has_result(folder)
@@ -91,7 +93,9 @@ def export_run(
 ) -> ExportResult:
     """Write all files of a run and one ZIP of them into `out`.
 
-    Args:
-        spreadsheet_safe: neutralise cells of CSV files that spreadsheets would execute.
+    Parameters
+    ----------
+    spreadsheet_safe
+        Neutralise cells of CSV files that spreadsheets would execute.
     """
     return export_all(replace(export_source(folder), spreadsheet_safe=spreadsheet_safe), out, progress=progress)

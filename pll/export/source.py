@@ -30,34 +30,62 @@ from pll.weights import Weights, identified_labels
 class ExportSource:
     """A snapshot; nothing in it changes while files are written from it.
 
-    Args:
-        estimator: fitted or loaded.
-        method: its name in `METHODS`.
-        candidates: n candidate sets.
-        label_weights: (nnz,) float32, aligned with `candidates.indices`.
-        ids: (n,) text.
-        y: (n,) true labels, −1 where not known.
-        name: of the data; the archive is called after it.
-        input_shape: shape of one example, (d,) or (C, H, W).
-        feature_names: d names of the columns, where they have some.
-        config: how it was made, for the README.
-        metrics: how good it is, for the README.
-        decisions: what people decided, by row.
-        reviewed: n candidate sets as the reviewers saw them, those of the review's first run; None without a review.
-        events: how they came to it, for the audit trail; rounds: which labels were under review meanwhile.
-        calibration: confidence put right by the decisions of a review, where there are enough.
-        features: what made features of texts, pictures or words; None where they came as they are.
-        follows: the label weights follow the decisions of a review, and are not the model's own.
-        replay: makes the run as one HTML page (`pll.export.replay`); None where there is no history to show.
-        health: whether the labels can be used; None where the run has not ended.
-        warnings: on features that say nothing that is measurable, as the recipe of the run found.
-        held: rows of the data that were not learnt from, whose labels are predicted; None where there are none.
-        order: ids of all rows of the data, in its order, where some were held out.
-        no_answer: ids of examples that nobody answered and nothing predicts; they have no label.
-        certificate: makes the certificate of all labels, None where there is none yet; None without a review.
-        spreadsheet_safe: neutralise cells of CSV files that spreadsheets would execute.
-        given: candidate sets of the data, where labels named by no voter joined `candidates`; None where none did.
-        X: (n, …) features that it was fitted on, for the check example; None where they are not available.
+    Parameters
+    ----------
+    estimator
+        Fitted or loaded.
+    method
+        Its name in `METHODS`.
+    candidates
+        n candidate sets.
+    label_weights
+        (nnz,) float32, aligned with `candidates.indices`.
+    ids
+        (n,) text.
+    y
+        (n,) true labels, −1 where not known.
+    name
+        Of the data; the archive is called after it.
+    input_shape
+        Shape of one example, (d,) or (C, H, W).
+    feature_names
+        d names of the columns, where they have some.
+    config
+        How it was made, for the README.
+    metrics
+        How good it is, for the README.
+    decisions
+        What people decided, by row.
+    reviewed
+        n candidate sets as the reviewers saw them, those of the review's first run; None without a review.
+    events
+        How they came to it, for the audit trail; rounds: which labels were under review meanwhile.
+    calibration
+        Confidence put right by the decisions of a review, where there are enough.
+    features
+        What made features of texts, pictures or words; None where they came as they are.
+    follows
+        The label weights follow the decisions of a review, and are not the model's own.
+    replay
+        Makes the run as one HTML page (`pll.export.replay`); None where there is no history to show.
+    health
+        Whether the labels can be used; None where the run has not ended.
+    warnings
+        On features that say nothing that is measurable, as the recipe of the run found.
+    held
+        Rows of the data that were not learnt from, whose labels are predicted; None where there are none.
+    order
+        Ids of all rows of the data, in its order, where some were held out.
+    no_answer
+        Ids of examples that nobody answered and nothing predicts; they have no label.
+    certificate
+        Makes the certificate of all labels, None where there is none yet; None without a review.
+    spreadsheet_safe
+        Neutralise cells of CSV files that spreadsheets would execute.
+    given
+        Candidate sets of the data, where labels named by no voter joined `candidates`; None where none did.
+    X
+        (n, …) features that it was fitted on, for the check example; None where they are not available.
     """
 
     estimator: PartialLabelEstimator
@@ -151,6 +179,8 @@ class ExportSource:
     def slug(self) -> str:
         """The name as a part of file names: letters, digits and dashes.
 
+        Examples
+        --------
         >>> from types import SimpleNamespace
         >>> (
         ...     ExportSource.slug.fget(SimpleNamespace(name="Digits, q = 0.7")),

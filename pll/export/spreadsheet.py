@@ -27,6 +27,8 @@ LONGEST = 2**31 - 1
 def is_formula(cell: str) -> bool:
     """Return whether a spreadsheet would execute a cell.
 
+    Examples
+    --------
     >>> [is_formula(cell) for cell in ("=1+1", "@SUM(A1)", "-x", "-1.5", "+3e4", "cat", "")]
     [True, True, True, False, False, False, False]
     """
@@ -64,9 +66,12 @@ def neutralise(file: Path) -> int:
 def formula_messages(files: Iterable[Path], *, safe: bool) -> list[str]:
     """Return notes on the cells of these files that spreadsheets would execute.
 
-    Args:
-        files: of any kind.
-        safe: neutralise them.
+    Parameters
+    ----------
+    files
+        Of any kind.
+    safe
+        Neutralise them.
     """
     notes = []
     for file in files:

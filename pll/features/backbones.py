@@ -66,8 +66,10 @@ class Weights:
 def weights_of(backbone: str) -> Weights:
     """Return the published weights of a network.
 
-    Raises:
-        UserError: unknown network.
+    Raises
+    ------
+    UserError
+        Unknown network.
     """
     if backbone not in BACKBONES:
         raise UserError(f"There is no network called {backbone!r}; use one of {', '.join(BACKBONES)}.")
@@ -80,9 +82,12 @@ def weights_of(backbone: str) -> Weights:
 class BackboneFeatures(Featuriser):
     """Features of images from a pretrained network, a few hundred per image.
 
-    Args:
-        backbone: one of `BACKBONES`.
-        device: torch device; `"auto"` uses a GPU if available.
+    Parameters
+    ----------
+    backbone
+        One of `BACKBONES`.
+    device
+        Torch device; `"auto"` uses a GPU if available.
     """
 
     name = "backbone"

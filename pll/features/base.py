@@ -40,11 +40,16 @@ def contents(data: PartialLabelDataset) -> tuple[str, ...]:
 class Featuriser(ABC):
     """Base class of featurisers.
 
-    Attributes:
-        name: name in the shell (`--features name` or `name:argument`).
-        title: name on the pages.
-        reads: which of `CONTENTS` features are made from.
-        flat: whether features are (n, d), which can be joined with others; else (n, C, H, W).
+    Attributes
+    ----------
+    name
+        Name in the shell (`--features name` or `name:argument`).
+    title
+        Name on the pages.
+    reads
+        Which of `CONTENTS` features are made from.
+    flat
+        Whether features are (n, d), which can be joined with others; else (n, C, H, W).
     """
 
     name: ClassVar[str]
@@ -57,24 +62,30 @@ class Featuriser(ABC):
     def from_argument(cls, argument: str) -> Self:
         """Return an unfitted featuriser from the argument after the colon (may be empty).
 
-        Raises:
-            UserError: invalid argument.
+        Raises
+        ------
+        UserError
+            Invalid argument.
         """
 
     @abstractmethod
     def fit(self, data: PartialLabelDataset, progress: Progress | None = None) -> Self:
         """Fit on the training part; labels are not used.
 
-        Raises:
-            UserError: the data lacks the content that this featuriser reads.
+        Raises
+        ------
+        UserError
+            The data lacks the content that this featuriser reads.
         """
 
     @abstractmethod
     def transform(self, data: PartialLabelDataset, progress: Progress | None = None) -> Features:
         """Return features, (n, d) or (n, C, H, W) float32, all finite.
 
-        Raises:
-            UserError: the data lacks content of the training data; the message names the row, column or file.
+        Raises
+        ------
+        UserError
+            The data lacks content of the training data; the message names the row, column or file.
         """
 
     @property
@@ -91,8 +102,10 @@ class Featuriser(ABC):
     def from_state(cls, settings: dict[str, Any], arrays: Arrays) -> Self:
         """Return a featuriser with the given `state`; its `transform` is identical.
 
-        Raises:
-            KeyError, TypeError, ValueError: not a valid state.
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            Not a valid state.
         """
 
     def notes(self, data: PartialLabelDataset) -> tuple[str, ...]:
@@ -103,8 +116,10 @@ class Featuriser(ABC):
 def whole_argument(argument: str, what: str, least: int, most: int) -> int:
     """Parse an argument as a whole number.
 
-    Raises:
-        UserError: not a whole number from `least` to `most`.
+    Raises
+    ------
+    UserError
+        Not a whole number from `least` to `most`.
     """
     if not argument.isdecimal() or not least <= int(argument) <= most:
         raise UserError(f"{what} is {argument!r}; give a whole number from {least} to {most:,}.")

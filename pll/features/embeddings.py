@@ -209,8 +209,10 @@ class _Cache:
 def _library() -> Any:
     """Import sentence-transformers.
 
-    Raises:
-        UserError: it is not installed.
+    Raises
+    ------
+    UserError
+        It is not installed.
     """
     torchvision()  # transformers imports it, and its two operators must be declared first
     try:
@@ -225,8 +227,10 @@ def _library() -> Any:
 def _model_folder(model: str, progress: Progress | None) -> Path:
     """Return the folder of a model: itself a folder, else of the hub cache, into which it is downloaded if missing.
 
-    Raises:
-        UserError: no such folder, or it cannot be downloaded.
+    Raises
+    ------
+    UserError
+        No such folder, or it cannot be downloaded.
     """
     folder = Path(model).expanduser()
     if folder.is_dir():
@@ -284,8 +288,10 @@ def _silent_bars() -> Iterator[None]:
 def _weights_hash(folder: Path) -> str:
     """Return the SHA-256 of the weights files of a model.
 
-    Raises:
-        UserError: there are none.
+    Raises
+    ------
+    UserError
+        There are none.
     """
     files = sorted(folder.rglob("*.safetensors"))
     if not files:

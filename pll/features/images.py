@@ -31,9 +31,11 @@ Picture = npt.NDArray[np.uint8]
 class PixelFeatures(Featuriser):
     """Pixels in [0, 1] of images resized to a common size; grey if all training images are grey.
 
-    Args:
-        side: side in pixels of the resized (square) images; None keeps small images of equal size and resizes others to
-            32 × 32.
+    Parameters
+    ----------
+    side
+        Side in pixels of the resized (square) images; None keeps small images of equal size and resizes others to 32 ×
+        32.
     """
 
     name = "pixels"
@@ -116,6 +118,8 @@ def range_of(settings: dict[str, Any]) -> tuple[float, float] | None:
 def as_planes(picture: Picture, shape: tuple[int, int, int]) -> Features:
     """Convert an image (H, W) or (H, W, 3) uint8 to float32 in [0, 1] of the given shape (C, H', W').
 
+    Examples
+    --------
     >>> as_planes(np.full((2, 4), 255, dtype=np.uint8), (3, 1, 1)).ravel().tolist()
     [1.0, 1.0, 1.0]
     """
@@ -143,8 +147,10 @@ def pixel_range(data: PartialLabelDataset) -> tuple[float, float] | None:
 def reader(data: PartialLabelDataset, black_and_white: tuple[float, float] | None) -> Callable[[int], Picture]:
     """Return a function that reads image i as (H, W) or (H, W, 3) uint8.
 
-    Raises:
-        UserError: the data has no images. The returned function raises it for a missing or damaged image.
+    Raises
+    ------
+    UserError
+        The data has no images. The returned function raises it for a missing or damaged image.
     """
     if "pictures" not in contents(data):
         where = "only the addresses of pictures" if data.pictures is not None else "no pictures"

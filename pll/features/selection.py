@@ -25,11 +25,15 @@ BETWEEN = "+"
 class JoinedFeatures(Featuriser):
     """Columns of several featurisers, concatenated.
 
-    Args:
-        parts: at least two featurisers with different names, all flat.
+    Parameters
+    ----------
+    parts
+        At least two featurisers with different names, all flat.
 
-    Raises:
-        UserError: parts that cannot be joined.
+    Raises
+    ------
+    UserError
+        Parts that cannot be joined.
     """
 
     name = "joined"
@@ -99,13 +103,19 @@ CHOICES = (
 def featuriser(spec: str) -> Featuriser:
     """Return an unfitted featuriser.
 
-    Args:
-        spec: `table`, `tfidf`, `tfidf:100`, `embedding`, `embedding:FOLDER`, `pixels`, `pixels:64`,
-            `backbone:resnet18`, or several joined by `+`.
+    Parameters
+    ----------
+    spec
+        `table`, `tfidf`, `tfidf:100`, `embedding`, `embedding:FOLDER`, `pixels`, `pixels:64`, `backbone:resnet18`, or
+        several joined by `+`.
 
-    Raises:
-        UserError: invalid specification.
+    Raises
+    ------
+    UserError
+        Invalid specification.
 
+    Examples
+    --------
     >>> featuriser("tfidf:100").components, featuriser("table+tfidf").reads
     (100, ('numbers', 'words', 'texts'))
     """
@@ -122,9 +132,13 @@ def featuriser(spec: str) -> Featuriser:
 def without_folders(spec: str) -> None:
     """Check that a specification from a page or a link names no folder of this computer.
 
-    Raises:
-        UserError: it does, or is no specification.
+    Raises
+    ------
+    UserError
+        It does, or is no specification.
 
+    Examples
+    --------
     >>> without_folders("table+embedding:all-mpnet-base-v2")
     """
     made = featuriser(spec)
@@ -139,8 +153,10 @@ def without_folders(spec: str) -> None:
 def restored(kind: str, settings: dict[str, Any], arrays: Arrays) -> Featuriser:
     """Rebuild a featuriser from its kind and state.
 
-    Raises:
-        KeyError, TypeError, ValueError: unknown kind or invalid state.
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        Unknown kind or invalid state.
     """
     return (
         JoinedFeatures.from_state(settings, arrays)
@@ -178,8 +194,10 @@ def suggested(data: PartialLabelDataset) -> str:
 def fitted(spec: str, train: PartialLabelDataset, progress: Progress | None = None) -> Featuriser:
     """Return the featuriser of a specification, fitted on the training part.
 
-    Raises:
-        UserError: invalid specification, or data without the content it reads.
+    Raises
+    ------
+    UserError
+        Invalid specification, or data without the content it reads.
     """
     made = featuriser(spec)
     there = contents(train)
@@ -214,8 +232,10 @@ def featurised(data: PartialLabelDataset, made: Featuriser, progress: Progress |
 
     Notes are added on unused content and unknown values.
 
-    Raises:
-        UserError: see `Featuriser.transform`.
+    Raises
+    ------
+    UserError
+        See `Featuriser.transform`.
     """
     X = made.transform(data, progress)
     left_out = [what for what in contents(data) if what not in made.reads]

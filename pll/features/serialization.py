@@ -28,8 +28,10 @@ FORMAT_VERSION = 1
 def save_features(made: Featuriser, folder: Path | str) -> None:
     """Write a fitted featuriser into a folder.
 
-    Raises:
-        UserError: the folder is not writable.
+    Raises
+    ------
+    UserError
+        The folder is not writable.
     """
     place = Path(folder)
     settings, arrays = made.state()
@@ -47,8 +49,10 @@ def save_features(made: Featuriser, folder: Path | str) -> None:
 def load_features(folder: Path | str) -> Featuriser | None:
     """Load the featuriser saved in a folder; None if there is none (X was used as it is).
 
-    Raises:
-        UserError: the files are damaged, of another format, or do not belong together.
+    Raises
+    ------
+    UserError
+        The files are damaged, of another format, or do not belong together.
     """
     path = Path(folder) / CARD_FILE
     if not path.exists():

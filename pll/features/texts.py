@@ -28,9 +28,12 @@ SEED = 0  # of the randomised SVD
 class TextFeatures(Featuriser):
     """TF-IDF of words (of character n-grams for scripts without spaces), then truncated SVD.
 
-    Args:
-        components: number of features; reduced if there are fewer texts or words.
-        unit: `"word"`, `"character"` for n-grams of one to three characters, or `"auto"` to choose by the texts.
+    Parameters
+    ----------
+    components
+        Number of features; reduced if there are fewer texts or words.
+    unit
+        `"word"`, `"character"` for n-grams of one to three characters, or `"auto"` to choose by the texts.
     """
 
     name = "tfidf"

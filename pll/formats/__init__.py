@@ -84,8 +84,10 @@ _STRANGERS = {
 def detect(path: Path | str) -> Format:
     """The format of a file: by its content, else by the end of its name.
 
-    Raises:
-        UserError: no such file, a folder, an empty file, or of no format that is known.
+    Raises
+    ------
+    UserError
+        No such file, a folder, an empty file, or of no format that is known.
     """
     path = Path(path)
     with _add_file_name(path.name):
@@ -102,15 +104,22 @@ def read(
 ) -> PartialLabelDataset:
     """Read the dataset in a file of any known format.
 
-    Args:
-        name: what to call the dataset and the file in messages, where the path does not say it (an upload); by
-            default the name of the file.
-        options: what its columns are, and the like.
-        format: a name in `FORMATS`; by default what the content says.
-        **changes: fields of `ReadOptions`, as in `read("x.csv", columns={"colour": "keep"})`.
+    Parameters
+    ----------
+    name
+        What to call the dataset and the file in messages, where the path does not say it (an upload); by default the
+        name of the file.
+    options
+        What its columns are, and the like.
+    format
+        a name in `FORMATS`; by default what the content says.
+    **changes
+        Fields of `ReadOptions`, as in `read("x.csv", columns={"colour": "keep"})`.
 
-    Raises:
-        UserError: anything wrong with the file: its name, the place and the remedy.
+    Raises
+    ------
+    UserError
+        Anything wrong with the file: its name, the place and the remedy.
     """
     path = Path(path)
     options = replace(options or ReadOptions(), **changes)
@@ -124,8 +133,10 @@ def read(
 def columns(path: Path | str, *, name: str | None = None, options: ReadOptions | None = None) -> list[Column]:
     """Return the role of each column of a table, before it is read; none where the format has no columns.
 
-    Raises:
-        UserError: see `read`.
+    Raises
+    ------
+    UserError
+        See `read`.
     """
     path = Path(path)
     with _add_file_name(name or path.name):
@@ -135,8 +146,10 @@ def columns(path: Path | str, *, name: str | None = None, options: ReadOptions |
 def sheets(path: Path | str, *, name: str | None = None) -> list[str]:
     """The sheets of a workbook that hold a table, the one that is read by default first; none for other files.
 
-    Raises:
-        UserError: see `read`.
+    Raises
+    ------
+    UserError
+        See `read`.
     """
     path = Path(path)
     with _add_file_name(name or path.name):
@@ -148,8 +161,10 @@ def questions(path: Path | str, *, name: str | None = None) -> list[str]:
 
     To read another, say that it is candidates: `ReadOptions(columns={question: "candidates"})`.
 
-    Raises:
-        UserError: see `read`.
+    Raises
+    ------
+    UserError
+        See `read`.
     """
     path = Path(path)
     with _add_file_name(name or path.name):
@@ -163,15 +178,22 @@ def write(
 
     What the format cannot hold is not written: `FORMATS[format].cannot_hold(dataset)` lists it.
 
-    Args:
-        format: a name in `FORMATS`; by default what the end of the file's name says.
-        results: identified labels to write beside the examples.
+    Parameters
+    ----------
+    format
+        a name in `FORMATS`; by default what the end of the file's name says.
+    results
+        Identified labels to write beside the examples.
 
-    Returns:
-        the files that were written: this one, and what goes with it (a labelling configuration, say).
+    Returns
+    -------
+    list[Path]
+        The files that were written: this one, and what goes with it (a labelling configuration, say).
 
-    Raises:
-        UserError: an unknown format, a folder that is not there, or data that the format cannot hold at all.
+    Raises
+    ------
+    UserError
+        An unknown format, a folder that is not there, or data that the format cannot hold at all.
     """
     path = Path(path)
     form = _chosen(path, format)
@@ -192,17 +214,26 @@ def give_back(
 ) -> list[Path]:
     """Write a file again with results added, everything else in it as it was.
 
-    Args:
-        source: the file that the examples came from.
-        path: where to write; not `source` itself.
-        options: what it was read with.
-        format: a name in `FORMATS`; by default what the content of `source` says.
+    Parameters
+    ----------
+    source
+        The file that the examples came from.
+    path
+        Where to write; not `source` itself.
+    options
+        What it was read with.
+    format
+        a name in `FORMATS`; by default what the content of `source` says.
 
-    Returns:
-        the files that were written: this one, and what goes with it.
+    Returns
+    -------
+    list[Path]
+        The files that were written: this one, and what goes with it.
 
-    Raises:
-        UserError: as `read` and `write`.
+    Raises
+    ------
+    UserError
+        As `read` and `write`.
     """
     source, path = Path(source), Path(path)
     with _add_file_name(source.name):

@@ -22,9 +22,12 @@ _END_BYTES = 2**16 + 200
 def open_zip(path: Path) -> zipfile.ZipFile:
     """A ZIP archive, once its directory is known to be of a size that can be read.
 
-    Raises:
-        UserError: it lists too many files.
-        zipfile.BadZipFile: and much else, where it is damaged.
+    Raises
+    ------
+    UserError
+        It lists too many files.
+    zipfile.BadZipFile
+        And much else, where it is damaged.
     """
     with path.open("rb") as file:
         size = file.seek(0, 2)
@@ -55,12 +58,17 @@ _REMEDY = "it is not a whole ZIP archive: copy it again, or pack it anew"
 class Members:
     """What is inside, by path with forward slashes; to be used in a `with`.
 
-    Args:
-        path: a ZIP archive or a folder.
-        max_bytes: what one file may take once it is unpacked.
+    Parameters
+    ----------
+    path
+        a ZIP archive or a folder.
+    max_bytes
+        What one file may take once it is unpacked.
 
-    Raises:
-        UserError: not a whole archive, too many files, a path or a link that leads out.
+    Raises
+    ------
+    UserError
+        Not a whole archive, too many files, a path or a link that leads out.
     """
 
     def __init__(self, path: Path, max_bytes: int) -> None:
@@ -90,8 +98,10 @@ class Members:
     def read(self, name: str) -> bytes:
         """The content of one file.
 
-        Raises:
-            UserError: it is damaged, too large, or grows as files do that are made to fill the memory.
+        Raises
+        ------
+        UserError
+            It is damaged, too large, or grows as files do that are made to fill the memory.
         """
         if self._archive is None:
             check_unpacked_size(self.sizes[name], self.sizes[name], self.max_bytes, f"the file {shorten(name)}")
@@ -111,8 +121,10 @@ class Members:
     def check_total(self, names: list[str]) -> None:
         """Refuse files that together grow as those do that are made to fill the memory.
 
-        Raises:
-            UserError: they do.
+        Raises
+        ------
+        UserError
+            They do.
         """
         unpacked = sum(self.sizes[name] for name in names)
         packed = sum(self._infos[name].compress_size for name in names) if self._archive is not None else unpacked

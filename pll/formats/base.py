@@ -22,20 +22,33 @@ HEAD_BYTES = 2**16
 class ReadOptions:
     """What a person may say about a file that the file itself does not.
 
-    Args:
-        name: what to call the dataset; by default the name of the file.
-        class_names: all classes, in order; by default those that occur, sorted. A label outside them is refused.
-        separator: text between the candidates of a cell; by default `|`, or `;` where no cell holds a `|`.
-        columns: what a column (or field) is, by its name: one of `columns.ROLES`; the others are guessed.
-        merge: whether labels that are spelled alike, but for case, spaces and a final mark, are one class.
-        combine: what becomes of several annotators' sets: `"union"`, or `"largest"`, the largest set of one of them.
-        fold: which of the file's own folds is the test part, from 1; by default none is.
-        sheet: which sheet of a workbook; by default the first that holds a table.
-        max_bytes: how large the arrays of a file may be once unpacked.
-        progress: called as a file is read.
+    Parameters
+    ----------
+    name
+        What to call the dataset; by default the name of the file.
+    class_names
+        All classes, in order; by default those that occur, sorted. A label outside them is refused.
+    separator
+        Text between the candidates of a cell; by default `|`, or `;` where no cell holds a `|`.
+    columns
+        What a column (or field) is, by its name: one of `columns.ROLES`; the others are guessed.
+    merge
+        Whether labels that are spelled alike, but for case, spaces and a final mark, are one class.
+    combine
+        What becomes of several annotators' sets: `"union"`, or `"largest"`, the largest set of one of them.
+    fold
+        Which of the file's own folds is the test part, from 1; by default none is.
+    sheet
+        Which sheet of a workbook; by default the first that holds a table.
+    max_bytes
+        How large the arrays of a file may be once unpacked.
+    progress
+        Called as a file is read.
 
-    Raises:
-        UserError: a `combine` that does not exist, or a fold below 1.
+    Raises
+    ------
+    UserError
+        a `combine` that does not exist, or a fold below 1.
     """
 
     name: str = ""
@@ -65,15 +78,24 @@ class ReadOptions:
 class Format(ABC):
     """One file format. Readers name rows and fields; `pll.formats.read` puts the file's name in front.
 
-    Attributes:
-        name: what the command line calls it (`--to NAME`).
-        label: what a page calls it.
-        suffixes: how such files usually end, lower case, with the dot.
-        content: kind of content of its files: "text", "json" or "binary"; `sniff` is called for that kind only.
-        row_note: how its messages count rows, as a sentence.
-        tool: where such a file goes back to, as in "Back into …".
-        adds: what the labels of a run add to such a file, in a sentence.
-        queue: where people go through such a file one by one, what puts the least certain first there; else "".
+    Attributes
+    ----------
+    name
+        What the command line calls it (`--to NAME`).
+    label
+        What a page calls it.
+    suffixes
+        How such files usually end, lower case, with the dot.
+    content
+        Kind of content of its files: "text", "json" or "binary"; `sniff` is called for that kind only.
+    row_note
+        How its messages count rows, as a sentence.
+    tool
+        Where such a file goes back to, as in "Back into …".
+    adds
+        What the labels of a run add to such a file, in a sentence.
+    queue
+        Where people go through such a file one by one, what puts the least certain first there; else "".
     """
 
     name: ClassVar[str]
@@ -89,27 +111,35 @@ class Format(ABC):
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the content is of this format, whatever the file is called.
 
-        Args:
-            head: the first bytes of the file (`HEAD_BYTES` at most); enough for most formats.
+        Parameters
+        ----------
+        head
+            The first bytes of the file (`HEAD_BYTES` at most); enough for most formats.
         """
 
     @abstractmethod
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         """The dataset in a file.
 
-        Raises:
-            UserError: anything wrong with the file: the place and the remedy.
+        Raises
+        ------
+        UserError
+            Anything wrong with the file: the place and the remedy.
         """
 
     @abstractmethod
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         """Write a dataset so that `read` gives back all but what `cannot_hold` names.
 
-        Args:
-            results: identified labels to write beside it.
+        Parameters
+        ----------
+        results
+            Identified labels to write beside it.
 
-        Raises:
-            UserError: the format has no way to write it at all.
+        Raises
+        ------
+        UserError
+            The format has no way to write it at all.
         """
 
     @abstractmethod
@@ -119,29 +149,39 @@ class Format(ABC):
     def columns(self, path: Path, options: ReadOptions) -> list[Column]:
         """Return the role of each column of a table, before it is read; none where the format has no columns.
 
-        Raises:
-            UserError: see `read`.
+        Raises
+        ------
+        UserError
+            See `read`.
         """
         return []
 
     def questions(self, path: Path) -> list[str]:
         """The questions whose answers may be the labels, the one that is read by default first; mostly none.
 
-        Raises:
-            UserError: see `read`.
+        Raises
+        ------
+        UserError
+            See `read`.
         """
         return []
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         """Write a file of this format again with results added to it, everything else as it was.
 
-        Args:
-            source: a file that `read` has read.
-            path: where to write.
-            options: what it was read with.
+        Parameters
+        ----------
+        source
+            a file that `read` has read.
+        path
+            Where to write.
+        options
+            What it was read with.
 
-        Raises:
-            UserError: what `read` would say.
+        Raises
+        ------
+        UserError
+            What `read` would say.
         """
         self.write(self.read(source, options), path, results)
 
@@ -152,9 +192,12 @@ class Format(ABC):
     def cannot_label(self, dataset: PartialLabelDataset, results: Results) -> list[str]:
         """For which labels the file, or the tool, has no proper place, in words for a person; mostly for none.
 
-        Args:
-            dataset: the examples.
-            results: their labels, among which may be classes that a person added.
+        Parameters
+        ----------
+        dataset
+            The examples.
+        results
+            Their labels, among which may be classes that a person added.
         """
         return []
 

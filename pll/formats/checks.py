@@ -25,6 +25,8 @@ from pll.io import Progress, check_finite, is_mapped
 def kind_of(dtype: np.dtype[Any]) -> str:
     """A dtype in words.
 
+    Examples
+    --------
     >>> kind_of(np.dtype("U5")), kind_of(np.dtype(np.int64))
     ('text', 'whole numbers')
     """
@@ -36,6 +38,8 @@ def kind_of(dtype: np.dtype[Any]) -> str:
 def readable(size: int) -> str:
     """A number of bytes for people.
 
+    Examples
+    --------
     >>> readable(3 * 2**30), readable(2000)
     ('3.0 GB', '2.0 KB')
     """
@@ -53,6 +57,8 @@ def shorten(text: str, limit: int = 60) -> str:
 def listing(names: Sequence[str], limit: int = 8) -> str:
     """Names for a message: the first few, and how many more.
 
+    Examples
+    --------
     >>> listing(["a", "b", "c"], limit=2)
     'a, b and 1 more'
     """
@@ -75,6 +81,8 @@ BOMB_RATIO = 200
 def parsing(what: str, remedy: str = "copy or export the file again") -> Iterator[None]:
     """Around a call into someone else's parser: whatever it raises over a damaged file becomes a `UserError`.
 
+    Examples
+    --------
     >>> with parsing("the array X"):
     ...     raise EOFError("no more bytes")
     Traceback (most recent call last):
@@ -96,9 +104,12 @@ def parsing(what: str, remedy: str = "copy or export the file again") -> Iterato
 def check_unpacked_size(unpacked: int, packed: int, limit: int, what: str) -> None:
     """Refuse what would not fit into memory, or looks made to fill it, before any of it is unpacked.
 
-    Args:
-        unpacked: bytes that the file says it holds.
-        packed: bytes that they take in the file.
+    Parameters
+    ----------
+    unpacked
+        Bytes that the file says it holds.
+    packed
+        Bytes that they take in the file.
     """
     if unpacked > limit:
         raise UserError(
@@ -115,8 +126,10 @@ def check_unpacked_size(unpacked: int, packed: int, limit: int, what: str) -> No
 def check_class_count(count: int, where: str) -> None:
     """Refuse a number of classes that only a damaged file has.
 
-    Args:
-        where: what holds them, as in "in the variable target".
+    Parameters
+    ----------
+    where
+        What holds them, as in "in the variable target".
     """
     if count > MOST_CLASSES:
         raise UserError(f"There are {count:,} classes in {where}; at most {MOST_CLASSES:,} are supported.")
@@ -125,12 +138,15 @@ def check_class_count(count: int, where: str) -> None:
 def check_ids(ids: Sequence[str], row_of: Callable[[int], int]) -> npt.NDArray[np.str_]:
     """Return n ids as an (n,) array of text.
 
-    Raises:
-        UserError: an id that is empty, occurs twice or is too long.
+    Parameters
+    ----------
+    row_of
+        The number a message gives to the row at a position.
 
-
-    Args:
-        row_of: the number a message gives to the row at a position.
+    Raises
+    ------
+    UserError
+        An id that is empty, occurs twice or is too long.
     """
     seen: dict[str, int] = {}
     longest = 0
@@ -155,9 +171,12 @@ def check_ids(ids: Sequence[str], row_of: Callable[[int], int]) -> npt.NDArray[n
 def as_features(array: npt.NDArray[Any], what: str, *, allow_missing: bool = False) -> npt.NDArray[np.float32]:
     """Numbers of any width as float32, refused where one is not finite.
 
-    Args:
-        array: (n, …) numbers; the first axis is named as the row.
-        allow_missing: let NaN pass, as it marks a missing cell in tables.
+    Parameters
+    ----------
+    array
+        (n, …) numbers; the first axis is named as the row.
+    allow_missing
+        Let NaN pass, as it marks a missing cell in tables.
     """
     if array.dtype.kind not in "fiub":
         raise UserError(f"{what} holds {kind_of(array.dtype)}; features must be numbers, such as float32.")
@@ -208,12 +227,18 @@ def looks_like_text(head: bytes) -> bool:
 class Scan:
     """Result of one pass over the bytes.
 
-    Attributes:
-        size: bytes.
-        newlines: line feeds.
-        returns: carriage returns.
-        quotes: double quotes.
-        has_blank_lines: False where it is certain that no line is empty.
+    Attributes
+    ----------
+    size
+        Bytes.
+    newlines
+        Line feeds.
+    returns
+        Carriage returns.
+    quotes
+        Double quotes.
+    has_blank_lines
+        False where it is certain that no line is empty.
     """
 
     size: int = 0
@@ -231,11 +256,15 @@ class Scan:
 def scan_text(path: Path, tick: Progress | None = None, encoding: str = "utf-8") -> Scan:
     """Check that a file is UTF-8 text without NUL bytes; of other encodings, only count.
 
-    Args:
-        tick: told how many bytes are done, of how many.
+    Parameters
+    ----------
+    tick
+        Told how many bytes are done, of how many.
 
-    Raises:
-        UserError: it is not; the byte and the line are named.
+    Raises
+    ------
+    UserError
+        It is not; the byte and the line are named.
     """
     found = Scan()
     decoder = codecs.getincrementaldecoder("utf-8")()

@@ -48,6 +48,8 @@ def class_counts(data: PartialLabelDataset) -> dict[str, int]:
 def no_answers(names: Sequence[str]) -> list[str]:
     """Return the classes that look as if they said that there is no answer; a minus is one where there is a plus.
 
+    Examples
+    --------
     >>> no_answers(["late", "N/A", "?", "None"]), no_answers(["+", "-"])
     (['N/A', '?', 'None'], [])
     """
@@ -72,9 +74,13 @@ def proposed_merges(counts: Mapping[str, int]) -> dict[str, str]:
     Alike are names that differ in case, spaces, hyphens, width or punctuation around them; and a rare one that differs
     in one letter (no digit) from a name of five letters or more that is ten times as frequent.
 
-    Args:
-        counts: of each class, as `class_counts`.
+    Parameters
+    ----------
+    counts
+        Of each class, as `class_counts`.
 
+    Examples
+    --------
     >>> proposed_merges({"PRAISE": 2, "praise": 90, "late": 80, "Late.": 1, "priase": 3, "step 1": 9, "step 2": 9})
     {'PRAISE': 'praise', 'Late.': 'late', 'priase': 'praise'}
     """
@@ -128,9 +134,13 @@ def class_edits(
 ) -> dict[str, str | None]:
     """Return what becomes of classes: merged first, then renamed.
 
-    Raises:
-        UserError: two things are said of one class.
+    Raises
+    ------
+    UserError
+        Two things are said of one class.
 
+    Examples
+    --------
     >>> class_edits([("PRAISE", "praise")], [("praise", "thanks")], ["N/A"])
     {'PRAISE': 'thanks', 'N/A': None, 'praise': 'thanks'}
     """
@@ -156,12 +166,17 @@ def with_classes(data: PartialLabelDataset, edits: Edits, *, strict: bool = True
     A dropped label is no answer: it leaves the candidate sets, the annotators' answers and the true labels. A set of
     which nothing is left holds every class, like that of an example without annotations.
 
-    Args:
-        edits: what becomes of each class; those that are not named stay.
-        strict: refuse classes that the data does not have; else they are passed over (a test part has not all).
+    Parameters
+    ----------
+    edits
+        What becomes of each class; those that are not named stay.
+    strict
+        Refuse classes that the data does not have; else they are passed over (a test part has not all).
 
-    Raises:
-        UserError: a class that does not exist, or none that is left.
+    Raises
+    ------
+    UserError
+        a class that does not exist, or none that is left.
     """
     spelled = {spelling(name): name for name in data.class_names}  # what was read as one class is called by its name
     edits = {name if name in data.class_names else spelled.get(spelling(name), name): to for name, to in edits.items()}

@@ -41,9 +41,13 @@ def encoding_of(head: bytes) -> str:
 
     Text that is not UTF-8 but mostly has characters of several bytes as UTF-8 has them is damaged UTF-8.
 
-    Raises:
-        UserError: none of them, or several are possible.
+    Raises
+    ------
+    UserError
+        None of them, or several are possible.
 
+    Examples
+    --------
     >>> [encoding_of("für".encode(name)) for name in ("utf-8", "utf-16", "cp1252")]
     ['utf-8', 'utf-16', 'cp1252']
     >>> encoding_of("кошка, собака".encode("cp1251")), encoding_of("ねこ, いぬ".encode("cp932"))

@@ -78,8 +78,10 @@ class ImageZip(Format):
     def columns(self, path: Path, options: ReadOptions) -> list[Column]:
         """Return the role of each column of the table inside; none where there is no table.
 
-        Raises:
-            UserError: see `read`.
+        Raises
+        ------
+        UserError
+            See `read`.
         """
         with Members(path, options.max_bytes) as members:
             table = _table(members)
@@ -253,8 +255,10 @@ def _without_damaged(data: PartialLabelDataset, members: Members) -> PartialLabe
 
     A few damaged ones stay examples, without anything to see: one bad file in a thousand shall not stop the others.
 
-    Raises:
-        UserError: a picture that is too large, or half of them or more that cannot be read.
+    Raises
+    ------
+    UserError
+        a picture that is too large, or half of them or more that cannot be read.
     """
     if data.pictures is None or data.pictures.where is None:
         return data
@@ -292,8 +296,10 @@ def _pictures(members: Members) -> list[str]:
 def _names(dataset: PartialLabelDataset) -> list[str]:
     """Where each picture goes: where it came from, if that is a path of its own.
 
-    Raises:
-        UserError: there is no picture, or only names of pictures that are elsewhere.
+    Raises
+    ------
+    UserError
+        There is no picture, or only names of pictures that are elsewhere.
     """
     known = dataset.pictures
     if known is None and dataset.images is None and not dataset.is_image:

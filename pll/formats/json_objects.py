@@ -29,8 +29,10 @@ _SPACE = " \t\r\n\ufeff"
 def records(path: Path) -> Iterator[tuple[int, Record]]:
     """(line, object) of every object, in order; the line it begins on, counted from 1.
 
-    Raises:
-        UserError: not UTF-8, not JSON, something that is no object, nested too deeply or too long; the line is named.
+    Raises
+    ------
+    UserError
+        Not UTF-8, not JSON, something that is no object, nested too deeply or too long; the line is named.
     """
     scan_text(path)
     with path.open(encoding="utf-8-sig", newline="") as file:
@@ -58,8 +60,10 @@ def is_list(path: Path) -> bool:
 def write(path: Path, records: Iterable[Record], *, as_list: bool) -> None:
     """Write objects, one a line; as the items of one list, or each for itself.
 
-    Raises:
-        UserError: text that no file can hold.
+    Raises
+    ------
+    UserError
+        Text that no file can hold.
     """
     encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
     with path.open("w", encoding="utf-8", newline="\n") as file:

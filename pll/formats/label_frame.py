@@ -38,11 +38,15 @@ RESULT_COLUMNS = tuple(name for name in COLUMNS if name not in ("id", "candidate
 class Decision:
     """Decision of a reviewer about one example.
 
-    Args:
-        label: name of the label, not necessarily a candidate or a class of the data. None where none of the
-            candidates is right and the right one is not known: the example then has no label.
-        reviewer: name of the reviewer.
-        decided_at: time of the decision.
+    Parameters
+    ----------
+    label
+        Name of the label, not necessarily a candidate or a class of the data. None where none of the candidates is
+        right and the right one is not known: the example then has no label.
+    reviewer
+        Name of the reviewer.
+    decided_at
+        Time of the decision.
     """
 
     label: str | None
@@ -71,19 +75,32 @@ def labels_frame(
     numbers are the model's in every row. Reviewer and time of the model's rows, and unknown truths, are missing
     values.
 
-    Args:
-        candidates: n candidate sets.
-        label_weights: (nnz,) float32, aligned with `candidates.indices`.
-        ids: (n,) text.
-        y: (n,) true labels, −1 where not known.
-        decisions: by row.
-        source: of the undecided labels: `"model"`, or `"predicted"` for rows that were not learnt from.
-        has_candidates: False leaves the column of candidates empty: the examples have none of their own.
-        given: the candidate sets of the data, for the column of candidates, where labels joined `candidates`.
+    Parameters
+    ----------
+    candidates
+        n candidate sets.
+    label_weights
+        (nnz,) float32, aligned with `candidates.indices`.
+    ids
+        (n,) text.
+    y
+        (n,) true labels, −1 where not known.
+    decisions
+        By row.
+    source
+        Of the undecided labels: `"model"`, or `"predicted"` for rows that were not learnt from.
+    has_candidates
+        False leaves the column of candidates empty: the examples have none of their own.
+    given
+        The candidate sets of the data, for the column of candidates, where labels joined `candidates`.
 
-    Raises:
-        UserError: lengths that do not fit, a true label or a decided row that does not exist.
+    Raises
+    ------
+    UserError
+        Lengths that do not fit, a true label or a decided row that does not exist.
 
+    Examples
+    --------
     >>> sets = CandidateSets.from_lists([[0, 1], [1]], n_classes=2, class_names=["cat", "dog"])
     >>> frame = labels_frame(sets, np.array([0.75, 0.25, 1.0], dtype=np.float32), ["a", "b"])
     >>> frame[["id", "identified_label", "confidence", "candidates", "source"]].values.tolist()

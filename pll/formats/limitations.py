@@ -41,6 +41,8 @@ ALL_BUT_PIXELS = frozenset(PARTS) - {"image shape", "images", "prior"}
 def part_limitations(dataset: PartialLabelDataset, held: Collection[str]) -> list[str]:
     """What of a dataset is lost in a format that holds only some of `PARTS`.
 
+    Examples
+    --------
     >>> part_limitations(PartialLabelDataset(np.ones((1, 1)), ids=np.array(["a"])), {"features"})
     ['The ids: rows are numbered when read.']
     """
@@ -50,8 +52,10 @@ def part_limitations(dataset: PartialLabelDataset, held: Collection[str]) -> lis
 def class_limitations(dataset: PartialLabelDataset, held: Collection[str] = ()) -> list[str]:
     """Return what is lost of the classes where a reader has only those that occur, sorted by name.
 
-    Args:
-        held: what is not lost after all: "unused classes", "class order", "spelling".
+    Parameters
+    ----------
+    held
+        What is not lost after all: "unused classes", "class order", "spelling".
     """
     names = class_names(dataset)
     used = used_names(dataset)
@@ -83,6 +87,8 @@ def added_labels(dataset: PartialLabelDataset, results: Results) -> dict[str, in
 def describe_added(added: dict[str, int]) -> str:
     """Labels that a person added, in words.
 
+    Examples
+    --------
     >>> describe_added({"fox": 2, "owl": 1})
     '3 examples, whose label is no class of the data (fox, owl)'
     """

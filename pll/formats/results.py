@@ -20,12 +20,19 @@ T = TypeVar("T")
 class Results:
     """What a run, or a person, settled about some examples.
 
-    Args:
-        ids: (m,) of the examples.
-        columns: by the names of `RESULT_COLUMNS`, (m,) text as in labels.csv; "" where there is none.
-        model: what made them, for tools that distinguish models.
-        uncertain_first: whether files that people go through one by one shall begin with what is least certain.
+    Parameters
+    ----------
+    ids
+        (m,) of the examples.
+    columns
+        By the names of `RESULT_COLUMNS`, (m,) text as in labels.csv; "" where there is none.
+    model
+        What made them, for tools that distinguish models.
+    uncertain_first
+        Whether files that people go through one by one shall begin with what is least certain.
 
+    Examples
+    --------
     >>> done = Results(["a"], {"identified_label": ["cat"], "confidence": ["0.75"]}, "proden")
     >>> done.label("a"), done.confidence("a"), done.label("b")
     ('cat', 0.75, None)
@@ -65,6 +72,8 @@ class Results:
     def in_order(self, given: Iterable[tuple[str, T]]) -> Iterable[T]:
         """Things that belong to examples: as they come, or the least certain first where that is wanted.
 
+        Examples
+        --------
         >>> done = Results("ab", {"identified_label": "xy", "confidence": ["0.75", "0.5"]}, uncertain_first=True)
         >>> done.in_order([("a", 1), ("b", 2), ("c", 3)])  # what has no label comes last
         [2, 1, 3]
@@ -94,6 +103,8 @@ class Results:
     def rounded(self, digits: int = 3) -> Results:
         """Return the results with numbers of at most so many decimals.
 
+        Examples
+        --------
         >>> Results(["a"], {"identified_label": ["cat"], "confidence": ["0.98765"]}).rounded().columns["confidence"]
         ['0.988']
         """
@@ -162,11 +173,15 @@ def omitted_columns(results: Results, kept: Results) -> list[str]:
 def read_results(labels_csv: Path, model: str, more: Sequence[str] = ()) -> Results:
     """The results in a run's labels.csv.
 
-    Args:
-        more: other columns of it that are wanted.
+    Parameters
+    ----------
+    more
+        Other columns of it that are wanted.
 
-    Raises:
-        UserError: no such file, or not one that a run writes.
+    Raises
+    ------
+    UserError
+        No such file, or not one that a run writes.
     """
     import pandas as pd  # late: the home page reads no results
 

@@ -91,11 +91,16 @@ ONE_CLASSIFIER = "The probabilities of one classifier: sets of the likeliest cla
 class VoteFiles:
     """What files of votes hold.
 
-    Attributes:
-        answers: in the order of the files.
-        errors: number of requests that failed and have no answer.
-        shares: of a file of class probabilities, those of each answer; () where the files hold anything else too.
-        columns: names of their classes; None where they have none (arrays).
+    Attributes
+    ----------
+    answers
+        In the order of the files.
+    errors
+        Number of requests that failed and have no answer.
+    shares
+        Of a file of class probabilities, those of each answer; () where the files hold anything else too.
+    columns
+        Names of their classes; None where they have none (arrays).
     """
 
     answers: tuple[VoterAnswer, ...]
@@ -108,13 +113,20 @@ class VoteFiles:
 class Mapped:
     """Votes over classes.
 
-    Attributes:
-        dataset: the examples with their votes as annotations; candidates are the union.
-        unmapped: answers that are no class, with their counts, the most frequent first.
-        answers: answer → class, as it was mapped (by hand, or where the text was not the class word for word).
-        others: number of answers whose id is not among the examples.
-        errors: number of requests that failed and have no answer.
-        mapped: number of answers that are votes now.
+    Attributes
+    ----------
+    dataset
+        The examples with their votes as annotations; candidates are the union.
+    unmapped
+        Answers that are no class, with their counts, the most frequent first.
+    answers
+        Answer → class, as it was mapped (by hand, or where the text was not the class word for word).
+    others
+        Number of answers whose id is not among the examples.
+    errors
+        Number of requests that failed and have no answer.
+    mapped
+        Number of answers that are votes now.
     """
 
     dataset: PartialLabelDataset
@@ -128,11 +140,15 @@ class Mapped:
 def read_votes(paths: Sequence[Path | str]) -> VoteFiles:
     """Read the answers in some files.
 
-    Args:
-        paths: at least one.
+    Parameters
+    ----------
+    paths
+        At least one.
 
-    Raises:
-        UserError: a file that is not there, damaged, or holds no votes; its name is given.
+    Raises
+    ------
+    UserError
+        a file that is not there, damaged, or holds no votes; its name is given.
     """
     answers: list[VoterAnswer] = []
     errors = 0
@@ -284,7 +300,9 @@ def _probability_array(path: Path) -> VoteFiles:
 def kind_of(path: Path) -> str:
     """What a file is, by its first record or its columns, before it is read.
 
-    Returns:
+    Returns
+    -------
+    str
         `"votes"`: votes and nothing else; `"both"`: examples of a tool with votes of models and none of people;
         `"beside"`: such examples with votes of models beside answers of people; `""`: data, or nothing that is known.
     """
@@ -345,6 +363,8 @@ def classes_in(text: str, classes: tuple[str, ...]) -> tuple[str, ...]:
 
     A class of one letter is one only as it is written, and a class within the name of another is that other.
 
+    Examples
+    --------
     >>> answers = (" Dog.", '{"label": "cat"}', "I think it is a dog.", "a cat or a dog", "a bird", "doggy")
     >>> [classes_in(text, ("cat", "dog")) for text in answers]
     [('dog',), ('cat',), ('dog',), ('cat', 'dog'), (), ()]
@@ -428,8 +448,10 @@ def proposed_classes(answers: Sequence[VoterAnswer]) -> tuple[str, ...]:
 def _of_one_question(answers: Sequence[VoterAnswer], known: Sequence[str]) -> tuple[list[VoterAnswer], list[str]]:
     """Of a file with answers to several questions, those to the one that the classes fit, else the most answered.
 
-    Returns:
-        the answers, and what to say of the others.
+    Returns
+    -------
+    tuple[list[VoterAnswer], list[str]]
+        The answers, and what to say of the others.
     """
     names = {_plain(name) for name in known}
     counts: Counter[tuple[int, str]] = Counter()
@@ -459,15 +481,23 @@ def with_votes(
 ) -> Mapped:
     """Examples with the votes of some files, joined on the id.
 
-    Args:
-        data: the examples; None where the votes are all there is.
-        votes: of `read_votes`.
-        answers: answer → class, mapped by hand; "" for no answer.
-        classes: all classes, where the data does not say them; by default they are proposed.
-        name: what to call the data where there is none.
+    Parameters
+    ----------
+    data
+        The examples; None where the votes are all there is.
+    votes
+        Of `read_votes`.
+    answers
+        Answer → class, mapped by hand; "" for no answer.
+    classes
+        All classes, where the data does not say them; by default they are proposed.
+    name
+        What to call the data where there is none.
 
-    Raises:
-        UserError: no id in common, no class, or no answer that could be mapped.
+    Raises
+    ------
+    UserError
+        No id in common, no class, or no answer that could be mapped.
     """
     by_hand = {_plain(text): target for text, target in (answers or {}).items()}
     known = () if data is None else data.class_names
@@ -584,8 +614,10 @@ def _with_shares(
 ) -> PartialLabelDataset:
     """Examples with sets and prior of one classifier's probabilities, as `prob_CLASS` columns of a table give them.
 
-    Raises:
-        UserError: a column that is no class, an example that stands twice, or no probability above 0.
+    Raises
+    ------
+    UserError
+        a column that is no class, an example that stands twice, or no probability above 0.
     """
     columns = votes.columns or classes
     places = [classes.index(name) if name in classes else _plain_classes(classes).get(_plain(name)) for name in columns]

@@ -95,8 +95,10 @@ METHODS: MutableMapping[str, type[PartialLabelEstimator]] = _Registry()
 def get_method(name: str) -> type[PartialLabelEstimator]:
     """Return the estimator class of that name.
 
-    Raises:
-        UnknownMethod: there is none; the message lists those there are, and suggests one.
+    Raises
+    ------
+    UnknownMethod
+        There is none; the message lists those there are, and suggests one.
     """
     return METHODS[name]
 
@@ -104,6 +106,8 @@ def get_method(name: str) -> type[PartialLabelEstimator]:
 def method_title(name: str) -> str:
     """Return a method as papers call it; its own name where it is none of ours.
 
+    Examples
+    --------
     >>> method_title("plknn"), method_title("my-own")
     ('PL-kNN', 'my-own')
     """

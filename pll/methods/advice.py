@@ -39,11 +39,16 @@ MUCH_MEMORY = 500 * 10**6
 class Advice:
     """Estimated cost of a run, and what prevents it.
 
-    Attributes:
-        seconds: estimated time of the whole run.
-        memory_bytes: estimated peak memory beyond the data.
-        obstacles: reasons why it cannot run; empty where it can.
-        notes: warnings.
+    Attributes
+    ----------
+    seconds
+        Estimated time of the whole run.
+    memory_bytes
+        Estimated peak memory beyond the data.
+    obstacles
+        Reasons why it cannot run; empty where it can.
+    notes
+        Warnings.
     """
 
     seconds: float
@@ -55,8 +60,10 @@ class Advice:
 def advise(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> Advice:
     """Estimate the cost of fitting an estimator to data with candidate sets, and list obstacles.
 
-    Raises:
-        UserError: a setting that is out of range.
+    Raises
+    ------
+    UserError
+        a setting that is out of range.
     """
     cost = _cost(estimator, data)
     too_much = _memory_obstacle(cost.memory_bytes, estimator, data.n_classes)
@@ -67,8 +74,10 @@ def advise(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> Advic
 def check_memory(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> None:
     """Refuse a fit that cannot fit into the memory of this machine.
 
-    Raises:
-        UserError: it says how much is needed, how much there is, and what takes less; or a setting is out of range.
+    Raises
+    ------
+    UserError
+        It says how much is needed, how much there is, and what takes less; or a setting is out of range.
     """
     cost = _cost(estimator, data)
     obstacle = _memory_obstacle(cost.memory_bytes, estimator, data.n_classes)

@@ -41,21 +41,32 @@ E = TypeVar("E")
 class Task:
     """Training data of a method, and the labels that its progress is measured with.
 
-    Args:
-        X: (n, d) or (n, C, H, W) float32, raw features.
-        candidates: n candidate sets.
-        y: (n,) true labels, −1 where unknown. Used to measure the accuracy; only pn-oracle learns from them.
-        X_test, y_test: unseen examples and their true labels.
-        prior: (nnz,) prior of the candidates, aligned with `candidates.indices`; see `pll.weights.checked_prior`.
-            Only methods with `takes_prior` use it.
-        votes: the votes that the candidates were made of. Only methods with `takes_votes` use them.
-        known: (n,) labels that people decided, −1 elsewhere: what voters are measured by, and what a method with
-            `takes_known` learns from. The candidate sets of these examples hold that label alone.
-        outside: labels that were added to the candidates (`PartialLabelEstimator.grown`); None where there are none.
-        kind: `"text"` where the features were made of texts alone, which default settings look at; else `""`.
-        undecided: the n candidate sets before people decided; None where nobody did.
-        sample_weight: (n,) float32 with mean 1, how much each example counts. Only methods trained by gradient descent
-            use it.
+    Parameters
+    ----------
+    X
+        (n, d) or (n, C, H, W) float32, raw features.
+    candidates
+        n candidate sets.
+    y
+        (n,) true labels, −1 where unknown. Used to measure the accuracy; only pn-oracle learns from them.
+    X_test, y_test
+        Unseen examples and their true labels.
+    prior
+        (nnz,) prior of the candidates, aligned with `candidates.indices`; see `pll.weights.checked_prior`. Only methods
+        with `takes_prior` use it.
+    votes
+        The votes that the candidates were made of. Only methods with `takes_votes` use them.
+    known
+        (n,) labels that people decided, −1 elsewhere: what voters are measured by, and what a method with `takes_known`
+        learns from. The candidate sets of these examples hold that label alone.
+    outside
+        Labels that were added to the candidates (`PartialLabelEstimator.grown`); None where there are none.
+    kind
+        `"text"` where the features were made of texts alone, which default settings look at; else `""`.
+    undecided
+        The n candidate sets before people decided; None where nobody did.
+    sample_weight
+        (n,) float32 with mean 1, how much each example counts. Only methods trained by gradient descent use it.
     """
 
     X: Features
@@ -78,14 +89,22 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     `fit` runs `iter_fit` to its end; a page or a shell that shows, pauses or stops the training iterates over
     `iter_fit` itself. It yields once per epoch; for methods without gradient descent an epoch is one iteration.
 
-    Attributes:
-        classes_: (c,) the labels that `predict` returns.
-        n_features_in_: number of features of an example: d, or C·H·W.
-        feature_names_in_: (d,) column names, where it was fitted on a data frame.
-        label_weights_: (nnz,) float32, aligned with `candidates_.indices`.
-        candidates_: the candidate sets it was fitted on, with the labels that the method added to them.
-        class_names_: c names.
-        input_shape_: shape of one example, (d,) or (C, H, W).
+    Attributes
+    ----------
+    classes_
+        (c,) the labels that `predict` returns.
+    n_features_in_
+        Number of features of an example: d, or C·H·W.
+    feature_names_in_
+        (d,) column names, where it was fitted on a data frame.
+    label_weights_
+        (nnz,) float32, aligned with `candidates_.indices`.
+    candidates_
+        The candidate sets it was fitted on, with the labels that the method added to them.
+    class_names_
+        c names.
+    input_shape_
+        Shape of one example, (d,) or (C, H, W).
     """
 
     title: ClassVar[str]
@@ -133,11 +152,15 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     ) -> Iterator[EpochRecord]:
         """Train, yielding one record per epoch; `label_weights_` is set when the last one is yielded.
 
-        Args:
-            task: the data, as `validated` returns it.
-            hook: called between mini-batches (or units of work); may wait, may raise `StopTraining`.
-            checkpoint: what `checkpoint()` returned: training continues from there to the same result. The first
-                record is that of the epoch after `checkpoint["epoch"]`.
+        Parameters
+        ----------
+        task
+            The data, as `validated` returns it.
+        hook
+            Called between mini-batches (or units of work); may wait, may raise `StopTraining`.
+        checkpoint
+            What `checkpoint()` returned: training continues from there to the same result. The first record is that of
+            the epoch after `checkpoint["epoch"]`.
         """
 
     @abstractmethod
@@ -156,9 +179,12 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
 
         `iter_fit` does this itself with a task that has not been grown; a run does it before, to store what was added.
 
-        Args:
-            task: the training data.
-            hook: called between units of work; may wait, may raise `StopTraining`.
+        Parameters
+        ----------
+        task
+            The training data.
+        hook
+            Called between units of work; may wait, may raise `StopTraining`.
         """
         return task
 
@@ -173,8 +199,10 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     def warm_start(self, arrays: dict[str, npt.NDArray[Any]]) -> bool:
         """Let the next `iter_fit` start from a model fitted before; return False where the method cannot.
 
-        Args:
-            arrays: `fitted_arrays()` of an estimator with the same settings, fitted on the same features and classes.
+        Parameters
+        ----------
+        arrays
+            `fitted_arrays()` of an estimator with the same settings, fitted on the same features and classes.
         """
         return False
 
@@ -196,13 +224,19 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     ) -> Self:
         """Set the fitted state from arrays of another estimator.
 
-        Args:
-            arrays: what its `fitted_arrays` returned.
-            input_shape: of one example, (d,) or (C, H, W).
-            class_names: c names.
+        Parameters
+        ----------
+        arrays
+            What its `fitted_arrays` returned.
+        input_shape
+            Of one example, (d,) or (C, H, W).
+        class_names
+            c names.
 
-        Returns:
-            the estimator itself.
+        Returns
+        -------
+        Self
+            The estimator itself.
         """
 
     def fitted_params(self) -> dict[str, Any]:
@@ -235,33 +269,43 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     ) -> Self:
         """Learn from candidate sets or labels.
 
-        Args:
-            X: (n, d) or (n, C, H, W), converted to float32. Finite. A sparse matrix is made dense.
-            y: candidate sets or labels, in one of these forms:
+        Parameters
+        ----------
+        X
+            (n, d) or (n, C, H, W), converted to float32. Finite. A sparse matrix is made dense.
+        y
+            Candidate sets or labels, in one of these forms:
 
-                - `CandidateSets`;
-                - a boolean or 0/1 array or data frame (n, c);
-                - a list of n lists of class indices; the highest index + 1 is the number of classes;
-                - a list of n lists of class names (text), which `predict` then returns;
-                - a SciPy sparse (n, c) matrix;
-                - (n,) labels of any kind: numbers or text. Every set then has one label.
-            truth: (n,) true class indices; pn-oracle needs them (unless `y` is labels). PRODEN-outside takes those that
-                are known, −1 elsewhere (controls, decisions of a review), and learns from them what sets miss. No other
-                method takes them.
-            prior: (nnz,) prior of the candidates, at least 0, aligned with `CandidateSets.indices`; normalised on each
-                set. Label weights start from it, and are w_ij ∝ prior_ij · g_j(x_i) on S_i; a uniform prior changes
-                nothing. Gradient methods, IPAL and SURE use it.
-            votes: (n, m) whole numbers, a column for each voter: class indices, −1 for no answer; or `Annotations`.
-                `y` is then None or the candidate sets. Methods that take a prior learn from them through voter models
-                fitted together with a classifier (`pll.methods.settling`); `candidates_` are the labels named, and
-                likely ones that nobody named. With `y` given its sets stay as they are. Majority vote and Dawid-Skene
-                take labels from the votes alone.
+            - `CandidateSets`;
+            - a boolean or 0/1 array or data frame (n, c);
+            - a list of n lists of class indices; the highest index + 1 is the number of classes;
+            - a list of n lists of class names (text), which `predict` then returns;
+            - a SciPy sparse (n, c) matrix;
+            - (n,) labels of any kind: numbers or text. Every set then has one label.
+        truth
+            (n,) true class indices; pn-oracle needs them (unless `y` is labels). PRODEN-outside takes those that are
+            known, −1 elsewhere (controls, decisions of a review), and learns from them what sets miss. No other method
+            takes them.
+        prior
+            (nnz,) prior of the candidates, at least 0, aligned with `CandidateSets.indices`; normalised on each set.
+            Label weights start from it, and are w_ij ∝ prior_ij · g_j(x_i) on S_i; a uniform prior changes nothing.
+            Gradient methods, IPAL and SURE use it.
+        votes
+            (n, m) whole numbers, a column for each voter: class indices, −1 for no answer; or `Annotations`. `y` is
+            then None or the candidate sets. Methods that take a prior learn from them through voter models fitted
+            together with a classifier (`pll.methods.settling`); `candidates_` are the labels named, and likely ones
+            that nobody named. With `y` given its sets stay as they are. Majority vote and Dawid-Skene take labels from
+            the votes alone.
 
-        Returns:
-            the estimator itself.
+        Returns
+        -------
+        Self
+            The estimator itself.
 
-        Raises:
-            UserError: invalid data or settings, or an argument that the method does not use.
+        Raises
+        ------
+        UserError
+            Invalid data or settings, or an argument that the method does not use.
         """
         return self._fit(*self._task(X, y, truth, prior, votes))
 
@@ -323,8 +367,10 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     def classes_(self) -> Labels:
         """(c,) what `predict` returns members of: the labels or names it was fitted on, sorted, or 0 … c−1.
 
-        Raises:
-            NotFittedError: before `fit` or `restore`.
+        Raises
+        ------
+        NotFittedError
+            Before `fit` or `restore`.
         """
         self.check_fitted()
         return np.arange(len(self.class_names_)) if self._labels is None else self._labels
@@ -333,8 +379,10 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     def n_features_in_(self) -> int:
         """Number of features of one example: d, or C·H·W for images.
 
-        Raises:
-            NotFittedError: before `fit` or `restore`.
+        Raises
+        ------
+        NotFittedError
+            Before `fit` or `restore`.
         """
         self.check_fitted()
         return prod(self.input_shape_)
@@ -342,10 +390,14 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     def predict(self, X: npt.ArrayLike) -> Labels:
         """Predict the label of each example.
 
-        Args:
-            X: (n, d) or (n, C, H, W).
+        Parameters
+        ----------
+        X
+            (n, d) or (n, C, H, W).
 
-        Returns:
+        Returns
+        -------
+        Labels
             (n,) members of `classes_`: the argmax over all classes. Class indices (int64) where it was fitted on
             candidate sets.
         """
@@ -363,10 +415,14 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     def decision_function(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """Return scores in the form that scikit-learn expects.
 
-        Args:
-            X: (n, d) or (n, C, H, W).
+        Parameters
+        ----------
+        X
+            (n, d) or (n, C, H, W).
 
-        Returns:
+        Returns
+        -------
+        npt.NDArray[np.float32]
             (n, c) `predict_scores`; for two classes (n,), the score of the second minus that of the first.
         """
         scores = self.predict_scores(X)
@@ -378,12 +434,18 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         The covering rate is the share of examples whose predicted label is among their candidates. It needs no true
         label, so `cross_val_score` and `GridSearchCV` can choose settings with it.
 
-        Args:
-            X: (n, d) or (n, C, H, W).
-            y: (n,) true labels, members of `classes_`; or candidate sets in any form that `fit` takes.
-            sample_weight: (n,) weights of the examples.
+        Parameters
+        ----------
+        X
+            (n, d) or (n, C, H, W).
+        y
+            (n,) true labels, members of `classes_`; or candidate sets in any form that `fit` takes.
+        sample_weight
+            (n,) weights of the examples.
 
-        Returns:
+        Returns
+        -------
+        float
             a share in [0, 1].
         """
         self.check_fitted()
@@ -392,8 +454,10 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     def identify(self) -> npt.NDArray[np.int64]:
         """Return (n,) identified labels (class indices) of the training examples: argmax over S_i of label weights.
 
-        Raises:
-            NotFittedError: before `fit`, and for a restored model, which has no training examples.
+        Raises
+        ------
+        NotFittedError
+            Before `fit`, and for a restored model, which has no training examples.
         """
         self.check_fitted()
         if not hasattr(self, "label_weights_"):
@@ -419,9 +483,12 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     def checked_features(self, X: npt.ArrayLike) -> Features:
         """Return the features X to predict from, validated, as float32.
 
-        Raises:
-            NotFittedError: before `fit` or `restore`.
-            UserError: not the shape it was fitted on, or not finite.
+        Raises
+        ------
+        NotFittedError
+            Before `fit` or `restore`.
+        UserError
+            Not the shape it was fitted on, or not finite.
         """
         self.check_fitted()
         features = self._features(X, reset=False)
@@ -484,9 +551,11 @@ def as_votes(votes: Any, y: Any = None) -> Annotations:
 def validated(task: Task, *, allow_missing: bool = False, needs_features: bool = True) -> Task:
     """Return the task with validated arrays of the documented types.
 
-    Raises:
-        UserError: fewer than two examples or classes, no features, lengths that do not fit, features that are not
-            finite, true labels out of range.
+    Raises
+    ------
+    UserError
+        Fewer than two examples or classes, no features, lengths that do not fit, features that are not finite, true
+        labels out of range.
     """
     if not isinstance(task.candidates, CandidateSets):
         raise UserError("The candidates must be CandidateSets; make them with CandidateSets.from_lists or .from_mask.")
@@ -526,8 +595,10 @@ def validated(task: Task, *, allow_missing: bool = False, needs_features: bool =
 def as_features(X: npt.ArrayLike, *, allow_missing: bool = False) -> Features:
     """Return X as float32 of two or four dimensions.
 
-    Raises:
-        UserError: not numbers, infinite values or, unless allowed, missing ones.
+    Raises
+    ------
+    UserError
+        Not numbers, infinite values or, unless allowed, missing ones.
     """
     array = feature_array(X)
     check_finite(array, allow_missing=allow_missing)
@@ -567,13 +638,21 @@ def check_number(
 ) -> None:
     """Raise UserError unless a setting is a finite number within its limits.
 
-    Args:
-        name: of the setting, for the message.
-        value: what was given.
-        whole: refuse numbers that are not integers.
-        least, most: inclusive limits; None for no limit.
-        above, below: exclusive limits; None for no limit.
+    Parameters
+    ----------
+    name
+        Of the setting, for the message.
+    value
+        What was given.
+    whole
+        Refuse numbers that are not integers.
+    least, most
+        Inclusive limits; None for no limit.
+    above, below
+        Exclusive limits; None for no limit.
 
+    Examples
+    --------
     >>> check_number("share", 1.5, above=0, most=1)
     Traceback (most recent call last):
     pll.errors.UserError: share is 1.5; it must be a number above 0, at most 1.
@@ -610,9 +689,13 @@ def check_kernel(kernel: str) -> None:
 def own_settings(**values: Any) -> Callable[[type[E]], type[E]]:
     """Class decorator: inherit the settings of the parent class with these defaults, and add new settings.
 
-    Args:
-        values: setting → default. The class annotates and documents the settings that it adds.
+    Parameters
+    ----------
+    values
+        Setting → default. The class annotates and documents the settings that it adds.
 
+    Examples
+    --------
     >>> from pll.methods.proden import PRODEN
     >>> @own_settings(lr=0.5, haste=2)
     ... class Hasty(PRODEN):

@@ -31,10 +31,14 @@ class ClassicalEstimator(PartialLabelEstimator):
     A subclass implements `_learn` (a generator that yields label weights once per iteration) and `_scores`, and lists
     the attributes that prediction needs in `_fitted`.
 
-    Args:
-        scale: as in `fit_scaling`; images are flattened after scaling.
-        missing: `"error"` refuses NaN in X, `"mean"` fills it with the mean of its column.
-        seed: fixes whatever is drawn at random.
+    Parameters
+    ----------
+    scale
+        As in `fit_scaling`; images are flattened after scaling.
+    missing
+        `"error"` refuses NaN in X, `"mean"` fills it with the mean of its column.
+    seed
+        Fixes whatever is drawn at random.
     """
 
     _fitted: tuple[str, ...] = ()
@@ -143,8 +147,10 @@ def on_candidates_by_blocks(
 ) -> npt.NDArray[np.float64]:
     """Return the (nnz,) entries on the candidates of a matrix (n, c) that is computed in blocks of rows.
 
-    Args:
-        table: returns the rows of a slice, of at most `size` rows.
+    Parameters
+    ----------
+    table
+        Returns the rows of a slice, of at most `size` rows.
     """
     values = np.empty(candidates.nnz)
     for rows in blocks(len(candidates), size):
@@ -156,6 +162,8 @@ def on_candidates_by_blocks(
 def blocks(n: int, size: int) -> Iterator[slice]:
     """Slices of at most `size` rows that cover n. (scikit-learn's `gen_batches` refuses an n of 0.)
 
+    Examples
+    --------
     >>> list(blocks(5, 2))
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
@@ -166,10 +174,14 @@ def blocks(n: int, size: int) -> Iterator[slice]:
 class Cost:
     """Estimated cost of `fit` with the method's default settings; prediction is cheaper.
 
-    Attributes:
-        memory_bytes: peak memory beyond the features themselves.
-        seconds: on one core of an ordinary machine, within a factor of about three.
-        note: warning about a high cost, one sentence; None where the cost is low.
+    Attributes
+    ----------
+    memory_bytes
+        Peak memory beyond the features themselves.
+    seconds
+        On one core of an ordinary machine, within a factor of about three.
+    note
+        Warning about a high cost, one sentence; None where the cost is low.
     """
 
     memory_bytes: int
@@ -180,6 +192,8 @@ class Cost:
 def duration(seconds: float) -> str:
     """Format a duration in seconds, minutes or hours.
 
+    Examples
+    --------
     >>> duration(75), duration(600), duration(9000)
     ('75 seconds', '10 minutes', '2.5 hours')
     """
@@ -200,9 +214,12 @@ BLOCK = 4096
 class LinearEstimator(ClassicalEstimator):
     """Base class of classical methods with linear scores; they can be exported as a torch module.
 
-    Attributes:
-        coef_: (d, c) float64, W.
-        intercept_: (c,) float64, b.
+    Attributes
+    ----------
+    coef_
+        (d, c) float64, W.
+    intercept_
+        (c,) float64, b.
     """
 
     _fitted = ("coef_", "intercept_")
@@ -264,15 +281,23 @@ def covering_rates(
     meets the same held-out sets: weighting by 1/|S|, or the accuracy of highest likelihood, chose no better (CLPL on
     digits, Lost, Yeast, Dermatology and Synthetic Control). There are `FOLDS` folds, fewer for a few examples.
 
-    Args:
-        values: values to choose from.
-        predictions: fits a model for every value on one part of the examples and predicts the labels of the other.
-        X: (n, d) scaled features, n at least 2.
-        candidates: n candidate sets.
-        rng: draws the folds.
+    Parameters
+    ----------
+    values
+        Values to choose from.
+    predictions
+        Fits a model for every value on one part of the examples and predicts the labels of the other.
+    X
+        (n, d) scaled features, n at least 2.
+    candidates
+        n candidate sets.
+    rng
+        Draws the folds.
 
-    Returns:
-        value → share in [0, 1].
+    Returns
+    -------
+    dict[V, float]
+        Value → share in [0, 1].
     """
     chosen = rng.permutation(len(X))[:SEARCH_ROWS]
     X, candidates = X[chosen], candidates.take(chosen)

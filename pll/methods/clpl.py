@@ -90,18 +90,29 @@ SEARCH_TOL = 1e-3
 class CLPL(LinearEstimator):
     """Convex loss for partial labels (Cour et al. 2011); see the docstring of the module.
 
-    Args:
-        C: weight of the loss against ½‖W‖², above 0; `"auto"` chooses from `GRID` by the covering rate.
-        form: of the loss, `"pairwise"` or, as published, `"mean"`; `"auto"` chooses by the covering rate.
-        max_rounds: maximum number of iterations, at least 1; fewer where the minimum is reached before.
-        tol: ends when the gradient's norm is at most this share of its norm at W = 0, above 0.
-        seed: draws the folds of the search; with a number for C nothing is drawn at random.
-        scale, missing: as for every classical method.
+    Parameters
+    ----------
+    C
+        Weight of the loss against ½‖W‖², above 0; `"auto"` chooses from `GRID` by the covering rate.
+    form
+        Of the loss, `"pairwise"` or, as published, `"mean"`; `"auto"` chooses by the covering rate.
+    max_rounds
+        Maximum number of iterations, at least 1; fewer where the minimum is reached before.
+    tol
+        Ends when the gradient's norm is at most this share of its norm at W = 0, above 0.
+    seed
+        Draws the folds of the search; with a number for C nothing is drawn at random.
+    scale, missing
+        As for every classical method.
 
-    Attributes:
-        C_: the C that was used.
-        form_: the form that was used.
-        covering_rates_: (form, C) → covering rate in the search; empty where both are given.
+    Attributes
+    ----------
+    C_
+        The C that was used.
+    form_
+        The form that was used.
+    covering_rates_
+        (form, C) → covering rate in the search; empty where both are given.
     """
 
     title: ClassVar[str] = TITLES["clpl"]
@@ -203,11 +214,16 @@ class CLPL(LinearEstimator):
 def newton(objective: ConvexLoss, theta: Vector, max_rounds: int, tol: float) -> Iterator[tuple[Vector, float]]:
     """Newton's method: yield parameters and value after each step, until the gradient is small.
 
-    Args:
-        objective: function to minimise.
-        theta: (size,) initial parameters.
-        max_rounds: maximum number of steps.
-        tol: stops when the norm of the gradient is at most this share of its norm at W = 0, whatever `theta` is.
+    Parameters
+    ----------
+    objective
+        Function to minimise.
+    theta
+        (size,) initial parameters.
+    max_rounds
+        Maximum number of steps.
+    tol
+        Stops when the norm of the gradient is at most this share of its norm at W = 0, whatever `theta` is.
     """
     enough = tol * float(np.linalg.norm(objective(np.zeros_like(theta))[1]))
     value, gradient = objective(theta)
@@ -226,11 +242,16 @@ def newton(objective: ConvexLoss, theta: Vector, max_rounds: int, tol: float) ->
 def conjugate_gradients(product: Callable[[Vector], Vector], right: Vector) -> Vector:
     """Solve H p = right by conjugate gradients; the smaller the right side, the more exactly (Dembo et al. 1982).
 
-    Args:
-        product: function v → H v, with a positive definite H.
-        right: (m,), not 0.
+    Parameters
+    ----------
+    product
+        Function v → H v, with a positive definite H.
+    right
+        (m,), not 0.
 
-    Returns:
+    Returns
+    -------
+    Vector
         p, (m,).
     """
     p, residual, direction = np.zeros_like(right), right, right
@@ -257,9 +278,12 @@ def line_search(
     it is positive and the value has decreased. Near the minimum the value changes by less than its rounding error, so
     that only the slope can be used.
 
-    Args:
-        theta, value, gradient: (p,) parameters, and the objective's value and gradient (p,) there.
-        step: (p,) a direction of descent.
+    Parameters
+    ----------
+    theta, value, gradient
+        (p,) parameters, and the objective's value and gradient (p,) there.
+    step
+        (p,) a direction of descent.
     """
     start = float(gradient @ step)
     low, high, share = 0.0, 1.0, 1.0
@@ -285,12 +309,18 @@ def line_search(
 class ConvexLoss:
     """An objective of the module's docstring divided by C·n, as a function of the flat parameters (W by rows, then b).
 
-    Args:
-        X: (n, d) scaled features.
-        candidates: n candidate sets.
-        C: weight of the loss.
-        hook: called before each block of rows.
-        pairwise: whether the form is *pairwise*, else *mean*.
+    Parameters
+    ----------
+    X
+        (n, d) scaled features.
+    candidates
+        n candidate sets.
+    C
+        Weight of the loss.
+    hook
+        Called before each block of rows.
+    pairwise
+        Whether the form is *pairwise*, else *mean*.
     """
 
     def __init__(self, X: Matrix, candidates: CandidateSets, C: float, hook: Hook, *, pairwise: bool) -> None:

@@ -38,10 +38,14 @@ from pll.training.trainer import Objective, Trainer
 class CRDPLL(DeepEstimator):
     """Consistency regularisation (Wu et al. 2022); see the docstring of the module. `loss` is not used.
 
-    Args:
-        consistency: λ after the ramp, at least 0.
-        ramp_up: share of the epochs over which λ grows, in (0, 1].
-        noise: deviation of the noise on the scaled features of tables, at least 0.
+    Parameters
+    ----------
+    consistency
+        λ after the ramp, at least 0.
+    ramp_up
+        Share of the epochs over which λ grows, in (0, 1].
+    noise
+        Deviation of the noise on the scaled features of tables, at least 0.
     """
 
     takes_prior: ClassVar[bool] = False

@@ -63,11 +63,16 @@ from pll.training.trainer import Objective, Trainer, WeightedLoss
 class D2CNN(DeepEstimator):
     """Fidelity, entropy and temporal ensembling (after Yao et al. 2020); see the docstring of the module.
 
-    Args:
-        entropy: λ, weight of the entropy, at least 0.
-        consistency: μ, weight of the distance from the running average, at least 0.
-        ensemble: α in [0, 1): how slowly the running average follows the predictions.
-        ramp_up: the share of the epochs, in (0, 1], over which both weights grow to their full size.
+    Parameters
+    ----------
+    entropy
+        λ, weight of the entropy, at least 0.
+    consistency
+        μ, weight of the distance from the running average, at least 0.
+    ensemble
+        α in [0, 1): how slowly the running average follows the predictions.
+    ramp_up
+        The share of the epochs, in (0, 1], over which both weights grow to their full size.
     """
 
     title: ClassVar[str] = TITLES["d2cnn"]
@@ -97,6 +102,8 @@ class D2CNN(DeepEstimator):
 def ramp(t: float) -> float:
     """Laine & Aila's r: from exp(−5) at t = 0 to 1 at t = 1 and after.
 
+    Examples
+    --------
     >>> round(ramp(0.0), 4), ramp(1.0), ramp(3.0)
     (0.0067, 1.0, 1.0)
     """
@@ -104,9 +111,12 @@ def ramp(t: float) -> float:
 
 
 class _Ensembled(WeightedLoss):
-    """
-    Attributes:
-        average: Z, a store of the trainer's layout.
+    """Fidelity, entropy and temporal ensembling.
+
+    Attributes
+    ----------
+    average
+        Z, a store of the trainer's layout.
     """
 
     average: Tensor

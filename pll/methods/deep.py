@@ -53,34 +53,52 @@ SHAPE_ERRORS = (RuntimeError, AssertionError, ValueError, TypeError, IndexError)
 class DeepEstimator(PartialLabelEstimator):
     """Common settings of all methods trained by gradient descent.
 
-    Args:
-        model: `"linear"`, `"mlp"`, `"convnet"`, `"resnet"`; `"torchvision:…"`; an `nn.Module`; or a function (input
-            shape, c) → module.
-        loss: `"ce"`, `"mse"`, …; or a function logits (B, c) → (B, c).
-        epochs: passes over the data, at least 1.
-        batch_size: examples a step, at least 1; None takes what suits the data
-            (`pll.methods.defaults.default_batch_size`): 256; from 32 on for fewer than 1,087 examples.
-        lr: learning rate; None takes what suits the data (`pll.methods.defaults.default_lr`): 0.05 for tables; for
-            images less, by the features, the model and the number of steps; for Adam 0.001.
-        momentum, weight_decay: of the optimiser (for Adam, momentum is its β₁).
-        optimiser: `"sgd"`, as in the paper, or `"adam"`.
-        lr_decay, lr_decay_every: every so many epochs the learning rate is multiplied by `lr_decay`, in (0, 1].
-        augment: for images: `"none"`, `"crop"` (random shifts of up to 4 pixels) or `"crop-flip"` (and mirrored).
-        scale: as in `pll.training.scaling.fit_scaling`: `"auto"` (z-score; images a channel; features made of texts
-            `"unit"`), `"zscore"`, `"quantile"`, `"minmax"`, `"unit"`, `"none"`, `"zscore+rbf"`, … Learnt on what `fit`
-            gets, and part of the model.
-        missing: `"error"` refuses NaN in X, `"mean"` fills it with the mean of its column.
-        device: `"auto"` (a GPU if there is one), `"cpu"`, `"cuda"`, …
-        threads: CPU threads to compute with; None leaves the setting as it is.
-        recipe: how settings are chosen: `"default"` takes those above; `"auto"` searches scale, model, optimiser,
-            learning rate, weight decay and epochs on held-out parts of the training data without any truth
-            (`pll.methods.recipe`); `"paper"` takes the paper's protocol, `"paper:lost"` its settings for that data set;
-            a path that ends in `.json` takes the settings of that recipe.json. A setting that differs from its default
-            counts as given explicitly and stays.
-        seed: fixes initial parameters, order of examples, dropout.
+    Parameters
+    ----------
+    model
+        `"linear"`, `"mlp"`, `"convnet"`, `"resnet"`; `"torchvision:…"`; an `nn.Module`; or a function (input shape, c)
+        → module.
+    loss
+        `"ce"`, `"mse"`, …; or a function logits (B, c) → (B, c).
+    epochs
+        Passes over the data, at least 1.
+    batch_size
+        Examples a step, at least 1; None takes what suits the data (`pll.methods.defaults.default_batch_size`): 256;
+        from 32 on for fewer than 1,087 examples.
+    lr
+        Learning rate; None takes what suits the data (`pll.methods.defaults.default_lr`): 0.05 for tables; for images
+        less, by the features, the model and the number of steps; for Adam 0.001.
+    momentum, weight_decay
+        Of the optimiser (for Adam, momentum is its β₁).
+    optimiser
+        `"sgd"`, as in the paper, or `"adam"`.
+    lr_decay, lr_decay_every
+        Every so many epochs the learning rate is multiplied by `lr_decay`, in (0, 1].
+    augment
+        For images: `"none"`, `"crop"` (random shifts of up to 4 pixels) or `"crop-flip"` (and mirrored).
+    scale
+        As in `pll.training.scaling.fit_scaling`: `"auto"` (z-score; images a channel; features made of texts `"unit"`),
+        `"zscore"`, `"quantile"`, `"minmax"`, `"unit"`, `"none"`, `"zscore+rbf"`, … Learnt on what `fit` gets, and part
+        of the model.
+    missing
+        `"error"` refuses NaN in X, `"mean"` fills it with the mean of its column.
+    device
+        `"auto"` (a GPU if there is one), `"cpu"`, `"cuda"`, …
+    threads
+        CPU threads to compute with; None leaves the setting as it is.
+    recipe
+        How settings are chosen: `"default"` takes those above; `"auto"` searches scale, model, optimiser, learning
+        rate, weight decay and epochs on held-out parts of the training data without any truth (`pll.methods.recipe`);
+        `"paper"` takes the paper's protocol, `"paper:lost"` its settings for that data set; a path that ends in `.json`
+        takes the settings of that recipe.json. A setting that differs from its default counts as given explicitly and
+        stays.
+    seed
+        Fixes initial parameters, order of examples, dropout.
 
-    Attributes:
-        recipe_: the `Recipe` that was used, with all that was tried; missing for the recipe `"default"`.
+    Attributes
+    ----------
+    recipe_
+        The `Recipe` that was used, with all that was tried; missing for the recipe `"default"`.
     """
 
     takes_prior: ClassVar[bool] = True
@@ -233,8 +251,10 @@ class DeepEstimator(PartialLabelEstimator):
     def follow(self, task: Task, ranks: Ranks) -> None:
         """On a rank other than 0: train together with the `iter_fit` of rank 0, on the same task, until it ends.
 
-        Raises:
-            UserError: another rank has ended.
+        Raises
+        ------
+        UserError
+            Another rank has ended.
         """
         with computing_threads(self.threads):
             trainer = self._new_trainer(
@@ -249,14 +269,21 @@ class DeepEstimator(PartialLabelEstimator):
     ) -> Recipe:
         """Return the settings that the recipe chooses for this data; the estimator stays as it is.
 
-        Args:
-            dataset: name of the data, by which the paper's settings are found.
-            task: the training data; true labels and test examples are not looked at.
-            hook: called between mini-batches; may wait. `StopTraining` ends the search with the best so far.
-            progress: told the share of the search that is done, and what is at work.
+        Parameters
+        ----------
+        dataset
+            Name of the data, by which the paper's settings are found.
+        task
+            The training data; true labels and test examples are not looked at.
+        hook
+            Called between mini-batches; may wait. `StopTraining` ends the search with the best so far.
+        progress
+            Told the share of the search that is done, and what is at work.
 
-        Raises:
-            UserError: invalid data or settings.
+        Raises
+        ------
+        UserError
+            Invalid data or settings.
         """
         self._check_settings()
         task = validated(task, allow_missing=self.missing == "mean")

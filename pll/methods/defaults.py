@@ -42,6 +42,8 @@ def default_scale(kind: str) -> str:
 def default_batch_size(n: int, *, steps: int = 6) -> int:
     """Return the batch size for n examples: a power of two from 32 to 256 that gives about so many steps an epoch.
 
+    Examples
+    --------
     >>> [default_batch_size(n) for n in (100, 500, 60_000)]
     [32, 64, 256]
     """
@@ -60,10 +62,14 @@ def default_lr(
       in any direction, so this is well within what gradient descent with momentum bears. f = 3 / √s, from 0.5 to 2,
       for s steps an epoch: few steps have to be longer ones.
 
-    Args:
-        model, optimiser, batch_size: as the methods take them.
-        X: (n, …) raw features.
-        scaling: fitted to them.
+    Parameters
+    ----------
+    model, optimiser, batch_size
+        As the methods take them.
+    X
+        (n, …) raw features.
+    scaling
+        Fitted to them.
     """
     if optimiser == "adam":
         return ADAM

@@ -97,22 +97,37 @@ CLIP = 30.0
 class PLECOC(ClassicalEstimator):
     """Error-correcting output codes for candidate sets (Zhang et al. 2017); see the docstring of the module.
 
-    Args:
-        kernel: `"rbf"` or `"linear"`.
-        C: weight of the SVMs' loss against their regulariser, above 0; `"auto"` chooses 1 or 10 by the covering rate.
-        length: L, columns at most, at least 1; None takes ⌈10 log2 c⌉.
-        min_usable: share of the examples that a column must be able to use, in (0, 1].
-        min_purity: the smallest share of a set that must lie on one side to be used there, from 0.6 to 1, the original.
-        stand_ins: columns of lower purity for each missing pure one, at least 1.
-        max_tries: dichotomies drawn at most, at least 1.
-        seed: draws the dichotomies.
-        scale, missing: as for every classical method.
+    Parameters
+    ----------
+    kernel
+        `"rbf"` or `"linear"`.
+    C
+        Weight of the SVMs' loss against their regulariser, above 0; `"auto"` chooses 1 or 10 by the covering rate.
+    length
+        L, columns at most, at least 1; None takes ⌈10 log2 c⌉.
+    min_usable
+        Share of the examples that a column must be able to use, in (0, 1].
+    min_purity
+        The smallest share of a set that must lie on one side to be used there, from 0.6 to 1, the original.
+    stand_ins
+        Columns of lower purity for each missing pure one, at least 1.
+    max_tries
+        Dichotomies drawn at most, at least 1.
+    seed
+        Draws the dichotomies.
+    scale, missing
+        As for every classical method.
 
-    Attributes:
-        C_: the C that was used.
-        purities_: (L,) the purity each column was learnt with.
-        coding_: (c, L) int8, M. performance_: (c, L), H, rows sum to 1. seen_: (c,) bool, classes that some set holds.
-        coef_: (s, L) coefficients of the support vectors, or (d, L). intercept_: (L,). support_: (s, d), or empty.
+    Attributes
+    ----------
+    C_
+        The C that was used.
+    purities_
+        (L,) the purity each column was learnt with.
+    coding_
+        (c, L) int8, M. performance_: (c, L), H, rows sum to 1. seen_: (c,) bool, classes that some set holds.
+    coef_
+        (s, L) coefficients of the support vectors, or (d, L). intercept_: (L,). support_: (s, d), or empty.
     """
 
     title: ClassVar[str] = TITLES["ecoc"]
@@ -301,9 +316,12 @@ class PLECOC(ClassicalEstimator):
 def performance(positive: npt.NDArray[np.bool_], signs: npt.NDArray[np.int8], candidates: CandidateSets) -> Matrix:
     """Return H (c, L), the share of the examples with candidate j where column t agrees with M_jt; rows sum to 1.
 
-    Args:
-        positive: (n, L) whether f_t(x_i) > 0.
-        signs: (c, L) M.
+    Parameters
+    ----------
+    positive
+        (n, L) whether f_t(x_i) > 0.
+    signs
+        (c, L) M.
     """
     shape = (len(candidates), candidates.n_classes)
     sets = scipy.sparse.csr_array((np.ones(candidates.nnz), candidates.indices, candidates.indptr), shape=shape)
@@ -329,10 +347,14 @@ Signs = npt.NDArray[np.int8]
 class Coding:
     """Columns of an error-correcting code.
 
-    Args:
-        signs: (c, L) int8, +1 or −1; class j is on that side of column t.
-        purities: (L,) the purity each column uses its examples with; 0 marks one of `one_against_rest`.
-        notes: sentences on what was done differently from the paper.
+    Parameters
+    ----------
+    signs
+        (c, L) int8, +1 or −1; class j is on that side of column t.
+    purities
+        (L,) the purity each column uses its examples with; 0 marks one of `one_against_rest`.
+    notes
+        Sentences on what was done differently from the paper.
     """
 
     signs: Signs
@@ -350,6 +372,8 @@ class Coding:
 def default_length(n_classes: int) -> int:
     """L = ⌈10 log2 c⌉.
 
+    Examples
+    --------
     >>> default_length(10)
     34
     """
@@ -374,15 +398,24 @@ def choose_columns(
     below, those with the largest smaller side come first. A relaxed column carries less information: `stand_ins` of
     them replace each one that is missing.
 
-    Args:
-        candidates: of the training examples.
-        length: number of pure columns wanted.
-        min_usable: τ/n in (0, 1].
-        min_purity: smallest ρ, in (0.5, 1].
-        stand_ins: columns that replace a missing pure one.
-        max_tries: dichotomies drawn at most.
-        rng: draws them.
-        hook: called between draws.
+    Parameters
+    ----------
+    candidates
+        Of the training examples.
+    length
+        Number of pure columns wanted.
+    min_usable
+        τ/n in (0, 1].
+    min_purity
+        Smallest ρ, in (0.5, 1].
+    stand_ins
+        Columns that replace a missing pure one.
+    max_tries
+        Dichotomies drawn at most.
+    rng
+        Draws them.
+    hook
+        Called between draws.
     """
     drawn = draw_dichotomies(candidates.n_classes, max_tries, rng)  # (T, c)
     steps = [purity for purity in PURITIES if purity >= min_purity]
@@ -501,6 +534,8 @@ def positive_shares(signs: Signs, candidates: CandidateSets) -> npt.NDArray[np.f
 
     1 exactly where S ⊆ Y⁺, 0 where S ⊆ Y⁻, and ½ on average for sets that do not depend on the true label.
 
+    Examples
+    --------
     >>> sets = CandidateSets.from_lists([[0, 1, 2], [0, 1], [2]], n_classes=3)
     >>> positive_shares(np.array([[1], [1], [-1]], dtype=np.int8), sets)[:, 0].tolist()
     [0.5, 1.0, 0.0]
@@ -543,11 +578,16 @@ BLOCK = 512
 class Machines:
     """One binary SVM per column, trained one after the other.
 
-    Attributes:
-        X: (n, d) scaled features.
-        support: (s, d) the examples that the kernel compares with.
-        coef: (s, L) coefficients of these (rbf), or (d, L) of the features. intercept: (L,).
-        decisions: (n, L) f_t(x_i).
+    Attributes
+    ----------
+    X
+        (n, d) scaled features.
+    support
+        (s, d) the examples that the kernel compares with.
+    coef
+        (s, L) coefficients of these (rbf), or (d, L) of the features. intercept: (L,).
+    decisions
+        (n, L) f_t(x_i).
     """
 
     def __init__(self, X: Matrix, kernel: str, C: float, length: int, hook: Hook) -> None:
@@ -571,10 +611,14 @@ class Machines:
     def learn(self, columns: npt.NDArray[np.int64], sides: Signs, relaxed: npt.NDArray[np.bool_]) -> None:
         """Train the SVMs of columns (b,), here one, and evaluate them on all examples.
 
-        Args:
-            columns: which.
-            sides: (n, b) side of each example, 0 where it is not used.
-            relaxed: (b,) whether both sides get the same weight.
+        Parameters
+        ----------
+        columns
+            Which.
+        sides
+            (n, b) side of each example, 0 where it is not used.
+        relaxed
+            (b,) whether both sides get the same weight.
         """
         (column,) = columns
         # Dichotomies that differ in classes no set holds are one problem to the SVM.
@@ -616,12 +660,17 @@ JITTER = 1e-6
 class ApproximateMachines(Machines):
     """SVMs with the squared hinge on the features Φ = K_nm L⁻', K_mm = L L' (Nyström), several columns at once.
 
-    Args:
-        X, C, length, hook: as for `Machines`.
-        centres: (m,) the rows that approximate the kernel.
+    Parameters
+    ----------
+    X, C, length, hook
+        As for `Machines`.
+    centres
+        (m,) the rows that approximate the kernel.
 
-    Attributes:
-        error: (n,) diagonal of K − Φ Φ', in [0, 1]; no entry is off by more than its largest value.
+    Attributes
+    ----------
+    error
+        (n,) diagonal of K − Φ Φ', in [0, 1]; no entry is off by more than its largest value.
     """
 
     def __init__(self, X: Matrix, C: float, length: int, hook: Hook, centres: npt.NDArray[np.int64]) -> None:
@@ -677,11 +726,16 @@ def squared_hinge_machines(
     Newton's method with conjugate gradients, every column with its own steps. The objective along a Newton step is
     piecewise quadratic and needs no product with the features: the step is halved until it decreases (Armijo).
 
-    Args:
-        features: (n, m) float32, one row for each example.
-        sides: (n, b) s, 0 where an example is not used.
-        weights: (2, b) C of the negative and of the positive side.
-        hook: called before each product with the features.
+    Parameters
+    ----------
+    features
+        (n, m) float32, one row for each example.
+    sides
+        (n, b) s, 0 where an example is not used.
+    weights
+        (2, b) C of the negative and of the positive side.
+    hook
+        Called before each product with the features.
     """
     s = sides.astype(np.float32)
     C = np.where(sides > 0, weights[1], weights[0]).astype(np.float32) * (sides != 0)  # (n, b)

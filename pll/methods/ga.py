@@ -78,8 +78,10 @@ class GA(DeepEstimator):
 
     Settings as for every deep method, but for the defaults `lr=3e-3` and `weight_decay=1e-4`, and one of its own.
 
-    Args:
-        correction: of negative parts of the risk, `"clamp"` or `"ascent"`.
+    Parameters
+    ----------
+    correction
+        Of negative parts of the risk, `"clamp"` or `"ascent"`.
     """
 
     title: ClassVar[str] = TITLES["ga"]
@@ -122,9 +124,13 @@ class GA(DeepEstimator):
 def complementary_shares(candidates: CandidateSets) -> Tensor:
     """Return (c,) float32, π_k: the share of each label among all pairs (example, label that is not a candidate).
 
-    Raises:
-        UserError: there is no such pair.
+    Raises
+    ------
+    UserError
+        There is no such pair.
 
+    Examples
+    --------
     >>> complementary_shares(CandidateSets.from_lists([[0, 1], [0]], n_classes=3)).tolist()
     [0.0, 0.333..., 0.666...]
     """
@@ -137,10 +143,14 @@ def complementary_shares(candidates: CandidateSets) -> Tensor:
 def class_wise_risks(losses: Tensor, complementary: Tensor, shares: Tensor) -> Tensor:
     """Return (c,) the parts L_k of the risk on one batch.
 
-    Args:
-        losses: (B, c), ℓ(g(x_i), e^k).
-        complementary: (B, c) bool, True where the label is ruled out.
-        shares: (c,) π.
+    Parameters
+    ----------
+    losses
+        (B, c), ℓ(g(x_i), e^k).
+    complementary
+        (B, c) bool, True where the label is ruled out.
+    shares
+        (c,) π.
     """
     pairs = complementary.to(losses)  # (B, c)
     per_pair = shares / pairs.sum(dim=0).clamp(min=1)  # (c,) π_k over the number of pairs of class k

@@ -24,14 +24,20 @@ _ROWS_AT_ONCE = 1024
 def input_range(X: npt.NDArray[np.float32]) -> dict[str, Any]:
     """Return what the features of training look like, as plain values.
 
-    Args:
-        X: (n, …) float32, NaN where a value is missing.
+    Parameters
+    ----------
+    X
+        (n, …) float32, NaN where a value is missing.
 
-    Returns:
+    Returns
+    -------
+    dict[str, Any]
         `shape` of one example, `dtype`, `each` (whether the rest is a list with a value for every column), `minimum`,
         `maximum`, `deviation` (the standard deviation). Columns without any value have 0 everywhere; where there are no
         columns (votes alone), the lists are empty.
 
+    Examples
+    --------
     >>> known = input_range(np.array([[0, 5], [16, 7]], dtype=np.float32))
     >>> known["minimum"], known["maximum"], known["deviation"]
     ([0.0, 5.0], [16.0, 7.0], [8.0, 1.0])
@@ -56,11 +62,17 @@ def range_warnings(X: npt.NDArray[np.float32], known: Mapping[str, Any], names: 
     too small where the variances are, on average, less than a sixteenth of those of training (a quarter in standard
     deviations); of a table this is asked from 20 rows on.
 
-    Args:
-        X: (n, …) float32, of the shape of training.
-        known: of `input_range`.
-        names: of the columns, where they have some.
+    Parameters
+    ----------
+    X
+        (n, …) float32, of the shape of training.
+    known
+        Of `input_range`.
+    names
+        Of the columns, where they have some.
 
+    Examples
+    --------
     >>> known = input_range(np.arange(64, dtype=np.float32).reshape(32, 2))
     >>> range_warnings(np.array([[3, 4]], dtype=np.float32), known)
     []

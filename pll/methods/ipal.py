@@ -56,17 +56,27 @@ Vector = npt.NDArray[np.float64]
 class IPAL(NeighbourEstimator):
     """Label propagation on a graph of neighbours (Zhang & Yu 2015); see the docstring of the module.
 
-    Args:
-        k: neighbours that reconstruct an example, at least 1.
-        alpha: α in [0, 1), the share of the neighbours in each iteration.
-        propagations: T, number of iterations, at least 1.
-        clip: z-scores are clipped at ±clip; None leaves them.
-        search: `"auto"`, `"exact"` or `"approximate"`, see Complexity.
-        scale, missing, seed: as for every classical method; nothing is drawn at random.
+    Parameters
+    ----------
+    k
+        Neighbours that reconstruct an example, at least 1.
+    alpha
+        α in [0, 1), the share of the neighbours in each iteration.
+    propagations
+        T, number of iterations, at least 1.
+    clip
+        z-scores are clipped at ±clip; None leaves them.
+    search
+        `"auto"`, `"exact"` or `"approximate"`, see Complexity.
+    scale, missing, seed
+        As for every classical method; nothing is drawn at random.
 
-    Attributes:
-        train_: (n, d) float32, training examples, scaled and of unit length.
-        labels_: (n,) int64, their identified labels.
+    Attributes
+    ----------
+    train_
+        (n, d) float32, training examples, scaled and of unit length.
+    labels_
+        (n,) int64, their identified labels.
     """
 
     title: ClassVar[str] = TITLES["ipal"]
@@ -216,10 +226,15 @@ class IPAL(NeighbourEstimator):
 def reconstruction_weights(x: Matrix, z: npt.NDArray[np.float64]) -> Matrix:
     """Return (B, k) weights w ≥ 0 of each row that minimise ‖x − Σ_r w_r z_r‖².
 
-    Args:
-        x: (B, d) examples to reconstruct.
-        z: (B, k, d) their neighbours.
+    Parameters
+    ----------
+    x
+        (B, d) examples to reconstruct.
+    z
+        (B, k, d) their neighbours.
 
+    Examples
+    --------
     >>> reconstruction_weights(np.array([[1.0, 2.0]]), np.array([[[1.0, 0.0], [0.0, 4.0]]])).round(6).tolist()
     [[1.0, 0.5]]
     """

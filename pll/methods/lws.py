@@ -34,8 +34,10 @@ from pll.training.trainer import Objective, Trainer
 class LWS(DeepEstimator):
     """Leveraged weighted loss (Wen et al. 2021); see the docstring of the module. `loss` is not used.
 
-    Args:
-        beta: β, weight of the labels off the set, at least 0.
+    Parameters
+    ----------
+    beta
+        β, weight of the labels off the set, at least 0.
     """
 
     takes_prior: ClassVar[bool] = False

@@ -58,10 +58,14 @@ class Search(Protocol):
 class QueryNeighbours(NamedTuple):
     """The neighbours of some queries.
 
-    Args:
-        rows: which queries.
-        distances: (B, k) float64, Euclidean, ascending.
-        at: (B, k) int64, the neighbours' rows in `train_`.
+    Parameters
+    ----------
+    rows
+        Which queries.
+    distances
+        (B, k) float64, Euclidean, ascending.
+    at
+        (B, k) int64, the neighbours' rows in `train_`.
     """
 
     rows: slice
@@ -72,17 +76,25 @@ class QueryNeighbours(NamedTuple):
 class NeighbourEstimator(ClassicalEstimator):
     """Base class of methods that use the k nearest training examples (Euclidean distance).
 
-    Args:
-        k: neighbours, at least 1; fewer where there are fewer examples. An example is never its own neighbour.
-        clip: z-scores are cut off at ±clip, above 0; None leaves them. A feature that hardly ever varies (a pixel at
-            the border) has z-scores of 10 and more where it does, and would decide alone who is near whom; ±3 is
-            what is usual against outliers. Only z-scores are cut.
-        search: `"exact"`, `"approximate"` (needs faiss), or `"auto"`: see the docstring of the module.
-        scale, missing, seed: as for every classical method.
+    Parameters
+    ----------
+    k
+        Neighbours, at least 1; fewer where there are fewer examples. An example is never its own neighbour.
+    clip
+        z-scores are cut off at ±clip, above 0; None leaves them. A feature that hardly ever varies (a pixel at the
+        border) has z-scores of 10 and more where it does, and would decide alone who is near whom; ±3 is what is usual
+        against outliers. Only z-scores are cut.
+    search
+        `"exact"`, `"approximate"` (needs faiss), or `"auto"`: see the docstring of the module.
+    scale, missing, seed
+        As for every classical method.
 
-    Attributes:
-        train_: (n, d) float32, the training examples as they are compared.
-        recall_: share of the k nearest neighbours that the search finds, measured on a sample; 1 where it is exact.
+    Attributes
+    ----------
+    train_
+        (n, d) float32, the training examples as they are compared.
+    recall_
+        Share of the k nearest neighbours that the search finds, measured on a sample; 1 where it is exact.
     """
 
     train_: npt.NDArray[np.float32]
@@ -215,15 +227,23 @@ def approximate(search: str, n: int, d: int) -> bool:
 class ApproximateSearch:
     """Nearest neighbours by faiss: an inverted file of k-means cells.
 
-    Args:
-        points: (n, d) the examples.
-        k: neighbours, other than itself, for which the number of cells is chosen.
-        seed: of k-means and of the samples.
-        hook: called between the parts of the work.
+    Parameters
+    ----------
+    points
+        (n, d) the examples.
+    k
+        Neighbours, other than itself, for which the number of cells is chosen.
+    seed
+        Of k-means and of the samples.
+    hook
+        Called between the parts of the work.
 
-    Attributes:
-        cells: number of cells. probes: how many of them are looked through for a query.
-        recall: share of the k nearest neighbours of `sampled` examples that are found.
+    Attributes
+    ----------
+    cells
+        Number of cells. probes: how many of them are looked through for a query.
+    recall
+        Share of the k nearest neighbours of `sampled` examples that are found.
     """
 
     def __init__(self, points: Floats, k: int, seed: int, hook: Hook) -> None:

@@ -109,8 +109,10 @@ Integers = npt.NDArray[np.int64]
 class PRODENOutside(PRODEN):
     """PRODEN for sets that may miss the truth; see the docstring of the module. Settings as for every deep method.
 
-    Attributes:
-        outside_: added labels and the miss probability of each set; `outside_.rate` is the estimated miss rate.
+    Attributes
+    ----------
+    outside_
+        Added labels and the miss probability of each set; `outside_.rate` is the estimated miss rate.
     """
 
     title: ClassVar[str] = TITLES["proden-outside"]
@@ -203,18 +205,29 @@ def find_outside(
 ) -> Outside:
     """Estimate which sets miss the truth, and add the labels off the set that may be it.
 
-    Args:
-        X: (n, d) or (n, C, H, W) features, NaN where missing.
-        candidates: n sets.
-        prior: (nnz,) of `checked_prior`; in training w_ij ∝ prior_ij p_j on S_i.
-        scale: of the features, as for every deep method.
-        seed: of folds, of the part that is drawn, and of training.
-        hook: called between mini-batches; may raise.
-        known: (n,) labels that people decided, −1 elsewhere; the sets of these examples hold that label alone.
-        undecided: the sets before people decided; with `known` alone they teach.
+    Parameters
+    ----------
+    X
+        (n, d) or (n, C, H, W) features, NaN where missing.
+    candidates
+        n sets.
+    prior
+        (nnz,) of `checked_prior`; in training w_ij ∝ prior_ij p_j on S_i.
+    scale
+        Of the features, as for every deep method.
+    seed
+        Of folds, of the part that is drawn, and of training.
+    hook
+        Called between mini-batches; may raise.
+    known
+        (n,) labels that people decided, −1 elsewhere; the sets of these examples hold that label alone.
+    undecided
+        The sets before people decided; with `known` alone they teach.
 
-    Returns:
-        the miss probabilities, and the labels to add: none where fewer than `LEAST_RATE` of the sets miss the truth.
+    Returns
+    -------
+    Outside
+        The miss probabilities, and the labels to add: none where fewer than `LEAST_RATE` of the sets miss the truth.
     """
     n, c = candidates.shape
     nothing = Outside(candidates, candidates, np.zeros(n, dtype=np.float32))
@@ -402,12 +415,17 @@ def _taught_evidence(
 ) -> tuple[_MissModel, Callable[[Rows], Numbers]]:
     """Teach a classifier the decided labels of `rows` alone; fit its weight, that of the rest and the odds of a miss.
 
-    Args:
-        z: (k, c) scores of the evidence for these rows, which it has not seen.
-        sets: their k sets before people decided.
+    Parameters
+    ----------
+    z
+        (k, c) scores of the evidence for these rows, which it has not seen.
+    sets
+        Their k sets before people decided.
 
-    Returns:
-        the evidence with the classifier as its last source, and the classifier.
+    Returns
+    -------
+    tuple[_MissModel, Callable[[Rows], Numbers]]
+        The evidence with the classifier as its last source, and the classifier.
     """
     own, y, c = X[torch.from_numpy(rows)].numpy(), known[rows], z.shape[1]
     fold = np.arange(len(rows)) % TAUGHT_FOLDS

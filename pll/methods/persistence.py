@@ -41,16 +41,26 @@ MOST_SCORES = 2 * 10**8
 class ModelCard:
     """Content of `model.json`.
 
-    Attributes:
-        method: name in `METHODS`.
-        params: the estimator's parameters; those of `custom` are missing here.
-        custom: parameter → description of an object that no file can hold (a torch module, a function).
-        input_shape: shape of one example, (d,) or (C, H, W).
-        class_names: c names, in the order of the model's outputs.
-        weights_sha256: of the `model.safetensors` that belongs to it.
-        feature_names: d names of the columns the model was fitted on; empty where they have none.
-        versions: of Candid and the libraries that wrote it.
-        extra: further values of the caller.
+    Attributes
+    ----------
+    method
+        Name in `METHODS`.
+    params
+        The estimator's parameters; those of `custom` are missing here.
+    custom
+        Parameter → description of an object that no file can hold (a torch module, a function).
+    input_shape
+        Shape of one example, (d,) or (C, H, W).
+    class_names
+        c names, in the order of the model's outputs.
+    weights_sha256
+        Of the `model.safetensors` that belongs to it.
+    feature_names
+        d names of the columns the model was fitted on; empty where they have none.
+    versions
+        Of Candid and the libraries that wrote it.
+    extra
+        Further values of the caller.
     """
 
     method: str
@@ -75,15 +85,23 @@ def save_model(
 ) -> None:
     """Write `model.safetensors` and `model.json` into a folder (made if missing), each atomically.
 
-    Args:
-        estimator: fitted (or loaded).
-        method: its name in `METHODS`.
-        input_shape: shape of one example, (d,) or (C, H, W).
-        feature_names: d names of the columns, where there are some.
-        extra: plain values (numbers, text, lists, dicts) to keep in `model.json` under `"extra"`.
+    Parameters
+    ----------
+    estimator
+        Fitted (or loaded).
+    method
+        Its name in `METHODS`.
+    input_shape
+        Shape of one example, (d,) or (C, H, W).
+    feature_names
+        d names of the columns, where there are some.
+    extra
+        Plain values (numbers, text, lists, dicts) to keep in `model.json` under `"extra"`.
 
-    Raises:
-        UserError: the method is not the estimator's, or the folder cannot be written.
+    Raises
+    ------
+    UserError
+        The method is not the estimator's, or the folder cannot be written.
     """
     weights = model_weights(estimator)
     card = model_card(
@@ -100,13 +118,18 @@ def save_model(
 def load_model(folder: Path | str, **custom: Any) -> PartialLabelEstimator:
     """Load the estimator that was saved in a folder, on the CPU.
 
-    Args:
-        folder: holds `model.json` and `model.safetensors`.
-        custom: objects that cannot be saved, as keyword arguments: `load_model(folder, model=MyNet())` for a model
-            that was fitted with a custom network. `read_card(folder).custom` lists them.
+    Parameters
+    ----------
+    folder
+        Holds `model.json` and `model.safetensors`.
+    custom
+        Objects that cannot be saved, as keyword arguments: `load_model(folder, model=MyNet())` for a model that was
+        fitted with a custom network. `read_card(folder).custom` lists them.
 
-    Raises:
-        UserError: files that are missing, damaged, foreign or of different models; a custom object not given.
+    Raises
+    ------
+    UserError
+        Files that are missing, damaged, foreign or of different models; a custom object not given.
     """
     place = Path(folder)
     card = read_card(place)
@@ -130,14 +153,20 @@ def load_model(folder: Path | str, **custom: Any) -> PartialLabelEstimator:
 def warm_start(estimator: PartialLabelEstimator, earlier: Path, train: PartialLabelDataset) -> Weights | None:
     """Let a method start from the model in a run folder.
 
-    Args:
-        estimator: not yet fitted.
-        earlier: a run folder with a model.
-        train: the training data of the method.
+    Parameters
+    ----------
+    estimator
+        Not yet fitted.
+    earlier
+        a run folder with a model.
+    train
+        The training data of the method.
 
-    Returns:
-        (nnz,) label weights of the earlier model on the sets of `train`; None where the method has to start afresh:
-        it has no warm start, or the earlier model is missing, of another method or of other classes.
+    Returns
+    -------
+    Weights | None
+        (nnz,) label weights of the earlier model on the sets of `train`; None where the method has to start afresh: it
+        has no warm start, or the earlier model is missing, of another method or of other classes.
     """
     try:
         model = load_model(earlier)
@@ -209,8 +238,10 @@ def write_card(card: ModelCard, path: Path) -> None:
 def read_card(folder: Path | str) -> ModelCard:
     """What the `model.json` of a folder says, without loading the model.
 
-    Raises:
-        UserError: it is missing, damaged, or not a model of Candid's.
+    Raises
+    ------
+    UserError
+        It is missing, damaged, or not a model of Candid's.
     """
     path = Path(folder) / CARD_FILE
     content = _read_file(path)

@@ -62,20 +62,33 @@ SEARCHED_AT_ONCE = 256
 class PLKNN(NeighbourEstimator):
     """Votes of the k nearest neighbours (Hüllermeier & Beringer 2006); see the docstring of the module.
 
-    Args:
-        k: neighbours that vote, at least 1; `"auto"` chooses from `GRID` by the covering rate.
-        clip: z-scores are cut off at ±clip; None leaves them.
-        search: `"auto"`, `"exact"` or `"approximate"`, see Complexity.
-        scale: as for every classical method; `"auto"` chooses from `SCALES` by the covering rate.
-        missing: as for every classical method.
-        seed: draws the examples of the choice, where there are more than 4,000; nothing else is drawn at random.
+    Parameters
+    ----------
+    k
+        Neighbours that vote, at least 1; `"auto"` chooses from `GRID` by the covering rate.
+    clip
+        z-scores are cut off at ±clip; None leaves them.
+    search
+        `"auto"`, `"exact"` or `"approximate"`, see Complexity.
+    scale
+        As for every classical method; `"auto"` chooses from `SCALES` by the covering rate.
+    missing
+        As for every classical method.
+    seed
+        Draws the examples of the choice, where there are more than 4,000; nothing else is drawn at random.
 
-    Attributes:
-        train_: (n, d) float32, scaled training examples.
-        k_: the k that was used.
-        scale_: the scaling that was used.
-        covering_rates_: (scaling, k) → covering rate in the search; empty where both are given.
-        votes_indptr_, votes_indices_: their candidate sets, as in `CandidateSets`.
+    Attributes
+    ----------
+    train_
+        (n, d) float32, scaled training examples.
+    k_
+        The k that was used.
+    scale_
+        The scaling that was used.
+    covering_rates_
+        (scaling, k) → covering rate in the search; empty where both are given.
+    votes_indptr_, votes_indices_
+        Their candidate sets, as in `CandidateSets`.
     """
 
     title: ClassVar[str] = TITLES["plknn"]
@@ -222,6 +235,8 @@ def _ties(weights: Weights, candidates: CandidateSets) -> tuple[str, ...]:
 def votes(distances: Matrix) -> Matrix:
     """Return the (B, k) votes 1 − d / Σd of `distances` (B, k); 1 where that would be 0 for all.
 
+    Examples
+    --------
     >>> votes(np.array([[1.0, 3.0], [0.0, 0.0]])).tolist()
     [[0.75, 0.25], [1.0, 1.0]]
     """

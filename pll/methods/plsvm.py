@@ -81,17 +81,27 @@ Mask = npt.NDArray[np.bool_]
 class PLSVM(LinearEstimator):
     """Maximum margin between candidates and the rest (Nguyen & Caruana 2008); see the docstring of the module.
 
-    Args:
-        lam: λ, above 0; `"auto"` chooses from `GRID` by the covering rate.
-        starts: models trained in parallel from different first mini-batches, at least 1.
-        epochs: passes over the data, at least 1.
-        batch_size: examples per step, at least 1.
-        seed: draws the order of the examples and the folds of the search.
-        scale, missing: as for every classical method.
+    Parameters
+    ----------
+    lam
+        λ, above 0; `"auto"` chooses from `GRID` by the covering rate.
+    starts
+        Models trained in parallel from different first mini-batches, at least 1.
+    epochs
+        Passes over the data, at least 1.
+    batch_size
+        Examples per step, at least 1.
+    seed
+        Draws the order of the examples and the folds of the search.
+    scale, missing
+        As for every classical method.
 
-    Attributes:
-        lam_: the λ that was used.
-        covering_rates_: λ → covering rate in the search; empty where `lam` is a number.
+    Attributes
+    ----------
+    lam_
+        The λ that was used.
+    covering_rates_
+        λ → covering rate in the search; empty where `lam` is a number.
     """
 
     title: ClassVar[str] = TITLES["plsvm"]
@@ -190,10 +200,14 @@ class PLSVM(LinearEstimator):
 class Pegasos:
     """Linear models for several values of λ (possibly equal), trained together on the same mini-batches.
 
-    Attributes:
-        lams: (L,) float64.
-        W: (L, d, c), of the precision of the features.
-        t: steps taken.
+    Attributes
+    ----------
+    lams
+        (L,) float64.
+    W
+        (L, d, c), of the precision of the features.
+    t
+        Steps taken.
     """
 
     def __init__(self, lams: tuple[float, ...], d: int, c: int, dtype: npt.DTypeLike = np.float64) -> None:
@@ -218,13 +232,20 @@ class Pegasos:
     ) -> npt.NDArray[np.float64]:
         """Run one epoch in random order.
 
-        Args:
-            X: (n, d) scaled features.
-            batch_size: examples a step.
-            rng: draws the order.
-            hook: called between steps.
+        Parameters
+        ----------
+        X
+            (n, d) scaled features.
+        batch_size
+            Examples a step.
+        rng
+            Draws the order.
+        hook
+            Called between steps.
 
-        Returns:
+        Returns
+        -------
+        npt.NDArray[np.float64]
             (L,) the mean hinge loss of each model, each batch's taken before its step.
         """
         order = rng.permutation(len(X))

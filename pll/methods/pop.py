@@ -32,10 +32,14 @@ from pll.training.trainer import Objective, Trainer, WeightedLoss
 class POP(DeepEstimator):
     """Progressive purification (Xu et al. 2023); see the docstring of the module.
 
-    Args:
-        threshold: θ at the last epoch, in [0, 1).
-        warm_up: share of the epochs before the first candidate leaves, in [0, 1].
-        window: epochs of the rolling mean, at least 1.
+    Parameters
+    ----------
+    threshold
+        θ at the last epoch, in [0, 1).
+    warm_up
+        Share of the epochs before the first candidate leaves, in [0, 1].
+    window
+        Epochs of the rolling mean, at least 1.
     """
 
     title: ClassVar[str] = TITLES["pop"]

@@ -82,9 +82,11 @@ class PRODENSudden(DeepEstimator):
 class PRODENItera(DeepEstimator):
     """Training weights updated every R epochs, as in EM (PRODEN-itera, paper §4; R = 100 of 500 epochs there).
 
-    Args:
-        update_every: R, in epochs, at least 1; None takes a fifth of `epochs`, as the paper does. At the end of every
-            R-th epoch the training weights become the label weights of the model as it is then (the E-step).
+    Parameters
+    ----------
+    update_every
+        R, in epochs, at least 1; None takes a fifth of `epochs`, as the paper does. At the end of every R-th epoch the
+        training weights become the label weights of the model as it is then (the E-step).
     """
 
     in_ranks: ClassVar[bool] = True
@@ -105,6 +107,8 @@ class PRODENItera(DeepEstimator):
 def update_interval(epochs: int, update_every: int | None) -> int:
     """R, in epochs.
 
+    Examples
+    --------
     >>> update_interval(100, None), update_interval(100, 7)
     (20, 7)
     """

@@ -49,11 +49,16 @@ def published(
 ) -> Recipe:
     """Return the paper's settings for a data set; its protocol alone, with a note, where none are published.
 
-    Args:
-        input_shape: of one example.
-        given: settings given explicitly, which stay.
-        dataset: name of the data set; "" where it is not known.
-        own_rate: leave the learning rate to the method, whose steps are of another scale than PRODEN's.
+    Parameters
+    ----------
+    input_shape
+        Of one example.
+    given
+        Settings given explicitly, which stay.
+    dataset
+        Name of the data set; "" where it is not known.
+    own_rate
+        Leave the learning rate to the method, whose steps are of another scale than PRODEN's.
     """
     model = given.get("model", "linear")
     found = PUBLISHED.get((plain_name(dataset), model)) if isinstance(model, str) else None
@@ -74,6 +79,8 @@ def published(
 def plain_name(dataset: str) -> str:
     """Return the name of a data set as the table has it.
 
+    Examples
+    --------
     >>> plain_name("Synthetic Control"), plain_name("lost.mat"), plain_name("Fashion-MNIST")
     ('synthetic-control', 'lost', 'fashion-mnist')
     """

@@ -79,12 +79,18 @@ Values = npt.NDArray[Any]
 class Trial:
     """One configuration after so many epochs, as measured on held-out examples.
 
-    Attributes:
-        settings: of the method.
-        stage: 1, 2, …; later stages have fewer configurations.
-        covering_rate: share in [0, 1].
-        log_likelihood: mean of log P(S | x) of held-out examples, with flip rates; see `set_likelihood`.
-        loss: mean training loss of the last epoch.
+    Attributes
+    ----------
+    settings
+        Of the method.
+    stage
+        1, 2, …; later stages have fewer configurations.
+    covering_rate
+        Share in [0, 1].
+    log_likelihood
+        Mean of log P(S | x) of held-out examples, with flip rates; see `set_likelihood`.
+    loss
+        Mean training loss of the last epoch.
     """
 
     settings: Settings
@@ -98,28 +104,45 @@ class Trial:
 class Recipe:
     """Settings that were chosen, and why; `as_json` is the content of recipe.json.
 
-    Attributes:
-        recipe: one of `RECIPES`.
-        settings: chosen settings; those not named keep the method's defaults.
-        given: settings given explicitly, which were not searched.
-        covering_rate, interval: of the chosen configuration on held-out examples, with its 95 % interval (Wilson). The
-            choice was made on the same examples, so the figure is slightly optimistic.
-        default_covering_rate: that of the default settings.
-        constant_covering_rate: that of the best constant label.
-        certain: share of bootstrap samples of the held-out examples in which the chosen configuration is at least as
-            likely as those of other representations or models; 1 where there is no other.
-        examples, held_out, folds: how many examples were used, held out in all, and in how many parts.
-        seed: of the search.
-        complete: False where it was stopped.
-        notes: what a user should know, as sentences.
-        warnings: sentences on features that say nothing that is measurable: nothing does better than a constant label,
-            or than the votes alone.
-        gain: by how much features raise the mean log-likelihood of a held-out candidate set, weighted with its prior
-            where there is one, over that by class frequencies alone, in nats.
-        gain_interval: its 95 % interval.
-        trials: all that was tried, in order; at the end, in a stage of their own, what the method itself was tried with
-            where its objective is not PRODEN's.
-        seconds: that the search took.
+    Attributes
+    ----------
+    recipe
+        One of `RECIPES`.
+    settings
+        Chosen settings; those not named keep the method's defaults.
+    given
+        Settings given explicitly, which were not searched.
+    covering_rate, interval
+        Of the chosen configuration on held-out examples, with its 95 % interval (Wilson). The choice was made on the
+        same examples, so the figure is slightly optimistic.
+    default_covering_rate
+        That of the default settings.
+    constant_covering_rate
+        That of the best constant label.
+    certain
+        Share of bootstrap samples of the held-out examples in which the chosen configuration is at least as likely as
+        those of other representations or models; 1 where there is no other.
+    examples, held_out, folds
+        How many examples were used, held out in all, and in how many parts.
+    seed
+        Of the search.
+    complete
+        False where it was stopped.
+    notes
+        What a user should know, as sentences.
+    warnings
+        Sentences on features that say nothing that is measurable: nothing does better than a constant label, or than
+        the votes alone.
+    gain
+        By how much features raise the mean log-likelihood of a held-out candidate set, weighted with its prior where
+        there is one, over that by class frequencies alone, in nats.
+    gain_interval
+        Its 95 % interval.
+    trials
+        All that was tried, in order; at the end, in a stage of their own, what the method itself was tried with where
+        its objective is not PRODEN's.
+    seconds
+        That the search took.
     """
 
     recipe: str
@@ -181,8 +204,10 @@ class Recipe:
     def from_json(cls, values: Mapping[str, Any]) -> Recipe:
         """Return the recipe of plain values, the inverse of `as_json`.
 
-        Raises:
-            TypeError, KeyError: not values of `as_json`.
+        Raises
+        ------
+        TypeError, KeyError
+            Not values of `as_json`.
         """
         interval, gain_interval = values["interval"], values["gain_interval"]
         return cls(
@@ -200,8 +225,10 @@ class Recipe:
 def read_recipe(path: Path) -> Recipe:
     """Return the recipe of a recipe.json.
 
-    Raises:
-        UserError: the file cannot be read, or is none.
+    Raises
+    ------
+    UserError
+        The file cannot be read, or is none.
     """
     try:
         return Recipe.from_json(json.loads(path.read_text(encoding="utf-8")))
@@ -212,8 +239,10 @@ def read_recipe(path: Path) -> Recipe:
 def stored(path: Path, given: Settings) -> Recipe:
     """Return the recipe of a recipe.json as one for another fit; settings given explicitly stay.
 
-    Raises:
-        UserError: the file cannot be read, or is none.
+    Raises
+    ------
+    UserError
+        The file cannot be read, or is none.
     """
     found = read_recipe(path)
     whole = found.given | found.settings
@@ -242,10 +271,14 @@ Progress = Callable[[float, str], None]
 class ConfigurationGroup:
     """Configurations that differ in learning rate and weight decay alone, and are trained together.
 
-    Attributes:
-        shared: scale, model, optimiser, momentum and batch size.
-        arms: learning rate and weight decay of each.
-        longest: epochs at most.
+    Attributes
+    ----------
+    shared
+        Scale, model, optimiser, momentum and batch size.
+    arms
+        Learning rate and weight decay of each.
+    longest
+        Epochs at most.
     """
 
     shared: Settings
@@ -267,19 +300,31 @@ NewTrainer = Callable[
 class Problem:
     """What a search is about.
 
-    Attributes:
-        X: (n, …) raw features.
-        candidates: n candidate sets.
-        given: settings given explicitly.
-        defaults: every setting of the method with its default.
-        new_trainer: (settings, X, candidates, prior) → a trainer and the scaling; for models that cannot be batched.
-        device: where to compute.
-        seed: of the search.
-        prior: (nnz,) prior label weights, as `fit` takes them.
-        new_estimator: settings → the method, unfitted, where its objective is not PRODEN's; None where it is.
-        own_rate: whether that method's steps are of another scale than PRODEN's: it keeps its learning rate.
-        judged: n sets that held-out predictions are compared with; None for the candidates. With true labels it finds
-            what settings chosen with the truth would be; `python -m benchmarks.recipes` does.
+    Attributes
+    ----------
+    X
+        (n, …) raw features.
+    candidates
+        n candidate sets.
+    given
+        Settings given explicitly.
+    defaults
+        Every setting of the method with its default.
+    new_trainer
+        (settings, X, candidates, prior) → a trainer and the scaling; for models that cannot be batched.
+    device
+        Where to compute.
+    seed
+        Of the search.
+    prior
+        (nnz,) prior label weights, as `fit` takes them.
+    new_estimator
+        Settings → the method, unfitted, where its objective is not PRODEN's; None where it is.
+    own_rate
+        Whether that method's steps are of another scale than PRODEN's: it keeps its learning rate.
+    judged
+        n sets that held-out predictions are compared with; None for the candidates. With true labels it finds what
+        settings chosen with the truth would be; `python -m benchmarks.recipes` does.
     """
 
     X: npt.NDArray[np.float32]
@@ -322,13 +367,19 @@ KEPT = (1.0, 0.35, 0.12, 0.06)
 def search(problem: Problem, *, hook: Hook = no_hook, progress: Progress = lambda share, work: None) -> Recipe:
     """Choose settings by the log-likelihood of held-out candidate sets; see the docstring of the module.
 
-    Args:
-        problem: the data, and what is fixed.
-        hook: called between mini-batches; may wait. `StopTraining` ends the search with the best so far.
-        progress: told how far the search is.
+    Parameters
+    ----------
+    problem
+        The data, and what is fixed.
+    hook
+        Called between mini-batches; may wait. `StopTraining` ends the search with the best so far.
+    progress
+        Told how far the search is.
 
-    Raises:
-        UserError: an explicit setting that does not fit the data.
+    Raises
+    ------
+    UserError
+        An explicit setting that does not fit the data.
     """
     started = time.perf_counter()
     if len(problem.candidates) < LEAST:
@@ -348,11 +399,16 @@ def search(problem: Problem, *, hook: Hook = no_hook, progress: Progress = lambd
 class _SearchPlan:
     """How much is trained: sizes alone decide it.
 
-    Attributes:
-        groups: what is tried, the default settings first.
-        examples, folds: how many examples, and in how many parts.
-        seconds, budget: of a reference core.
-        notes: what does not fit the budget, as sentences.
+    Attributes
+    ----------
+    groups
+        What is tried, the default settings first.
+    examples, folds
+        How many examples, and in how many parts.
+    seconds, budget
+        Of a reference core.
+    notes
+        What does not fit the budget, as sentences.
     """
 
     groups: tuple[ConfigurationGroup, ...]
@@ -393,12 +449,19 @@ def inner_parts(
 ) -> list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
     """Return (rows to train on, rows held out) of every inner part of a search, as a recipe names it.
 
-    Args:
-        n: number of all examples.
-        examples: how many of them the search uses.
-        folds: number of parts; of one part a quarter is held out.
-        seed: of the search.
+    Parameters
+    ----------
+    n
+        Number of all examples.
+    examples
+        How many of them the search uses.
+    folds
+        Number of parts; of one part a quarter is held out.
+    seed
+        Of the search.
 
+    Examples
+    --------
     >>> [(len(train), len(held)) for train, held in inner_parts(10, 8, 2, 0)]
     [(4, 4), (4, 4)]
     """
@@ -556,12 +619,18 @@ class _OneByOne:
 class _Configuration:
     """One configuration in the contest, with what it scored after each stage.
 
-    Attributes:
-        covered: number of epochs → (h,) bool, held-out examples whose prediction is a candidate.
-        log_likelihood: number of epochs → (h,) of the candidate sets.
-        evidence: number of epochs → (h,) log Σ_j p_ij g_j(x_i), p the prior or uniform on the set.
-        agreed: number of epochs → (h,) prior of the predicted label, 0 off the set.
-        loss: number of epochs → mean training loss of the last one; nothing where the method itself was trained.
+    Attributes
+    ----------
+    covered
+        Number of epochs → (h,) bool, held-out examples whose prediction is a candidate.
+    log_likelihood
+        Number of epochs → (h,) of the candidate sets.
+    evidence
+        Number of epochs → (h,) log Σ_j p_ij g_j(x_i), p the prior or uniform on the set.
+    agreed
+        Number of epochs → (h,) prior of the predicted label, 0 off the set.
+    loss
+        Number of epochs → mean training loss of the last one; nothing where the method itself was trained.
     """
 
     group: int
@@ -857,10 +926,15 @@ def _prior_of(problem: Problem, rows: npt.NDArray[np.int64]) -> Weights | None:
 def class_frequencies(sets: CandidateSets, prior: Weights | None = None) -> npt.NDArray[np.float64]:
     """Return (c,) class frequencies of greatest likelihood, Σ_i log Σ_j p_ij π_j, found by EM without features.
 
-    Args:
-        sets: n candidate sets.
-        prior: (nnz,) p, normalised on each set; None for uniform.
+    Parameters
+    ----------
+    sets
+        n candidate sets.
+    prior
+        (nnz,) p, normalised on each set; None for uniform.
 
+    Examples
+    --------
     >>> sets = CandidateSets.from_lists([[0], [0, 1], [1], [0, 1]], n_classes=2)
     >>> class_frequencies(sets).round(3).tolist()
     [0.5, 0.5]
@@ -918,9 +992,12 @@ def _measured(logits: Tensor, sets: CandidateSets, prior: Weights | None) -> tup
 def _tempered(logits: Tensor, mask: Tensor) -> Tensor:
     """Return log p (h, M, c) of logits at the temperature that makes the mean of log Σ_S p largest.
 
-    Args:
-        logits: (h, M, c) float64; each of the M models has its own temperature.
-        mask: (h, 1, c) bool, the candidate sets.
+    Parameters
+    ----------
+    logits
+        (h, M, c) float64; each of the M models has its own temperature.
+    mask
+        (h, 1, c) bool, the candidate sets.
     """
     most = torch.full(logits.shape[1:2], -torch.inf, dtype=logits.dtype, device=logits.device)
     log_p = torch.empty_like(logits)

@@ -59,11 +59,16 @@ Numbers = npt.NDArray[np.float64]
 class Settled:
     """Candidate sets, prior and voter models made of votes.
 
-    Attributes:
-        candidates: union of the votes plus likely labels that nobody named; all classes where nobody voted.
-        prior: (nnz,) float32 of these.
-        voters: the fitted voter models.
-        added: number of labels that nobody named.
+    Attributes
+    ----------
+    candidates
+        Union of the votes plus likely labels that nobody named; all classes where nobody voted.
+    prior
+        (nnz,) float32 of these.
+    voters
+        The fitted voter models.
+    added
+        Number of labels that nobody named.
     """
 
     candidates: CandidateSets
@@ -74,8 +79,10 @@ class Settled:
     def prior_on(self, candidates: CandidateSets) -> Weights:
         """Return the (nnz,) prior on other candidate sets of the same examples and classes.
 
-        Raises:
-            UserError: the sets are of other examples or classes.
+        Raises
+        ------
+        UserError
+            The sets are of other examples or classes.
         """
         if candidates is self.candidates:
             return self.prior
@@ -112,15 +119,23 @@ def settle(
 ) -> Settled:
     """Candidate sets and prior of votes, with the help of the features.
 
-    Args:
-        X: (n, d) or (n, C, H, W) features, NaN where missing; (n, 0) where there are none.
-        votes: on these n examples; at least one.
-        seed: of the folds and of the order of training.
-        hook: called between epochs of the classifier; may raise.
-        known: (n,) labels that people decided, −1 elsewhere; voter models and classifier learn from them.
+    Parameters
+    ----------
+    X
+        (n, d) or (n, C, H, W) features, NaN where missing; (n, 0) where there are none.
+    votes
+        On these n examples; at least one.
+    seed
+        Of the folds and of the order of training.
+    hook
+        Called between epochs of the classifier; may raise.
+    known
+        (n,) labels that people decided, −1 elsewhere; voter models and classifier learn from them.
 
-    Raises:
-        UserError: see `fit_voters`.
+    Raises
+    ------
+    UserError
+        See `fit_voters`.
     """
     key = _key(X, votes, known, seed)
     with _LOCK:

@@ -65,21 +65,35 @@ from pll.weights import Weights, dense, on_candidates, top_positions
 class SURE(ClassicalEstimator):
     """Self-guided retraining (Feng & An 2019); see the docstring of the module.
 
-    Args:
-        lam: λ, the reward for a large top confidence, at least 0.
-        beta: β, the weight of the regulariser, above 0.
-        kernel: `"rbf"`, `"linear"`, or `"auto"`, which chooses one by the covering rate.
-        max_rounds: maximum number of iterations, at least 1; fewer where the confidences converge before.
-        tol: training ends when no confidence changes by more, at least 0.
-        scale, missing, seed: as for every classical method; nothing is drawn at random.
+    Parameters
+    ----------
+    lam
+        λ, the reward for a large top confidence, at least 0.
+    beta
+        β, the weight of the regulariser, above 0.
+    kernel
+        `"rbf"`, `"linear"`, or `"auto"`, which chooses one by the covering rate.
+    max_rounds
+        Maximum number of iterations, at least 1; fewer where the confidences converge before.
+    tol
+        Training ends when no confidence changes by more, at least 0.
+    scale, missing, seed
+        As for every classical method; nothing is drawn at random.
 
-    Attributes:
-        kernel_: the kernel that was used.
-        coef_: (n, c) with the rbf kernel, or (m, c), (d, c) with the linear one.
-        intercept_: (c,).
-        support_: (n, d) the scaled training examples (rbf), or (m, d) those of Nyström's kernel, else empty.
-        width_: σ (rbf).
-        kernel_error_: (n,) diagonal of K − K̃; empty where the kernel is exact.
+    Attributes
+    ----------
+    kernel_
+        The kernel that was used.
+    coef_
+        (n, c) with the rbf kernel, or (m, c), (d, c) with the linear one.
+    intercept_
+        (c,).
+    support_
+        (n, d) the scaled training examples (rbf), or (m, d) those of Nyström's kernel, else empty.
+    width_
+        σ (rbf).
+    kernel_error_
+        (n,) diagonal of K − K̃; empty where the kernel is exact.
     """
 
     title: ClassVar[str] = TITLES["sure"]
@@ -260,9 +274,13 @@ class SURE(ClassicalEstimator):
 def confidences(q: npt.NDArray[np.float64], candidates: CandidateSets, lam: float) -> npt.NDArray[np.float64]:
     """Return (nnz,) for each row the minimiser of ‖p − q‖² − λ max_j p_j over the simplex over S_i.
 
-    Args:
-        q: (nnz,) outputs of the regression on the candidates.
+    Parameters
+    ----------
+    q
+        (nnz,) outputs of the regression on the candidates.
 
+    Examples
+    --------
     >>> sets = CandidateSets.from_lists([[0, 1], [2]], n_classes=3)
     >>> confidences(np.array([0.5, 0.3, 9.0]), sets, lam=0.3).round(3).tolist()
     [0.675, 0.325, 1.0]
@@ -278,9 +296,12 @@ def project_on_simplex(values: npt.NDArray[np.float64], indptr: npt.NDArray[np.i
     p = max(v − θ, 0), where θ makes the sum 1; with the values in descending order, the positive entries are the
     longest prefix with v_(k) > (v_(1) + … + v_(k) − 1) / k.
 
-    Args:
-        values: (nnz,) finite.
-        indptr: (n+1,) as of `CandidateSets`; no row empty.
+    Parameters
+    ----------
+    values
+        (nnz,) finite.
+    indptr
+        (n+1,) as of `CandidateSets`; no row empty.
     """
     starts = indptr[:-1]
     rows = np.repeat(np.arange(len(starts)), np.diff(indptr))
@@ -338,14 +359,21 @@ class KernelRidge:
 class NystromRidge:
     """Ridge regression with the kernel K̃ = Φ Φ', Φ = K_nm L⁻', K_mm = L L': linear on the features Φ (n, m).
 
-    Args:
-        X: (n, d).
-        centres: (m, d) rows of X.
-        beta: β.
-        hook: called between blocks.
+    Parameters
+    ----------
+    X
+        (n, d).
+    centres
+        (m, d) rows of X.
+    beta
+        β.
+    hook
+        Called between blocks.
 
-    Attributes:
-        error: (n,) diagonal of K − K̃, in [0, 1].
+    Attributes
+    ----------
+    error
+        (n,) diagonal of K − K̃, in [0, 1].
     """
 
     def __init__(self, X: Matrix, centres: Matrix, beta: float, hook: Hook) -> None:
@@ -410,8 +438,10 @@ class LinearRidge:
 def kernel_matrix(X: Matrix, hook: Hook) -> tuple[Matrix, float]:
     """Return exp(−‖x_i − x_j‖² / 2σ²), (n, n) float64, and σ, the mean distance of two rows of X (1 if that is 0).
 
-    Raises:
-        UserError: the matrix does not fit into memory.
+    Raises
+    ------
+    UserError
+        The matrix does not fit into memory.
     """
     n = len(X)
     try:

@@ -100,9 +100,12 @@ class VoteEstimator(LinearEstimator):
 class Majority(VoteEstimator):
     """The label with the most votes; see the docstring of the module.
 
-    Args:
-        beta: ridge of the regression that predicts unseen examples, above 0.
-        scale, missing, seed: as for every classical method; nothing is drawn at random.
+    Parameters
+    ----------
+    beta
+        Ridge of the regression that predicts unseen examples, above 0.
+    scale, missing, seed
+        As for every classical method; nothing is drawn at random.
     """
 
     title: ClassVar[str] = TITLES["majority"]
@@ -117,10 +120,14 @@ class Majority(VoteEstimator):
 class DawidSkene(VoteEstimator):
     """Models of each voter, estimated with the labels; see the docstring of the module.
 
-    Args:
-        kind: `"averaged"`, `"confusion"` (a matrix of each voter) or `"one-coin"` (one accuracy of each).
-        beta: ridge of the regression that predicts unseen examples, above 0.
-        scale, missing, seed: as for every classical method; nothing is drawn at random.
+    Parameters
+    ----------
+    kind
+        `"averaged"`, `"confusion"` (a matrix of each voter) or `"one-coin"` (one accuracy of each).
+    beta
+        Ridge of the regression that predicts unseen examples, above 0.
+    scale, missing, seed
+        As for every classical method; nothing is drawn at random.
     """
 
     title: ClassVar[str] = TITLES["dawid-skene"]

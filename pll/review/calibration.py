@@ -34,12 +34,18 @@ WIDEST = 4.0  # |log T| at most: from 1/55 to 55
 class Calibration:
     """Calibrated label weights or confidences, and whether that helped.
 
-    Attributes:
-        temperature: T; above 1 the model was too sure.
-        weights: (nnz,) float32, calibrated label weights.
-        confidence: (n,) float32 in [0, 1], the calibrated probability that the identified label is right.
-        before, after: reliability on the decided examples; `after` is cross-fitted.
-        decisions: how many that were.
+    Attributes
+    ----------
+    temperature
+        T; above 1 the model was too sure.
+    weights
+        (nnz,) float32, calibrated label weights.
+    confidence
+        (n,) float32 in [0, 1], the calibrated probability that the identified label is right.
+    before, after
+        Reliability on the decided examples; `after` is cross-fitted.
+    decisions
+        How many that were.
     """
 
     temperature: float
@@ -64,18 +70,28 @@ def calibrate(
 
     The label weights must come from a model that has not learned from these decisions.
 
-    Args:
-        weights: (nnz,) label weights, before any decision is put into them.
-        candidates: their candidate sets.
-        rows: (m,) decided examples, each once.
-        labels: (m,) class index decided for each, -1 for "none of these"; a label outside S_i counts as wrong.
-        followed: (nnz,) label weights that follow the decisions, where they do: the scale of their logit is fitted on
-            the same decisions, so that their confidence stands as it is.
-        folds: of the cross-fitted `after`.
-        seed: of the folds.
+    Parameters
+    ----------
+    weights
+        (nnz,) label weights, before any decision is put into them.
+    candidates
+        Their candidate sets.
+    rows
+        (m,) decided examples, each once.
+    labels
+        (m,) class index decided for each, -1 for "none of these"; a label outside S_i counts as wrong.
+    followed
+        (nnz,) label weights that follow the decisions, where they do: the scale of their logit is fitted on the same
+        decisions, so that their confidence stands as it is.
+    folds
+        Of the cross-fitted `after`.
+    seed
+        Of the folds.
 
-    Raises:
-        UserError: too few decisions, rows that do not exist or occur twice, labels that are no classes.
+    Raises
+    ------
+    UserError
+        Too few decisions, rows that do not exist or occur twice, labels that are no classes.
     """
     at, decided = _checked(candidates, rows, labels, folds)
     sharp = sharpness(weights, candidates)
@@ -107,12 +123,17 @@ def calibration_of(root: CandidateSets, own: LabelSnapshot, labels: LabelSnapsho
     The temperature is fitted on the run's own weights, which the decisions did not teach; left out are the examples
     that a retrained model has learnt from: their candidate sets are no longer those of `root`, the first run.
 
-    Args:
-        own: labels of the run.
-        labels: the same, as the decisions leave them.
+    Parameters
+    ----------
+    own
+        Labels of the run.
+    labels
+        The same, as the decisions leave them.
 
-    Raises:
-        UserError: too few of them.
+    Raises
+    ------
+    UserError
+        Too few of them.
     """
     sets = own.candidates
     rows = np.array([row for row in state.rows_with("label", "none") if np.array_equal(sets[row], root[row])], np.int64)
@@ -126,6 +147,8 @@ def calibration_of(root: CandidateSets, own: LabelSnapshot, labels: LabelSnapsho
 def with_temperature(weights: Weights, candidates: CandidateSets, temperature: float) -> Weights:
     """Label weights w^(1/T), normalised on each S_i; (nnz,) float32.
 
+    Examples
+    --------
     >>> sets = CandidateSets.from_lists([[0, 1]], n_classes=2)
     >>> with_temperature(np.array([0.1, 0.9], dtype=np.float32), sets, 2.0).round(3).tolist()
     [0.25, 0.75]
@@ -139,8 +162,10 @@ def fit_temperature(weights: Weights, candidates: CandidateSets, rows: Ints, lab
     The last term (one decision's worth of doubt, roughly) keeps T from running to 0 where all decisions agree with the
     model. Decisions outside S_i have no weight at any T and do not enter.
 
-    Args:
-        rows, labels: (m,) int64, decided examples and their labels.
+    Parameters
+    ----------
+    rows, labels
+        (m,) int64, decided examples and their labels.
     """
     inside = candidates.take(rows).contains(labels)
     few = candidates.take(rows[inside])

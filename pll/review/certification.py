@@ -30,13 +30,19 @@ def promise_all_labels(
 
     From now on its controls and the labels it does not accept are assigned. Existing decisions count.
 
-    Args:
-        error: ε, the share of all labels that may be wrong.
-        share: of the examples that are controls; by default what the plan finds best.
-        instead_of: number of the newest promise that the caller knows, 0 for none.
+    Parameters
+    ----------
+    error
+        ε, the share of all labels that may be wrong.
+    share
+        Of the examples that are controls; by default what the plan finds best.
+    instead_of
+        Number of the newest promise that the caller knows, 0 for none.
 
-    Raises:
-        UserError: another promise, or other labels, came meanwhile; this promise is in force; or an impossible one.
+    Raises
+    ------
+    UserError
+        Another promise, or other labels, came meanwhile; this promise is in force; or an impossible one.
     """
     table = table_of(review.current, review.state)
     keys = {labels_key(table.ids, table.labels)}
@@ -64,9 +70,12 @@ def promise_all_labels(
 def expected_checks_of(review: ReviewSession, error: float, level: float, rate: float | None) -> ExpectedChecks:
     """Return how many labels a promise that is not made yet would have people look at.
 
-    Args:
-        error, level: see `promise_all_labels`.
-        rate: see `pll.review.expected_checks.expected_checks`.
+    Parameters
+    ----------
+    error, level
+        See `promise_all_labels`.
+    rate
+        See `pll.review.expected_checks.expected_checks`.
     """
     table = table_of(review.current, review.state)
     plan = plan_dataset(len(table), error, level)
@@ -88,10 +97,14 @@ def draws_before(review: ReviewSession) -> int:
 def adopt(review: ReviewSession, snapshot: LabelSnapshot, opened: Opened) -> bool:
     """Put the labels of a retrained run in the place of the old ones.
 
-    Args:
-        opened: how they were made, and by whom.
+    Parameters
+    ----------
+    opened
+        How they were made, and by whom.
 
-    Returns:
+    Returns
+    -------
+    bool
         False where another process has done so already.
     """
     with review.writing() as t:
@@ -106,7 +119,9 @@ def adopt(review: ReviewSession, snapshot: LabelSnapshot, opened: Opened) -> boo
 def calibration(review: ReviewSession) -> Calibration:
     """Calibrated confidence, fitted on the examples decided so far.
 
-    Raises:
-        UserError: too few of them.
+    Raises
+    ------
+    UserError
+        Too few of them.
     """
     return calibration_of(review.root.candidates, review.own, review.current, review.state)

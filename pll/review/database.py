@@ -51,12 +51,16 @@ def database_url() -> str:
 class Database:
     """One database, its tables at the state this version needs. Safe to share between threads.
 
-    Args:
-        url: `sqlite:///path`, `postgresql://user:password@host/name`, or a path of a SQLite file; by default
-            `database_url()`.
+    Parameters
+    ----------
+    url
+        `sqlite:///path`, `postgresql://user:password@host/name`, or a path of a SQLite file; by default
+        `database_url()`.
 
-    Raises:
-        UserError: it cannot be reached, is of a later version of Candid, or the URL is of neither kind.
+    Raises
+    ------
+    UserError
+        It cannot be reached, is of a later version of Candid, or the URL is of neither kind.
     """
 
     def __init__(self, url: str | Path | None = None) -> None:

@@ -60,13 +60,19 @@ ASSUMPTIONS = (
 class LabelTable:
     """Labels to make a promise about.
 
-    Args:
-        ids: (n,) text, unique.
-        labels: (n,) identified labels.
-        confidence: (n,) finite numbers, the larger the surer; only their order counts.
+    Parameters
+    ----------
+    ids
+        (n,) text, unique.
+    labels
+        (n,) identified labels.
+    confidence
+        (n,) finite numbers, the larger the surer; only their order counts.
 
-    Raises:
-        UserError: lengths differ, an id twice, a confidence that is not a finite number.
+    Raises
+    ------
+    UserError
+        Lengths differ, an id twice, a confidence that is not a finite number.
     """
 
     ids: npt.NDArray[np.str_]
@@ -101,16 +107,26 @@ class LabelTable:
 class Promise:
     """What is promised of a table, with everything that decides the draw. Made before the first answer.
 
-    Attributes:
-        error, level: ε and 1 − α.
-        seed: of draw and ties.
-        fingerprint: of the labels.
-        plan: of the controls.
-        reranked: the order changes while people review.
-        draw_number: how many draws of these labels are known, this one included.
-        draws_counted: whether this draw was in the list that they were counted from.
-        seed_given: whether somebody chose the seed.
-        made_at: ISO time, UTC.
+    Attributes
+    ----------
+    error, level
+        ε and 1 − α.
+    seed
+        Of draw and ties.
+    fingerprint
+        Of the labels.
+    plan
+        Of the controls.
+    reranked
+        The order changes while people review.
+    draw_number
+        How many draws of these labels are known, this one included.
+    draws_counted
+        Whether this draw was in the list that they were counted from.
+    seed_given
+        Whether somebody chose the seed.
+    made_at
+        ISO time, UTC.
     """
 
     error: float
@@ -134,9 +150,12 @@ class Promise:
 class CheckedLabel:
     """What people said of one row.
 
-    Attributes:
-        label: the right one; None for unsure, and where people differ.
-        by: the reviewer; "" where not recorded. at: ISO time.
+    Attributes
+    ----------
+    label
+        The right one; None for unsure, and where people differ.
+    by
+        The reviewer; "" where not recorded. at: ISO time.
     """
 
     id: str
@@ -149,15 +168,24 @@ class CheckedLabel:
 class Judgement:
     """What the decisions so far say of the table.
 
-    Attributes:
-        controls: (K,) rows.
-        accepted: (n,) bool. checked: (n,) bool, rows with a person's label.
-        looked_at: (n,) bool, rows that a person answered, unsure included.
-        wrong_inside, wrong: wrong controls among the accepted, and in all.
-        waiting: rows of the controls that must be answered before anything can be certified.
-        left: rows that people look at, in the order in which they should.
-        unsure: looked-at rows without a label.
-        pool_left: rows that left the pool, in their order; None unless the review is re-ranked.
+    Attributes
+    ----------
+    controls
+        (K,) rows.
+    accepted
+        (n,) bool. checked: (n,) bool, rows with a person's label.
+    looked_at
+        (n,) bool, rows that a person answered, unsure included.
+    wrong_inside, wrong
+        Wrong controls among the accepted, and in all.
+    waiting
+        Rows of the controls that must be answered before anything can be certified.
+    left
+        Rows that people look at, in the order in which they should.
+    unsure
+        Looked-at rows without a label.
+    pool_left
+        Rows that left the pool, in their order; None unless the review is re-ranked.
     """
 
     controls: Ints
@@ -200,12 +228,17 @@ def make_promise(
 ) -> Promise:
     """Plan the controls of a table and fix the seed of their draw.
 
-    Args:
-        share: of the rows that are controls; by default what the plan finds best.
-        seed: by default a random one.
+    Parameters
+    ----------
+    share
+        Of the rows that are controls; by default what the plan finds best.
+    seed
+        By default a random one.
 
-    Raises:
-        UserError: numbers out of range, or too few controls.
+    Raises
+    ------
+    UserError
+        Numbers out of range, or too few controls.
     """
     controls = None if share is None else how_many(len(table), share)
     return Promise(
@@ -224,8 +257,10 @@ def make_promise(
 def with_draws(promise: Promise, known: Collection[str]) -> Promise:
     """Return the promise with its draws counted anew.
 
-    Args:
-        known: hashes of the draws of these labels; the largest of their number and what was counted before holds.
+    Parameters
+    ----------
+    known
+        Hashes of the draws of these labels; the largest of their number and what was counted before holds.
     """
     counted = promise.draw_hash in known
     number = len(set(known) | {promise.draw_hash})
@@ -235,8 +270,10 @@ def with_draws(promise: Promise, known: Collection[str]) -> Promise:
 def controls_of(promise: Promise, table: LabelTable) -> Ints:
     """Return the (K,) rows of the controls, in the random order in which they are to be answered.
 
-    Raises:
-        UserError: the table is not the one that the promise is about.
+    Raises
+    ------
+    UserError
+        The table is not the one that the promise is about.
     """
     if table.fingerprint != promise.fingerprint:
         raise UserError(
@@ -254,8 +291,10 @@ def order_of(promise: Promise, table: LabelTable) -> Ints:
 def answers_of(table: LabelTable, decisions: Iterable[CheckedLabel]) -> tuple[Answers, npt.NDArray[np.bool_]]:
     """(n,) `RIGHT`, `WRONG` or `UNANSWERED`, and (n,) whether the answer is no label, which counts as wrong.
 
-    Raises:
-        UserError: a decision on an id that is not in the table, or two on the same id.
+    Raises
+    ------
+    UserError
+        a decision on an id that is not in the table, or two on the same id.
     """
     place = {str(one): row for row, one in enumerate(table.ids)}
     found, unsure = np.full(len(table), UNANSWERED, dtype=np.int8), np.zeros(len(table), dtype=np.bool_)
@@ -275,11 +314,15 @@ def judge(
 ) -> Judgement:
     """Apply the rule to the decisions so far.
 
-    Args:
-        features: what a re-ranked promise looks at; by default made of confidences and labels.
+    Parameters
+    ----------
+    features
+        What a re-ranked promise looks at; by default made of confidences and labels.
 
-    Raises:
-        UserError: decisions or labels that do not belong to the promise.
+    Raises
+    ------
+    UserError
+        Decisions or labels that do not belong to the promise.
     """
     answers, unsure = answers_of(table, decisions)
     controls, order = controls_of(promise, table), order_of(promise, table)
@@ -369,9 +412,12 @@ def final_frame(table: LabelTable, decisions: Sequence[CheckedLabel], judgement:
 class Extras:
     """What a certificate says besides its proof.
 
-    Attributes:
-        name: of the dataset.
-        audit: hash of the last event of the review's audit trail; "" for none.
+    Attributes
+    ----------
+    name
+        Of the dataset.
+    audit
+        Hash of the last event of the review's audit trail; "" for none.
     """
 
     name: str = ""
@@ -388,8 +434,10 @@ def certificate_document(
 ) -> dict[str, Any]:
     """Return the certificate as plain JSON values; `verify` recomputes every figure in it.
 
-    Raises:
-        UserError: a control that matters is not answered.
+    Raises
+    ------
+    UserError
+        a control that matters is not answered.
     """
     check_complete(promise, table, judgement)
     extras = extras or Extras()
@@ -541,8 +589,10 @@ def _threshold(promise: Promise, table: LabelTable, judgement: Judgement) -> str
 def verify_document(document: Mapping[str, Any]) -> list[str]:
     """Make a certificate anew from its labels, plan and decisions; return what does not fit, [] where all does.
 
-    Raises:
-        UserError: it is no certificate, or of another version.
+    Raises
+    ------
+    UserError
+        It is no certificate, or of another version.
     """
     if document.get("format") != FORMAT:
         raise UserError("This file is no certificate of Candid: it has no format 'candid-certificate'.")

@@ -27,11 +27,16 @@ NEVER = np.iinfo(np.int64).max
 class ChoiceData:
     """What decisions teach: the features of their candidates as they were, and which candidate was right.
 
-    Attributes:
-        table: (p, K) features of all candidates of the decided examples, one after the other.
-        labels: (p,) their classes.
-        sizes: (m,) how many candidates each of these examples has; they sum to p.
-        chosen: (m,) which of the p was right.
+    Attributes
+    ----------
+    table
+        (p, K) features of all candidates of the decided examples, one after the other.
+    labels
+        (p,) their classes.
+    sizes
+        (m,) how many candidates each of these examples has; they sum to p.
+    chosen
+        (m,) which of the p was right.
     """
 
     features: tuple[str, ...]
@@ -48,15 +53,24 @@ class ChoiceData:
 class Decided:
     """Decisions over n examples.
 
-    Args:
-        sets: the candidate sets as the run has them; they stay as they are, whatever is struck out.
-        rows: (m,) decided examples, in the order in which they were decided, each once.
-        labels: (m,) class index decided for each; `OUTSIDE` (−1), or a label that is no candidate, for "none of these".
-        eliminated: (nnz,) bool, True on candidates that a reviewer ruled out; None for none.
+    Parameters
+    ----------
+    sets
+        The candidate sets as the run has them; they stay as they are, whatever is struck out.
+    rows
+        (m,) decided examples, in the order in which they were decided, each once.
+    labels
+        (m,) class index decided for each; `OUTSIDE` (−1), or a label that is no candidate, for "none of these".
+    eliminated
+        (nnz,) bool, True on candidates that a reviewer ruled out; None for none.
 
-    Raises:
-        UserError: a row that does not exist or occurs twice, a label that is no class, arrays that do not fit.
+    Raises
+    ------
+    UserError
+        a row that does not exist or occurs twice, a label that is no class, arrays that do not fit.
 
+    Examples
+    --------
     >>> sets = CandidateSets.from_lists([[0, 2], [1, 2], [0, 1]], n_classes=3)
     >>> decided = Decided.of(sets, {2: 1, 0: 2})
     >>> decided.is_decided.tolist(), decided.turn[[2, 0]].tolist(), decided.positions.tolist()
@@ -97,9 +111,12 @@ class Decided:
     ) -> Decided:
         """From a mapping row → label, in the order in which they were decided.
 
-        Args:
-            decisions: a dict keeps the order; None for none yet.
-            eliminated: (nnz,) marks, or pairs (row, label); a pair that is no candidate is passed over.
+        Parameters
+        ----------
+        decisions
+            a dict keeps the order; None for none yet.
+        eliminated
+            (nnz,) marks, or pairs (row, label); a pair that is no candidate is passed over.
         """
         known = dict(decisions or {})
         marks: npt.NDArray[np.bool_] | None = None

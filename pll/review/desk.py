@@ -43,17 +43,25 @@ class CandidateOption:
 class Assignment:
     """An example assigned to a reviewer.
 
-    Attributes:
-        row, example: its place among the training examples, and its id.
-        token: goes with the decision, so that it is stored once however often it is sent. "" where the example can
-            only be looked at, and not be decided by this reviewer.
-        choices: the candidates, the largest weight first.
-        identified, confidence: the model's label and its weight.
-        queue, position: the queue it came from ("control", "focus", "batch", "" where it was opened directly), and its
-            place there.
-        is_control: must not be shown to reviewers.
-        outcome: what people have decided about it so far.
-        mine: this reviewer's own label, where they have decided before.
+    Attributes
+    ----------
+    row, example
+        Its place among the training examples, and its id.
+    token
+        Goes with the decision, so that it is stored once however often it is sent. "" where the example can only be
+        looked at, and not be decided by this reviewer.
+    choices
+        The candidates, the largest weight first.
+    identified, confidence
+        The model's label and its weight.
+    queue, position
+        The queue it came from ("control", "focus", "batch", "" where it was opened directly), and its place there.
+    is_control
+        Must not be shown to reviewers.
+    outcome
+        What people have decided about it so far.
+    mine
+        This reviewer's own label, where they have decided before.
     """
 
     row: int
@@ -73,11 +81,16 @@ class Assignment:
 class DecisionResult:
     """Result of sending a decision or an undo.
 
-    Attributes:
-        stored: whether it was stored now; False where it had been stored before, or was refused.
-        event: the event; None where it was refused.
-        next: the next example; None where none is left.
-        notice: message for the reviewer; "" for none.
+    Attributes
+    ----------
+    stored
+        Whether it was stored now; False where it had been stored before, or was refused.
+    event
+        The event; None where it was refused.
+    next
+        The next example; None where none is left.
+    notice
+        Message for the reviewer; "" for none.
     """
 
     stored: bool
@@ -91,10 +104,14 @@ def assignment_of(
 ) -> Assignment:
     """Return what the page shows of a claimed example.
 
-    Args:
-        root: the first run's labels; its candidates can be chosen also where a retrained run has ruled them out.
-        current: the labels under review. shown: the label of this example and its confidence, as they are now.
-        outcome: what people have decided about the example so far.
+    Parameters
+    ----------
+    root
+        The first run's labels; its candidates can be chosen also where a retrained run has ruled them out.
+    current
+        The labels under review. shown: the label of this example and its confidence, as they are now.
+    outcome
+        What people have decided about the example so far.
     """
     row = claim.row
     weights = current.weights_of(row)
@@ -123,16 +140,24 @@ def new_token() -> str:
 class Desk:
     """A reviewer at work. Safe to share between threads.
 
-    Args:
-        review: the review.
-        reviewer: the name under which decisions are stored.
-        verified: whether the name was verified by a login (OpenID Connect).
+    Parameters
+    ----------
+    review
+        The review.
+    reviewer
+        The name under which decisions are stored.
+    verified
+        Whether the name was verified by a login (OpenID Connect).
 
-    Attributes:
-        skipped: rows that were put off; they come again once all else is done.
+    Attributes
+    ----------
+    skipped
+        Rows that were put off; they come again once all else is done.
 
-    Raises:
-        UserError: a name that is empty or too long.
+    Raises
+    ------
+    UserError
+        a name that is empty or too long.
     """
 
     def __init__(self, review: ReviewSession, reviewer: str, *, verified: bool = False) -> None:
@@ -202,19 +227,30 @@ class Desk:
     ) -> DecisionResult:
         """Store a decision and assign the next example, in one transaction.
 
-        Args:
-            given: returned by `next`, `show` or `undo`.
-            kind: `pick`, `other` (a class outside the candidates, or a new one), `none`, `unsure`, `eliminate`, `skip`.
-            label: with `pick`, `other` and `eliminate`: the name of a class.
-            seconds: time spent.
-            blind: whether the model's weights were hidden.
-            stay: with `eliminate`, keep the example: `next` is then the same one.
+        Parameters
+        ----------
+        given
+            Returned by `next`, `show` or `undo`.
+        kind
+            `pick`, `other` (a class outside the candidates, or a new one), `none`, `unsure`, `eliminate`, `skip`.
+        label
+            With `pick`, `other` and `eliminate`: the name of a class.
+        seconds
+            Time spent.
+        blind
+            Whether the model's weights were hidden.
+        stay
+            With `eliminate`, keep the example: `next` is then the same one.
 
-        Returns:
+        Returns
+        -------
+        DecisionResult
             See `DecisionResult`. A decision that is sent again is not stored again.
 
-        Raises:
-            UserError: a kind or label that does not exist, or the database cannot be written to: nothing is stored.
+        Raises
+        ------
+        UserError
+            a kind or label that does not exist, or the database cannot be written to: nothing is stored.
         """
         check_kind(kind, label)
         if kind in ("settle", "undo", "accept", "keep"):
@@ -242,10 +278,14 @@ class Desk:
 
         A decision of a batch takes the whole batch with it.
 
-        Args:
-            token: of the (first) undo, so that it is stored once however often it is sent.
+        Parameters
+        ----------
+        token
+            Of the (first) undo, so that it is stored once however often it is sent.
 
-        Returns:
+        Returns
+        -------
+        DecisionResult
             `event` is the (last) undo; `next` the example, assigned again; not stored where there is nothing to undo.
         """
         with self.review.writing() as t:
@@ -453,8 +493,10 @@ class Desk:
     def _assigned_or_next(self, t: Transaction, without: int | None = None) -> Assignment | None:
         """Return what is assigned (batches apart), else the next example; None where none is left.
 
-        Args:
-            without: an example that has just been decided.
+        Parameters
+        ----------
+        without
+            An example that has just been decided.
         """
         now = self.review.clock()
         for claim in t.claims():

@@ -22,6 +22,8 @@ FILE = "draws.jsonl"
 def labels_key(ids: Sequence[str] | npt.NDArray[np.str_], labels: Sequence[str] | npt.NDArray[np.str_]) -> str:
     """SHA-256 (hex) of ids and labels; the order of rows does not matter.
 
+    Examples
+    --------
     >>> labels_key(["a", "b"], ["cat", "dog"]) == labels_key(["b", "a"], ["dog", "cat"])
     True
     """
@@ -34,8 +36,10 @@ def labels_key(ids: Sequence[str] | npt.NDArray[np.str_], labels: Sequence[str] 
 def earlier_draws(keys: Collection[str]) -> list[str]:
     """Hashes of the draws made of the labels with one of these keys, the oldest first; [] where none is known.
 
-    Args:
-        keys: of `labels_key`; files of before say the fingerprint of a `LabelTable` instead.
+    Parameters
+    ----------
+    keys
+        Of `labels_key`; files of before say the fingerprint of a `LabelTable` instead.
     """
     found: dict[str, None] = {}
     with suppress(OSError):
@@ -50,8 +54,10 @@ def earlier_draws(keys: Collection[str]) -> list[str]:
 def remember_draw(keys: Collection[str], draw_hash: str, where: str) -> None:
     """Add a draw. A home that cannot be written to is no reason to fail: the promise itself does not need it.
 
-    Args:
-        where: "desk" or "plan".
+    Parameters
+    ----------
+    where
+        "desk" or "plan".
     """
     if draw_hash in earlier_draws(keys):
         return

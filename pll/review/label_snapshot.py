@@ -25,12 +25,18 @@ from pll.weights import Sharpness, Weights, sharpness
 class LabelSnapshot:
     """A run's result, as far as a review needs it.
 
-    Args:
-        run: its id.
-        ids: (n,) text, the examples.
-        candidates: n candidate sets, as the run was given them.
-        weights: (nnz,) float32, its final label weights.
-        follows: they follow the decisions (`pll.review.follow`).
+    Parameters
+    ----------
+    run
+        Its id.
+    ids
+        (n,) text, the examples.
+    candidates
+        n candidate sets, as the run was given them.
+    weights
+        (nnz,) float32, its final label weights.
+    follows
+        They follow the decisions (`pll.review.follow`).
     """
 
     run: str
@@ -87,8 +93,10 @@ class LabelSnapshot:
 def new_round(number: int, snapshot: LabelSnapshot, at: datetime, opened: Opened | None = None) -> RoundRecord:
     """Return the record that the labels of a snapshot are under review from now on.
 
-    Args:
-        opened: how they came under review, and by whom.
+    Parameters
+    ----------
+    opened
+        How they came under review, and by whom.
     """
     return RoundRecord(number, snapshot.run, snapshot.fingerprint, at, opened or Opened())
 
@@ -96,8 +104,10 @@ def new_round(number: int, snapshot: LabelSnapshot, at: datetime, opened: Opened
 def snapshot_of(run: Run) -> LabelSnapshot:
     """Return the labels of a run that has a result.
 
-    Raises:
-        UserError: it has none yet, or its data is gone.
+    Raises
+    ------
+    UserError
+        It has none yet, or its data is gone.
     """
     check_has_result(run.folder)
     train = run.parts().train

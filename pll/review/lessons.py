@@ -31,12 +31,18 @@ LONGEST_TEXT = 500
 class Guess:
     """What a student guessed.
 
-    Attributes:
-        student: random id of one student's tab.
-        name: what they call themselves; "" for nothing.
-        idea: the screen with the question.
-        question, choice, answer: the question, the chosen answer and the right one, as texts.
-        at: when, UTC.
+    Attributes
+    ----------
+    student
+        Random id of one student's tab.
+    name
+        What they call themselves; "" for nothing.
+    idea
+        The screen with the question.
+    question, choice, answer
+        The question, the chosen answer and the right one, as texts.
+    at
+        When, UTC.
     """
 
     student: str
@@ -56,6 +62,8 @@ class Guess:
 class Lessons:
     """The lessons of a database. Safe to share between threads.
 
+    Examples
+    --------
     >>> from tempfile import mkdtemp
     >>> from pathlib import Path
     >>> lessons = Lessons(Database(Path(mkdtemp()) / "reviews.sqlite3"))
@@ -71,8 +79,10 @@ class Lessons:
     def share(self, owner: str) -> tuple[str, str]:
         """Store a new lesson; return its id, for students, and its key, for the teacher.
 
-        Args:
-            owner: id of the person; "" without a login.
+        Parameters
+        ----------
+        owner
+            Id of the person; "" without a login.
         """
         lesson, key = secrets.token_urlsafe(9), secrets.token_urlsafe(24)
         values = {"id": lesson, "key_hash": _hashed(key), "owner": owner, "shared_at": now()}
@@ -89,12 +99,17 @@ class Lessons:
     def of_key(self, key: str, owner: str) -> str:
         """Return the id of the lesson of a teacher's key.
 
-        Args:
-            key: as `share` gave it.
-            owner: id of the requesting person; "" without a login.
+        Parameters
+        ----------
+        key
+            As `share` gave it.
+        owner
+            Id of the requesting person; "" without a login.
 
-        Raises:
-            UserError: there is none, or it is another teacher's.
+        Raises
+        ------
+        UserError
+            There is none, or it is another teacher's.
         """
         query = sa.select(tables.lesson.c.id, tables.lesson.c.owner).where(tables.lesson.c.key_hash == _hashed(key))
         with self.database.read() as connection:
@@ -106,8 +121,10 @@ class Lessons:
     def add(self, lesson: str, student: str, name: str, idea: str, question: str, choice: str, answer: str) -> None:
         """Store a guess.
 
-        Raises:
-            UserError: the lesson has been deleted, or is full.
+        Raises
+        ------
+        UserError
+            The lesson has been deleted, or is full.
         """
         texts = {"name": name[:LONGEST_NAME], "idea": idea[:40], "question": question, "choice": choice}
         kept = {field: _storable(text)[:LONGEST_TEXT] for field, text in (texts | {"answer": answer}).items()}

@@ -60,11 +60,16 @@ Flat = npt.NDArray[np.floating[Any]]
 class Logit:
     """What was learnt.
 
-    Attributes:
-        features: names of the features there were, a selection of `START`.
-        theta: a weight for each.
-        bias: (c,) how much likelier a class is than the features say.
-        decisions: how many it was learnt from.
+    Attributes
+    ----------
+    features
+        Names of the features there were, a selection of `START`.
+    theta
+        a weight for each.
+    bias
+        (c,) how much likelier a class is than the features say.
+    decisions
+        How many it was learnt from.
     """
 
     features: tuple[str, ...]
@@ -78,10 +83,14 @@ def propose(signals: ReviewSignals, decided: Decided, logit: Logit | None = None
 
     An example decided as "none of these" keeps p as the model has it; nothing here is right for it.
 
-    Args:
-        signals: of the run.
-        decided: what people decided; decisions that judge the certificate are to be left out by the caller.
-        logit: what to use, by default `fit`.
+    Parameters
+    ----------
+    signals
+        Of the run.
+    decided
+        What people decided; decisions that judge the certificate are to be left out by the caller.
+    logit
+        What to use, by default `fit`.
     """
     parts = features_now(signals, decided)
     learnt = _fitted(signals, decided, parts, RIDGE) if logit is None else logit
@@ -113,8 +122,10 @@ def choice_data(signals: ReviewSignals, decided: Decided, parts: dict[str, Flat]
 
     "None of these" and sets of one label are left out.
 
-    Args:
-        parts: of `features_now`.
+    Parameters
+    ----------
+    parts
+        Of `features_now`.
     """
     sets = signals.sets
     usable = np.flatnonzero((decided.positions >= 0) & (sets.sizes[decided.rows] > 1))
@@ -167,9 +178,12 @@ def log_of(weights: Flat) -> npt.NDArray[np.float32]:
 def softmax(scores: Flat, starts: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]) -> Floats:
     """Return the (nnz,) softmax of scores within consecutive groups; −∞ becomes 0.
 
-    Args:
-        scores: (nnz,).
-        starts, sizes: (n,) start and length of each group.
+    Parameters
+    ----------
+    scores
+        (nnz,).
+    starts, sizes
+        (n,) start and length of each group.
     """
     top = np.maximum.reduceat(scores, starts)
     raised = np.exp((scores - np.repeat(top, sizes)).astype(np.float64))

@@ -24,11 +24,15 @@ LOCK = 0x43414E444944  # "CANDID"; any number that no other program uses
 def migrate(engine: Engine, to: str = "head") -> None:
     """Upgrade to a version of the tables; nothing happens where the database has it.
 
-    Args:
-        to: a revision of `migrations/versions`, or "head" for the latest.
+    Parameters
+    ----------
+    to
+        a revision of `migrations/versions`, or "head" for the latest.
 
-    Raises:
-        UserError: the database was made by another version of Candid.
+    Raises
+    ------
+    UserError
+        The database was made by another version of Candid.
     """
     logging.getLogger("alembic").setLevel(logging.WARNING)
     config = Config()

@@ -124,11 +124,16 @@ def agreement(
 ) -> float:
     """How often examples and their neighbours have the same label, by the label weights: mean of Σ_j w_ij w_kj.
 
-    Args:
-        neighbours: (r, k) of the r examples `rows`.
-        weights: (nnz,).
+    Parameters
+    ----------
+    neighbours
+        (r, k) of the r examples `rows`.
+    weights
+        (nnz,).
 
-    Returns:
+    Returns
+    -------
+    float
         In [0, 1].
     """
     matrix = scipy.sparse.csr_array(
@@ -166,9 +171,12 @@ class Neighbourhood:
 
     Memory is 4 k bytes for each candidate of each example: 15 MB for 60,000 × 6.4 and k = 10.
 
-    Args:
-        neighbours: (n, k) rows.
-        sets: the candidate sets.
+    Parameters
+    ----------
+    neighbours
+        (n, k) rows.
+    sets
+        The candidate sets.
     """
 
     def __init__(self, neighbours: Neighbours, sets: CandidateSets) -> None:
@@ -180,6 +188,8 @@ class Neighbourhood:
     def means(self, weights: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float32]:
         """Return (nnz,) means over the neighbours of their `weights` (nnz,) of the same label, not normalised.
 
+        Examples
+        --------
         >>> sets = CandidateSets.from_lists([[0, 1], [0, 2], [1, 2]], n_classes=3)
         >>> three = Neighbourhood(np.array([[1, 2], [0, 2], [0, 1]], dtype=np.int32), sets)
         >>> three.means(np.array([0.5, 0.5, 1.0, 0.0, 0.25, 0.75])).tolist()
@@ -203,12 +213,18 @@ class Neighbourhood:
     ) -> list[npt.NDArray[np.float32]]:
         """`means` of some entries only, where some neighbours are read from another version of the weights.
 
-        Args:
-            positions: (p,) entries.
-            versions: pairs of (nnz,) label weights: what is read as a rule, and instead of neighbours that are marked.
-            swapped: from the (p,) rows of one neighbour each to (p,) marks.
+        Parameters
+        ----------
+        positions
+            (p,) entries.
+        versions
+            Pairs of (nnz,) label weights: what is read as a rule, and instead of neighbours that are marked.
+        swapped
+            From the (p,) rows of one neighbour each to (p,) marks.
 
-        Returns:
+        Returns
+        -------
+        list[npt.NDArray[np.float32]]
             (p,) means for each pair.
         """
         # One behind the other, so that a neighbour that is marked is read so much farther on.

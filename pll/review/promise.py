@@ -47,12 +47,18 @@ Answers = npt.NDArray[np.int8]
 class DatasetPlan:
     """How many controls to draw, and how many of them may be wrong among the accepted labels.
 
-    Attributes:
-        n: labels.
-        error: ε, the share of them that may be wrong, in (0, 1).
-        level: 1 − α.
-        controls: K.
-        tolerated: c, wrong controls that the accepted labels may hold.
+    Attributes
+    ----------
+    n
+        Labels.
+    error
+        ε, the share of them that may be wrong, in (0, 1).
+    level
+        1 − α.
+    controls
+        K.
+    tolerated
+        c, wrong controls that the accepted labels may hold.
     """
 
     n: int
@@ -78,15 +84,24 @@ def plan_dataset(n: int, error: float, level: float = LEVEL, *, controls: int | 
     For each c the smallest K that is valid; of these pairs the one with the largest (1 − K/n) · √((c + ½) n / K), which
     weighs the labels accepted unseen against the precision of the cut.
 
-    Args:
-        n: number of labels, at least 1.
-        error: ε in (0, 1).
-        level: 1 − α in (0, 1).
-        controls: K, where it is given; c is then the largest valid.
+    Parameters
+    ----------
+    n
+        Number of labels, at least 1.
+    error
+        ε in (0, 1).
+    level
+        1 − α in (0, 1).
+    controls
+        K, where it is given; c is then the largest valid.
 
-    Raises:
-        UserError: numbers out of range, or too few controls to accept anything.
+    Raises
+    ------
+    UserError
+        Numbers out of range, or too few controls to accept anything.
 
+    Examples
+    --------
     >>> plan = plan_dataset(2299, 0.05)
     >>> plan.tolerated, plan.controls, round(plan.attained, 4)
     (17, 426, 0.0499)
@@ -135,13 +150,20 @@ def _planned(n: int, error: float, level: float, controls: int | None) -> Datase
 def log_risk(n: int, allowed: int, controls: npt.ArrayLike, tolerated: int) -> Floats:
     """Return log Pr(at most c of A + 1 + c given labels are controls).
 
-    Args:
-        n: number of labels.
-        allowed: A, wrong labels that the promise allows.
-        controls: K, one or (k,) numbers of controls.
-        tolerated: c, wrong controls among the accepted.
+    Parameters
+    ----------
+    n
+        Number of labels.
+    allowed
+        A, wrong labels that the promise allows.
+    controls
+        K, one or (k,) numbers of controls.
+    tolerated
+        c, wrong controls among the accepted.
 
-    Returns:
+    Returns
+    -------
+    Floats
         float64 of the shape of `controls`.
     """
     k = np.asarray(controls, dtype=np.float64)[..., None]
@@ -230,8 +252,10 @@ def allowed_wrong(population: int, max_error: float) -> int:
 def how_many(n: int, share: float) -> int:
     """Controls that a share of n rows comes to, at least one.
 
-    Raises:
-        UserError: no rows, or a share outside (0, 1].
+    Raises
+    ------
+    UserError
+        No rows, or a share outside (0, 1].
     """
     if n < 1:
         raise UserError("There are no labelled examples to draw controls from.")
@@ -249,6 +273,8 @@ def hash_keys(seed: int, purpose: str, ids: Sequence[str] | npt.NDArray[np.str_]
     They depend on nothing else, such as the order of rows or the version of a library, and keys of two purposes are two
     independent streams.
 
+    Examples
+    --------
     >>> hash_keys(1, "draw", ["a"]).tolist()
     [3243511289833509501]
     """
@@ -264,11 +290,16 @@ def hash_keys(seed: int, purpose: str, ids: Sequence[str] | npt.NDArray[np.str_]
 def draw_dataset_controls(plan: DatasetPlan, seed: int, ids: Sequence[str] | npt.NDArray[np.str_]) -> Ints:
     """Rows to be checked, in the random order in which they are to be answered.
 
-    Args:
-        seed: of the draw; it must not be chosen by what it draws.
-        ids: (n,) text, unique.
+    Parameters
+    ----------
+    seed
+        Of the draw; it must not be chosen by what it draws.
+    ids
+        (n,) text, unique.
 
-    Returns:
+    Returns
+    -------
+    Ints
         (K,) int64.
     """
     keys = hash_keys(seed, "draw", ids)
@@ -293,12 +324,18 @@ def commitment(seed: int, fingerprint: str, plan: DatasetPlan) -> str:
 class Cut:
     """Where acceptance ends.
 
-    Attributes:
-        accepted: labels ahead of the (c+1)-th wrong control, the controls among them included.
-        unseen: those of them accepted unseen.
-        wrong_inside: wrong controls among the accepted.
-        waiting: (k,) rows of controls among the accepted that are not answered yet.
-        left: (m,) rows that are not accepted: people look at all of them. The least sure first.
+    Attributes
+    ----------
+    accepted
+        Labels ahead of the (c+1)-th wrong control, the controls among them included.
+    unseen
+        Those of them accepted unseen.
+    wrong_inside
+        Wrong controls among the accepted.
+    waiting
+        (k,) rows of controls among the accepted that are not answered yet.
+    left
+        (m,) rows that are not accepted: people look at all of them. The least sure first.
     """
 
     accepted: int
@@ -313,10 +350,14 @@ def cut_of(order: Ints, controls: Ints, answers: Answers, tolerated: int) -> Cut
 
     An unanswered control is taken for right here: nothing is certified while the accepted part holds one (`waiting`).
 
-    Args:
-        order: (n,) rows, the surest first.
-        controls: (K,) rows.
-        answers: (K,) `RIGHT`, `WRONG` or `UNANSWERED`, aligned with `controls`.
+    Parameters
+    ----------
+    order
+        (n,) rows, the surest first.
+    controls
+        (K,) rows.
+    answers
+        (K,) `RIGHT`, `WRONG` or `UNANSWERED`, aligned with `controls`.
     """
     n = len(order)
     place = np.empty(n, dtype=np.int64)

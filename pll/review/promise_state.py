@@ -68,9 +68,12 @@ class PromiseStatus:
 class Certified:
     """A certificate of all labels, and these labels.
 
-    Attributes:
-        document: the certificate, as plain JSON values.
-        final: final.csv as a table.
+    Attributes
+    ----------
+    document
+        The certificate, as plain JSON values.
+    final
+        Final.csv as a table.
     """
 
     document: dict[str, Any]
@@ -316,10 +319,13 @@ class PromiseInForce:
 class MissRate:
     """How many candidate sets miss the right label, by the controls answered so far.
 
-    Attributes:
-        answered: controls, in the order drawn; of `missing` the set misses the label given, `unknown` were unsure or
-            are in conflict.
-        low, high: exact 95 % interval of the share of all sets; it holds whatever the unknown ones are.
+    Attributes
+    ----------
+    answered
+        Controls, in the order drawn; of `missing` the set misses the label given, `unknown` were unsure or are in
+        conflict.
+    low, high
+        Exact 95 % interval of the share of all sets; it holds whatever the unknown ones are.
     """
 
     answered: int
@@ -334,10 +340,14 @@ def miss_rate_of(
 ) -> MissRate | None:
     """The share of candidate sets that miss the right label; None where no control is answered: nothing else tells it.
 
-    Args:
-        controls: (K,) rows, in the order drawn.
-        sets: of the data, without labels that a method added.
-        asked: (n,) how many reviewers are to answer each example.
+    Parameters
+    ----------
+    controls
+        (K,) rows, in the order drawn.
+    sets
+        Of the data, without labels that a method added.
+    asked
+        (n,) how many reviewers are to answer each example.
     """
     answered = missing = unknown = 0
     for row in controls.tolist():

@@ -52,14 +52,22 @@ def rank(
 class QueueFilter:
     """Conditions that must all hold; by default only that it is undecided.
 
-    Args:
-        classes: the identified label is one of these class indices; empty for any.
-        pair: both classes are candidates, and one of them is the identified label: what is confused with what.
-        annotator: index of a person who annotated the example; None for any.
-        against: with `annotator`, only where that person did not name the identified label.
-        undecided: leave out what is decided.
-        rows: only these examples; None for any.
-        chosen: what these are, in words.
+    Parameters
+    ----------
+    classes
+        The identified label is one of these class indices; empty for any.
+    pair
+        Both classes are candidates, and one of them is the identified label: what is confused with what.
+    annotator
+        Index of a person who annotated the example; None for any.
+    against
+        With `annotator`, only where that person did not name the identified label.
+    undecided
+        Leave out what is decided.
+    rows
+        Only these examples; None for any.
+    chosen
+        What these are, in words.
     """
 
     classes: tuple[int, ...] = ()
@@ -78,11 +86,15 @@ class QueueFilter:
     ) -> npt.NDArray[np.bool_]:
         """(n,) bool, True on the examples to be shown.
 
-        Args:
-            annotations: who said what; needed to filter by annotator.
+        Parameters
+        ----------
+        annotations
+            Who said what; needed to filter by annotator.
 
-        Raises:
-            UserError: a class, annotator or row that does not exist, a pair of one class, no annotations to filter by.
+        Raises
+        ------
+        UserError
+            a class, annotator or row that does not exist, a pair of one class, no annotations to filter by.
         """
         sets, identified = signals.sets, signals.sharp.identified
         keep = np.ones(len(sets), dtype=np.bool_)

@@ -36,12 +36,17 @@ AT_LEAST = 5
 class QueueManager:
     """One for each review and process. Safe to share between threads.
 
-    Args:
-        review: the review.
-        runs: where its runs are found, and where retrained ones are made.
+    Parameters
+    ----------
+    review
+        The review.
+    runs
+        Where its runs are found, and where retrained ones are made.
 
-    Attributes:
-        teacher: teaches the runs what was decided.
+    Attributes
+    ----------
+    teacher
+        Teaches the runs what was decided.
     """
 
     def __init__(self, review: ReviewSession, runs: RunRegistry) -> None:
@@ -124,8 +129,10 @@ class QueueManager:
     def learnt(self) -> bool:
         """Put a retrained model that has finished in the place of the present one; whether that was done now.
 
-        Raises:
-            UserError: its result cannot be read.
+        Raises
+        ------
+        UserError
+            Its result cannot be read.
         """
         if not self.teacher.poll():
             return False
@@ -141,8 +148,10 @@ class QueueManager:
     def look_alikes(self, row: int, free: npt.NDArray[np.bool_], most: int) -> npt.NDArray[np.int64]:
         """(≤ most,) examples with the identified label of `row`, the nearest to it first, `row` itself leading.
 
-        Args:
-            free: (n,) bool, which may be given out.
+        Parameters
+        ----------
+        free
+            (n,) bool, which may be given out.
         """
         identified = self.review.current.sharp.identified
         same = np.flatnonzero(free & (identified == identified[row]))

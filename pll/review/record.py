@@ -27,13 +27,18 @@ from pll.runs.run_data import load_parts, vote_sets_of
 class Record:
     """What is stored of a review.
 
-    Attributes:
-        review: its settings.
-        state: present state of the examples.
-        rounds: the labels that came under review.
-        promises: about all labels, in the order in which they were made; frozen: labels and
-            confidences of the last.
-        last_hash: of the last decision, for the certificate.
+    Attributes
+    ----------
+    review
+        Its settings.
+    state
+        Present state of the examples.
+    rounds
+        The labels that came under review.
+    promises
+        About all labels, in the order in which they were made; frozen: labels and confidences of the last.
+    last_hash
+        Of the last decision, for the certificate.
     """
 
     review: ReviewRecord
@@ -56,8 +61,10 @@ class Record:
     def labels(self, own: LabelSnapshot, folder: RunFolder, data: PartialLabelDataset) -> LabelSnapshot:
         """The labels of a run of this review as the decisions leave them.
 
-        Args:
-            own: labels of the run. folder: of the run. data: its examples.
+        Parameters
+        ----------
+        own
+            Labels of the run. folder: of the run. data: its examples.
         """
         decided = teaching_decisions(self.state, own.candidates)
         signals = ReviewSignals.of_run(folder, data)
@@ -66,9 +73,12 @@ class Record:
     def certified(self, run: str, data: PartialLabelDataset, name: str = "") -> Certified | None:
         """The certificate of all labels of a run of this review; None where none was promised, or not yet earned.
 
-        Args:
-            data: its examples.
-            name: of the data, in the certificate.
+        Parameters
+        ----------
+        data
+            Its examples.
+        name
+            Of the data, in the certificate.
         """
         if self.frozen is None or self.promises[-1].run != run:
             return None
@@ -104,12 +114,17 @@ def decisions_of(state: ReviewState) -> dict[int, Decision]:
 def record_of(folder: RunFolder, sets: CandidateSets | None = None) -> Record | None:
     """Return the review of a run; None without any answer.
 
-    Args:
-        folder: of the run, or of one that was taught in the same review.
-        sets: the candidate sets of the review's first run; None reads them again.
+    Parameters
+    ----------
+    folder
+        Of the run, or of one that was taught in the same review.
+    sets
+        The candidate sets of the review's first run; None reads them again.
 
-    Raises:
-        UserError: the database cannot be read, or the run's data is gone.
+    Raises
+    ------
+    UserError
+        The database cannot be read, or the run's data is gone.
     """
     store = _existing()
     if store is None:
@@ -138,8 +153,10 @@ def record_of(folder: RunFolder, sets: CandidateSets | None = None) -> Record | 
 def missing_review(folder: RunFolder) -> list[str]:
     """Return a note where a run was opened in Review and the database holds no review of it: another one may.
 
-    Raises:
-        UserError: the database cannot be read.
+    Raises
+    ------
+    UserError
+        The database cannot be read.
     """
     if not (folder.path / "review").is_dir():
         return []

@@ -43,9 +43,12 @@ Flags = npt.NDArray[np.bool_]
 class PoolFeatures:
     """What the models see of each row: fixed before the review, nothing of it an answer.
 
-    Attributes:
-        order: (n,) rows, the surest first (`pll.review.promise.dataset_order`).
-        models: (n, d) columns of each model; their log-odds are added.
+    Attributes
+    ----------
+    order
+        (n,) rows, the surest first (`pll.review.promise.dataset_order`).
+    models
+        (n, d) columns of each model; their log-odds are added.
     """
 
     order: Ints
@@ -56,8 +59,10 @@ class PoolFeatures:
 class RowInputs:
     """What is known of the rows beside labels and confidences, none of it an answer of the review.
 
-    Attributes:
-        features: (n, …) numbers. texts: (n,). votes: (n, m) class indices, −1 for none. None where there are none.
+    Attributes
+    ----------
+    features
+        (n, …) numbers. texts: (n,). votes: (n, m) class indices, −1 for none. None where there are none.
     """
 
     features: npt.NDArray[np.float32] | None = None
@@ -98,15 +103,24 @@ def pool_features(
 ) -> PoolFeatures:
     """Prepare rows for `rank_pool`.
 
-    Args:
-        order: (n,) rows, the surest first.
-        confidence: (n,) of the identified labels.
-        labels: (n,) identified labels.
-        features: (n, …) numbers, where there are any.
-        texts: (n,) texts, where there are any.
-        votes: (n, m) class indices, −1 for none, where several people or models said something.
+    Parameters
+    ----------
+    order
+        (n,) rows, the surest first.
+    confidence
+        (n,) of the identified labels.
+    labels
+        (n,) identified labels.
+    features
+        (n, …) numbers, where there are any.
+    texts
+        (n,) texts, where there are any.
+    votes
+        (n, m) class indices, −1 for none, where several people or models said something.
 
-    Returns:
+    Returns
+    -------
+    PoolFeatures
         Columns of one model (confidence, labels, how many different labels were voted), and, where there are features
         or texts, of a second one that has their principal components too.
     """
@@ -136,11 +150,16 @@ def pool_features(
 def rank_pool(rows: PoolFeatures, left: Ints, wrong: Flags) -> Ints:
     """The rows still in the pool, the one that should leave next first.
 
-    Args:
-        left: (k,) rows that have left the pool, in any order.
-        wrong: (k,) bool, whether people found their labels wrong; unsure is wrong.
+    Parameters
+    ----------
+    left
+        (k,) rows that have left the pool, in any order.
+    wrong
+        (k,) bool, whether people found their labels wrong; unsure is wrong.
 
-    Returns:
+    Returns
+    -------
+    Ints
         (n − k,) int64. By confidence until right and wrong ones have left.
     """
     n = len(rows.order)
@@ -157,14 +176,21 @@ def rank_pool(rows: PoolFeatures, left: Ints, wrong: Flags) -> Ints:
 class Pool:
     """The rows that have left, and which should be looked at next; updated as answers come in.
 
-    Args:
-        rows: of `pool_features`.
-        controls: (K,) rows of the draw.
-        tolerated: c.
+    Parameters
+    ----------
+    rows
+        Of `pool_features`.
+    controls
+        (K,) rows of the draw.
+    tolerated
+        c.
 
-    Attributes:
-        left: rows that have left, in their order.
-        done: at most c wrong controls are inside: what is inside is accepted.
+    Attributes
+    ----------
+    left
+        Rows that have left, in their order.
+    done
+        At most c wrong controls are inside: what is inside is accepted.
     """
 
     def __init__(self, rows: PoolFeatures, controls: Ints, tolerated: int) -> None:
@@ -180,9 +206,11 @@ class Pool:
 
         The order is computed again only after fixed numbers of rows have left, from their answers alone.
 
-        Args:
-            answers: (n,) of all rows: 1 label right, 0 wrong (or unsure), −1 no answer. An unanswered control
-                inside counts as wrong.
+        Parameters
+        ----------
+        answers
+            (n,) of all rows: 1 label right, 0 wrong (or unsure), −1 no answer. An unanswered control inside counts as
+            wrong.
         """
         n = len(self._rows.order)
         suspect = np.zeros(n, dtype=np.bool_)

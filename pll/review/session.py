@@ -49,11 +49,16 @@ LONGEST = 3
 class Settings:
     """How a review is begun; all of it can be changed later (`ReviewSession.configure`).
 
-    Attributes:
-        overlap: reviewers per example, on `overlap_share` of the examples; one on the others.
-        overlap_share: in [0, 1].
-        hold: seconds without a sign of the reviewer until an assigned example is released.
-        begun_by, verified: who begins it, and whether that name was verified.
+    Attributes
+    ----------
+    overlap
+        Reviewers per example, on `overlap_share` of the examples; one on the others.
+    overlap_share
+        In [0, 1].
+    hold
+        Seconds without a sign of the reviewer until an assigned example is released.
+    begun_by, verified
+        Who begins it, and whether that name was verified.
     """
 
     overlap: int = 1
@@ -76,23 +81,37 @@ def check_settings(settings: Settings) -> None:
 class ReviewSession:
     """See the top of this file. Safe to share between threads.
 
-    Args:
-        review_id: under which decisions are kept.
-        snapshot: the labels of the first run.
-        store: where decisions are kept.
-        settings: used where the review does not exist yet (but for `hold`).
-        load: gives the snapshot of a retrained run; needed where there is one.
-        read_data: gives the examples of a run; needed for promises that are re-ranked by features.
-        clock: for tests.
+    Parameters
+    ----------
+    review_id
+        Under which decisions are kept.
+    snapshot
+        The labels of the first run.
+    store
+        Where decisions are kept.
+    settings
+        Used where the review does not exist yet (but for `hold`).
+    load
+        Gives the snapshot of a retrained run; needed where there is one.
+    read_data
+        Gives the examples of a run; needed for promises that are re-ranked by features.
+    clock
+        For tests.
 
-    Attributes:
-        root: the first run's labels; own: those of the latest run; current: the same as the decisions leave them;
-            previous: those of the run that was retrained, if any.
-        record: overlap and goal; round: the labels under review; state: what people have decided.
-        asked: (n,) int64, how many reviewers are to answer each example.
+    Attributes
+    ----------
+    root
+        The first run's labels; own: those of the latest run; current: the same as the decisions leave them; previous:
+        those of the run that was retrained, if any.
+    record
+        Overlap and goal; round: the labels under review; state: what people have decided.
+    asked
+        (n,) int64, how many reviewers are to answer each example.
 
-    Raises:
-        UserError: the review is of other examples, settings out of range, or the database cannot be used.
+    Raises
+    ------
+    UserError
+        The review is of other examples, settings out of range, or the database cannot be used.
     """
 
     def __init__(
@@ -152,8 +171,10 @@ class ReviewSession:
     def promise_made(self) -> PromiseInForce | None:
         """The last promise about all labels, whether people work for it now or not.
 
-        Raises:
-            UserError: the data that it needs is gone.
+        Raises
+        ------
+        UserError
+            The data that it needs is gone.
         """
         with self._lock:
             if not self.promises:
@@ -168,8 +189,10 @@ class ReviewSession:
     def data(self) -> PartialLabelDataset | None:
         """The examples of the model under review; None where this session was opened without them.
 
-        Raises:
-            UserError: the data is gone.
+        Raises
+        ------
+        UserError
+            The data is gone.
         """
         return None if self._read_data is None else self._read_data(self.current.run)
 
@@ -196,11 +219,15 @@ class ReviewSession:
     ) -> None:
         """Change the number of reviewers per example, or the goal.
 
-        Args:
-            goal: one of `GOALS`.
+        Parameters
+        ----------
+        goal
+            One of `GOALS`.
 
-        Raises:
-            UserError: a value out of range.
+        Raises
+        ------
+        UserError
+            a value out of range.
         """
         given = {"overlap": overlap, "overlap_share": overlap_share}
         values: dict[str, float | str] = {name: value for name, value in given.items() if value is not None}
@@ -220,8 +247,10 @@ class ReviewSession:
     def refresh(self) -> bool:
         """Take in what other processes wrote; whether there was a new round: other labels.
 
-        Raises:
-            UserError: the labels of the new round cannot be read; the rounds known so far stay in use.
+        Raises
+        ------
+        UserError
+            The labels of the new round cannot be read; the rounds known so far stay in use.
         """
         with self._lock:  # to the end: an event must not be stored with the run of one round and the number of another
             with self.store.read(self.id) as reader:
@@ -349,14 +378,21 @@ def open_review(run: Run, store: Store, get_run: GetRun, *, settings: Settings |
 
     Keep what it gives: one for each review and process (`review_id(run.folder)` is the key).
 
-    Args:
-        run: with a result.
-        store: `Store(Database())`; one for each process.
-        get_run: `RunRegistry.get`; finds the first run of the line and the latest one.
-        settings: for a review that does not exist yet.
+    Parameters
+    ----------
+    run
+        With a result.
+    store
+        `Store(Database())`; one for each process.
+    get_run
+        `RunRegistry.get`; finds the first run of the line and the latest one.
+    settings
+        For a review that does not exist yet.
 
-    Raises:
-        UserError: a run without result, one whose data or first run is gone, or the database cannot be used.
+    Raises
+    ------
+    UserError
+        a run without result, one whose data or first run is gone, or the database cannot be used.
     """
 
     def load(run_id: str) -> LabelSnapshot:

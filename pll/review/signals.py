@@ -34,19 +34,30 @@ from pll.weights import Sharpness, Weights, identified_labels, sharpness
 class ReviewSignals:
     """All that an order may look at. Arrays of (nnz,) are aligned with `sets.indices`.
 
-    Args:
-        sets: the candidate sets of the n training examples, as the run has them.
-        weights: (nnz,) final label weights.
-        mean_weights: (nnz,) label weights averaged over the epochs; None where the run kept no history.
-        neighbours: (n, k) rows of the nearest examples; None until they have been found (`prepare`).
-        factor: (n, r) of the kernel ridge in the same space; None until then.
-        votes: (nnz,) share of an example's annotators who named the label; None without annotators.
-        epoch: the weights are those after it.
-        followed: (nnz,) label weights as the decisions leave them: filters and lists go by them, while the logit learns
-            from the run's own; None where they are the same.
+    Parameters
+    ----------
+    sets
+        The candidate sets of the n training examples, as the run has them.
+    weights
+        (nnz,) final label weights.
+    mean_weights
+        (nnz,) label weights averaged over the epochs; None where the run kept no history.
+    neighbours
+        (n, k) rows of the nearest examples; None until they have been found (`prepare`).
+    factor
+        (n, r) of the kernel ridge in the same space; None until then.
+    votes
+        (nnz,) share of an example's annotators who named the label; None without annotators.
+    epoch
+        The weights are those after it.
+    followed
+        (nnz,) label weights as the decisions leave them: filters and lists go by them, while the logit learns from the
+        run's own; None where they are the same.
 
-    Raises:
-        UserError: an array that does not fit the sets.
+    Raises
+    ------
+    UserError
+        An array that does not fit the sets.
     """
 
     sets: CandidateSets
@@ -75,12 +86,17 @@ class ReviewSignals:
     def of_run(cls, folder: RunFolder, data: PartialLabelDataset) -> ReviewSignals:
         """What a run's folder holds at this moment.
 
-        Args:
-            folder: of a run that has label weights, finished or not.
-            data: its training part (`Run.parts().train`).
+        Parameters
+        ----------
+        folder
+            Of a run that has label weights, finished or not.
+        data
+            Its training part (`Run.parts().train`).
 
-        Raises:
-            UserError: nothing has been learnt yet.
+        Raises
+        ------
+        UserError
+            Nothing has been learnt yet.
         """
         sets = data.sets()
         history = History(folder.history, sets)
@@ -163,12 +179,17 @@ def prepare(
     Neighbours and kernel ridge are of the features (votes alone have none) and hold for ever; the means over the epochs
     are recomputed where the run has gone on since.
 
-    Args:
-        like: of a run over the same examples; its neighbours are taken, where they have been found.
-        progress: called while neighbours are sought; what it raises stops the work, and nothing is lost but that.
+    Parameters
+    ----------
+    like
+        Of a run over the same examples; its neighbours are taken, where they have been found.
+    progress
+        Called while neighbours are sought; what it raises stops the work, and nothing is lost but that.
 
-    Raises:
-        OSError: the run was deleted meanwhile, or nothing can be written.
+    Raises
+    ------
+    OSError
+        The run was deleted meanwhile, or nothing can be written.
     """
     home = _home(folder)
     signals = ReviewSignals.of_run(folder, data)
@@ -191,6 +212,8 @@ def prepare(
 def class_ranks(names: Sequence[str]) -> npt.NDArray[np.int64] | None:
     """(c,) ranks of class names that are numbers, such as ages; None for any other classes, or fewer than three.
 
+    Examples
+    --------
     >>> class_ranks(["5", "10", "7.5"]).tolist(), class_ranks(["a", "b", "1"])
     ([0, 2, 1], None)
     """

@@ -29,12 +29,18 @@ Floats = npt.NDArray[np.float32]
 class ColumnComparison:
     """One column of a row, beside what is usual among those most like it.
 
-    Attributes:
-        name: of the column.
-        value: of this row, as a sentence.
-        usual: the mean of its neighbours, as a sentence; "" for words.
-        distance: how far apart the two are, in standard deviations of the column.
-        of_classes: the same column of the nearest sure example of each requested class; "" for none.
+    Attributes
+    ----------
+    name
+        Of the column.
+    value
+        Of this row, as a sentence.
+    usual
+        The mean of its neighbours, as a sentence; "" for words.
+    distance
+        How far apart the two are, in standard deviations of the column.
+    of_classes
+        The same column of the nearest sure example of each requested class; "" for none.
     """
 
     name: str
@@ -47,11 +53,17 @@ class ColumnComparison:
 class Similar:
     """Finds examples similar to one, among representatives of the classes.
 
-    Args:
-        data: the training part.
-        sharp: identified labels and confidences by the final label weights.
-        seed: of the choice of at most `PER_CLASS` sure examples of each class.
+    Parameters
+    ----------
+    data
+        The training part.
+    sharp
+        Identified labels and confidences by the final label weights.
+    seed
+        Of the choice of at most `PER_CLASS` sure examples of each class.
 
+    Examples
+    --------
     >>> from pll.candidates import CandidateSets
     >>> sets = CandidateSets.from_lists([[0], [0], [1], [0, 1]], n_classes=2)
     >>> data = PartialLabelDataset(np.array([[0.0], [1.0], [4.0], [1.5]], dtype=np.float32), sets)
@@ -90,9 +102,12 @@ class Similar:
     ) -> list[ColumnComparison]:
         """The columns of a table in which a row differs most from its neighbours, then its words.
 
-        Args:
-            neighbours: the rows most like it; by default the nearest ten representatives of their class.
-            classes: show the nearest sure example of each of these beside it.
+        Parameters
+        ----------
+        neighbours
+            The rows most like it; by default the nearest ten representatives of their class.
+        classes
+            Show the nearest sure example of each of these beside it.
         """
         data = self.data
         near = self._nearest(row, slice(None), 10) if neighbours is None else neighbours

@@ -48,11 +48,16 @@ Status = Literal["open", "label", "none", "unsure", "conflict"]
 class ReviewerAnswer:
     """The present answer of one reviewer to one example.
 
-    Attributes:
-        status: `label`, `none` or `unsure`; `open` where they have only skipped or eliminated.
-        label: of `label`.
-        eliminated: candidates they ruled out.
-        event: the event that decided it, or the last one; None where all are undone.
+    Attributes
+    ----------
+    status
+        `label`, `none` or `unsure`; `open` where they have only skipped or eliminated.
+    label
+        Of `label`.
+    eliminated
+        Candidates they ruled out.
+    event
+        The event that decided it, or the last one; None where all are undone.
     """
 
     status: Status
@@ -65,14 +70,22 @@ class ReviewerAnswer:
 class Outcome:
     """What all reviewers together say about one example.
 
-    Attributes:
-        status: `conflict` where they differ and the conflict is not settled; then it has no label.
-        label: the label that people gave it.
-        eliminated: candidates that a reviewer ruled out.
-        reviewer, at: who gave the answer that counts (the last of those who agree), and when.
-        event: that answer's event.
-        answers: by reviewer.
-        settled: whether a settlement decided.
+    Attributes
+    ----------
+    status
+        `conflict` where they differ and the conflict is not settled; then it has no label.
+    label
+        The label that people gave it.
+    eliminated
+        Candidates that a reviewer ruled out.
+    reviewer, at
+        Who gave the answer that counts (the last of those who agree), and when.
+    event
+        That answer's event.
+    answers
+        By reviewer.
+    settled
+        Whether a settlement decided.
     """
 
     status: Status
@@ -157,15 +170,23 @@ def check_kind(kind: str, label: str | None) -> None:
 class ReviewState:
     """The verdict on every example, and who has answered what.
 
-    Args:
-        candidates: of the n examples, those of the first run of the review.
+    Parameters
+    ----------
+    candidates
+        Of the n examples, those of the first run of the review.
 
-    Attributes:
-        last: id of the last event taken in.
-        answers: (n,) int64, how many reviewers have answered each example.
-        undone: events that were taken back, by id.
-        all_events: as they were committed. said_by: how many of them, undos apart, by reviewer.
-        settled: examples whose conflict was settled.
+    Attributes
+    ----------
+    last
+        Id of the last event taken in.
+    answers
+        (n,) int64, how many reviewers have answered each example.
+    undone
+        Events that were taken back, by id.
+    all_events
+        As they were committed. said_by: how many of them, undos apart, by reviewer.
+    settled
+        Examples whose conflict was settled.
     """
 
     def __init__(self, candidates: CandidateSets) -> None:
@@ -205,8 +226,10 @@ class ReviewState:
     def is_closed(self, row: int, asked: Ints) -> bool:
         """Whether it needs no further answer: it is settled, or as many reviewers as planned have answered.
 
-        Args:
-            asked: (n,) how many reviewers are to answer each example.
+        Parameters
+        ----------
+        asked
+            (n,) how many reviewers are to answer each example.
         """
         return self.outcome(row).settled or bool(self.answers[row] >= asked[row])
 

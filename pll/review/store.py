@@ -51,8 +51,10 @@ class Reader:
     def events(self, after: int = 0) -> list[Event]:
         """Events with an id above `after`, in the order in which they were committed.
 
-        Raises:
-            UserError: all were asked for, and one is not what was stored.
+        Raises
+        ------
+        UserError
+            All were asked for, and one is not what was stored.
         """
         table = tables.event.c
         query = sa.select(tables.event).where(table.review == self.review_id, table.id > after).order_by(table.id)
@@ -233,6 +235,8 @@ class Transaction(Reader):
 class Store:
     """The decisions of all reviews, in one database. Safe to share between threads.
 
+    Examples
+    --------
     >>> from tempfile import mkdtemp
     >>> from pathlib import Path
     >>> store = Store(Database(Path(mkdtemp()) / "reviews.sqlite3"))
@@ -248,8 +252,10 @@ class Store:
     def write(self, review: str) -> Iterator[Transaction]:
         """A transaction on one review. Committed, and on the disk, when the block ends; undone if it raises.
 
-        Raises:
-            UserError: the database cannot be reached or written to.
+        Raises
+        ------
+        UserError
+            The database cannot be reached or written to.
         """
         with self.database.write() as connection:
             if not self.database.is_sqlite:  # SQLite has one writer anyway

@@ -220,6 +220,8 @@ START = "0" * 64
 def entry_hash(before: str, content: Mapping[str, Any]) -> str:
     """SHA-256 (hex) of the hash before and of the content as JSON with sorted keys.
 
+    Examples
+    --------
     >>> entry_hash(START, {"id": "a"})[:8]
     'e609d782'
     """
@@ -240,9 +242,10 @@ def chained(entries: Iterable[Mapping[str, Any]], start: str = START) -> list[di
 def broken_links(entries: Iterable[Mapping[str, Any]], start: str = START, *, some_without: bool = False) -> list[int]:
     """Positions of entries whose hash does not fit them and the entry before: altered, or something before is gone.
 
-    Args:
-        some_without: entries may lack a hash, where somebody repaired the database by hand; the next one that has it
-            binds them.
+    Parameters
+    ----------
+    some_without
+        Entries may lack a hash, where somebody repaired the database by hand; the next one that has it binds them.
     """
     before, broken = start, []
     for position, entry in enumerate(entries):
@@ -264,24 +267,42 @@ def broken_links(entries: Iterable[Mapping[str, Any]], start: str = START, *, so
 class Event:
     """Something a reviewer did. What each kind means: `pll.review.state`.
 
-    Attributes:
-        id: grows in the order in which events were committed; 0 before it is stored.
-        token: unique within the review; an event of the same token is not stored twice.
-        run, round: the model whose label weights were shown.
-        row, example: which example, by its place among the training examples and by its id.
-        reviewer, verified: who, and whether the name was verified.
-        kind: of `pll.review.state.KINDS`.
-        label: what was picked, eliminated, accepted or settled on; a class name.
-        before, after: the label of the example before and after, the model's where no person had decided.
-        seconds: time spent.
-        shown: (label, weight) of the candidates, heaviest first, the first 50.
-        queue, position: the order it came up in, and its place there; "" where it was sought out.
-        control: whether it was assigned as a random control.
-        blind: whether the model's view was hidden.
-        batch: common to events of one stroke.
-        undoes: the event that this one undoes.
-        at: when, UTC.
-        hash: of this event and all before (`broken_links`); None where it is not stored.
+    Attributes
+    ----------
+    id
+        Grows in the order in which events were committed; 0 before it is stored.
+    token
+        Unique within the review; an event of the same token is not stored twice.
+    run, round
+        The model whose label weights were shown.
+    row, example
+        Which example, by its place among the training examples and by its id.
+    reviewer, verified
+        Who, and whether the name was verified.
+    kind
+        Of `pll.review.state.KINDS`.
+    label
+        What was picked, eliminated, accepted or settled on; a class name.
+    before, after
+        The label of the example before and after, the model's where no person had decided.
+    seconds
+        Time spent.
+    shown
+        (label, weight) of the candidates, heaviest first, the first 50.
+    queue, position
+        The order it came up in, and its place there; "" where it was sought out.
+    control
+        Whether it was assigned as a random control.
+    blind
+        Whether the model's view was hidden.
+    batch
+        Common to events of one stroke.
+    undoes
+        The event that this one undoes.
+    at
+        When, UTC.
+    hash
+        Of this event and all before (`broken_links`); None where it is not stored.
     """
 
     review: str
@@ -338,10 +359,14 @@ class Event:
 class Claim:
     """An example assigned to a reviewer (or answered by them).
 
-    Attributes:
-        slot: 0 … reviewers per example − 1.
-        token: that of the decision which this assignment will bring.
-        expires_at: from then on others may have it; None once answered.
+    Attributes
+    ----------
+    slot
+        0 … reviewers per example − 1.
+    token
+        That of the decision which this assignment will bring.
+    expires_at
+        From then on others may have it; None once answered.
     """
 
     row: int
@@ -364,10 +389,14 @@ class Claim:
 class Opened:
     """How labels came under review, and by whom.
 
-    Attributes:
-        how: one of `HOW`.
-        by: the person who did it; None where no person did, or nobody knows.
-        verified: whether that name was verified.
+    Attributes
+    ----------
+    how
+        One of `HOW`.
+    by
+        The person who did it; None where no person did, or nobody knows.
+    verified
+        Whether that name was verified.
     """
 
     how: str = "first"
@@ -385,11 +414,18 @@ GOALS = ("look", "certify")
 
 @dataclass(frozen=True)
 class ReviewRecord:
-    """Attributes:
-    examples: n.
-    seed: of the choice which examples get several reviewers.
-    overlap: reviewers per example, on a share `overlap_share` of the examples; one on the others.
-    goal: one of `GOALS`; None where not chosen.
+    """A review, as the table `review` keeps it.
+
+    Attributes
+    ----------
+    examples
+        n.
+    seed
+        Of the choice which examples get several reviewers.
+    overlap
+        Reviewers per example, on a share `overlap_share` of the examples; one on the others.
+    goal
+        One of `GOALS`; None where not chosen.
     """
 
     id: str
@@ -405,10 +441,14 @@ class ReviewRecord:
 class RoundRecord:
     """Labels of one model that came under review.
 
-    Attributes:
-        number: 1, 2, …
-        fingerprint: of labels and confidences, frozen when the round was opened.
-        opened: how these labels came under review, and by whom.
+    Attributes
+    ----------
+    number
+        1, 2, …
+    fingerprint
+        Of labels and confidences, frozen when the round was opened.
+    opened
+        How these labels came under review, and by whom.
     """
 
     number: int
@@ -427,13 +467,20 @@ class RoundRecord:
 class PromiseRecord:
     """A promise about all labels of a model.
 
-    Attributes:
-        number: 1, 2, … within the review.
-        run: of the labels. labels: fingerprint of their table, which is stored beside (`Reader.frozen`).
-        error, level: ε and 1 − α. seed: of draw and ties.
-        n, controls, tolerated: of the plan, as `pll.review.promise.DatasetPlan` has them.
-        draw_hash: commitment to all of it. draw_number: how many draws of these labels there were, this one included.
-        made_at, made_by, verified: when and by whom.
+    Attributes
+    ----------
+    number
+        1, 2, … within the review.
+    run
+        Of the labels. labels: fingerprint of their table, which is stored beside (`Reader.frozen`).
+    error, level
+        ε and 1 − α. seed: of draw and ties.
+    n, controls, tolerated
+        Of the plan, as `pll.review.promise.DatasetPlan` has them.
+    draw_hash
+        Commitment to all of it. draw_number: how many draws of these labels there were, this one included.
+    made_at, made_by, verified
+        When and by whom.
     """
 
     number: int

@@ -1,7 +1,8 @@
 """Retraining of a run on the decisions of a review, in the background.
 
 It is a run of its own (`pll.runs.decided_sets`), so that the labels under certificate stay what they were until the new
-ones are adopted; then they get a round with a new draw of controls. What was answered as a control is never used."""
+ones are adopted; then they get a round with a new draw of controls. What was answered as a control is never used.
+"""
 
 from __future__ import annotations
 
@@ -72,11 +73,15 @@ def taught_config(
 ) -> RunConfig:
     """Return the settings of the run that is trained on these decisions.
 
-    Args:
-        root: of the run that the review began with; its settings hold but for what is said here.
-        epochs: further ones, for a method that continues from `taught.parent`; by default a fifth of those of a whole
-            run. A method that cannot go on is fitted again, as `root` was.
-        outside: in place of PRODEN, PRODEN-outside from scratch, which may identify labels off the sets.
+    Parameters
+    ----------
+    root
+        Of the run that the review began with; its settings hold but for what is said here.
+    epochs
+        Further ones, for a method that continues from `taught.parent`; by default a fifth of those of a whole run. A
+        method that cannot go on is fitted again, as `root` was.
+    outside
+        In place of PRODEN, PRODEN-outside from scratch, which may identify labels off the sets.
     """
     if outside and root.method == "proden":
         root, taught = replace(root, method=OUTSIDE), replace(taught, warm=False)
@@ -94,9 +99,12 @@ def taught_config(
 class Teacher:
     """Teaches the runs of one review, one after the other. One for each review and process.
 
-    Args:
-        review: whose decisions they are.
-        runs: where they are made; an unfinished run of another process is found there and continues.
+    Parameters
+    ----------
+    review
+        Whose decisions they are.
+    runs
+        Where they are made; an unfinished run of another process is found there and continues.
     """
 
     def __init__(self, review: ReviewSession, runs: RunRegistry) -> None:
@@ -115,12 +123,17 @@ class Teacher:
     ) -> Run:
         """Start teaching what has been decided by now, ahead of other runs in the queue; returns at once.
 
-        Args:
-            outside: see `taught_config`.
-            by, verified: who has it taught, and whether that name was verified.
+        Parameters
+        ----------
+        outside
+            See `taught_config`.
+        by, verified
+            Who has it taught, and whether that name was verified.
 
-        Raises:
-            UserError: it is being taught already, or there is nothing to teach.
+        Raises
+        ------
+        UserError
+            It is being taught already, or there is nothing to teach.
         """
         if self._run is not None and self._run.snapshot().is_active:
             raise UserError("A model is being retrained already; wait for it, or stop it first.")

@@ -21,12 +21,18 @@ RECENT = 40
 class ReviewWork:
     """What one reviewer, or all together, have done.
 
-    Attributes:
-        name: of the reviewer; "" for all.
-        decisions: labels given, examples left unsure or without a label, candidates ruled out; what was undone is out.
-        labels, unsure, none, undone: of these.
-        seconds: at work, pauses left out.
-        verified: whether the name was verified.
+    Attributes
+    ----------
+    name
+        Of the reviewer; "" for all.
+    decisions
+        Labels given, examples left unsure or without a label, candidates ruled out; what was undone is out.
+    labels, unsure, none, undone
+        Of these.
+    seconds
+        At work, pauses left out.
+    verified
+        Whether the name was verified.
     """
 
     name: str
@@ -88,8 +94,10 @@ def recent_rate(state: ReviewState, name: str = "") -> float | None:
 
     Pauses are left out, and of several reviewers the minutes are added up.
 
-    Args:
-        name: of a reviewer; "" for all.
+    Parameters
+    ----------
+    name
+        Of a reviewer; "" for all.
     """
     own = [event for event in state.all_events[-RECENT * 4 :] if name in ("", event.reviewer)]
     start = max(0, len(own) - RECENT)
@@ -109,14 +117,22 @@ BREAK = timedelta(minutes=30)
 class Summary:
     """One reviewer's work session.
 
-    Attributes:
-        reviewer: whose.
-        begun, ended: times of the first and the last decision.
-        decisions: not undone; confirmed, corrected, unsure, none are among them.
-        confirmed: the label was what the example had before; corrected: it was another.
-        undone: taken back.
-        seconds: at work, pauses left out.
-        mistaken: (label before, label given) of the corrections, the most frequent first, with their number.
+    Attributes
+    ----------
+    reviewer
+        Whose.
+    begun, ended
+        Times of the first and the last decision.
+    decisions
+        Not undone; confirmed, corrected, unsure, none are among them.
+    confirmed
+        The label was what the example had before; corrected: it was another.
+    undone
+        Taken back.
+    seconds
+        At work, pauses left out.
+    mistaken
+        (label before, label given) of the corrections, the most frequent first, with their number.
     """
 
     reviewer: str
@@ -167,8 +183,10 @@ def last_work_session(review: ReviewSession, reviewer: str) -> Summary | None:
 def summary_of(events: Sequence[Event], undone: set[int]) -> Summary:
     """Result of some events of one reviewer, at least one, in their order.
 
-    Args:
-        undone: ids of the events that do not count any more, and of their undos.
+    Parameters
+    ----------
+    undone
+        Ids of the events that do not count any more, and of their undos.
     """
     work = work_of(events, undone)
     standing = [event for event in events if event.undoes is None and event.id not in undone]

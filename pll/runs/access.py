@@ -34,11 +34,14 @@ MOST_PEOPLE = 500
 class Person:
     """A person who has logged in.
 
-    Attributes:
-        id: unique: an address, in lower case; "" for an unknown person, who may
-            open nothing.
-        name: for display.
-        is_admin: may do everything with all runs.
+    Attributes
+    ----------
+    id
+        Unique: an address, in lower case; "" for an unknown person, who may open nothing.
+    name
+        For display.
+    is_admin
+        May do everything with all runs.
     """
 
     id: str
@@ -50,11 +53,16 @@ class Person:
 class Access:
     """Content of access.json.
 
-    Attributes:
-        owner: id of a person; "" for none.
-        people: ids and roles of others.
-        link: role of everybody who has logged in and has the link; None for none.
-        like: id of the run or comparison whose access counts instead, as long as it exists; "" for none.
+    Attributes
+    ----------
+    owner
+        Id of a person; "" for none.
+    people
+        Ids and roles of others.
+    link
+        Role of everybody who has logged in and has the link; None for none.
+    like
+        Id of the run or comparison whose access counts instead, as long as it exists; "" for none.
     """
 
     owner: str = ""
@@ -65,9 +73,13 @@ class Access:
     def role_of(self, person: Person, *, has_link: bool) -> Role | None:
         """Return what a person may do; None for nothing.
 
-        Args:
-            has_link: the person has opened the run by its id, not from a list.
+        Parameters
+        ----------
+        has_link
+            The person has opened the run by its id, not from a list.
 
+        Examples
+        --------
         >>> shared = Access("ada@example.org", {"bob@example.org": "viewer"}, link="reviewer")
         >>> bob = Person("bob@example.org")
         >>> shared.role_of(bob, has_link=False), shared.role_of(bob, has_link=True)
@@ -84,6 +96,8 @@ class Access:
 def at_least(role: Role | None, needed: Role) -> bool:
     """Return whether a role may do what `needed` may.
 
+    Examples
+    --------
     >>> at_least("owner", "viewer"), at_least("viewer", "reviewer"), at_least(None, "viewer")
     (True, False, False)
     """
@@ -93,6 +107,8 @@ def at_least(role: Role | None, needed: Role) -> bool:
 def uploads_key(person: str) -> str:
     """Return the name of the folder of a person's uploads.
 
+    Examples
+    --------
     >>> len(uploads_key("ada@example.org"))
     24
     """
@@ -102,6 +118,8 @@ def uploads_key(person: str) -> str:
 def person_id(text: str) -> str:
     """Return an address as it is compared: without spaces around it, in small letters.
 
+    Examples
+    --------
     >>> person_id(" Ada@Example.org ")
     'ada@example.org'
     """
@@ -111,8 +129,10 @@ def person_id(text: str) -> str:
 def write_access(folder: Path, access: Access) -> None:
     """Write access.json.
 
-    Raises:
-        UserError: too many people, a name that is none, or the disk is full.
+    Raises
+    ------
+    UserError
+        Too many people, a name that is none, or the disk is full.
     """
     if len(access.people) > MOST_PEOPLE:
         raise UserError(f"A run is shared with at most {MOST_PEOPLE} people; share it by link instead.")

@@ -35,12 +35,18 @@ class Stopped(Exception):
 class JobStatus:
     """Progress of a job at one moment.
 
-    Attributes:
-        what: what is counted, such as `"bytes"`; empty before the first report.
-        done, total: how many; total is None where it is not known.
-        rate: units per second in the current stage; None before it is known.
-        seconds: since the work began.
-        error: message, for the states `failed` and `stopped`.
+    Attributes
+    ----------
+    what
+        What is counted, such as `"bytes"`; empty before the first report.
+    done, total
+        How many; total is None where it is not known.
+    rate
+        Units per second in the current stage; None before it is known.
+    seconds
+        Since the work began.
+    error
+        Message, for the states `failed` and `stopped`.
     """
 
     state: State
@@ -67,9 +73,12 @@ class JobStatus:
 class Job:
     """Background job in a thread of its own.
 
-    Args:
-        work: called with `report`, which it calls regularly, and which raises `Stopped` to stop it.
-        turn: semaphore that is held while it works.
+    Parameters
+    ----------
+    work
+        Called with `report`, which it calls regularly, and which raises `Stopped` to stop it.
+    turn
+        Semaphore that is held while it works.
     """
 
     def __init__(self, work: Callable[[Report], Any], turn: threading.Semaphore | None = None) -> None:
@@ -98,8 +107,10 @@ class Job:
     def result(self) -> Any:
         """Return the result of the work.
 
-        Raises:
-            UserError: it failed, was stopped, or is still at work.
+        Raises
+        ------
+        UserError
+            It failed, was stopped, or is still at work.
         """
         if self._status.state != "done":
             raise UserError(self._status.error or "This is not finished yet; wait a moment.")

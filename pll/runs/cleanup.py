@@ -25,10 +25,14 @@ RECENT = 86_400.0
 class Waste:
     """A file or folder that may go.
 
-    Attributes:
-        path: where it is.
-        why: a clause for people.
-        bytes: what it takes.
+    Attributes
+    ----------
+    path
+        Where it is.
+    why
+        a clause for people.
+    bytes
+        What it takes.
     """
 
     path: Path
@@ -39,8 +43,10 @@ class Waste:
 def waste(home: Path) -> list[Waste]:
     """Return what may be removed from Candid's home.
 
-    Args:
-        home: with the folders bin, runs and uploads.
+    Parameters
+    ----------
+    home
+        With the folders bin, runs and uploads.
     """
     found = [Waste(folder, "deleted", _size(folder)) for folder in _children(home / "bin")]
     used = _used_files(home)
@@ -57,8 +63,10 @@ def waste(home: Path) -> list[Waste]:
 def remove(found: Sequence[Waste]) -> int:
     """Remove what `waste` found; return the bytes that are free now.
 
-    Raises:
-        UserError: something cannot be removed.
+    Raises
+    ------
+    UserError
+        Something cannot be removed.
     """
     freed = 0
     for one in found:
@@ -106,9 +114,12 @@ def _used_files(home: Path) -> _Used:
 class _Used:
     """Files that runs read.
 
-    Attributes:
-        paths: of the files.
-        damaged: all text of runs whose config cannot be read: an upload whose hash is in it may be one of theirs.
+    Attributes
+    ----------
+    paths
+        Of the files.
+    damaged
+        All text of runs whose config cannot be read: an upload whose hash is in it may be one of theirs.
     """
 
     paths: set[str] = field(default_factory=set)

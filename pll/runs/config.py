@@ -18,21 +18,35 @@ from pll.synthesis.label_noise import Noisy
 class RunConfig:
     """Everything that determines a run's result.
 
-    Args:
-        source: the data.
-        method: a name of `METHODS`.
-        params: settings of the method that differ from its defaults.
-        flip: synthesis of candidates from true labels; None uses those of the data.
-        holdout: share held out to test on, or None.
-        test: data to test on, or None.
-        features: how features are made of texts, pictures and words; see `pll.analysis.protocol.prepare`.
-        seed: of split, candidates and method.
-        strict: refuse truth outside the candidates.
-        name: display name.
-        noisy: synthesis of candidates from single labels that may be wrong; None for none.
-        processes: how many train together, each a part of every mini-batch; the result is the same but for rounding.
-            Methods that cannot train so (`in_ranks`) take one.
-        decided_sets: candidate sets changed by the decisions of a review; None for none.
+    Parameters
+    ----------
+    source
+        The data.
+    method
+        a name of `METHODS`.
+    params
+        Settings of the method that differ from its defaults.
+    flip
+        Synthesis of candidates from true labels; None uses those of the data.
+    holdout
+        Share held out to test on, or None.
+    test
+        Data to test on, or None.
+    features
+        How features are made of texts, pictures and words; see `pll.analysis.protocol.prepare`.
+    seed
+        Of split, candidates and method.
+    strict
+        Refuse truth outside the candidates.
+    name
+        Display name.
+    noisy
+        Synthesis of candidates from single labels that may be wrong; None for none.
+    processes
+        How many train together, each a part of every mini-batch; the result is the same but for rounding. Methods that
+        cannot train so (`in_ranks`) take one.
+    decided_sets
+        Candidate sets changed by the decisions of a review; None for none.
     """
 
     source: Source
@@ -65,8 +79,10 @@ class RunConfig:
     def from_json(cls, values: dict[str, Any]) -> RunConfig:
         """Return the config of plain values, the inverse of `to_json`.
 
-        Raises:
-            TypeError, KeyError: not values of `to_json`.
+        Raises
+        ------
+        TypeError, KeyError
+            Not values of `to_json`.
         """
         flip, test, noisy = values.get("flip"), values.get("test"), values.get("noisy")
         decided = values.get("decided_sets")
@@ -85,8 +101,10 @@ class RunConfig:
 def format_settings(config: RunConfig, found: Mapping[str, Any] | None = None) -> str:
     """Format the settings of a run in one line.
 
-    Args:
-        found: what its recipe has found; until it has, what is searched is not named.
+    Parameters
+    ----------
+    found
+        What its recipe has found; until it has, what is searched is not named.
     """
     parts = [method_title(config.method)]
     defaults = get_method(config.method)().get_params()

@@ -34,12 +34,18 @@ ANSWER = 2.0
 class Holder:
     """Content of process.json: who is at work on a run.
 
-    Attributes:
-        id: of this one piece of work; orders are addressed to it.
-        run: id of the run, or of the comparison that it is a lane of.
-        host, pid: of the process.
-        takes: the orders it takes.
-        since: when it began, in seconds since 1970.
+    Attributes
+    ----------
+    id
+        Of this one piece of work; orders are addressed to it.
+    run
+        Id of the run, or of the comparison that it is a lane of.
+    host, pid
+        Of the process.
+    takes
+        The orders it takes.
+    since
+        When it began, in seconds since 1970.
     """
 
     id: str
@@ -58,10 +64,14 @@ class Holder:
 def announce(folder: Path, run: str, *, takes: tuple[What, ...] = ()) -> Holder:
     """Write the process at work on a run, whose lock the caller holds, and drop orders to the one before.
 
-    Args:
-        folder: of the run.
-        run: id of the run, or of the comparison that it is a lane of.
-        takes: the orders that this process takes.
+    Parameters
+    ----------
+    folder
+        Of the run.
+    run
+        Id of the run, or of the comparison that it is a lane of.
+    takes
+        The orders that this process takes.
     """
     made = Holder(
         id=secrets.token_hex(8),
@@ -97,10 +107,14 @@ def holder_of(folder: Path) -> Holder | None:
 class ControlRequest:
     """What another process asks of a run.
 
-    Attributes:
-        what: pause, resume, step or stop.
-        to: `Holder.id`.
-        epochs, batches: of a step; None for no limit.
+    Attributes
+    ----------
+    what
+        Pause, resume, step or stop.
+    to
+        `Holder.id`.
+    epochs, batches
+        Of a step; None for no limit.
     """
 
     what: What
@@ -112,8 +126,10 @@ class ControlRequest:
 def send(folder: Path, holder: Holder, what: What, *, epochs: int | None = None, batches: int | None = None) -> None:
     """Give an order, and wait until it is taken.
 
-    Raises:
-        UserError: the holder does not take such an order, has not taken it yet, or the disk is full.
+    Raises
+    ------
+    UserError
+        The holder does not take such an order, has not taken it yet, or the disk is full.
     """
     if what not in holder.takes:
         raise UserError(f"This run is trained by another process ({holder.where}), which cannot be asked to {what}.")

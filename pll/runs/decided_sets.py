@@ -23,16 +23,27 @@ from pll.weights import carried_over
 class DecidedSets:
     """Part of a run's config: the sets that decisions changed, and the review they come from.
 
-    Args:
-        review: id of the review that holds the decisions.
-        root: id of the run that the review began with.
-        parent: id of the run that this one continues, from its model where the method can (warm start).
-        sets: `"row:label,label row:label …"`, the changed sets; text, which is quick to read in config.json.
-        new_classes: names of classes that reviewers added after those of the data.
-        warm: start from the parent's model; otherwise from scratch.
-        decisions: number of decided examples.
-        taught_by, verified: who started the run, and whether that name was verified.
+    Parameters
+    ----------
+    review
+        Id of the review that holds the decisions.
+    root
+        Id of the run that the review began with.
+    parent
+        Id of the run that this one continues, from its model where the method can (warm start).
+    sets
+        `"row:label,label row:label …"`, the changed sets; text, which is quick to read in config.json.
+    new_classes
+        Names of classes that reviewers added after those of the data.
+    warm
+        Start from the parent's model; otherwise from scratch.
+    decisions
+        Number of decided examples.
+    taught_by, verified
+        Who started the run, and whether that name was verified.
 
+    Examples
+    --------
     >>> decided = DecidedSets.of("r", "a", "a", {3: [1], 7: [0, 2]})
     >>> decided.sets, decided.by_row
     ('3:1 7:0,2', {3: (1,), 7: (0, 2)})
@@ -68,8 +79,10 @@ class DecidedSets:
     def by_row(self) -> dict[int, tuple[int, ...]]:
         """Mapping row → remaining labels.
 
-        Raises:
-            UserError: the text is damaged.
+        Raises
+        ------
+        UserError
+            The text is damaged.
         """
         found = {}
         try:
@@ -88,8 +101,10 @@ class DecidedSets:
     def applied(self, data: PartialLabelDataset) -> PartialLabelDataset:
         """Return the training data with the decided candidate sets.
 
-        Raises:
-            UserError: a row or label that the data does not have.
+        Raises
+        ------
+        UserError
+            a row or label that the data does not have.
         """
         sets = with_sets(data.sets(), self.by_row, self.new_classes)
         annotations = data.annotations

@@ -17,10 +17,14 @@ LOG = logging.getLogger("candid")
 def log_event(event: str, *, by: str = "", **facts: object) -> None:
     """Log that something was done.
 
-    Args:
-        event: what, as in "run started".
-        by: id of the person; "" without a login.
-        facts: ids and figures, as in `run="…"`.
+    Parameters
+    ----------
+    event
+        What, as in "run started".
+    by
+        Id of the person; "" without a login.
+    facts
+        Ids and figures, as in `run="…"`.
     """
     LOG.info(event, extra={"facts": {**facts, **({"by": by} if by else {})}})
 

@@ -84,10 +84,14 @@ RESULTS = ("labels.csv", NO_ANSWER, "model.*", "features.*", "history/final.*", 
 class RunOutcome:
     """End of a run.
 
-    Attributes:
-        state: `"finished"` or `"stopped"`.
-        metrics: the final metrics.
-        health: whether its labels can be used, as `pll.analysis.health.Health.to_json` gives it.
+    Attributes
+    ----------
+    state
+        `"finished"` or `"stopped"`.
+    metrics
+        The final metrics.
+    health
+        Whether its labels can be used, as `pll.analysis.health.Health.to_json` gives it.
     """
 
     state: str
@@ -105,8 +109,10 @@ Searching = Callable[[PartialLabelEstimator, float], None]
 def new_estimator(config: RunConfig, *, is_table: bool = False) -> PartialLabelEstimator:
     """Return the unfitted estimator of a run. Missing cells of a table are filled; in arrays they are refused.
 
-    Raises:
-        UserError: no such method, or a setting it does not have.
+    Raises
+    ------
+    UserError
+        No such method, or a setting it does not have.
     """
     method = get_method(config.method)
     known = method().get_params()
@@ -276,8 +282,10 @@ class FitLoop:
     def _gather_ranks(self) -> None:
         """Let the other processes read the data and make their trainers, as the method will here.
 
-        Raises:
-            UserError: one of them cannot.
+        Raises
+        ------
+        UserError
+            One of them cannot.
         """
         estimator = self.estimator
         if self.ranks is None and self.processes > 1 and estimator.in_ranks:
@@ -408,8 +416,10 @@ class FitLoop:
     def _health(self, weights: Weights, *, check: bool) -> Health:
         """Return the health of the run.
 
-        Args:
-            check: whether to fit the method on a part of the examples without true labels.
+        Parameters
+        ----------
+        check
+            Whether to fit the method on a part of the examples without true labels.
         """
         train, sets = self.parts.train, self.parts.train.sets()
         final = sharpness(weights, sets)
@@ -465,8 +475,10 @@ class FitLoop:
     def _check_history(self) -> None:
         """Refuse a damaged history, which the run would go on with; a damaged frame is deleted, as others are in time.
 
-        Raises:
-            DamagedError: a file that holds all epochs is damaged.
+        Raises
+        ------
+        DamagedError
+            a file that holds all epochs is damaged.
         """
         for damage in damages(self.folder.path):
             if matches(damage.name, (THINNED,)):
@@ -550,12 +562,17 @@ def most_processes() -> int:
 def other_processes(size: int) -> Iterator[Ranks]:
     """Context manager with size - 1 further processes, which `follow` what this one trains.
 
-    Args:
-        size: of them all, at least 2.
+    Parameters
+    ----------
+    size
+        Of them all, at least 2.
 
-    Raises:
-        UserError: more than this machine has cores or GPUs.
-        RanksError: one of them has ended, or this process leads others already.
+    Raises
+    ------
+    UserError
+        More than this machine has cores or GPUs.
+    RanksError
+        One of them has ended, or this process leads others already.
     """
     if size > most_processes():
         raise UserError(f"{size} processes are too many: this machine has {most_processes()} cores or GPUs.")
@@ -627,8 +644,10 @@ def _end(others: list[subprocess.Popen[bytes]], patience: float) -> None:
 def follow(ranks: Ranks) -> None:
     """On a rank other than 0: train what rank 0 trains, until it ends.
 
-    Raises:
-        UserError: this rank does not have the same data, or another rank has ended.
+    Raises
+    ------
+    UserError
+        This rank does not have the same data, or another rank has ended.
     """
     told = ranks.tell(None)
     if told is None:  # rank 0 has nothing to train

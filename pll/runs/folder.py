@@ -76,8 +76,10 @@ GLANCE = 0.5
 class RunFolder:
     """Reads and writes the files of one run.
 
-    Args:
-        path: the folder, created by `create`.
+    Parameters
+    ----------
+    path
+        The folder, created by `create`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -93,8 +95,10 @@ class RunFolder:
     def create(self, config: RunConfig) -> RunConfig:
         """Create the folder and return the config with its source files copied into it.
 
-        Raises:
-            UserError: there is a file at that path, the disk is full, or a source file is missing.
+        Raises
+        ------
+        UserError
+            There is a file at that path, the disk is full, or a source file is missing.
         """
         self._make()
         try:
@@ -128,8 +132,10 @@ class RunFolder:
     def config(self) -> RunConfig:
         """Return the config that the run was started with.
 
-        Raises:
-            UserError: the folder holds no run, or its config.json cannot be read.
+        Raises
+        ------
+        UserError
+            The folder holds no run, or its config.json cannot be read.
         """
         about = self.about()
         try:
@@ -151,8 +157,10 @@ class RunFolder:
 
         config.json stays as it is, since reviews identify the run by its content.
 
-        Raises:
-            UserError: see `checked_name`; the disk is full.
+        Raises
+        ------
+        UserError
+            See `checked_name`; the disk is full.
         """
         try:
             write_json(self.path / NAME_FILE, {"name": checked_name(name)})
@@ -176,16 +184,20 @@ class RunFolder:
     def about(self) -> dict[str, Any]:
         """Return the content of config.json.
 
-        Raises:
-            UserError: the folder holds no run, or its config.json cannot be read.
+        Raises
+        ------
+        UserError
+            The folder holds no run, or its config.json cannot be read.
         """
         return self._read_json(CONFIG_FILE)
 
     def _read_json(self, name: str) -> dict[str, Any]:
         """Return the content of a file of the run.
 
-        Raises:
-            UserError: there is no run, or the file is damaged.
+        Raises
+        ------
+        UserError
+            There is no run, or the file is damaged.
         """
         file = self.checked(name)
         try:
@@ -201,8 +213,10 @@ class RunFolder:
     def created(self) -> str:
         """Return when the run was created, ISO 8601 in UTC; where config.json is damaged, when its folder changed.
 
-        Raises:
-            OSError: the folder is gone.
+        Raises
+        ------
+        OSError
+            The folder is gone.
         """
         with suppress(UserError):
             return str(self.about().get("created", ""))
@@ -228,8 +242,10 @@ class RunFolder:
     def checked(self, name: str) -> Path:
         """Return the path of a file of the run, once it is found to be what was written.
 
-        Raises:
-            DamagedError: it is not.
+        Raises
+        ------
+        DamagedError
+            It is not.
         """
         return check(self.path, name)
 
@@ -254,8 +270,10 @@ class RunFolder:
     def recipe(self) -> Recipe | None:
         """Return the recipe that was chosen for the run; None before that.
 
-        Raises:
-            UserError: recipe.json cannot be read.
+        Raises
+        ------
+        UserError
+            Recipe.json cannot be read.
         """
         file = self.path / "recipe.json"
         if not file.exists():
@@ -271,11 +289,15 @@ class RunFolder:
     def outside(self, given: CandidateSets) -> Outside | None:
         """Return the labels that the method has added to the candidate sets; None where it added none.
 
-        Args:
-            given: the sets before that.
+        Parameters
+        ----------
+        given
+            The sets before that.
 
-        Raises:
-            UserError: outside.npz is damaged.
+        Raises
+        ------
+        UserError
+            Outside.npz is damaged.
         """
         if not (self.path / OUTSIDE_FILE).exists():
             return None
@@ -297,8 +319,10 @@ class RunFolder:
     def lock(self) -> None:
         """Claim the run for this process.
 
-        Raises:
-            UserError: another process is at work on it, or the folder cannot be made.
+        Raises
+        ------
+        UserError
+            Another process is at work on it, or the folder cannot be made.
         """
         self._make()
         try:
@@ -343,8 +367,10 @@ class RunFolder:
 
         Columns go by their names: what the file does not have is None, what it has besides is left out.
 
-        Raises:
-            UserError: the file is damaged.
+        Raises
+        ------
+        UserError
+            The file is damaged.
         """
         file = self.checked("metrics.csv")
         try:
@@ -385,8 +411,10 @@ class RunFolder:
     def checkpoint(self) -> dict[str, Any] | None:
         """Return the last checkpoint, or None.
 
-        Raises:
-            UserError: it cannot be read.
+        Raises
+        ------
+        UserError
+            It cannot be read.
         """
         import torch
 
@@ -413,9 +441,13 @@ class RunFolder:
 def checked_name(name: str) -> str:
     """Return a display name without spaces around it.
 
-    Raises:
-        UserError: it is empty, too long, or holds control characters.
+    Raises
+    ------
+    UserError
+        It is empty, too long, or holds control characters.
 
+    Examples
+    --------
     >>> checked_name("  second try ")
     'second try'
     """
@@ -437,10 +469,14 @@ def check_has_result(folder: RunFolder) -> None:
 class Report:
     """State of the files of a run.
 
-    Attributes:
-        files: number of files that were compared with the manifest.
-        damaged: those that are not what was written.
-        complete: whether the manifest lists all files of a run that has ended.
+    Attributes
+    ----------
+    files
+        Number of files that were compared with the manifest.
+    damaged
+        Those that are not what was written.
+    complete
+        Whether the manifest lists all files of a run that has ended.
     """
 
     files: int
@@ -451,8 +487,10 @@ class Report:
 def inspect(folder: RunFolder) -> Report:
     """Compare all files of a run with its manifest.
 
-    Raises:
-        UserError: there is no run, it is at work, or it has no manifest.
+    Raises
+    ------
+    UserError
+        There is no run, it is at work, or it has no manifest.
     """
     if not folder.exists():
         raise UserError(f"There is no run in {folder.path}.")

@@ -50,12 +50,18 @@ TRIES = 20
 class HistoryWriter:
     """Writes the history of one run.
 
-    Args:
-        folder: created if missing.
-        candidates: of the training examples.
-        budget: bytes for all frames together.
-        tracked: number of examples to store in every epoch.
-        first: (nnz,) label weights before training, where they are not uniform (warm start).
+    Parameters
+    ----------
+    folder
+        Created if missing.
+    candidates
+        Of the training examples.
+    budget
+        Bytes for all frames together.
+    tracked
+        Number of examples to store in every epoch.
+    first
+        (nnz,) label weights before training, where they are not uniform (warm start).
     """
 
     def __init__(
@@ -128,9 +134,12 @@ class HistoryWriter:
 class _Index:
     """Index of the stored frames.
 
-    Attributes:
-        epochs: epochs with a frame, in order.
-        final: epoch of the final model's frame; None until the run has ended.
+    Attributes
+    ----------
+    epochs
+        Epochs with a frame, in order.
+    final
+        Epoch of the final model's frame; None until the run has ended.
     """
 
     epochs: tuple[int, ...]
@@ -140,9 +149,12 @@ class _Index:
 class History:
     """Reads the history of a run, finished or not. Every call reads the current files.
 
-    Args:
-        folder: folder of a `HistoryWriter`.
-        candidates: of the training examples.
+    Parameters
+    ----------
+    folder
+        Folder of a `HistoryWriter`.
+    candidates
+        Of the training examples.
     """
 
     def __init__(self, folder: Path, candidates: CandidateSets) -> None:
@@ -159,21 +171,29 @@ class History:
 
         For more than one epoch, `frames` is faster.
 
-        Raises:
-            FileNotFoundError: nothing is stored yet.
+        Raises
+        ------
+        FileNotFoundError
+            Nothing is stored yet.
         """
         return next(self.frames([epoch], rows))[1]
 
     def frames(self, epochs: Iterable[int], rows: npt.NDArray[np.int64] | None = None) -> Iterator[tuple[int, Weights]]:
         """Yield the nearest stored epoch and its label weights for each of `epochs`, reading the index once.
 
-        Args:
-            epochs: in any order.
-            rows: yield only the label weights of these examples, concatenated.
+        Parameters
+        ----------
+        epochs
+            In any order.
+        rows
+            Yield only the label weights of these examples, concatenated.
 
-        Raises:
-            FileNotFoundError: nothing is stored yet.
-            UserError: a frame is damaged.
+        Raises
+        ------
+        FileNotFoundError
+            Nothing is stored yet.
+        UserError
+            a frame is damaged.
         """
         index = self._index()
         at = None if rows is None else self.candidates.positions(rows)
@@ -192,8 +212,10 @@ class History:
     def nearest(self, epoch: int) -> int:
         """Return the stored epoch closest to `epoch`; of two equally close the earlier one.
 
-        Raises:
-            FileNotFoundError: nothing is stored yet.
+        Raises
+        ------
+        FileNotFoundError
+            Nothing is stored yet.
         """
         return self._nearest(self._index(), epoch)
 
@@ -220,8 +242,10 @@ class History:
     def final(self) -> Weights:
         """Return (nnz,) the label weights of the final model.
 
-        Raises:
-            UserError: the run has not ended, or they are damaged.
+        Raises
+        ------
+        UserError
+            The run has not ended, or they are damaged.
         """
         file = self.folder / "final.npy"
         try:
@@ -278,9 +302,12 @@ class History:
     def _read(self, file: Path, *, in_memory: bool = True) -> Weights:
         """Return the label weights of a frame, in memory or mapped.
 
-        Raises:
-            FileNotFoundError: there is no such frame.
-            UserError: it is damaged.
+        Raises
+        ------
+        FileNotFoundError
+            There is no such frame.
+        UserError
+            It is damaged.
         """
         weights: Weights = read_array(file, (self.candidates.nnz,), in_memory=in_memory)
         if weights.dtype != np.float32:
@@ -308,14 +335,21 @@ def history_bytes(nnz: int, epochs: int) -> int:
 def read_array(file: Path, shape: tuple[int, ...] | None, *, in_memory: bool = True) -> npt.NDArray[Any]:
     """Return an array of a history, once its file is found to be what was written.
 
-    Args:
-        file: in the folder of the history, or in its `frames`.
-        shape: what it must have; None for any of one dimension.
-        in_memory: read it; else it is mapped.
+    Parameters
+    ----------
+    file
+        In the folder of the history, or in its `frames`.
+    shape
+        What it must have; None for any of one dimension.
+    in_memory
+        Read it; else it is mapped.
 
-    Raises:
-        FileNotFoundError: there is no such file.
-        UserError: it is damaged.
+    Raises
+    ------
+    FileNotFoundError
+        There is no such file.
+    UserError
+        It is damaged.
     """
     _checked(file)
     try:

@@ -28,11 +28,17 @@ ADDED = ("id", "candidates", "added_label", "reviewer", "decided_at")
 def added_labels(candidates: CandidateSets, ids: npt.ArrayLike, decisions: Decisions) -> pd.DataFrame:
     """Return the decisions for a label outside the candidate set, with the columns `ADDED`, in the order of the rows.
 
-    Args:
-        candidates: n candidate sets, as the reviewers saw them.
-        ids: (n,) text.
-        decisions: by row.
+    Parameters
+    ----------
+    candidates
+        n candidate sets, as the reviewers saw them.
+    ids
+        (n,) text.
+    decisions
+        By row.
 
+    Examples
+    --------
     >>> from datetime import datetime
     >>> from pll.formats.label_frame import Decision
     >>> sets = CandidateSets.from_lists([[0, 1], [1]], n_classes=2, class_names=["cat", "dog"])
@@ -67,10 +73,14 @@ def write_added(frame: pd.DataFrame, path: Path) -> None:
 class RunLabels:
     """The labels of all rows of the data, in its order.
 
-    Args:
-        frame: n rows with the columns `COLUMNS`.
-        candidates: m candidate sets.
-        rows: (n,) which of them belongs to each row, −1 for none.
+    Parameters
+    ----------
+    frame
+        n rows with the columns `COLUMNS`.
+    candidates
+        m candidate sets.
+    rows
+        (n,) which of them belongs to each row, −1 for none.
     """
 
     frame: pd.DataFrame
@@ -87,11 +97,16 @@ def label_table(
 ) -> RunLabels:
     """Return the labels of the rows that were learnt from and of those that were predicted, in the order of the data.
 
-    Args:
-        learnt: `labels_frame` of the examples with these candidate sets.
-        held: `predicted_frame` of the others; None where there are none.
-        held_candidates: their candidate sets; None where they have none.
-        order: ids of all rows of the data, in its order; rows that are in neither part are left out.
+    Parameters
+    ----------
+    learnt
+        `labels_frame` of the examples with these candidate sets.
+    held
+        `predicted_frame` of the others; None where there are none.
+    held_candidates
+        Their candidate sets; None where they have none.
+    order
+        Ids of all rows of the data, in its order; rows that are in neither part are left out.
     """
     n = len(learnt)
     if held is None:
@@ -114,10 +129,14 @@ def predicted_frame(
 
     A label is the most probable of the row's own candidates; of all classes where it has none.
 
-    Args:
-        estimator: fitted.
-        held: (m rows) with features.
-        class_names: of the estimator; those of `held` are the same.
+    Parameters
+    ----------
+    estimator
+        Fitted.
+    held
+        (m rows) with features.
+    class_names
+        Of the estimator; those of `held` are the same.
     """
     parts = (np.asarray(part, dtype=np.float32) for part in estimator.iter_proba(held.X))  # (b, c) each
     sets, begin = held.candidates, 0

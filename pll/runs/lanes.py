@@ -25,13 +25,19 @@ def lane_configs(
 ) -> list[RunConfig]:
     """Return one config per method: the same data, split, candidate sets, seed, and the shared settings it has.
 
-    Args:
-        shared: settings that all lanes have in common; its `method` is ignored.
-        methods: names of `METHODS`.
-        own: method → settings in which this lane differs from the shared ones.
+    Parameters
+    ----------
+    shared
+        Settings that all lanes have in common; its `method` is ignored.
+    methods
+        Names of `METHODS`.
+    own
+        Method → settings in which this lane differs from the shared ones.
 
-    Raises:
-        UserError: see `check_lanes`; a setting that does not exist.
+    Raises
+    ------
+    UserError
+        See `check_lanes`; a setting that does not exist.
     """
     made = []
     for method in methods:
@@ -56,9 +62,12 @@ def check_lanes(configs: Sequence[RunConfig]) -> None:
 def why_not(method: str, data: PartialLabelDataset, params: Mapping[str, Any] | None = None) -> str | None:
     """Return the reason why a method cannot be a lane on this data; None where it can.
 
-    Args:
-        data: with its candidate sets.
-        params: settings; those the method does not have are ignored.
+    Parameters
+    ----------
+    data
+        With its candidate sets.
+    params
+        Settings; those the method does not have are ignored.
     """
     kind = METHODS[method]
     if kind.needs_truth and (data.y is None or bool((data.y < 0).any())):

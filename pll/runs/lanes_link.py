@@ -24,13 +24,19 @@ _OF_ONE_RUN = ("method", "view", "example", "pin", "order")
 def lanes_to_link(address: str, configs: Sequence[RunConfig], look: Look | None = None) -> str:
     """Return the whole link.
 
-    Args:
-        address: of the compare page, without a query.
-        configs: of the lanes, in order.
-        look: what is in view, and what a lesson hides.
+    Parameters
+    ----------
+    address
+        Of the compare page, without a query.
+    configs
+        Of the lanes, in order.
+    look
+        What is in view, and what a lesson hides.
 
-    Raises:
-        UserError: see `lanes_to_query`; the link would be too long.
+    Raises
+    ------
+    UserError
+        See `lanes_to_query`; the link would be too long.
     """
     return check_length(f"{address}?{urlencode(lanes_to_query(configs, look), safe=',')}")
 
@@ -38,8 +44,10 @@ def lanes_to_link(address: str, configs: Sequence[RunConfig], look: Look | None 
 def lanes_to_query(configs: Sequence[RunConfig], look: Look | None = None) -> list[tuple[str, str]]:
     """Return the parts of the link in reading order, as (name, value).
 
-    Raises:
-        UserError: lanes that do not belong together, or something that a link cannot carry.
+    Raises
+    ------
+    UserError
+        Lanes that do not belong together, or something that a link cannot carry.
     """
     check_lanes(configs)
     each = [dict(to_query(Share(config, look or Look()))) for config in configs]
@@ -58,11 +66,15 @@ def lanes_to_query(configs: Sequence[RunConfig], look: Look | None = None) -> li
 def lanes_from_query(query: Mapping[str, Sequence[str]]) -> tuple[Share, ...]:
     """Return the lanes that a link means, with one look at all of them.
 
-    Args:
-        query: every part's values, by name.
+    Parameters
+    ----------
+    query
+        Every part's values, by name.
 
-    Raises:
-        UserError: a part that is missing, unknown, given twice, or has a value that cannot be meant; it is named.
+    Raises
+    ------
+    UserError
+        a part that is missing, unknown, given twice, or has a value that cannot be meant; it is named.
     """
     if len(query.get("lanes", ())) != 1:
         raise UserError("The link must name its lanes once, as methods with commas between them; copy the whole of it.")

@@ -73,17 +73,28 @@ LANE_CONTROLS = {
 class Look:
     """What is in view, and what a lesson hides.
 
-    Args:
-        epoch: the epoch in view; None follows the latest.
-        view: the view below the pictures, as a slug; "" for the first.
-        example: id of the example in view.
-        pins: ids of the examples pinned.
-        truth: colour the star plot by true labels.
-        order: of the heatmap's rows: `"confidence"` or `"label"`.
-        hidden: names of `CONTROLS`, or `view-<slug>`.
-        paused: wait before the first epoch.
-        pace: epochs a second; None for full speed.
-        patience: stop after so many epochs without a change; None for never.
+    Parameters
+    ----------
+    epoch
+        The epoch in view; None follows the latest.
+    view
+        The view below the pictures, as a slug; "" for the first.
+    example
+        Id of the example in view.
+    pins
+        Ids of the examples pinned.
+    truth
+        Colour the star plot by true labels.
+    order
+        Of the heatmap's rows: `"confidence"` or `"label"`.
+    hidden
+        Names of `CONTROLS`, or `view-<slug>`.
+    paused
+        Wait before the first epoch.
+    pace
+        Epochs a second; None for full speed.
+    patience
+        Stop after so many epochs without a change; None for never.
     """
 
     epoch: int | None = None
@@ -119,11 +130,15 @@ class Share:
     def with_file(self, source: Source) -> Share:
         """Return the same with a requested file.
 
-        Args:
-            source: the file, its `sha256` known.
+        Parameters
+        ----------
+        source
+            The file, its `sha256` known.
 
-        Raises:
-            UserError: it is none of the `missing` ones.
+        Raises
+        ------
+        UserError
+            It is none of the `missing` ones.
         """
         missing = self.missing
         if missing and not any(_is_file(one, source) for one in missing):
@@ -150,6 +165,8 @@ def _is_file(wanted: Source, given: Source) -> bool:
 def slug(title: str) -> str:
     """The name of a view as a part of a link.
 
+    Examples
+    --------
     >>> slug("Slow motion")
     'slow-motion'
     """
@@ -177,11 +194,15 @@ def on_this_machine(share: Share, most_threads: int | None = None) -> tuple[Shar
 def to_link(address: str, share: Share) -> str:
     """Return the whole link.
 
-    Args:
-        address: of the train page, without a query.
+    Parameters
+    ----------
+    address
+        Of the train page, without a query.
 
-    Raises:
-        UserError: see `to_query`; the link would be too long.
+    Raises
+    ------
+    UserError
+        See `to_query`; the link would be too long.
     """
     return check_length(f"{address}?{urlencode(to_query(share), safe=',')}")
 
@@ -199,8 +220,10 @@ def check_length(link: str) -> str:
 def to_query(share: Share) -> list[tuple[str, str]]:
     """Return the parts of the link in reading order, as (name, value).
 
-    Raises:
-        UserError: something that a link cannot carry.
+    Raises
+    ------
+    UserError
+        Something that a link cannot carry.
     """
     config, look = share.config, share.look
     if config.decided_sets is not None:
@@ -359,13 +382,19 @@ def from_query(
 ) -> Share:
     """Return what a link means.
 
-    Args:
-        query: every part's values, by name.
-        views: slugs of the views there are.
-        controls: names of what a lesson may hide, besides the views.
+    Parameters
+    ----------
+    query
+        Every part's values, by name.
+    views
+        Slugs of the views there are.
+    controls
+        Names of what a lesson may hide, besides the views.
 
-    Raises:
-        UserError: a part that is missing, unknown, given twice, or has a value that cannot be meant; it is named.
+    Raises
+    ------
+    UserError
+        a part that is missing, unknown, given twice, or has a value that cannot be meant; it is named.
     """
     given = {name: values for name, values in query.items() if values and name not in _PASSED_OVER}
     for name, values in given.items():

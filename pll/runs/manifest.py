@@ -47,10 +47,14 @@ What = Literal["missing", "changed", "shorter", "unreadable"]
 class FileEntry:
     """What a file must be.
 
-    Attributes:
-        bytes: its size; of a file that may have grown since, that of its beginning.
-        sha256: checksum of that many bytes.
-        before: checksum of the content that is being replaced; "" for none.
+    Attributes
+    ----------
+    bytes
+        Its size; of a file that may have grown since, that of its beginning.
+    sha256
+        Checksum of that many bytes.
+    before
+        Checksum of the content that is being replaced; "" for none.
     """
 
     bytes: int
@@ -62,9 +66,12 @@ class FileEntry:
 class Damage:
     """A file that is not what was written.
 
-    Attributes:
-        name: path within the folder of the run.
-        what: how it differs.
+    Attributes
+    ----------
+    name
+        Path within the folder of the run.
+    what
+        How it differs.
     """
 
     name: str
@@ -85,9 +92,12 @@ class Damage:
 class DamagedError(UserError):
     """Raised where a file of a run is not what was written.
 
-    Args:
-        folder: of the run.
-        damage: the file, and how it differs.
+    Parameters
+    ----------
+    folder
+        Of the run.
+    damage
+        The file, and how it differs.
     """
 
     def __init__(self, folder: Path, damage: Damage) -> None:
@@ -100,8 +110,10 @@ class DamagedError(UserError):
 class Manifest:
     """The manifest of one run, for writers of its files; readers call `check`.
 
-    Args:
-        folder: of the run.
+    Parameters
+    ----------
+    folder
+        Of the run.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -114,11 +126,16 @@ class Manifest:
     def put(self, name: str, content: bytes | memoryview, *, durable: bool = False, record: bool = False) -> None:
         """Replace a file, atomically; at every moment its content is one that the manifest lists.
 
-        Args:
-            name: path within the folder.
-            content: of the file.
-            durable: flush it to the disk, and first what the manifest says about it.
-            record: also list files that are new or have grown, as `record` does.
+        Parameters
+        ----------
+        name
+            Path within the folder.
+        content
+            Of the file.
+        durable
+            Flush it to the disk, and first what the manifest says about it.
+        record
+            Also list files that are new or have grown, as `record` does.
         """
         if record:
             self._record(durable)
@@ -199,10 +216,14 @@ class Manifest:
 class Listing:
     """Content of manifest.json.
 
-    Attributes:
-        complete: whether the run has ended and every file is listed.
-        files: name → what it must be.
-        config: the text of config.json; "" where it is not known.
+    Attributes
+    ----------
+    complete
+        Whether the run has ended and every file is listed.
+    files
+        Name → what it must be.
+    config
+        The text of config.json; "" where it is not known.
     """
 
     complete: bool
@@ -213,8 +234,10 @@ class Listing:
 def read_manifest(folder: Path) -> Listing | None:
     """Return what manifest.json says; None where there is none.
 
-    Raises:
-        DamagedError: it is damaged.
+    Raises
+    ------
+    DamagedError
+        It is damaged.
     """
     file = folder / MANIFEST_FILE
     try:
@@ -251,8 +274,10 @@ def check(folder: Path, name: str) -> Path:
     A file that no manifest lists passes: it is being written. Checksums are kept
     in memory as long as size and time of a file stay.
 
-    Raises:
-        DamagedError: it is not; or the manifest is damaged.
+    Raises
+    ------
+    DamagedError
+        It is not; or the manifest is damaged.
     """
     tried: Listing | None = None
     for _ in range(10):
@@ -270,8 +295,10 @@ def check(folder: Path, name: str) -> Path:
 def check_listed(folder: Path, *patterns: str) -> None:
     """Check every listed file of a run whose name matches one of these patterns; see `check`.
 
-    Raises:
-        DamagedError: one is not what was written, or missing.
+    Raises
+    ------
+    DamagedError
+        One is not what was written, or missing.
     """
     listing = read_manifest(folder)
     for name in () if listing is None else listing.files:
@@ -289,8 +316,10 @@ def unverified(folder: Path) -> list[str]:
 def damages(folder: Path) -> list[Damage]:
     """Return all files of a run that are not what was written, by name. No process may be at work on the run.
 
-    Raises:
-        DamagedError: the manifest itself is damaged.
+    Raises
+    ------
+    DamagedError
+        The manifest itself is damaged.
     """
     listing = read_manifest(folder)
     if listing is None:
@@ -335,6 +364,8 @@ def listed_files(folder: Path) -> Iterator[str]:
 def matches(name: str, patterns: Collection[str]) -> bool:
     """Return whether a name is of one of these patterns, in which `*` matches any text.
 
+    Examples
+    --------
     >>> matches("history/frames/000001.npy", ["history/*"]), matches("metrics.csv", ["history/*"])
     (True, False)
     """

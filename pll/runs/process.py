@@ -27,9 +27,13 @@ class PerProcess(Generic[T]):
     Keep one at module level for what must outlive every session. Streamlit's caches do not: any client can clear
     them.
 
-    Args:
-        make: creates the object. Its exceptions are passed on, and the next call tries again.
+    Parameters
+    ----------
+    make
+        Creates the object. Its exceptions are passed on, and the next call tries again.
 
+    Examples
+    --------
     >>> shared = PerProcess(list)
     >>> shared() is shared()
     True
@@ -65,8 +69,10 @@ _OWN: list[FileLock] = []
 def own(home: Path) -> None:
     """Take the one place of a server in Candid's home.
 
-    Raises:
-        UserError: another server is running there, or the home cannot be written to.
+    Raises
+    ------
+    UserError
+        Another server is running there, or the home cannot be written to.
     """
     lock, file = FileLock(home / "server.lock", thread_local=False), home / "server.json"
     try:
@@ -89,8 +95,10 @@ def own(home: Path) -> None:
 def end_with_parent(parent: int) -> None:
     """Set up a process that another one started: Ctrl-C is for its parent, and it ends with that.
 
-    Args:
-        parent: process id.
+    Parameters
+    ----------
+    parent
+        Process id.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 

@@ -906,6 +906,8 @@ def _has_ended(lane: Lane) -> bool:
 def quiet_epochs(rows: Sequence[dict[str, Any]]) -> int:
     """Return the number of epochs since an identified label last changed, not counting the first epoch.
 
+    Examples
+    --------
     >>> quiet_epochs([{"changed_labels": changed} for changed in (0, 3, 0, 0)])
     2
     """

@@ -28,13 +28,19 @@ VOTE_SETS_FILE = "vote_sets.npz"
 def load_parts(config: RunConfig, progress: Progress | None = None, *, kept: SettledSets | None = None) -> Parts:
     """Return the data of a run, split and with its candidate sets.
 
-    Args:
-        config: of the run.
-        progress: called with the progress of reading, features and candidate sets; an exception in it stops them.
-        kept: what the run keeps of its votes (`vote_sets_of`); None settles them now.
+    Parameters
+    ----------
+    config
+        Of the run.
+    progress
+        Called with the progress of reading, features and candidate sets; an exception in it stops them.
+    kept
+        What the run keeps of its votes (`vote_sets_of`); None settles them now.
 
-    Raises:
-        UserError: see `Source.load` and `prepare`.
+    Raises
+    ------
+    UserError
+        See `Source.load` and `prepare`.
     """
     test = None if config.test is None else config.test.load(progress)
     if test is not None:
@@ -107,8 +113,10 @@ def save_vote_sets(folder: RunFolder, found: SettledSets | None) -> None:
 def parts_of(folder: RunFolder) -> Parts:
     """Return the data of a run that has begun.
 
-    Raises:
-        UserError: see `load_parts`; or the data is not read as it was for the run.
+    Raises
+    ------
+    UserError
+        See `load_parts`; or the data is not read as it was for the run.
     """
     parts = load_parts(folder.config(), kept=vote_sets_of(folder))
     train, known = parts.train, folder.about().get("data", {})

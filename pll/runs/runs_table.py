@@ -61,6 +61,8 @@ def _row(run: Run) -> dict[str, Any]:
 def health_words(health: Health | None) -> str:
     """Return the health of a run in a few words.
 
+    Examples
+    --------
     >>> health_words(None), health_words(Health("unchecked"))
     ('', 'not checked')
     """

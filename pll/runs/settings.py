@@ -21,11 +21,16 @@ from pll.runs.access import person_id
 class Setting:
     """One environment variable.
 
-    Attributes:
-        name: of the variable.
-        default: its text where it is not set; shown in the documentation.
-        about: what it does, in Markdown.
-        parse: text → value; raises ValueError with what a value must be.
+    Attributes
+    ----------
+    name
+        Of the variable.
+    default
+        Its text where it is not set; shown in the documentation.
+    about
+        What it does, in Markdown.
+    parse
+        Text → value; raises ValueError with what a value must be.
     """
 
     name: str
@@ -136,8 +141,10 @@ OF_TESTS = ("PLL_TEST_",)
 def setting(name: str) -> Any:
     """Return the value of a setting.
 
-    Raises:
-        UserError: the variable has a value that cannot be meant; it is named.
+    Raises
+    ------
+    UserError
+        The variable has a value that cannot be meant; it is named.
     """
     known = BY_NAME[name]
     text = os.environ.get(name, "").strip() or known.default
@@ -150,8 +157,10 @@ def setting(name: str) -> Any:
 def check_settings() -> list[str]:
     """Check every setting; return warnings on variables that no setting reads.
 
-    Raises:
-        UserError: a value that cannot be meant.
+    Raises
+    ------
+    UserError
+        a value that cannot be meant.
     """
     for known in SETTINGS:
         setting(known.name)

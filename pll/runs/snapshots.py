@@ -171,6 +171,8 @@ def seconds_left(rows: tuple[dict[str, Any], ...], total: int | None, pace: floa
 def joint_state(states: Iterable[State]) -> State:
     """Return the joint state of lanes that are not at work in this process; unfinished states come first.
 
+    Examples
+    --------
     >>> joint_state(["finished", "stopped", "failed"]), joint_state(["finished", "failed"]), joint_state(["failed"])
     ('stopped', 'finished', 'failed')
     """

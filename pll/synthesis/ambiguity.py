@@ -32,6 +32,8 @@ def co_occurrence(candidates: CandidateSets) -> npt.NDArray[np.float64]:
     1 on the diagonal; a row of zeros where j is never a candidate. Costs the smaller of Σ |S_i|² sparse and n·c² dense
     operations, and c × c numbers.
 
+    Examples
+    --------
     >>> co_occurrence(CandidateSets.from_lists([[0, 1], [1]], n_classes=3)).tolist()
     [[1.0, 1.0, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 0.0]]
     """
@@ -60,15 +62,23 @@ def flip_matrix(candidates: CandidateSets, y: npt.ArrayLike) -> npt.NDArray[np.f
     Compare with `pll.synthesis.binomial_matrix` and `pair_matrix`. The diagonal is below 1 where the truth is missing
     from some sets.
 
-    Args:
-        y: (n,) true labels, −1 where unknown: those examples do not count.
+    Parameters
+    ----------
+    y
+        (n,) true labels, −1 where unknown: those examples do not count.
 
-    Returns:
-        the shares; NaN in the row of a class that is the true label of no example.
+    Returns
+    -------
+    npt.NDArray[np.float64]
+        The shares; NaN in the row of a class that is the true label of no example.
 
-    Raises:
-        UserError: not one label an example, or a label out of range.
+    Raises
+    ------
+    UserError
+        Not one label an example, or a label out of range.
 
+    Examples
+    --------
     >>> flip_matrix(CandidateSets.from_lists([[0, 1], [0], [1]], n_classes=2), [0, 0, 1]).tolist()
     [[1.0, 0.5], [0.0, 1.0]]
     """
@@ -87,12 +97,18 @@ def ambiguity_degree(candidates: CandidateSets, y: npt.ArrayLike) -> float:
     Binomial flipping with its forced extra label gives q + (1−q)^(c−1)/(c−1) in expectation, a little more as the
     highest of c·(c−1) shares of a finite sample.
 
-    Args:
-        y: (n,) true labels, −1 where unknown; classes with no known example are left out.
+    Parameters
+    ----------
+    y
+        (n,) true labels, −1 where unknown; classes with no known example are left out.
 
-    Raises:
-        UserError: no true label is known, or as `flip_matrix`.
+    Raises
+    ------
+    UserError
+        No true label is known, or as `flip_matrix`.
 
+    Examples
+    --------
     >>> ambiguity_degree(CandidateSets.from_lists([[0, 1], [0], [1]], n_classes=2), [0, 0, 1])
     0.5
     """
@@ -114,11 +130,16 @@ FEWEST_TRUE = 10
 class AmbiguityDegree:
     """The ambiguity degree, and the pair of labels that it is of.
 
-    Attributes:
-        value: γ in [0, 1].
-        true, other: class indices: `other` accompanies `true` most often.
-        together, n: in so many of the n sets whose known true label is `true`.
-        known, examples: how many true labels are known, of how many examples.
+    Attributes
+    ----------
+    value
+        γ in [0, 1].
+    true, other
+        Class indices: `other` accompanies `true` most often.
+    together, n
+        In so many of the n sets whose known true label is `true`.
+    known, examples
+        How many true labels are known, of how many examples.
     """
 
     value: float
@@ -137,8 +158,10 @@ class AmbiguityDegree:
     def sentence(self, names: Sequence[str]) -> str:
         """What γ rests on, in words.
 
-        Args:
-            names: of the classes.
+        Parameters
+        ----------
+        names
+            Of the classes.
         """
         if not self.says_enough:
             return (
@@ -156,12 +179,18 @@ class AmbiguityDegree:
 def degree_of(candidates: CandidateSets, y: npt.ArrayLike) -> AmbiguityDegree | None:
     """Return `ambiguity_degree` with the pair of labels it is of; None where no true label is known.
 
-    Args:
-        y: (n,) true labels, −1 where unknown.
+    Parameters
+    ----------
+    y
+        (n,) true labels, −1 where unknown.
 
-    Raises:
-        UserError: as `flip_matrix`.
+    Raises
+    ------
+    UserError
+        As `flip_matrix`.
 
+    Examples
+    --------
     >>> found = degree_of(CandidateSets.from_lists([[0, 1], [0], [1]], n_classes=2), [0, 0, 1])
     >>> found.value, found.together, found.n
     (0.5, 1, 2)

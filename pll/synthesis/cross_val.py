@@ -51,17 +51,26 @@ def out_of_fold(
     Features are imputed by the mean, z-scored and, beyond `DIRECTIONS`, reduced to principal components; all of it is
     learnt within the fold. Every fold has its share of every class.
 
-    Args:
-        X: (n, d) or (n, C, H, W) numbers, NaN where missing.
-        labels: (n,) in [0, n_classes): what the classifier learns.
-        folds: at least 2; fewer where there are fewer examples.
-        seed: of the folds.
+    Parameters
+    ----------
+    X
+        (n, d) or (n, C, H, W) numbers, NaN where missing.
+    labels
+        (n,) in [0, n_classes): what the classifier learns.
+    folds
+        At least 2; fewer where there are fewer examples.
+    seed
+        Of the folds.
 
-    Returns:
+    Returns
+    -------
+    npt.NDArray[np.float32]
         (n, c) float32, rows sum to 1; 0 for a class that the other folds do not have.
 
-    Raises:
-        UserError: fewer than two examples, a label out of range, infinite features, fewer than two folds.
+    Raises
+    ------
+    UserError
+        Fewer than two examples, a label out of range, infinite features, fewer than two folds.
     """
     features, y = _checked(X, labels, n_classes, folds)
     fold_of = _folds(y, min(folds, len(y)), seed)

@@ -29,10 +29,14 @@ AT_ONCE = 2**22
 class Way:
     """Title and settings of a way to synthesise candidate sets.
 
-    Attributes:
-        title: shown on pages.
-        needs: settings of `Flip` that must be given.
-        takes: settings that may be given.
+    Attributes
+    ----------
+    title
+        Shown on pages.
+    needs
+        Settings of `Flip` that must be given.
+    takes
+        Settings that may be given.
     """
 
     title: str
@@ -61,15 +65,24 @@ SETTINGS = {
 class Flip:
     """A way to synthesise candidate sets, with its settings: plain values only, so that a run can store it.
 
-    Args:
-        how: a name of `FLIPS`.
-        q: flipping probability of `binomial` and `pair`; mean rate of `instance` (None: its equation as it is).
-        size: of the sets, for `uniform`; None for sets of any size.
-        matrix: for `matrix`: (c, c) numbers, or the path of a file that `pll.synthesis.transitions.read_matrix` reads.
+    Parameters
+    ----------
+    how
+        a name of `FLIPS`.
+    q
+        Flipping probability of `binomial` and `pair`; mean rate of `instance` (None: its equation as it is).
+    size
+        Of the sets, for `uniform`; None for sets of any size.
+    matrix
+        For `matrix`: (c, c) numbers, or the path of a file that `pll.synthesis.transitions.read_matrix` reads.
 
-    Raises:
-        UserError: no such way, or a setting that is missing or does not belong to it.
+    Raises
+    ------
+    UserError
+        No such way, or a setting that is missing or does not belong to it.
 
+    Examples
+    --------
     >>> Flip("binomial", 0.7).words, Flip("uniform", size=3).words
     ('binomial, q = 0.7', 'uniform, size = 3')
     """
@@ -104,8 +117,10 @@ class Flip:
     def transitions(self, n_classes: int, class_names: Sequence[str] = ()) -> Matrix:
         """Return the (c, c) matrix of the way `matrix`, read and checked.
 
-        Raises:
-            UserError: no such file, or not a transition matrix of these classes.
+        Raises
+        ------
+        UserError
+            No such file, or not a transition matrix of these classes.
         """
         names = tuple(class_names) or tuple(str(j) for j in range(n_classes))
         assert self.matrix is not None  # __post_init__
@@ -127,16 +142,25 @@ def flip(
 ) -> CandidateSets:
     """Synthesise candidate sets by the name of the way, or by a `Flip`.
 
-    Args:
-        how: a name of `FLIPS` (with `q`), or a `Flip`.
-        y: (n,) true labels in [0, n_classes).
-        X: (n, d) or (n, C, H, W) features, for `instance`: a logistic regression is fitted on them out of fold.
-        probabilities: (n, c) of a classifier of one's own, for `instance`, instead of X.
-        n_classes, q, seed, class_names: as for `flip_binomial`.
-        progress: called as (folds done, folds in all) while that regression is fitted.
+    Parameters
+    ----------
+    how
+        a name of `FLIPS` (with `q`), or a `Flip`.
+    y
+        (n,) true labels in [0, n_classes).
+    X
+        (n, d) or (n, C, H, W) features, for `instance`: a logistic regression is fitted on them out of fold.
+    probabilities
+        (n, c) of a classifier of one's own, for `instance`, instead of X.
+    n_classes, q, seed, class_names
+        As for `flip_binomial`.
+    progress
+        Called as (folds done, folds in all) while that regression is fitted.
 
-    Raises:
-        UserError: no such way, a setting that is missing, or as the way says.
+    Raises
+    ------
+    UserError
+        No such way, a setting that is missing, or as the way says.
     """
     way = Flip(how, q) if isinstance(how, str) else how
     if way.how == "binomial":
@@ -168,14 +192,20 @@ def flip_matrix_of(
     the mean over the examples of a class, NaN for a class without any. `pll.synthesis.ambiguity.flip_matrix` gives
     what came of it, `pll.synthesis.ambiguity.ambiguity_degree` the exact γ.
 
-    Args:
-        y, X, probabilities, seed, progress: for `instance` alone, as for `flip`.
+    Parameters
+    ----------
+    y, X, probabilities, seed, progress
+        For `instance` alone, as for `flip`.
 
-    Returns:
+    Returns
+    -------
+    Matrix
         (c, c) float64 in [0, 1].
 
-    Raises:
-        UserError: as `flip`.
+    Raises
+    ------
+    UserError
+        As `flip`.
     """
     if how.how in ("binomial", "pair"):
         checked_truth([], n_classes, how.q)
@@ -219,13 +249,20 @@ def flip_binomial(
 
     An example left with only its true label gets one random wrong label. A set that became the whole label set stays.
 
-    Args:
-        y: (n,) true labels in [0, n_classes).
-        q: flipping probability in [0, 1].
+    Parameters
+    ----------
+    y
+        (n,) true labels in [0, n_classes).
+    q
+        Flipping probability in [0, 1].
 
-    Raises:
-        UserError: q outside [0, 1], fewer than two classes, a label that is unknown.
+    Raises
+    ------
+    UserError
+        q outside [0, 1], fewer than two classes, a label that is unknown.
 
+    Examples
+    --------
     >>> flip_binomial([0, 1, 2], n_classes=3, q=0.0, seed=0).sizes.tolist()
     [2, 2, 2]
     """
@@ -245,6 +282,8 @@ def flip_pair(
 
     Arguments and errors as for `flip_binomial`.
 
+    Examples
+    --------
     >>> flip_pair([0, 1, 2], n_classes=3, q=1.0, seed=0)[2].tolist()
     [0, 2]
     """
@@ -262,13 +301,20 @@ def flip_uniform(
     2020, "Provably consistent partial-label learning", §3). With a size, the true label and size − 1 wrong ones (the
     controlled experiments of Cour, Sapp & Taskar, JMLR 2011).
 
-    Args:
-        size: in [1, c].
-        y, n_classes, seed, class_names: as for `flip_binomial`.
+    Parameters
+    ----------
+    size
+        In [1, c].
+    y, n_classes, seed, class_names
+        As for `flip_binomial`.
 
-    Raises:
-        UserError: a size outside [1, c], or as `flip_binomial`.
+    Raises
+    ------
+    UserError
+        a size outside [1, c], or as `flip_binomial`.
 
+    Examples
+    --------
     >>> flip_uniform([0, 1, 2], n_classes=4, size=3).sizes.tolist()
     [3, 3, 3]
     """
@@ -301,13 +347,19 @@ def flip_with_matrix(
     This is the noise of Wen et al. (ICML 2021, "Leveraged weighted loss for partial label learning"). Sets of one and
     whole label sets stay.
 
-    Args:
-        matrix: (c, c) probabilities, 1 on the diagonal; see `pll.synthesis.transitions` for ways to come by one.
-            Other arguments and errors as for `flip_binomial`.
+    Parameters
+    ----------
+    matrix
+        (c, c) probabilities, 1 on the diagonal; see `pll.synthesis.transitions` for ways to come by one. Other
+        arguments and errors as for `flip_binomial`.
 
-    Raises:
-        UserError: not a transition matrix; row and column are named.
+    Raises
+    ------
+    UserError
+        Not a transition matrix; row and column are named.
 
+    Examples
+    --------
     >>> flip_with_matrix([0, 1], 2, [[1, 1], [0, 1]])[0].tolist()
     [0, 1]
     """
@@ -329,11 +381,16 @@ def flip_by_instance(
 
     `instance_probabilities` has the equation. Sets of one and whole label sets stay.
 
-    Args:
-        probabilities: (n, c) of a classifier that did not learn from these very examples, as
-            `pll.synthesis.cross_val.out_of_fold` gives them.
-        y, n_classes, q, seed, class_names: as for `flip_binomial`; q as for `instance_probabilities`.
+    Parameters
+    ----------
+    probabilities
+        (n, c) of a classifier that did not learn from these very examples, as `pll.synthesis.cross_val.out_of_fold`
+        gives them.
+    y, n_classes, q, seed, class_names
+        As for `flip_binomial`; q as for `instance_probabilities`.
 
+    Examples
+    --------
     >>> flip_by_instance([0], 3, [[0.6, 0.4, 0.0]]).names(0)
     ['0', '1']
     """
@@ -356,17 +413,26 @@ def instance_probabilities(
     alike. Their code scales this further to a mean rate, and so does `q`: the wrong labels of an example enter with
     probability q on average, less where that would take one above 1.
 
-    Args:
-        y: (n,) true labels in [0, n_classes).
-        n_classes: c, at least 2.
-        probabilities: (n, c), at least 0.
-        q: the mean rate in [0, 1]; None for their equation as it is.
+    Parameters
+    ----------
+    y
+        (n,) true labels in [0, n_classes).
+    n_classes
+        c, at least 2.
+    probabilities
+        (n, c), at least 0.
+    q
+        The mean rate in [0, 1]; None for their equation as it is.
 
-    Returns:
+    Returns
+    -------
+    npt.NDArray[np.float32]
         (n, c) float32, 1 for the true label.
 
-    Raises:
-        UserError: a shape that does not fit, numbers that are none (the row is named), or as `flip_binomial`.
+    Raises
+    ------
+    UserError
+        a shape that does not fit, numbers that are none (the row is named), or as `flip_binomial`.
     """
     truth = checked_truth(y, n_classes, q)
     chances = np.array(probabilities, dtype=np.float32)
@@ -418,8 +484,10 @@ def uniform_matrix(n_classes: int, size: int | None = None) -> Matrix:
 def checked_truth(y: npt.ArrayLike, n_classes: int, q: float | None = None) -> npt.NDArray[np.int64]:
     """Return (n,) true labels y as int64, checked to lie in [0, n_classes).
 
-    Raises:
-        UserError: an unknown label or one out of range, q outside [0, 1], or fewer than two classes.
+    Raises
+    ------
+    UserError
+        An unknown label or one out of range, q outside [0, 1], or fewer than two classes.
     """
     if q is not None and not 0.0 <= q <= 1.0:
         raise UserError(f"The flipping probability q is {q}; it must lie between 0 and 1.")

@@ -30,17 +30,26 @@ WAYS = {"topk": 2.0, "confusion": 0.05}
 class Noisy:
     """A way to make candidate sets of labels that may be wrong: plain values only, so that a run can store it.
 
-    Args:
-        how: `"topk"` (the labels a classifier finds most likely join) or `"confusion"` (those that the given label is
-            confused with often enough join).
-        value: k, a whole number, 1 or more; or the least probability, in (0, 1]; by default 2 and 0.05.
-        confusion: for `confusion`: (c, c) counts or shares, or the path of a file that `read_matrix`
-            reads; None has a classifier estimate it on the data, out of fold.
-        rows: what the rows of `confusion` are: `"true"` or `"given"` labels.
+    Parameters
+    ----------
+    how
+        `"topk"` (the labels a classifier finds most likely join) or `"confusion"` (those that the given label is
+        confused with often enough join).
+    value
+        k, a whole number, 1 or more; or the least probability, in (0, 1]; by default 2 and 0.05.
+    confusion
+        For `confusion`: (c, c) counts or shares, or the path of a file that `read_matrix` reads; None has a classifier
+        estimate it on the data, out of fold.
+    rows
+        What the rows of `confusion` are: `"true"` or `"given"` labels.
 
-    Raises:
-        UserError: no such way, or a value it cannot have.
+    Raises
+    ------
+    UserError
+        No such way, or a value it cannot have.
 
+    Examples
+    --------
     >>> Noisy.parse("topk:3").words, Noisy("confusion").words
     ('labels doubted: the 3 likeliest join', 'labels doubted: those at least 5 % likely join')
     """
@@ -81,8 +90,10 @@ class Noisy:
     def parse(cls, text: str, **more: Any) -> Noisy:
         """From `topk:2` or `confusion:0.05`; the number may be left out.
 
-        Raises:
-            UserError: not of this form.
+        Raises
+        ------
+        UserError
+            Not of this form.
         """
         how, _, value = text.partition(":")
         try:
@@ -104,8 +115,10 @@ class Noisy:
     def matrix(self, class_names: Sequence[str]) -> Matrix | None:
         """Return the given (c, c) confusion matrix, read from its file; None where it is to be estimated.
 
-        Raises:
-            UserError: no such file, or no matrix of these classes.
+        Raises
+        ------
+        UserError
+            No such file, or no matrix of these classes.
         """
         if self.confusion is None:
             return None
@@ -124,14 +137,21 @@ class Noisy:
     ) -> CandidateSets:
         """Make candidate sets of these labels.
 
-        Args:
-            X: (n, d) or (n, C, H, W) features; not looked at where a confusion matrix is given.
-            labels: (n,) given labels.
-            class_names: c names.
-            seed, progress: of the classifier, as for `pll.synthesis.cross_val.out_of_fold`.
+        Parameters
+        ----------
+        X
+            (n, d) or (n, C, H, W) features; not looked at where a confusion matrix is given.
+        labels
+            (n,) given labels.
+        class_names
+            c names.
+        seed, progress
+            Of the classifier, as for `pll.synthesis.cross_val.out_of_fold`.
 
-        Raises:
-            UserError: as `top_k_sets` and `confusion_sets`.
+        Raises
+        ------
+        UserError
+            As `top_k_sets` and `confusion_sets`.
         """
         c = len(class_names)
         if self.how == "topk":
@@ -150,16 +170,26 @@ def estimated_confusion(
 
     The probabilities are out of fold (`pll.synthesis.cross_val`).
 
-    Args:
-        X: (n, d) or (n, C, H, W) features.
-        labels: (n,) given labels in [0, n_classes).
-        n_classes: c, at least 2.
-        seed: of the folds.
-        progress: called as (folds done, folds in all).
+    Parameters
+    ----------
+    X
+        (n, d) or (n, C, H, W) features.
+    labels
+        (n,) given labels in [0, n_classes).
+    n_classes
+        c, at least 2.
+    seed
+        Of the folds.
+    progress
+        Called as (folds done, folds in all).
 
-    Returns:
+    Returns
+    -------
+    Matrix
         (c, c); rows are given labels and sum to 1, or 0 for a label that is never given.
 
+    Examples
+    --------
     >>> estimated_confusion([[0.0], [0.1], [5.0], [5.1]], [0, 0, 1, 1], 2).argmax(axis=1).tolist()
     [0, 1]
     """
@@ -184,14 +214,21 @@ def top_k_sets(
 ) -> CandidateSets:
     """Make sets of the given label and the k classes that a logistic regression finds most likely out of fold.
 
-    Args:
-        X: (n, d) or (n, C, H, W) numbers, NaN where missing.
-        labels: (n,) given labels in [0, n_classes).
-        k: in [1, c − 1]; a set has k or k + 1 candidates.
-        folds, seed, progress: as for `pll.synthesis.cross_val.out_of_fold`.
+    Parameters
+    ----------
+    X
+        (n, d) or (n, C, H, W) numbers, NaN where missing.
+    labels
+        (n,) given labels in [0, n_classes).
+    k
+        In [1, c − 1]; a set has k or k + 1 candidates.
+    folds, seed, progress
+        As for `pll.synthesis.cross_val.out_of_fold`.
 
-    Raises:
-        UserError: k outside its range, or as `out_of_fold`.
+    Raises
+    ------
+    UserError
+        k outside its range, or as `out_of_fold`.
     """
     if not 1 <= k < n_classes:
         raise UserError(f"k is {k}; with {n_classes} classes it must lie between 1 and {n_classes - 1}.")
@@ -207,13 +244,20 @@ def sets_of_most_likely(
 ) -> CandidateSets:
     """Make sets of the given label and the k most likely ones, by probabilities of a classifier of one's own.
 
-    Args:
-        probabilities: (n, c) scores; of equal ones the lower class comes first.
-        labels: (n,) given labels.
+    Parameters
+    ----------
+    probabilities
+        (n, c) scores; of equal ones the lower class comes first.
+    labels
+        (n,) given labels.
 
-    Raises:
-        UserError: lengths that differ, a label out of range, k outside [1, c].
+    Raises
+    ------
+    UserError
+        Lengths that differ, a label out of range, k outside [1, c].
 
+    Examples
+    --------
     >>> sets_of_most_likely([[0.7, 0.2, 0.1]], [2], k=1)[0].tolist()
     [0, 2]
     """
@@ -244,15 +288,24 @@ def confusion_sets(
 ) -> CandidateSets:
     """Make sets of the given label i and every label j with Pr(true label j | given i) ≥ threshold.
 
-    Args:
-        labels: (n,) given labels.
-        confusion: (c, c) counts or shares, as `pll.synthesis.transitions.truth_given_label` takes them.
-        threshold: in (0, 1].
-        rows: what the rows of `confusion` are: `"true"` or `"given"` labels.
+    Parameters
+    ----------
+    labels
+        (n,) given labels.
+    confusion
+        (c, c) counts or shares, as `pll.synthesis.transitions.truth_given_label` takes them.
+    threshold
+        In (0, 1].
+    rows
+        What the rows of `confusion` are: `"true"` or `"given"` labels.
 
-    Raises:
-        UserError: a threshold outside its range, a matrix that is none, a label out of range.
+    Raises
+    ------
+    UserError
+        a threshold outside its range, a matrix that is none, a label out of range.
 
+    Examples
+    --------
     >>> confusion_sets([0, 1], [[8, 2], [0, 6]], threshold=0.2)[1].tolist()
     [0, 1]
     """

@@ -28,13 +28,20 @@ Matrix = npt.NDArray[np.float64]
 def checked_transitions(matrix: npt.ArrayLike, class_names: Sequence[str]) -> Matrix:
     """Check a transition matrix and return it as float64.
 
-    Args:
-        matrix: (c, c) probabilities, 1 on the diagonal.
-        class_names: c names, for messages.
+    Parameters
+    ----------
+    matrix
+        (c, c) probabilities, 1 on the diagonal.
+    class_names
+        c names, for messages.
 
-    Raises:
-        UserError: not c × c, not numbers, outside [0, 1], or a diagonal other than 1; row and column are named.
+    Raises
+    ------
+    UserError
+        Not c × c, not numbers, outside [0, 1], or a diagonal other than 1; row and column are named.
 
+    Examples
+    --------
     >>> checked_transitions([[1, 0.2], [0, 1]], ("cat", "dog")).tolist()
     [[1.0, 0.2], [0.0, 1.0]]
     """
@@ -62,19 +69,29 @@ def transitions_from_confusion(
 ) -> Matrix:
     """Make a transition matrix in which labels accompany each other as often as they are confused.
 
-    Args:
-        confusion: (c, c) counts or shares: how often true label y (row) was taken for j (column).
-        class_names: c names, for messages.
-        highest: scale the entries off the diagonal so that the highest is this (in [0, 1]); by default they are the
-            shares of their row, which for a good classifier leaves most sets with one candidate.
+    Parameters
+    ----------
+    confusion
+        (c, c) counts or shares: how often true label y (row) was taken for j (column).
+    class_names
+        c names, for messages.
+    highest
+        Scale the entries off the diagonal so that the highest is this (in [0, 1]); by default they are the shares of
+        their row, which for a good classifier leaves most sets with one candidate.
 
-    Returns:
+    Returns
+    -------
+    Matrix
         (c, c); a class without a single count accompanies nothing.
 
-    Raises:
-        UserError: not c × c, a negative or missing number (row and column are named), or nothing off the diagonal
-            that could be scaled.
+    Raises
+    ------
+    UserError
+        Not c × c, a negative or missing number (row and column are named), or nothing off the diagonal that could be
+        scaled.
 
+    Examples
+    --------
     >>> transitions_from_confusion([[8, 2], [0, 5]], ("cat", "dog")).tolist()
     [[1.0, 0.2], [0.0, 1.0]]
     >>> transitions_from_confusion([[8, 2], [0, 5]], ("cat", "dog"), highest=0.5).tolist()
@@ -95,17 +112,27 @@ def transitions_from_confusion(
 def truth_given_label(confusion: npt.ArrayLike, class_names: Sequence[str], *, rows: str = "true") -> Matrix:
     """Compute Pr(true label j | given label i), at [i, j], from a confusion matrix.
 
-    Args:
-        confusion: (c, c) counts or shares.
-        rows: what its rows are: `"true"` (rows true, columns given, as scikit-learn has it) or `"given"`.
-        class_names: c names, for messages.
+    Parameters
+    ----------
+    confusion
+        (c, c) counts or shares.
+    rows
+        What its rows are: `"true"` (rows true, columns given, as scikit-learn has it) or `"given"`.
+    class_names
+        c names, for messages.
 
-    Returns:
+    Returns
+    -------
+    Matrix
         (c, c), rows sum to 1; a label that was never given counts as true.
 
-    Raises:
-        UserError: not c × c, or a negative or missing number; row and column are named.
+    Raises
+    ------
+    UserError
+        Not c × c, or a negative or missing number; row and column are named.
 
+    Examples
+    --------
     >>> truth_given_label([[8, 2], [0, 6]], ("cat", "dog")).tolist()
     [[1.0, 0.0], [0.25, 0.75]]
     """
@@ -124,12 +151,16 @@ def read_matrix(path: Path | str, class_names: Sequence[str], *, name: str = "")
     A first row or column of class names is recognised where the file has one, and the matrix is put into the order of
     `class_names` by it. Of an archive (.npz) the only array is taken, or the one called `matrix` or `confusion`.
 
-    Args:
-        name: what to call the file in messages; by default its path.
+    Parameters
+    ----------
+    name
+        What to call the file in messages; by default its path.
 
-    Raises:
-        UserError: no such file, another kind of file, cells that are no numbers, names that are not those of the
-            classes; the place is named.
+    Raises
+    ------
+    UserError
+        No such file, another kind of file, cells that are no numbers, names that are not those of the classes; the
+        place is named.
     """
     file = Path(path)
     shown, kind = name or str(file), file.suffix.lower()
@@ -211,8 +242,10 @@ def _from_cells(cells: list[list[str]], class_names: tuple[str, ...], file: str)
 def as_numbers(matrix: npt.ArrayLike, what: str = "The matrix") -> Matrix:
     """Return a copy of a matrix as two-dimensional float64; `what` names it in messages.
 
-    Raises:
-        UserError: not finite numbers in rows of equal length.
+    Raises
+    ------
+    UserError
+        Not finite numbers in rows of equal length.
     """
     try:
         array = np.array(matrix, dtype=np.float64)

@@ -30,12 +30,17 @@ LARGEST_SHIFT = 4
 def get_augmentation(name: str, input_shape: tuple[int, ...]) -> Augmentation | None:
     """Return the augmentation of that name, None for `"none"`.
 
-    Args:
-        name: `"none"`, `"crop"` (shifts of up to 4 pixels either way) or `"crop-flip"` (also mirrored with p = 1/2).
-        input_shape: of one example; must be (C, H, W), unless the name is `"none"`.
+    Parameters
+    ----------
+    name
+        `"none"`, `"crop"` (shifts of up to 4 pixels either way) or `"crop-flip"` (also mirrored with p = 1/2).
+    input_shape
+        Of one example; must be (C, H, W), unless the name is `"none"`.
 
-    Raises:
-        UserError: no such augmentation, or examples that are not images.
+    Raises
+    ------
+    UserError
+        No such augmentation, or examples that are not images.
     """
     if name not in AUGMENTATIONS:
         raise UserError(f"There is no augmentation called {name!r}; use one of {', '.join(AUGMENTATIONS)}.")
@@ -52,10 +57,15 @@ def get_augmentation(name: str, input_shape: tuple[int, ...]) -> Augmentation | 
 def shift(images: Tensor, generator: torch.Generator | None = None, *, flip: bool = False) -> Tensor:
     """Shift each image by a random number of pixels, filling with 0; with `flip`, mirror it with probability 1/2.
 
-    Args:
-        images: (B, C, H, W).
-        generator: source of random numbers; None takes torch's global stream.
+    Parameters
+    ----------
+    images
+        (B, C, H, W).
+    generator
+        Source of random numbers; None takes torch's global stream.
 
+    Examples
+    --------
     >>> shift(torch.ones(2, 1, 28, 28)).shape
     torch.Size([2, 1, 28, 28])
     """
@@ -77,6 +87,8 @@ def shift(images: Tensor, generator: torch.Generator | None = None, *, flip: boo
 def largest_shift(side: int) -> int:
     """Return the largest shift of an image of this side, in pixels: 4, or an eighth of a side below 32, rounded up.
 
+    Examples
+    --------
     >>> [largest_shift(side) for side in (32, 28, 224, 8)]
     [4, 4, 4, 1]
     """

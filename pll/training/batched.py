@@ -30,16 +30,25 @@ class Steps:
 class BatchedModels:
     """M models of one shape in training; all tensors are float32 on one device.
 
-    Args:
-        X: (n, d) scaled features.
-        sets: (n, c) bool, the candidate sets.
-        steps: settings of the M models.
-        hidden: units of the hidden layer of a shallow perceptron; 0 for linear models.
-        optimiser: `"sgd"` or `"adam"`, of all.
-        batch_size: examples a step.
-        prior: (n, c) prior label weights, 0 off the sets, or (n, M, c), one for each model: weights start from it and
-            are w ∝ prior · softmax.
-        seed: of the initial parameters, the same for every model, and the order of examples.
+    Parameters
+    ----------
+    X
+        (n, d) scaled features.
+    sets
+        (n, c) bool, the candidate sets.
+    steps
+        Settings of the M models.
+    hidden
+        Units of the hidden layer of a shallow perceptron; 0 for linear models.
+    optimiser
+        `"sgd"` or `"adam"`, of all.
+    batch_size
+        Examples a step.
+    prior
+        (n, c) prior label weights, 0 off the sets, or (n, M, c), one for each model: weights start from it and are w ∝
+        prior · softmax.
+    seed
+        Of the initial parameters, the same for every model, and the order of examples.
     """
 
     def __init__(
@@ -77,7 +86,9 @@ class BatchedModels:
     def train_epoch(self, hook: Callable[[], None] | None = None, *, with_loss: bool = False) -> Tensor | None:
         """One pass over the examples; `hook` is called before every mini-batch.
 
-        Returns:
+        Returns
+        -------
+        Tensor | None
             (M,) each model's mean loss in this epoch, as `Trainer.end_epoch` has it; None without `with_loss`.
         """
         total = torch.zeros(self._weights.shape[1], device=self.X.device) if with_loss else None

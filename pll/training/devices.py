@@ -29,8 +29,10 @@ def default_threads() -> int:
 def choose_device(device: str) -> torch.device:
     """Return the device of that name; for `"auto"` a GPU if there is one.
 
-    Raises:
-        UserError: a device this machine does not have.
+    Raises
+    ------
+    UserError
+        a device this machine does not have.
     """
     import torch  # late: the home page needs none of it
 
@@ -47,9 +49,13 @@ def choose_device(device: str) -> torch.device:
 def device_name(device: str) -> str:
     """Return the full name of a device: the same for `"auto"`, `"cuda"` and `"cuda:0"` where they are one GPU.
 
-    Raises:
-        UserError: a device this machine does not have.
+    Raises
+    ------
+    UserError
+        a device this machine does not have.
 
+    Examples
+    --------
     >>> device_name("cpu"), device_name("cpu:0")
     ('cpu', 'cpu')
     """
@@ -66,8 +72,10 @@ def device_name(device: str) -> str:
 def computing_threads(threads: int | None) -> Iterator[None]:
     """Context manager that sets the number of CPU threads of torch; None leaves it.
 
-    Raises:
-        UserError: fewer than one, or more than four times what the machine has.
+    Raises
+    ------
+    UserError
+        Fewer than one, or more than four times what the machine has.
     """
     if threads is None:
         yield

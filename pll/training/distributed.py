@@ -70,13 +70,19 @@ class _Command(IntEnum):
 class Ranks:
     """The processes that train one model together.
 
-    Args:
-        rank: of this process, from 0; rank 0 leads.
-        size: how many there are, at least 2.
+    Parameters
+    ----------
+    rank
+        Of this process, from 0; rank 0 leads.
+    size
+        How many there are, at least 2.
 
-    Attributes:
-        told: whether there was a message of rank 0.
-        trainers: those that train on the process group, until `close`.
+    Attributes
+    ----------
+    told
+        Whether there was a message of rank 0.
+    trainers
+        Those that train on the process group, until `close`.
     """
 
     def __init__(self, rank: int, size: int) -> None:
@@ -89,8 +95,10 @@ class Ranks:
     def from_environment(cls) -> Ranks | None:
         """Return the ranks that torchrun has started this process among; None where it was started alone.
 
-        Raises:
-            UserError: the processes do not find each other.
+        Raises
+        ------
+        UserError
+            The processes do not find each other.
         """
         size = int(os.environ.get("WORLD_SIZE", "1"))
         if size < 2 or not {"RANK", "MASTER_ADDR", "MASTER_PORT"} <= os.environ.keys():
@@ -104,8 +112,10 @@ class Ranks:
     def connect(cls, store: Any, rank: int, size: int) -> Ranks:
         """Return the ranks of processes on this machine that share a store (`torch.distributed.Store`).
 
-        Raises:
-            RanksError: they do not find each other.
+        Raises
+        ------
+        RanksError
+            They do not find each other.
         """
         with _connecting(size, rank) as backend:
             dist.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=PATIENCE)
@@ -133,6 +143,8 @@ class Ranks:
     def bounds(self, n: int, rank: int | None = None) -> tuple[int, int]:
         """Return the first of the n examples that a rank owns (by default this one), and the one after its last.
 
+        Examples
+        --------
         >>> [Ranks(0, 3).bounds(10, rank) for rank in range(3)]
         [(0, 3), (3, 6), (6, 10)]
         """
@@ -150,8 +162,10 @@ class Ranks:
     def agree(self, problem: str | None) -> None:
         """Wait for the others; each says what keeps it from going on.
 
-        Raises:
-            UserError: a rank has a problem.
+        Raises
+        ------
+        UserError
+            a rank has a problem.
         """
         problems: list[str | None] = [None] * self.size
         with self.connected():
@@ -211,8 +225,10 @@ class Ranks:
     def connected(self) -> Iterator[None]:
         """Context manager that turns the error of a lost connection into one for users.
 
-        Raises:
-            RanksError: another rank has ended.
+        Raises
+        ------
+        RanksError
+            Another rank has ended.
         """
         try:
             yield
@@ -249,13 +265,20 @@ def _is_lost(error: RuntimeError) -> bool:
 class SharedTrainer(Trainer):
     """A trainer whose examples are spread over ranks. On rank 0 it is used like any other; the others `follow`.
 
-    Args:
-        ranks: the processes.
-        candidates: of all n examples, of which this rank takes its part.
-        X: scaled features of the examples that this rank owns, in memory or in a file.
-        objective: its loss is a mean over the examples of a mini-batch, and its `state()` holds stores of the layout.
-        prior: (nnz,) of all examples.
-        network, optimisation, seed, augment, loss_draws: as for `Trainer`.
+    Parameters
+    ----------
+    ranks
+        The processes.
+    candidates
+        Of all n examples, of which this rank takes its part.
+    X
+        Scaled features of the examples that this rank owns, in memory or in a file.
+    objective
+        Its loss is a mean over the examples of a mini-batch, and its `state()` holds stores of the layout.
+    prior
+        (nnz,) of all examples.
+    network, optimisation, seed, augment, loss_draws
+        As for `Trainer`.
     """
 
     def __init__(
@@ -316,8 +339,10 @@ class SharedTrainer(Trainer):
     def follow(self) -> None:
         """On a rank other than 0: do what rank 0 asks for, until it ends the training.
 
-        Raises:
-            UserError: rank 0, or another rank, has ended.
+        Raises
+        ------
+        UserError
+            Rank 0, or another rank, has ended.
         """
         doing: dict[int, Callable[[], object]] = {
             _Command.END_EPOCH: self.end_epoch,
@@ -349,8 +374,10 @@ class SharedTrainer(Trainer):
     def step(self, units: Tensor) -> Step:
         """Train on this rank's part of a mini-batch; it may be empty.
 
-        Args:
-            units: of `batches_left`.
+        Parameters
+        ----------
+        units
+            Of `batches_left`.
         """
         self._lead(_Command.STEP)
         before = self._loss_sum.clone()
@@ -527,8 +554,10 @@ def _channels(inputs: Tensor) -> tuple[list[int], list[int]]:
 class _GlobalBatchNorm(nn.Module):
     """Batch normalisation in training mode over the mini-batches of all ranks; torch's own runs on GPUs alone.
 
-    Args:
-        layer: of one process, whose parameters and running statistics it takes.
+    Parameters
+    ----------
+    layer
+        Of one process, whose parameters and running statistics it takes.
     """
 
     def __init__(self, layer: _BatchNorm) -> None:

@@ -78,9 +78,12 @@ def choose_layout(
 ) -> Layout:
     """Return the dense layout for few classes or nearly full sets, the padded one otherwise.
 
-    Args:
-        prior: (nnz,) of `pll.weights.checked_prior`; `Batch.restrict` multiplies the softmax by it.
-        outside: labels added to the candidates, where there are some.
+    Parameters
+    ----------
+    prior
+        (nnz,) of `pll.weights.checked_prior`; `Batch.restrict` multiplies the softmax by it.
+    outside
+        Labels added to the candidates, where there are some.
     """
     layout: Layout = layout_type(candidates)(candidates, device, log_prior(prior, candidates))
     return layout if outside is None or outside.is_empty else SharedLayout(layout, outside)

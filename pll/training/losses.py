@@ -59,8 +59,10 @@ LOSSES: dict[str, Loss] = {
 def get_loss(loss: str | Loss) -> Loss:
     """Return the loss of that name, or the callable itself.
 
-    Raises:
-        UserError: no loss has that name.
+    Raises
+    ------
+    UserError
+        No loss has that name.
     """
     if callable(loss):
         return loss

@@ -23,10 +23,14 @@ AHEAD = 4
 class MappedFeatures:
     """Scaled features of n examples that stay in their file; it is used as a tensor of them would be.
 
-    Args:
-        X: (n, …) float32, memory-mapped.
-        scaling: fitted to them.
-        device: where batches go.
+    Parameters
+    ----------
+    X
+        (n, …) float32, memory-mapped.
+    scaling
+        Fitted to them.
+    device
+        Where batches go.
     """
 
     def __init__(self, X: npt.NDArray[np.float32], scaling: Scaling, device: torch.device) -> None:
@@ -60,8 +64,10 @@ class MappedFeatures:
     def ahead(self, batches: Iterator[tuple[Tensor, Tensor]]) -> Iterator[Tensor]:
         """Yield the first of each pair, while the examples of the next ones are read.
 
-        Args:
-            batches: training units (B,), and the examples (B,) that `index_select` will be asked for.
+        Parameters
+        ----------
+        batches
+            Training units (B,), and the examples (B,) that `index_select` will be asked for.
         """
         if self._reader is None:
             self._reader = ThreadPoolExecutor(1, thread_name_prefix="features")

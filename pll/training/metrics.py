@@ -26,16 +26,26 @@ class EpochRecord:
     The fields up to `seconds` are the columns of metrics.csv, in order: a metric that joins them is in the file, and in
     everything that goes by `METRICS`.
 
-    Attributes:
-        epoch: 1, 2, …
-        loss: mean loss over the epoch, before each step; None where the method has none.
-        mean_confidence, mean_entropy: over the training examples, in [0, 1].
-        changed_labels: how many identified labels differ from the epoch before; 0 in the first.
-        transductive_accuracy, test_accuracy: fractions; None without truth or test set.
-        examples_per_second: of the training part alone.
-        seconds: of the whole epoch, without pauses.
-        label_weights: (nnz,) float32.
-        sharpness: identified label, confidence, margin and entropy of every example.
+    Attributes
+    ----------
+    epoch
+        1, 2, …
+    loss
+        Mean loss over the epoch, before each step; None where the method has none.
+    mean_confidence, mean_entropy
+        Over the training examples, in [0, 1].
+    changed_labels
+        How many identified labels differ from the epoch before; 0 in the first.
+    transductive_accuracy, test_accuracy
+        Fractions; None without truth or test set.
+    examples_per_second
+        Of the training part alone.
+    seconds
+        Of the whole epoch, without pauses.
+    label_weights
+        (nnz,) float32.
+    sharpness
+        Identified label, confidence, margin and entropy of every example.
     """
 
     epoch: int
@@ -74,14 +84,21 @@ TRUTH_METRICS = tuple(column.name for column in _COLUMNS if column.metadata.get(
 class Monitor:
     """Creates epoch records from label weights and counts changes of identified labels.
 
-    Args:
-        candidates: the candidate sets of the training examples.
-        y: (n,) true labels, −1 where unknown; used for the accuracy alone.
-        y_test: (n_test,) truth of the test examples.
+    Parameters
+    ----------
+    candidates
+        The candidate sets of the training examples.
+    y
+        (n,) true labels, −1 where unknown; used for the accuracy alone.
+    y_test
+        (n_test,) truth of the test examples.
 
-    Attributes:
-        changes: (n,) int64, how often each identified label changed after the first epoch.
-        settled: (n,) int64, the epoch of the last change (1 where there was none).
+    Attributes
+    ----------
+    changes
+        (n,) int64, how often each identified label changed after the first epoch.
+    settled
+        (n,) int64, the epoch of the last change (1 where there was none).
     """
 
     def __init__(
@@ -162,11 +179,16 @@ def no_hook() -> None:
 class TrainingProgress:
     """Progress of training between two mini-batches, as an immutable copy.
 
-    Attributes:
-        epoch: epochs completed.
-        batch: mini-batches of the next epoch already used.
-        batches: mini-batches of an epoch.
-        label_weights: (nnz,) float32, of the training passes so far.
+    Attributes
+    ----------
+    epoch
+        Epochs completed.
+    batch
+        Mini-batches of the next epoch already used.
+    batches
+        Mini-batches of an epoch.
+    label_weights
+        (nnz,) float32, of the training passes so far.
     """
 
     epoch: int
@@ -182,10 +204,15 @@ OVERSHOT = 1.1
 def is_diverging(loss: float, top_loss: float | None) -> bool:
     """Return whether an epoch's mean loss is worse than learning nothing would be.
 
-    Args:
-        loss: of the epoch.
-        top_loss: of a uniform prediction, log c for the cross-entropy; None where it is not known.
+    Parameters
+    ----------
+    loss
+        Of the epoch.
+    top_loss
+        Of a uniform prediction, log c for the cross-entropy; None where it is not known.
 
+    Examples
+    --------
     >>> is_diverging(7.5, 0.69), is_diverging(0.4, 0.69), is_diverging(7.5, None)
     (True, False, False)
     """

@@ -66,12 +66,17 @@ def convnet(input_shape: tuple[int, ...], n_classes: int) -> nn.Module:
     dropout is off when the network is evaluated. Images of a side below 28 would shrink to nothing: for them the last
     three convolutions are padded, with weights of the same shapes.
 
-    Args:
-        input_shape: (C, H, W), sides of at least 4.
-        n_classes: c.
+    Parameters
+    ----------
+    input_shape
+        (C, H, W), sides of at least 4.
+    n_classes
+        c.
 
-    Raises:
-        UserError: examples that are not images, or too small.
+    Raises
+    ------
+    UserError
+        Examples that are not images, or too small.
     """
     channels, height, width = image_shape(input_shape, "convnet", least=4)
     padding = 0 if min(height, width) >= UNPADDED_FROM else 1
@@ -105,12 +110,17 @@ def resnet(input_shape: tuple[int, ...], n_classes: int) -> nn.Module:
     (the added channels are 0), so that the layers with weights are exactly 32; the paper's published code has two 1×1
     convolutions more, on the two shortcuts that change shape.
 
-    Args:
-        input_shape: (C, H, W), sides of at least 4.
-        n_classes: c.
+    Parameters
+    ----------
+    input_shape
+        (C, H, W), sides of at least 4.
+    n_classes
+        c.
 
-    Raises:
-        UserError: examples that are not images, or too small.
+    Raises
+    ------
+    UserError
+        Examples that are not images, or too small.
     """
     channels, _, _ = image_shape(input_shape, "resnet", least=4)
     layers: list[nn.Module] = [_plain_convolution(channels, 16), nn.BatchNorm2d(16), nn.ReLU()]
@@ -129,15 +139,21 @@ def resnet(input_shape: tuple[int, ...], n_classes: int) -> nn.Module:
 def torchvision_factory(name: str) -> Callable[[tuple[int, ...], int], nn.Module]:
     """One of torchvision's classifiers, with random initial weights and a last layer of c outputs.
 
-    Args:
-        name: as torchvision writes it: `"resnet18"`, `"mobilenet_v3_small"`, …
+    Parameters
+    ----------
+    name
+        As torchvision writes it: `"resnet18"`, `"mobilenet_v3_small"`, …
 
-    Returns:
+    Returns
+    -------
+    Callable[[tuple[int, ...], int], nn.Module]
         A function (input shape, c) → module. Images of one channel are repeated to three.
 
-    Raises:
-        UserError: torchvision is missing, or has no such classifier; the function also raises it for examples that
-            are not images of one or three channels.
+    Raises
+    ------
+    UserError
+        Torchvision is missing, or has no such classifier; the function also raises it for examples that are not images
+        of one or three channels.
     """
     from pll.images import torchvision  # takes seconds to import
 
@@ -166,8 +182,10 @@ def torchvision_factory(name: str) -> Callable[[tuple[int, ...], int], nn.Module
 def image_shape(input_shape: tuple[int, ...], model: str, *, least: int) -> tuple[int, int, int]:
     """Return (C, H, W) of one example.
 
-    Raises:
-        UserError: examples that are not images, or smaller than `least` pixels a side.
+    Raises
+    ------
+    UserError
+        Examples that are not images, or smaller than `least` pixels a side.
     """
     if len(input_shape) != 3:
         raise UserError(
@@ -234,10 +252,14 @@ MODELS: dict[str, ModelFactory] = {
 class ModelInfo:
     """Description of a model for choosing one.
 
-    Attributes:
-        name: its key in `MODELS`.
-        title: its name as people write it.
-        summary: two lines: what it is, which data it fits.
+    Attributes
+    ----------
+    name
+        Its key in `MODELS`.
+    title
+        Its name as people write it.
+    summary
+        Two lines: what it is, which data it fits.
     """
 
     name: str
@@ -247,6 +269,8 @@ class ModelInfo:
     def parameters(self, input_shape: tuple[int, ...], n_classes: int) -> int:
         """Return how many numbers it learns for examples of this shape and c classes.
 
+        Examples
+        --------
         >>> MODEL_INFO["linear"].parameters((64,), 10)
         650
         """
@@ -301,8 +325,10 @@ MODEL_INFO: dict[str, ModelInfo] = {
 def count_parameters(model: ModelSpec, input_shape: tuple[int, ...], n_classes: int) -> int:
     """Return how many numbers a model learns; nothing is allocated for it.
 
-    Raises:
-        UserError: as `build_model`.
+    Raises
+    ------
+    UserError
+        As `build_model`.
     """
     with torch.device("meta"):
         network = build_model(model, input_shape, n_classes)
@@ -323,14 +349,19 @@ def forward_flops(model: str, input_shape: tuple[int, ...], n_classes: int) -> f
 def build_model(model: ModelSpec, input_shape: tuple[int, ...], n_classes: int) -> nn.Module:
     """Return a new network for examples of this shape.
 
-    Args:
-        model: a name of `MODELS`; `"torchvision:…"`; an `nn.Module`, which is copied; or a function (input shape, c) →
-            module.
-        input_shape: shape of one example, (d,) or (C, H, W).
-        n_classes: c, the number of logits.
+    Parameters
+    ----------
+    model
+        a name of `MODELS`; `"torchvision:…"`; an `nn.Module`, which is copied; or a function (input shape, c) → module.
+    input_shape
+        Shape of one example, (d,) or (C, H, W).
+    n_classes
+        c, the number of logits.
 
-    Raises:
-        UserError: no model has that name, or the model does not take examples of this shape.
+    Raises
+    ------
+    UserError
+        No model has that name, or the model does not take examples of this shape.
     """
     if isinstance(model, nn.Module):
         return copy.deepcopy(model)  # fit must not train the caller's own
@@ -365,6 +396,8 @@ _DRAWING_LAYERS = (
 def draws_globally(network: nn.Module) -> bool:
     """Return whether a training pass may draw from torch's global random stream: dropout does, and foreign code might.
 
+    Examples
+    --------
     >>> draws_globally(nn.Sequential(nn.Linear(2, 2), nn.ReLU())), draws_globally(nn.Dropout())
     (False, True)
     """

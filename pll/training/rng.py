@@ -16,11 +16,15 @@ _LOCKS: dict[tuple[str, str], threading.RLock] = {}
 class Stream:
     """Random stream on a device that is independent of other draws.
 
-    Args:
-        device: where its numbers are drawn.
-        seed: seed of the generator.
-        is_global: whether its numbers are drawn from torch's global stream, as dropout does. The global stream then
-            takes the state of this one within `drawing`, and other threads that need it wait.
+    Parameters
+    ----------
+    device
+        Where its numbers are drawn.
+    seed
+        Seed of the generator.
+    is_global
+        Whether its numbers are drawn from torch's global stream, as dropout does. The global stream then takes the
+        state of this one within `drawing`, and other threads that need it wait.
     """
 
     def __init__(self, device: torch.device, seed: int, *, is_global: bool = True) -> None:

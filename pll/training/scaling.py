@@ -36,13 +36,18 @@ QUANTILE_ROWS = 20_000
 class Scaling(nn.Module):
     """(x − shift) / spread, with missing values (NaN) filled first; the optional parts follow in this order.
 
-    Args:
-        fill, shift, spread: tensors that broadcast against one example: (d,) or (C, 1, 1) or (C, H, W).
-        knots, targets: (K, …) a piecewise linear map of each column takes the place of shift and spread.
-        limit: () what is beyond ± this is cut off.
-        length: () every example is given this Euclidean length.
-        centres, width, basis_shift, basis_spread: (m, d), (), (m,), (m,): the features
-            (exp(−‖x − centre‖² / width) − basis_shift) / basis_spread are appended.
+    Parameters
+    ----------
+    fill, shift, spread
+        Tensors that broadcast against one example: (d,) or (C, 1, 1) or (C, H, W).
+    knots, targets
+        (K, …) a piecewise linear map of each column takes the place of shift and spread.
+    limit
+        () what is beyond ± this is cut off.
+    length
+        () every example is given this Euclidean length.
+    centres, width, basis_shift, basis_spread
+        (m, d), (), (m,), (m,): the features (exp(−‖x − centre‖² / width) − basis_shift) / basis_spread are appended.
     """
 
     fill: Tensor
@@ -59,8 +64,10 @@ class Scaling(nn.Module):
     def from_state(cls, state: Mapping[str, Tensor], prefix: str = "") -> Scaling:
         """Return the scaling whose `state_dict` this is, or is part of under the prefix.
 
-        Raises:
-            KeyError: a tensor is missing.
+        Raises
+        ------
+        KeyError
+            a tensor is missing.
         """
         own = {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
         own = {name: value for name, value in own.items() if name in (*_BASE, *_PARTS)}
@@ -121,6 +128,8 @@ _PARTS = ("knots", "targets", "limit", "length", "centres", "width", "basis_shif
 def clipped(scaling: Scaling, X: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     """Return the representation of examples for comparing them: (m, d) float32, cut off at ±3, flattened.
 
+    Examples
+    --------
     >>> X = np.array([[0.0], [2.0]], dtype=np.float32)
     >>> clipped(fit_scaling(X), np.array([[2.0], [9.0]], dtype=np.float32)).ravel().tolist()
     [1.0, 3.0]
@@ -134,22 +143,29 @@ def clipped(scaling: Scaling, X: npt.NDArray[np.float32]) -> npt.NDArray[np.floa
 def fit_scaling(X: npt.NDArray[np.float32], scale: str = "auto") -> Scaling:
     """Fit the representation of training features.
 
-    Args:
-        X: (n, d) or (n, C, H, W) float32; NaN marks a missing value and is filled with the mean.
-        scale: one of `SCALES`:
+    Parameters
+    ----------
+    X
+        (n, d) or (n, C, H, W) float32; NaN marks a missing value and is filled with the mean.
+    scale
+        One of `SCALES`:
 
-            - `"auto"`: z-score of each column; for images of each channel;
-            - `"zscore"`: of each column or pixel;
-            - `"quantile"`: each column is mapped to a normal distribution by its quantiles;
-            - `"minmax"`: each column (for images each channel) to [0, 1];
-            - `"unit"`: each example to Euclidean length √d;
-            - `"zscore-unit"`: as `"zscore"`, cut off at ±3, then each example to Euclidean length √d;
-            - `"none"`: raw features;
-            - `"…+rbf"`: up to 300 Gaussian radial basis features around training examples are appended, for tables.
+        - `"auto"`: z-score of each column; for images of each channel;
+        - `"zscore"`: of each column or pixel;
+        - `"quantile"`: each column is mapped to a normal distribution by its quantiles;
+        - `"minmax"`: each column (for images each channel) to [0, 1];
+        - `"unit"`: each example to Euclidean length √d;
+        - `"zscore-unit"`: as `"zscore"`, cut off at ±3, then each example to Euclidean length √d;
+        - `"none"`: raw features;
+        - `"…+rbf"`: up to 300 Gaussian radial basis features around training examples are appended, for tables.
 
-    Raises:
-        UserError: an unknown `scale`, or one that images cannot have.
+    Raises
+    ------
+    UserError
+        An unknown `scale`, or one that images cannot have.
 
+    Examples
+    --------
     >>> scaled = fit_scaling(np.array([[0.0], [2.0]], dtype=np.float32))(torch.tensor([[1.0], [3.0]]))
     >>> scaled.flatten().tolist()
     [0.0, 2.0]

@@ -40,15 +40,24 @@ OPTIMISERS = ("sgd", "adam")
 class Optimisation:
     """The optimiser and its settings (paper: stochastic gradient descent, momentum 0.9, batch 256).
 
-    Args:
-        batch_size: training units a step, at least 1.
-        lr: learning rate of the first epoch.
-        momentum: of SGD; for Adam its β₁, below 1 (β₂ is 0.999).
-        weight_decay: added to the gradient as weight_decay · Θ.
-        optimiser: `"sgd"` or `"adam"`.
-        lr_decay, lr_decay_every: every so many epochs the learning rate is multiplied by `lr_decay`
-            (paper, ConvNet: 0.9 every 10). It depends on the epoch alone, so that a resumed run is the same.
+    Parameters
+    ----------
+    batch_size
+        Training units a step, at least 1.
+    lr
+        Learning rate of the first epoch.
+    momentum
+        Of SGD; for Adam its β₁, below 1 (β₂ is 0.999).
+    weight_decay
+        Added to the gradient as weight_decay · Θ.
+    optimiser
+        `"sgd"` or `"adam"`.
+    lr_decay, lr_decay_every
+        Every so many epochs the learning rate is multiplied by `lr_decay` (paper, ConvNet: 0.9 every 10). It depends on
+        the epoch alone, so that a resumed run is the same.
 
+    Examples
+    --------
     >>> settings = Optimisation(lr=0.1, lr_decay=0.5, lr_decay_every=2)
     >>> [settings.lr_at(epoch) for epoch in range(5)]
     [0.1, 0.1, 0.05, 0.05, 0.025]
@@ -69,8 +78,10 @@ class Optimisation:
     def start(self, parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
         """Return a new optimiser for these parameters.
 
-        Raises:
-            UserError: an optimiser that does not exist, or a momentum that Adam cannot have.
+        Raises
+        ------
+        UserError
+            An optimiser that does not exist, or a momentum that Adam cannot have.
         """
         if self.optimiser not in OPTIMISERS:
             raise UserError(f"There is no optimiser called {self.optimiser!r}; use one of {', '.join(OPTIMISERS)}.")
@@ -149,8 +160,10 @@ class Objective(ABC):
 class WeightedLoss(Objective):
     """Σ_j w_ij ℓ(g(x_i), e^j), averaged over the batch (paper, Eq. softmin); the weights stay as they start.
 
-    Attributes:
-        weights: the training weights, a store of the trainer's layout.
+    Attributes
+    ----------
+    weights
+        The training weights, a store of the trainer's layout.
     """
 
     weights: Tensor
@@ -188,28 +201,46 @@ class Step:
 class Trainer:
     """Training state: model, optimiser, label weights, position in the epoch. All tensors are on one device.
 
-    Args:
-        network: scaled features (B, …) → logits (B, c).
-        X: (n, …) scaled features on the device, or in a file.
-        candidates: the candidate sets of the n examples.
-        objective: the method's part.
-        optimisation: settings of the optimiser.
-        seed: seed of the order of examples and of random draws of network and augmentation.
-        augment: random changes of the scaled features of a training batch; not applied in evaluation.
-        loss_draws: whether the objective's loss may draw from torch's global random stream.
-        prior: (nnz,) of `pll.weights.checked_prior`: label weights start from it and are w ∝ prior · softmax on S_i.
-        layout: of the candidates and their weights; None chooses one.
-        outside: labels added to the candidates; given and added labels are then normalised apart, each to its share.
-        sample_weight: (n,) with mean 1, how much the loss of each example counts; None for all alike.
+    Parameters
+    ----------
+    network
+        Scaled features (B, …) → logits (B, c).
+    X
+        (n, …) scaled features on the device, or in a file.
+    candidates
+        The candidate sets of the n examples.
+    objective
+        The method's part.
+    optimisation
+        Settings of the optimiser.
+    seed
+        Seed of the order of examples and of random draws of network and augmentation.
+    augment
+        Random changes of the scaled features of a training batch; not applied in evaluation.
+    loss_draws
+        Whether the objective's loss may draw from torch's global random stream.
+    prior
+        (nnz,) of `pll.weights.checked_prior`: label weights start from it and are w ∝ prior · softmax on S_i.
+    layout
+        Of the candidates and their weights; None chooses one.
+    outside
+        Labels added to the candidates; given and added labels are then normalised apart, each to its share.
+    sample_weight
+        (n,) with mean 1, how much the loss of each example counts; None for all alike.
 
-    Attributes:
-        forward: the network as it is called in training; another module over the same parameters where several
-            processes train it.
-        epoch: epochs completed.
-        cursor: training units of the current epoch already used.
-        stream: random stream of network and augmentation; the caller of `step` enters `stream.drawing()`.
-        label_weights: store of `layout`, restricted softmax of each example's latest training pass; at first
-            the prior, or uniform.
+    Attributes
+    ----------
+    forward
+        The network as it is called in training; another module over the same parameters where several processes train
+        it.
+    epoch
+        Epochs completed.
+    cursor
+        Training units of the current epoch already used.
+    stream
+        Random stream of network and augmentation; the caller of `step` enters `stream.drawing()`.
+    label_weights
+        Store of `layout`, restricted softmax of each example's latest training pass; at first the prior, or uniform.
     """
 
     def __init__(
@@ -260,8 +291,10 @@ class Trainer:
     def step(self, units: Tensor) -> Step:
         """Train on one mini-batch (Algorithm 1, lines 6-9).
 
-        Args:
-            units: (B,) int64 training units (examples, unless the objective has `owners`), on the device.
+        Parameters
+        ----------
+        units
+            (B,) int64 training units (examples, unless the objective has `owners`), on the device.
         """
         owners = self.objective.owners
         rows = units if owners is None else owners[units]
@@ -420,12 +453,18 @@ def train(
     The label weights of a record come from the training passes of its epoch; those of the last record come from one
     evaluation pass of the final model.
 
-    Args:
-        trainer: training state, possibly in the middle of an epoch.
-        epochs: train until this many epochs are complete.
-        monitor: creates the records.
-        X_test: scaled test features on the device, or in a file.
-        hook: may wait, and may raise `StopTraining`; the trainer is then between two mini-batches and can continue.
+    Parameters
+    ----------
+    trainer
+        Training state, possibly in the middle of an epoch.
+    epochs
+        Train until this many epochs are complete.
+    monitor
+        Creates the records.
+    X_test
+        Scaled test features on the device, or in a file.
+    hook
+        May wait, and may raise `StopTraining`; the trainer is then between two mini-batches and can continue.
     """
     clock = _Clock()
     while trainer.epoch < epochs:
@@ -473,10 +512,15 @@ def evaluation_batch(shape: tuple[int, ...], n_outputs: int = 1) -> int:
 
     It is small for images, of which a layer of a convnet takes 512 KiB for each, and for many outputs.
 
-    Args:
-        shape: of the features, (n, d) or (n, C, H, W).
-        n_outputs: of the network for one example.
+    Parameters
+    ----------
+    shape
+        Of the features, (n, d) or (n, C, H, W).
+    n_outputs
+        Of the network for one example.
 
+    Examples
+    --------
     >>> evaluation_batch((9000, 20), 10), evaluation_batch((9000, 20), 200_000), evaluation_batch((9000, 1, 28, 28), 10)
     (4096, 335, 256)
     """

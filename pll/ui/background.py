@@ -33,11 +33,15 @@ def result_of(key: str, title: str, work: Callable[[Report], Any], *, slot: str 
 
     The work begins the first time; the result is handed over once, and is the caller's to keep.
 
-    Args:
-        key: identifies this work.
-        title: of what is done, as in "Reading big.csv".
-        slot: of this kind a tab has one at a time: another key in the same slot stops the work before, which no one
-            waits for any more.
+    Parameters
+    ----------
+    key
+        Identifies this work.
+    title
+        Of what is done, as in "Reading big.csv".
+    slot
+        Of this kind a tab has one at a time: another key in the same slot stops the work before, which no one waits for
+        any more.
     """
     if slot:
         before = st.session_state.get(f"job-{slot}")
@@ -77,6 +81,8 @@ def _watch(key: str, title: str) -> None:
 def overall_share(status: JobStatus) -> float:
     """How much of all the work is done, 0-1: the bar of a file that is checked, then read, does not start again.
 
+    Examples
+    --------
     >>> (
     ...     overall_share(JobStatus("working", "bytes checked", 5, 10)),
     ...     round(overall_share(JobStatus("working", "rows", 5, 10)), 3),
@@ -91,6 +97,8 @@ def overall_share(status: JobStatus) -> float:
 def format_progress(status: JobStatus) -> str:
     """Progress of a job: the text behind its title.
 
+    Examples
+    --------
     >>> format_progress(JobStatus("working", "bytes", 5_100_000, 11_600_000, 2_000_000.0))
     ': 5.1 of 11.6 MB · 2.0 MB a second · 3 s left'
     >>> format_progress(JobStatus("working", "rows", 12_000, None)), format_progress(JobStatus("working"))

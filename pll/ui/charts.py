@@ -34,6 +34,8 @@ QUIET = "#7a8794"
 def script_name() -> str:
     """Name of the file in which Streamlit has what draws charts; "" if there is none of that name.
 
+    Examples
+    --------
     >>> script_name().startswith("PlotlyChart.")
     True
     """
@@ -79,6 +81,8 @@ def _literal(value: Any) -> Any:
 def thinned(n: int, most: int = MOST_POINTS) -> npt.NDArray[np.int64]:
     """(≤ most,) of n places, evenly spaced, the first and the last among them: what a line of n points needs.
 
+    Examples
+    --------
     >>> thinned(3).tolist(), thinned(9, most=3).tolist()
     ([0, 1, 2], [0, 4, 8])
     """
@@ -102,11 +106,16 @@ def csv_button(table: Callable[[], pd.DataFrame], file_name: str, *, key: str, l
 def over_epochs(figure: go.Figure, total: int | None, viewed: int | None, *, first: float = 0) -> None:
     """Set the epoch axis to the full length of the run, and mark the epoch in view.
 
-    Args:
-        figure: its x axis is epochs.
-        total: how many there will be; None where that is not known yet.
-        viewed: the epoch in view, to be marked; None where it is the latest one.
-        first: where the axis begins.
+    Parameters
+    ----------
+    figure
+        Its x axis is epochs.
+    total
+        How many there will be; None where that is not known yet.
+    viewed
+        The epoch in view, to be marked; None where it is the latest one.
+    first
+        Where the axis begins.
     """
     if total is not None:
         figure.update_xaxes(range=[first, max(total, 1)])

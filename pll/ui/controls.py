@@ -191,8 +191,10 @@ def setting(
 ) -> None:
     """Show a selector without a label that takes effect at once.
 
-    Args:
-        values: what there is; `now` among them, which a link may have brought.
+    Parameters
+    ----------
+    values
+        What there is; `now` among them, which a link may have brought.
     """
     st.selectbox(
         title,
@@ -210,6 +212,8 @@ def setting(
 def format_speed(epochs_a_second: float) -> str:
     """A speed.
 
+    Examples
+    --------
     >>> format_speed(FULL_SPEED), format_speed(1.0), format_speed(2.5)
     ('Full speed', '1 a second', '2.5 a second')
     """
@@ -219,6 +223,8 @@ def format_speed(epochs_a_second: float) -> str:
 def format_patience(epochs: int) -> str:
     """When a run stops by itself.
 
+    Examples
+    --------
     >>> format_patience(NEVER), format_patience(10)
     ('Train to the end', 'Stop when settled: 10')
     """

@@ -53,6 +53,8 @@ def plain(text: object) -> str:
 
     It is shown literally, in one line: no links, pictures, formulas, colours, emoji or headings.
 
+    Examples
+    --------
     >>> plain("![x](http://a.b)"), plain("a*b_c $1$"), plain("1. and\\n- more"), plain("points.npz")
     ('!\\\\[x\\\\](http:\\u2060//a.b)', 'a\\\\*b_c \\\\$1\\\\$', '1\\\\. and - more', 'points.npz')
     """
@@ -64,6 +66,8 @@ def plain(text: object) -> str:
 def without_shell(text: object) -> str:
     """Return a message without the brackets that name options of the shell.
 
+    Examples
+    --------
     >>> without_shell("Correct them; or keep the column (--column id=keep).")
     'Correct them; or keep the column.'
     """
@@ -73,6 +77,8 @@ def without_shell(text: object) -> str:
 def duration(seconds: float | None) -> str:
     """A span of time with two figures at most.
 
+    Examples
+    --------
     >>> duration(0.36), duration(3.2), duration(75), duration(7300), duration(None)
     ('0.4 s', '3 s', '1 min 15 s', '2 h 1 min', '–')
     """
@@ -91,6 +97,8 @@ def duration(seconds: float | None) -> str:
 def count(number: int, one: str, many: str | None = None) -> str:
     """A number and its noun.
 
+    Examples
+    --------
     >>> count(1, "class", "classes"), count(1797, "example")
     ('1 class', '1,797 examples')
     """
@@ -100,10 +108,15 @@ def count(number: int, one: str, many: str | None = None) -> str:
 def format_when(stamp: str, zone: tzinfo) -> str:
     """A moment as day and time of day; "" where it is not known.
 
-    Args:
-        stamp: ISO 8601, in UTC where it names no zone.
-        zone: of the reader.
+    Parameters
+    ----------
+    stamp
+        ISO 8601, in UTC where it names no zone.
+    zone
+        Of the reader.
 
+    Examples
+    --------
     >>> from datetime import timedelta, timezone
     >>> format_when("2026-11-22T23:05:00+00:00", timezone(timedelta(hours=1)))
     '23 Nov 2026, 00:05'
@@ -119,6 +132,8 @@ def format_when(stamp: str, zone: tzinfo) -> str:
 def format_shape(shape: Sequence[int]) -> str:
     """What one example consists of: how many numbers, or which pixels.
 
+    Examples
+    --------
     >>> format_shape((1108,)), format_shape((1, 8, 8)), format_shape((3, 32, 32)), format_shape((2, 4, 4))
     ('1,108', '8 × 8 pixels, grey', '32 × 32 pixels, in colour', '4 × 4 pixels, 2 channels')
     """
@@ -132,6 +147,8 @@ def format_shape(shape: Sequence[int]) -> str:
 def headline(metrics: Mapping[str, float | None]) -> tuple[float | None, str]:
     """The one figure that says how well a run went: against the truth where it is known, else its own confidence.
 
+    Examples
+    --------
     >>> headline({"transductive_accuracy": 0.9, "known_labels": 20, "mean_confidence": 0.8})
     (0.9, 'identified correctly (18 of 20 known)')
     >>> headline({"mean_confidence": 0.8})
@@ -147,6 +164,8 @@ def headline(metrics: Mapping[str, float | None]) -> tuple[float | None, str]:
 def without_none(table: pd.DataFrame) -> pd.DataFrame:
     """The table with empty cells where nothing is known, as the files have it: a person reads None as a label.
 
+    Examples
+    --------
     >>> import pandas as pd
     >>> without_none(pd.DataFrame({"reviewer": [None, "Ada"], "margin": [0.5, 0.25]})).to_numpy().tolist()
     [['', 0.5], ['Ada', 0.25]]
@@ -191,6 +210,8 @@ def _format_work(snapshot: Snapshot, total: str) -> str:
 def about_seconds(seconds: float) -> str:
     """An estimate, no finer than it can be.
 
+    Examples
+    --------
     >>> about_seconds(5), about_seconds(100)
     ('less than a minute', 'about 2 minutes')
     """
@@ -204,6 +225,8 @@ EXCERPT = 160
 def excerpt(text: object, most: int = EXCERPT) -> str:
     """The beginning of a text, on one line.
 
+    Examples
+    --------
     >>> excerpt("a long   text of many words", most=15)
     'a long text of…'
     """

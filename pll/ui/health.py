@@ -40,9 +40,12 @@ LEAST_FREE_DISK = 200 * 10**6
 class Load:
     """What is counted while a server runs.
 
-    Attributes:
-        tabs: open websockets, one a tab.
-        refused: tabs that were turned away.
+    Attributes
+    ----------
+    tabs
+        Open websockets, one a tab.
+    refused
+        Tabs that were turned away.
     """
 
     tabs: int = 0

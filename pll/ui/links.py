@@ -147,9 +147,12 @@ def _mark(query: Mapping[str, Sequence[str]]) -> str:
 def asked_to_start(share: Share, lines: Sequence[str]) -> bool:
     """Show what a link sets up, and whether Start was pressed: opening a link starts nothing.
 
-    Args:
-        share: the run, or the first lane.
-        lines: settings, in words.
+    Parameters
+    ----------
+    share
+        The run, or the first lane.
+    lines
+        Settings, in words.
     """
     mark = _mark(address_query())
     if st.session_state.get("started-link") == mark:
@@ -172,8 +175,10 @@ def asked_to_start(share: Share, lines: Sequence[str]) -> bool:
 def complete_shares(shares: Sequence[Share], what: str) -> tuple[Share, ...] | None:
     """Return the runs of a link once their data is available; else show how to get it and return None.
 
-    Args:
-        what: what is set up, in a word.
+    Parameters
+    ----------
+    what
+        What is set up, in a word.
     """
     if not shares[0].is_complete:
         refused: list[UserError] = []

@@ -98,6 +98,8 @@ def person() -> Person | None:
 def mark(claims: Mapping[str, Any]) -> str:
     """Unique id of a person: their address, unless the provider says that it is not verified; else the provider's id.
 
+    Examples
+    --------
     >>> mark({"name": "Ada", "email": "Ada@example.org", "sub": "42"})
     'ada@example.org'
     >>> mark({"email": "ada@example.org", "email_verified": False, "sub": "42", "iss": "https://login.example.org"})
@@ -115,6 +117,8 @@ def signature(claims: Mapping[str, Any]) -> str:
 
     The address does, unless the provider says that it is not the person's own; else the provider's own mark of them.
 
+    Examples
+    --------
     >>> signature({"name": "Ada Lovelace", "email": "ada@example.org", "sub": "42"})
     'Ada Lovelace (ada@example.org)'
     >>> signature({"name": "Ada Lovelace", "email": "ada@example.org", "email_verified": False, "sub": "42"})
@@ -135,6 +139,8 @@ def _address(claims: Mapping[str, Any]) -> str:
 def clean(name: str, longest: int) -> str:
     """A name as it is kept: one line of printable characters.
 
+    Examples
+    --------
     >>> clean("  Ada\\tLovelace ", 80)
     'Ada Lovelace'
     """

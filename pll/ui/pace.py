@@ -26,9 +26,13 @@ class Pace:
     t grows so that this stays at `SHARE`. One tab alone is never slowed down. CPU time is counted, not time that
     passes: a busy machine makes nothing slower by itself.
 
-    Args:
-        clock: seconds, monotonic.
+    Parameters
+    ----------
+    clock
+        Seconds, monotonic.
 
+    Examples
+    --------
     >>> pace = Pace(clock=lambda: 0.0)
     >>> for tab in range(51):
     ...     pace.note(str(tab), 0.5)  # what a tab draws first is left out
@@ -46,9 +50,12 @@ class Pace:
     def note(self, tab: str, seconds: float) -> None:
         """Count a refresh.
 
-        Args:
-            tab: id of the session.
-            seconds: CPU time that it took.
+        Parameters
+        ----------
+        tab
+            Id of the session.
+        seconds
+            CPU time that it took.
         """
         now = self._clock()
         with self._lock:

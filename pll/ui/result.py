@@ -17,11 +17,16 @@ from pll.ui.format import count
 class LabelCounts:
     """How many labels there are, and how many of them deserve a look.
 
-    Attributes:
-        labels: of the examples that were learnt from.
-        doubtful: of them, those whose label weight is below `SURE` and that nobody decided.
-        differs: of them, those that the majority of the votes would label differently; None without votes.
-        predicted: labels of examples that were not learnt from.
+    Attributes
+    ----------
+    labels
+        Of the examples that were learnt from.
+    doubtful
+        Of them, those whose label weight is below `SURE` and that nobody decided.
+    differs
+        Of them, those that the majority of the votes would label differently; None without votes.
+    predicted
+        Labels of examples that were not learnt from.
     """
 
     labels: int
@@ -33,6 +38,8 @@ class LabelCounts:
     def sentence(self) -> str:
         """As a person reads it.
 
+        Examples
+        --------
         >>> LabelCounts(60, 8, 9).sentence
         '60 labels. 52 certain, 8 worth a look. The majority would differ on 9.'
         """

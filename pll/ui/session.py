@@ -62,9 +62,12 @@ Kind = Literal["run", "comparison"]
 class _Replaced:
     """An id that was taken out of the address, while the browser may still send it.
 
-    Attributes:
-        id: the id.
-        is_sent: whether the script run that replaced it has ended, so that the browser has been told.
+    Attributes
+    ----------
+    id
+        The id.
+    is_sent
+        Whether the script run that replaced it has ended, so that the browser has been told.
     """
 
     id: str
@@ -197,8 +200,10 @@ def choose(choice: ChosenData) -> None:
 def dataset(source: Source) -> PartialLabelDataset:
     """The data of a source, read once and kept for a while.
 
-    Raises:
-        UserError: it cannot be read.
+    Raises
+    ------
+    UserError
+        It cannot be read.
     """
     if not source.rule and not source.classes:
         return kept_dataset(data_key(source), lambda: mapped(source).dataset if source.vote_files else source.load())
@@ -212,8 +217,10 @@ def dataset(source: Source) -> PartialLabelDataset:
 def mapped(source: Source) -> Mapped:
     """The examples of a source with files of votes, and what of these is no vote; read once and kept for a while.
 
-    Raises:
-        UserError: they cannot be read or joined.
+    Raises
+    ------
+    UserError
+        They cannot be read or joined.
     """
     return kept_votes(votes_key(source), source.with_votes)
 
@@ -276,8 +283,10 @@ def with_candidates_made(
 ) -> PartialLabelDataset:
     """As a run would have it, but not yet split: the whole of the data, with features and candidate sets.
 
-    Raises:
-        UserError: nothing can be learnt from it.
+    Raises
+    ------
+    UserError
+        Nothing can be learnt from it.
     """
     from pll.analysis.protocol import prepare  # late: the home page shows no data
 
@@ -297,8 +306,10 @@ def with_candidates_made(
 def dataset_with_candidates(choice: ChosenData) -> PartialLabelDataset:
     """The data of a choice with its features and candidate sets, made if need be.
 
-    Raises:
-        UserError: the data cannot be read, or nothing can be learnt from it.
+    Raises
+    ------
+    UserError
+        The data cannot be read, or nothing can be learnt from it.
     """
     return kept_prepared(choice_key(choice), lambda: with_candidates_made(choice, dataset(choice.source)))
 
@@ -312,8 +323,10 @@ def uploads_folder() -> Path:
 def keep_upload(name: str, content: bytes) -> Source:
     """Keep an uploaded file, under its hash, and say where it is.
 
-    Raises:
-        UserError: the disk has no room for it, or it cannot be written.
+    Raises
+    ------
+    UserError
+        The disk has no room for it, or it cannot be written.
     """
     digest = hashlib.sha256(content).hexdigest()
     file = uploads_folder() / digest[:16] / stored_name(name)

@@ -157,11 +157,16 @@ def run_view(run: Run) -> RunView:
 class Frame:
     """Label weights at one moment, and quantities derived from them.
 
-    Attributes:
-        epoch: epochs complete.
-        weights: (nnz,) label weights.
-        sharp: identified label, confidence, margin and entropy of every example.
-        batch: mini-batches of the next epoch that are in `weights` already, and how many it has; None between epochs.
+    Attributes
+    ----------
+    epoch
+        Epochs complete.
+    weights
+        (nnz,) label weights.
+    sharp
+        Identified label, confidence, margin and entropy of every example.
+    batch
+        Mini-batches of the next epoch that are in `weights` already, and how many it has; None between epochs.
     """
 
     epoch: int
@@ -365,13 +370,19 @@ def metrics_at(snapshot: LaneSnapshot, epoch: int) -> dict[str, Any]:
 def identified(row: Mapping[str, Any], data: PartialLabelDataset, test: PartialLabelDataset | None) -> tuple[str, str]:
     """How many identified labels are right, with the number of known true labels behind it.
 
-    Args:
-        row: of metrics.csv.
-        data: what was learnt from.
-        test: held-out examples.
+    Parameters
+    ----------
+    row
+        Of metrics.csv.
+    data
+        What was learnt from.
+    test
+        Held-out examples.
 
-    Returns:
-        the share, and what it rests on: with a 95 % interval where only some true labels are known.
+    Returns
+    -------
+    tuple[str, str]
+        The share, and what it rests on: with a 95 % interval where only some true labels are known.
     """
     share, on_test = row.get("transductive_accuracy"), row.get("test_accuracy")
     known = 0 if data.y is None else int((data.y >= 0).sum())

@@ -65,7 +65,7 @@ def test_every_label_and_decision_is_restored(tmp_path: Path, database_url: str)
         wait_for(lambda: len(at_work.folder.metrics()) > 2, "some epochs")
         made = backup(home, database, to)
         at_work.stop()
-    assert (made.lanes, made.uploads, made.decisions, made.damaged) == (2, 1, 7, ())
+    assert (made.runs, made.uploads, made.decisions, made.damaged) == (2, 1, 7, ())
     review = review_id(RunFolder(home / "runs" / run_id))
     with Store(database).read(review) as reader:
         events, record, rounds = reader.events(), reader.review(), reader.rounds()

@@ -15,8 +15,7 @@ from pll import formats
 from pll.annotations.data import Annotations
 from pll.cli.main import main
 from pll.dataset import PartialLabelDataset
-
-DOCS = Path(__file__).parents[2] / "docs" / "formats.md"
+from tools.formats_page import markdown
 
 BY_NAME: dict[str, tuple[tuple[int, ...], int, float | None]] = {
     "lost": ((1122, 108), 16, 2.23),
@@ -123,7 +122,7 @@ def test_votes_become_sets_by_at_least_two(shared: Path, tmp_path: Path) -> None
 def test_sprites_by_the_lines_that_the_docs_show(
     shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (code,) = re.findall(r"```python\n(import numpy.*?)```", DOCS.read_text(encoding="utf-8"), flags=re.DOTALL)
+    (code,) = re.findall(r"```python\n(import numpy.*?)```", markdown(), flags=re.DOTALL)
     (tmp_path / "cifar10").symlink_to(shared / "cifar10")
     monkeypatch.chdir(tmp_path)
     exec(compile(code, "docs/formats.md", "exec"), {})

@@ -46,10 +46,14 @@ class NotComputable(UserError):
 class LossConstants:
     """Constants of a loss in the theorem, for c classes and logits of at most C_g in absolute value.
 
-    Attributes:
-        lipschitz: L_ℓ, by the logits, in the Euclidean norm.
-        most: M, the supremum of the loss.
-        least: the infimum of the loss: nothing can be better by more than M − least.
+    Attributes
+    ----------
+    lipschitz
+        L_ℓ, by the logits, in the Euclidean norm.
+    most
+        M, the supremum of the loss.
+    least
+        The infimum of the loss: nothing can be better by more than M − least.
     """
 
     lipschitz: float
@@ -60,14 +64,22 @@ class LossConstants:
 def loss_constants(loss: str, n_classes: int, reach: float) -> LossConstants:
     """L_ℓ and M of a loss by name.
 
-    Args:
-        loss: a name of `LOSSES`.
-        n_classes: c, at least 2.
-        reach: C_g, the bound on |g|.
+    Parameters
+    ----------
+    loss
+        a name of `LOSSES`.
+    n_classes
+        c, at least 2.
+    reach
+        C_g, the bound on |g|.
 
-    Raises:
-        NotComputable: a loss whose constants have not been derived.
+    Raises
+    ------
+    NotComputable
+        a loss whose constants have not been derived.
 
+    Examples
+    --------
     >>> found = loss_constants("ce", 3, 0.0)
     >>> round(found.most, 4), round(found.least, 4)
     (1.0986, 1.0986)
@@ -106,13 +118,20 @@ assert set(_CONSTANTS) <= set(LOSSES)
 class Bound:
     """The theorem's right side, symbol by symbol.
 
-    Attributes:
-        n, c: examples, classes.
-        norm: Λ, the bound on ‖(w_y, b_y)‖₂ of every class, chosen before the data is seen.
-        radius: R, the largest ‖(x, 1)‖₂; of the scaled features, since the model sees those.
-        delta: δ; the bound holds with probability at least 1 − δ.
-        loss: its name.
-        constants: L_ℓ and M.
+    Attributes
+    ----------
+    n, c
+        Examples, classes.
+    norm
+        Λ, the bound on ‖(w_y, b_y)‖₂ of every class, chosen before the data is seen.
+    radius
+        R, the largest ‖(x, 1)‖₂; of the scaled features, since the model sees those.
+    delta
+        δ; the bound holds with probability at least 1 − δ.
+    loss
+        Its name.
+    constants
+        L_ℓ and M.
     """
 
     n: int
@@ -182,19 +201,32 @@ def linear_bound(
 ) -> Bound:
     """The bound for linear logits whose norm is at most `norm` in every class.
 
-    Args:
-        n: training examples, at least 1.
-        n_classes: c, at least 2.
-        radius: R, as `feature_radius` gives it.
-        norm: Λ, above 0.
-        delta: in (0, 1).
-        loss: a name of `LOSSES`.
-        model: what is to be trained; only `"linear"` has a bound.
+    Parameters
+    ----------
+    n
+        Training examples, at least 1.
+    n_classes
+        c, at least 2.
+    radius
+        R, as `feature_radius` gives it.
+    norm
+        Λ, above 0.
+    delta
+        In (0, 1).
+    loss
+        a name of `LOSSES`.
+    model
+        What is to be trained; only `"linear"` has a bound.
 
-    Raises:
-        NotComputable: another model, a loss of one's own, features without an end; the message says why.
-        UserError: numbers out of range.
+    Raises
+    ------
+    NotComputable
+        Another model, a loss of one's own, features without an end; the message says why.
+    UserError
+        Numbers out of range.
 
+    Examples
+    --------
     >>> found = linear_bound(n=10_000, n_classes=10, radius=8.0, norm=1.0)
     >>> round(found.first, 1), round(found.second, 2), found.is_vacuous
     (64.0, 0.49, True)

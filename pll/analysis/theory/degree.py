@@ -26,11 +26,16 @@ CONFIDENCE = 0.95
 class LabelCooccurrence:
     """How often each label accompanies each true one in candidate sets; the ambiguity degree is the highest share.
 
-    Attributes:
-        shares: (c, c) float64, Pr(k ∈ S | y = j) at [j, k]; NaN where no example has label j.
-        examples: (c,) int64, how many examples have label j.
-        is_estimated: whether identified labels stood in for the truth.
-        unlabelled: examples without a label, which do not count.
+    Attributes
+    ----------
+    shares
+        (c, c) float64, Pr(k ∈ S | y = j) at [j, k]; NaN where no example has label j.
+    examples
+        (c,) int64, how many examples have label j.
+    is_estimated
+        Whether identified labels stood in for the truth.
+    unlabelled
+        Examples without a label, which do not count.
     """
 
     shares: npt.NDArray[np.float64]
@@ -82,13 +87,20 @@ class LabelCooccurrence:
 def degree(candidates: CandidateSets, labels: npt.NDArray[np.int64], *, estimated: bool) -> LabelCooccurrence:
     """Count which wrong label accompanies which true one.
 
-    Args:
-        labels: (n,) true labels, or identified ones; −1 where unknown.
-        estimated: whether they are identified ones.
+    Parameters
+    ----------
+    labels
+        (n,) true labels, or identified ones; −1 where unknown.
+    estimated
+        Whether they are identified ones.
 
-    Raises:
-        UserError: no label is known, fewer than two classes, or labels that do not fit.
+    Raises
+    ------
+    UserError
+        No label is known, fewer than two classes, or labels that do not fit.
 
+    Examples
+    --------
     >>> sets = CandidateSets.from_lists([[0, 1], [0], [1, 2]], 3)
     >>> found = degree(sets, np.array([0, 0, 1]), estimated=False)
     >>> found.gamma, found.pair, found.together
@@ -106,6 +118,8 @@ def degree(candidates: CandidateSets, labels: npt.NDArray[np.int64], *, estimate
 def still_together(gamma: float, examples: int) -> float:
     """γ^m: the probability that a wrong label is in all of m independent sets, so that they do not exclude it.
 
+    Examples
+    --------
     >>> still_together(0.5, 3), still_together(1.0, 1000)
     (0.125, 1.0)
     """
@@ -115,6 +129,8 @@ def still_together(gamma: float, examples: int) -> float:
 def examples_to_tell(gamma: float, doubt: float = 0.01) -> float:
     """The fewest examples m with γ^m ≤ doubt; infinite where γ is 1.
 
+    Examples
+    --------
     >>> examples_to_tell(0.7), examples_to_tell(1.0), examples_to_tell(0.0)
     (13, inf, 1)
     """

@@ -34,11 +34,16 @@ DEGREE = np.pi / 180
 class OneExample:
     """One example of three classes whose candidates are the first two; the model gives the first the share p.
 
-    Attributes:
-        g: (3,) what the model says.
-        losses: (2,) cross-entropy of each candidate.
-        weights: (2,) label weights, Eq. (norm).
-        mean, least, weighted: the three readings of the set.
+    Attributes
+    ----------
+    g
+        (3,) what the model says.
+    losses
+        (2,) cross-entropy of each candidate.
+    weights
+        (2,) label weights, Eq. (norm).
+    mean, least, weighted
+        The three readings of the set.
     """
 
     g: Numbers
@@ -52,12 +57,18 @@ class OneExample:
 def one_example(p: float, outside: float = 0.1) -> OneExample:
     """The three readings where the model gives p to the first candidate and `outside` to the class that is none.
 
-    Args:
-        p: in (0, 1 − outside).
+    Parameters
+    ----------
+    p
+        In (0, 1 − outside).
 
-    Raises:
-        UserError: shares that leave nothing for the second candidate.
+    Raises
+    ------
+    UserError
+        Shares that leave nothing for the second candidate.
 
+    Examples
+    --------
     >>> found = one_example(0.6)
     >>> found.weights.round(3).tolist(), round(found.least, 3)
     ([0.667, 0.333], 0.511)
@@ -94,10 +105,14 @@ class Carousel:
     Class j looks in the direction 120°·j; the classifier's logits are s·cos(φ − 120°·j − θ). At θ = 0 all of its
     directions are right, at θ = ±120° each points at the next class.
 
-    Attributes:
-        angles: (n,) of the points, in radians.
-        y: (n,) true labels.
-        candidates: n candidate sets.
+    Attributes
+    ----------
+    angles
+        (n,) of the points, in radians.
+    y
+        (n,) true labels.
+    candidates
+        n candidate sets.
     """
 
     angles: Numbers
@@ -183,11 +198,16 @@ class TwoObjectives:
     With the weights of an example as its prior, z = w, the cross-entropy Σ_j w_j·(−log g_j) is KL[z ‖ g] + H(z), and
     H(z) does not depend on the model: both are least at the same g, and have the same gradient (paper, supplement).
 
-    Attributes:
-        p: (m,) what the model gives to the first candidate.
-        cross_entropy: (m,) Σ_j z_j ℓ(g, e^j).
-        divergence: (m,) KL[z ‖ g].
-        entropy: H(z), the distance between the two, the same everywhere.
+    Attributes
+    ----------
+    p
+        (m,) what the model gives to the first candidate.
+    cross_entropy
+        (m,) Σ_j z_j ℓ(g, e^j).
+    divergence
+        (m,) KL[z ‖ g].
+    entropy
+        H(z), the distance between the two, the same everywhere.
     """
 
     p: Numbers
@@ -199,9 +219,13 @@ class TwoObjectives:
 def two_objectives(z: float) -> TwoObjectives:
     """Both objectives along p, for an example whose weights are (z, 1 − z).
 
-    Raises:
-        UserError: a weight outside of [0, 1].
+    Raises
+    ------
+    UserError
+        a weight outside of [0, 1].
 
+    Examples
+    --------
     >>> found = two_objectives(0.25)
     >>> bool(np.ptp(found.cross_entropy - found.divergence) < 1e-12), float(found.p[found.divergence.argmin()])
     (True, 0.25)
@@ -224,6 +248,8 @@ def _xlogy(x: float, y: npt.ArrayLike) -> Numbers:
 def wrapped(theta: float) -> float:
     """An angle in degrees, in (−180, 180].
 
+    Examples
+    --------
     >>> wrapped(190.0), wrapped(-180.0), wrapped(30.0)
     (-170.0, 180.0, 30.0)
     """
@@ -233,6 +259,8 @@ def wrapped(theta: float) -> float:
 def valleys(risk: Numbers) -> npt.NDArray[np.int64]:
     """Places of the local minima of a risk given on a closed circle of angles (the ends are neighbours).
 
+    Examples
+    --------
     >>> valleys(np.array([1.0, 0.0, 2.0, 1.5, 3.0])).tolist()
     [1, 3]
     """

@@ -37,13 +37,19 @@ LR = 0.5
 class Toy:
     """Points in the square [−1, 1]², their true labels and their candidate sets.
 
-    Args:
-        points: (n, 2) float32 in [−1, 1].
-        y: (n,) int64 true labels.
-        candidates: n candidate sets.
+    Parameters
+    ----------
+    points
+        (n, 2) float32 in [−1, 1].
+    y
+        (n,) int64 true labels.
+    candidates
+        n candidate sets.
 
-    Raises:
-        UserError: too few or too many points, or arrays that do not fit.
+    Raises
+    ------
+    UserError
+        Too few or too many points, or arrays that do not fit.
     """
 
     points: npt.NDArray[np.float32]
@@ -92,8 +98,10 @@ class Toy:
     def without(self, i: int) -> Toy:
         """Return the toy without point i.
 
-        Raises:
-            UserError: fewer than `FEWEST` points would be left.
+        Raises
+        ------
+        UserError
+            Fewer than `FEWEST` points would be left.
         """
         i = self._checked(i)
         rows = np.delete(np.arange(len(self)), i)
@@ -126,6 +134,8 @@ class Toy:
 def three_clouds(n: int = 60, q: float = 0.5, seed: int = 0) -> Toy:
     """Return three Gaussian clouds around the centre, one per class, with candidates by binomial flipping.
 
+    Examples
+    --------
     >>> toy = three_clouds(9)
     >>> len(toy), toy.y.tolist(), toy.truth_missing
     (9, [0, 1, 2, 0, 1, 2, 0, 1, 2], 0)
@@ -148,14 +158,22 @@ def drawn_set(label: int, q: float, seed: int) -> list[int]:
 class ToyHistory:
     """Training history of one method on a toy. Frame 0 is before training, frame t after epoch t (one step each).
 
-    Attributes:
-        method: a name of `METHODS`.
-        planes: (T+1, c, 3) float32; the logit of class j at (x, y) is planes[t, j] · (x, y, 1).
-        weights: (T+1, nnz) float32 label weights, aligned with the toy's candidates.
-        identified: (T+1, n) int64 identified labels; in frame 0, where all weights are alike, the first candidates.
-        loss: (T,) mean loss of each epoch.
-        right: (T+1,) share of the points whose identified label is the true one.
-        confidence: (T+1,) mean top weight.
+    Attributes
+    ----------
+    method
+        a name of `METHODS`.
+    planes
+        (T+1, c, 3) float32; the logit of class j at (x, y) is planes[t, j] · (x, y, 1).
+    weights
+        (T+1, nnz) float32 label weights, aligned with the toy's candidates.
+    identified
+        (T+1, n) int64 identified labels; in frame 0, where all weights are alike, the first candidates.
+    loss
+        (T,) mean loss of each epoch.
+    right
+        (T+1,) share of the points whose identified label is the true one.
+    confidence
+        (T+1,) mean top weight.
     """
 
     method: str
@@ -175,12 +193,17 @@ class ToyHistory:
 def toy_history(toy: Toy, method: str = "proden", *, epochs: int = EPOCHS, seed: int = 0, lr: float = LR) -> ToyHistory:
     """Train a linear model on the toy and store every epoch.
 
-    Args:
-        method: one of the deep methods; the oracle is given the truth.
-        seed: fixes the initial parameters, which all methods share.
+    Parameters
+    ----------
+    method
+        One of the deep methods; the oracle is given the truth.
+    seed
+        Fixes the initial parameters, which all methods share.
 
-    Raises:
-        UserError: no such method, or a training that diverges.
+    Raises
+    ------
+    UserError
+        No such method, or a training that diverges.
     """
     estimator = _estimator(method, epochs, seed, lr)
     task = Task(toy.points, toy.candidates, toy.y)
@@ -214,8 +237,10 @@ def toy_history(toy: Toy, method: str = "proden", *, epochs: int = EPOCHS, seed:
 def next_step(toy: Toy, example: int, after: int, method: str = "proden", *, seed: int = 0, lr: float = LR) -> SlowStep:
     """Return the quantities of one point in the step that follows epoch `after` of `toy_history`.
 
-    Raises:
-        UserError: as `toy_history`, or no such point.
+    Raises
+    ------
+    UserError
+        As `toy_history`, or no such point.
     """
     toy._checked(example)
     estimator = _estimator(method, max(after, 1) + 1, seed, lr)

@@ -40,12 +40,17 @@ Frames = npt.NDArray[np.uint16]
 def film(folder: RunFolder, data: PartialLabelDataset) -> dict[str, Any]:
     """Data for the page of a replay, as plain values.
 
-    Args:
-        folder: of a run that has trained for one epoch at least.
-        data: its training part.
+    Parameters
+    ----------
+    folder
+        Of a run that has trained for one epoch at least.
+    data
+        Its training part.
 
-    Raises:
-        UserError: it has not trained yet.
+    Raises
+    ------
+    UserError
+        It has not trained yet.
     """
     config, sets = folder.config(), data.sets()
     rows = sample(len(data))
@@ -86,6 +91,8 @@ def sample(n: int, most: int = MOST_EXAMPLES) -> npt.NDArray[np.int64]:
 def thinned(epochs: list[int], most: int) -> list[int]:
     """Return at most so many of the epochs, evenly spaced, including the first and the last.
 
+    Examples
+    --------
     >>> thinned([0, 1, 2, 3, 4], 3)
     [0, 2, 4]
     """
@@ -98,6 +105,8 @@ def quantised(weights: Weights, sets: CandidateSets) -> Frames:
     """(nnz,) label weights in thousandths. The identified label stays the one with the largest: ties that rounding
     makes are undone, those that were there stay.
 
+    Examples
+    --------
     >>> sets = CandidateSets.from_lists([[0, 1], [0, 2]], n_classes=3)
     >>> quantised(np.array([0.4999, 0.5001, 0.5, 0.5], dtype=np.float32), sets).tolist()
     [499, 500, 500, 500]
@@ -112,10 +121,14 @@ def quantised(weights: Weights, sets: CandidateSets) -> Frames:
 def fitted(epochs: list[int], frames: Frames, most_bytes: int = MOST_BYTES) -> tuple[list[int], bytes]:
     """Return as many frames as fit, evenly spaced, and their compressed values.
 
-    Args:
-        epochs: (f,) of the frames.
-        frames: (f, nnz) thousandths.
-        most_bytes: packed.
+    Parameters
+    ----------
+    epochs
+        (f,) of the frames.
+    frames
+        (f, nnz) thousandths.
+    most_bytes
+        Packed.
     """
     while True:
         packed_now = packed(frames)

@@ -42,12 +42,17 @@ PLOT = """<div class="plot">
 def replay_html(folder: RunFolder, data: PartialLabelDataset) -> str:
     """Return the run as one self-contained HTML page below 3 MB.
 
-    Args:
-        folder: of a run, ended or at work.
-        data: its training part.
+    Parameters
+    ----------
+    folder
+        Of a run, ended or at work.
+    data
+        Its training part.
 
-    Raises:
-        UserError: it has not trained for an epoch yet.
+    Raises
+    ------
+    UserError
+        It has not trained for an epoch yet.
     """
     content = film(folder, data)
     parts = {

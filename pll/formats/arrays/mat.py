@@ -51,12 +51,16 @@ _PART = re.compile(r"(?P<path>.*?)(?:\{(?P<cell>\d+)\})?$")
 def read_v73(path: Path, max_bytes: int) -> dict[str, Any]:
     """All numeric variables of a v7.3 file, by name.
 
-    Returns:
-        by name, a numpy array of at least two dimensions, a SciPy csc_array, a list of such (a cell array) or a dict of
+    Returns
+    -------
+    dict[str, Any]
+        By name, a numpy array of at least two dimensions, a SciPy csc_array, a list of such (a cell array) or a dict of
         such (a struct).
 
-    Raises:
-        UserError: the file is damaged or too large, or takes too long.
+    Raises
+    ------
+    UserError
+        The file is damaged or too large, or takes too long.
     """
     size = path.stat().st_size
     if size > max_bytes:
@@ -132,14 +136,22 @@ Variables = Mapping[str, Any]
 class MatContents:
     """What a file holds, whatever its layout.
 
-    Attributes:
-        X: (n, d) float32.
-        sets: (n, c) sparse 0/1, the candidates.
-        truth: (n, c) sparse 0/1, at most one a row.
-        truth_name: what it is called in the file.
-        names: c names, where class numbers say them.
-        is_test: (n,) the test part.
-        notes: warnings for the user.
+    Attributes
+    ----------
+    X
+        (n, d) float32.
+    sets
+        (n, c) sparse 0/1, the candidates.
+    truth
+        (n, c) sparse 0/1, at most one a row.
+    truth_name
+        What it is called in the file.
+    names
+        c names, where class numbers say them.
+    is_test
+        (n,) the test part.
+    notes
+        Warnings for the user.
     """
 
     X: npt.NDArray[np.float32]
@@ -159,12 +171,17 @@ def has_features(variables: Variables) -> bool:
 def arrange(variables: Variables, max_bytes: int, fold: int | None = None) -> MatContents:
     """The parts of a file.
 
-    Args:
-        variables: by name, as `matfile` and `mat73` read them; those of `KNOWN` count.
-        fold: which of the file's own folds is the test part, from 1.
+    Parameters
+    ----------
+    variables
+        By name, as `matfile` and `mat73` read them; those of `KNOWN` count.
+    fold
+        Which of the file's own folds is the test part, from 1.
 
-    Raises:
-        UserError: matrices that do not fit together; the variable is named.
+    Raises
+    ------
+    UserError
+        Matrices that do not fit together; the variable is named.
     """
     if "train_data" in variables and not any(name in variables for name in FEATURES):
         found = _in_two_parts(variables, max_bytes)

@@ -46,11 +46,16 @@ _KINDS = {1: "a cell array", 2: "a struct", 3: "an object", 4: "text", 16: "a fu
 class Variable:
     """The header of a variable.
 
-    Attributes:
-        name: its name.
-        shape: rows, columns, ….
-        kind: MATLAB's number for its class.
-        is_complex: whether it has an imaginary part.
+    Attributes
+    ----------
+    name
+        Its name.
+    shape
+        Rows, columns, ….
+    kind
+        MATLAB's number for its class.
+    is_complex
+        Whether it has an imaginary part.
     """
 
     name: str
@@ -87,16 +92,23 @@ def read_v5(
 ) -> tuple[dict[str, Any], dict[str, str], list[str]]:
     """Some of the variables of a MATLAB v5 file.
 
-    Args:
-        wanted: which variables to read, by their headers.
-        max_bytes: what they may take in memory together.
+    Parameters
+    ----------
+    wanted
+        Which variables to read, by their headers.
+    max_bytes
+        What they may take in memory together.
 
-    Returns:
-        by name, a numpy array of at least two dimensions, a SciPy csc_array, a list of such (a cell array) or a dict
-        of such (a struct); what the others are that were wanted and cannot be read, in words; and all other names.
+    Returns
+    -------
+    tuple[dict[str, Any], dict[str, str], list[str]]
+        By name, a numpy array of at least two dimensions, a SciPy csc_array, a list of such (a cell array) or a dict of
+        such (a struct); what the others are that were wanted and cannot be read, in words; and all other names.
 
-    Raises:
-        UserError: the file ends early, is damaged or too large, or a wanted variable is there twice.
+    Raises
+    ------
+    UserError
+        The file ends early, is damaged or too large, or a wanted variable is there twice.
     """
     found: dict[str, Any] = {}
     odd: dict[str, str] = {}

@@ -67,15 +67,22 @@ _MAX_MEMBERS = 1000
 def read_arrays(path: Path, wanted: Collection[str], max_bytes: int) -> tuple[dict[str, npt.NDArray[Any]], list[str]]:
     """Some of the arrays of an .npz file.
 
-    Args:
-        wanted: names of the arrays to read, where they are there.
-        max_bytes: what they may take in memory together.
+    Parameters
+    ----------
+    wanted
+        Names of the arrays to read, where they are there.
+    max_bytes
+        What they may take in memory together.
 
-    Returns:
-        the arrays by name, and the names of all others.
+    Returns
+    -------
+    tuple[dict[str, npt.NDArray[Any]], list[str]]
+        The arrays by name, and the names of all others.
 
-    Raises:
-        UserError: not a ZIP archive, a damaged one, an array of Python objects, or more than fits; the array is named.
+    Raises
+    ------
+    UserError
+        Not a ZIP archive, a damaged one, an array of Python objects, or more than fits; the array is named.
     """
     with parsing("the .npz file", "it is not a whole ZIP archive: copy it again, or save it with numpy.savez"):
         archive = open_zip(path)
@@ -112,15 +119,22 @@ FEATURES = "X.npy"
 def map_arrays(folder: Path, wanted: Collection[str], max_bytes: int) -> tuple[dict[str, npt.NDArray[Any]], list[str]]:
     """Map the arrays of a folder into memory, read-only: they are read where they are used.
 
-    Args:
-        wanted: names of the arrays, where they are there.
-        max_bytes: what features may take that cannot stay in their file.
+    Parameters
+    ----------
+    wanted
+        Names of the arrays, where they are there.
+    max_bytes
+        What features may take that cannot stay in their file.
 
-    Returns:
-        the arrays by name, and the names of all other .npy files.
+    Returns
+    -------
+    tuple[dict[str, npt.NDArray[Any]], list[str]]
+        The arrays by name, and the names of all other .npy files.
 
-    Raises:
-        UserError: a damaged file, or one of Python objects; features of another type than float32 that are too large.
+    Raises
+    ------
+    UserError
+        a damaged file, or one of Python objects; features of another type than float32 that are too large.
     """
     files = {file.stem: file for file in sorted(folder.glob("*.npy"))}
     arrays: dict[str, npt.NDArray[Any]] = {}
@@ -194,8 +208,10 @@ def _header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any], int]:
 def to_arrays(dataset: PartialLabelDataset) -> dict[str, npt.NDArray[Any]]:
     """Plain arrays of everything there is.
 
-    Raises:
-        UserError: a text is so long that all together would take too much.
+    Raises
+    ------
+    UserError
+        a text is so long that all together would take too much.
     """
     arrays: dict[str, npt.NDArray[Any]] = {}
     if dataset.texts is not None:
@@ -225,8 +241,10 @@ def to_arrays(dataset: PartialLabelDataset) -> dict[str, npt.NDArray[Any]]:
 def from_arrays(arrays: Arrays, n: int, class_names: tuple[str, ...]) -> dict[str, Any]:
     """Keyword arguments of `PartialLabelDataset`.
 
-    Raises:
-        UserError: arrays that do not fit together; the array is named.
+    Raises
+    ------
+    UserError
+        Arrays that do not fit together; the array is named.
     """
     found: dict[str, Any] = {}
     if "texts" in arrays:
@@ -491,8 +509,10 @@ def _aliases(names: Sequence[str]) -> dict[str, str]:
 def _renamed(arrays: Arrays, called: Mapping[str, str], notes: list[str]) -> dict[str, npt.NDArray[Any]]:
     """Return arrays under our names; the two parts of the examples joined, and marked in `is_test`.
 
-    Raises:
-        UserError: the parts do not fit together.
+    Raises
+    ------
+    UserError
+        The parts do not fit together.
     """
     found = {ours: arrays[theirs] for ours, theirs in called.items()}
     said = {"X": "features", "candidates": "candidate sets", "y": "true labels", "class_names": "names of classes"}

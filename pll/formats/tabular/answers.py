@@ -28,6 +28,8 @@ def answer_of(cell: str) -> tuple[tuple[str, ...], float] | None:
 
     None where the cell is no such answer.
 
+    Examples
+    --------
     >>> answer_of('{"label": "cat", "confidence": 0.8}'), answer_of('{"label": null, "why": "blurred"}')[0]
     ((('cat',), 0.8), ())
     >>> answer_of("cat"), answer_of('{"cat": 0.8, "dog": 0.2}')
@@ -54,6 +56,8 @@ def shares_of(cell: str) -> dict[str, float] | None:
     Of shares the likeliest labels that make up `COVERED` of their sum, of counts all above 0. Where a label has null,
     as in a struct of Arrow, nobody gave it.
 
+    Examples
+    --------
     >>> shares_of('{"cat": 3, "dog": 1, "fox": null}'), shares_of('{"cat": 0.6, "dog": 0.399, "fox": 0.001}')
     ({'cat': 3, 'dog': 1}, {'cat': 0.6, 'dog': 0.399})
     >>> shares_of('{"width": -1}'), shares_of("{cat, dog}")
@@ -93,6 +97,8 @@ _COUNTED = re.compile(r"(?:.*[^a-z])?(?:count|vote|dist|distribution|proba?|prob
 def says_counts(name: str) -> bool:
     """Whether a column or field is called as counts or shares of labels are.
 
+    Examples
+    --------
     >>> says_counts("label_counts"), says_counts("Probabilities"), says_counts("box")
     (True, True, False)
     """
@@ -122,6 +128,8 @@ def are_objects(cells: Cells) -> bool:
 def only_labels(name: str, cells: Cells) -> Cells:
     """Return the cells of a column as if they held its labels alone.
 
+    Examples
+    --------
     >>> only_labels("gpt", ['{"label": "cat", "score": 1}', None]), only_labels("votes", ['{"cat": 2, "dog": 1}'])
     (['cat', None], ['["cat", "dog"]'])
     >>> only_labels("gpt", ["cat"])

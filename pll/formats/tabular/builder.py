@@ -54,12 +54,18 @@ def sets_of(annotations: Annotations, combine: str = "union") -> tuple[Candidate
 
     The set of an example without annotations holds every class.
 
-    Args:
-        combine: `"union"` of all answers, or the `"largest"` answer (the first of several that are).
+    Parameters
+    ----------
+    combine
+        `"union"` of all answers, or the `"largest"` answer (the first of several that are).
 
-    Raises:
-        UserError: too many examples without an answer, for so many classes.
+    Raises
+    ------
+    UserError
+        Too many examples without an answer, for so many classes.
 
+    Examples
+    --------
     >>> annotations = Annotations([0, 0, 0], [0, 1, 1], [0, 1, 2], 2, ("a", "b", "c"), ("ann", "bob"))
     >>> [row.tolist() for row in sets_of(annotations)[0]], [row.tolist() for row in sets_of(annotations, "largest")[0]]
     ([[0, 1, 2], [0, 1, 2]], [[1, 2], [0, 1, 2]])
@@ -80,8 +86,10 @@ def filled(
 ) -> tuple[CandidateSets, list[str]]:
     """Return sets from pairs sorted by row and label; a row without any gets every class, with a note.
 
-    Raises:
-        UserError: too many rows without any, for so many classes.
+    Raises
+    ------
+    UserError
+        Too many rows without any, for so many classes.
     """
     c = len(class_names)
     sizes = np.bincount(rows, minlength=n)
@@ -121,14 +129,21 @@ Chunks: TypeAlias = pa.ChunkedArray
 class LabelColumn:
     """A column that was read: row i holds `values[codes[i]]`.
 
-    Attributes:
-        name: the column's name, for messages.
-        codes: (n,) int64, which of the different values a row holds.
-        values: what each different cell means.
-        row_of: the number a message gives to the row at a position.
-        sure: of a column of answers, how sure each different cell is, NaN where it does not say.
-        weights: of a column of candidates, how often each label of each different cell is named, or how likely it is;
-            empty where cells are sets alone.
+    Attributes
+    ----------
+    name
+        The column's name, for messages.
+    codes
+        (n,) int64, which of the different values a row holds.
+    values
+        What each different cell means.
+    row_of
+        The number a message gives to the row at a position.
+    sure
+        Of a column of answers, how sure each different cell is, NaN where it does not say.
+    weights
+        Of a column of candidates, how often each label of each different cell is named, or how likely it is; empty
+        where cells are sets alone.
     """
 
     name: str
@@ -155,8 +170,10 @@ class LabelColumn:
 def read_column(name: str, chunks: Chunks, row_of: RowNumber, read_cell: Callable[[str], Any]) -> LabelColumn:
     """Parse every distinct cell of a text column.
 
-    Raises:
-        UserError: what `read_cell` raised, with the row, the column and the cell.
+    Raises
+    ------
+    UserError
+        What `read_cell` raised, with the row, the column and the cell.
     """
     codes, cells = encode(chunks)
     column = LabelColumn(name, codes, [], row_of)
@@ -177,8 +194,10 @@ def read_candidates(chunks: Chunks, row_of: RowNumber, separator: str | None = N
 
     Objects of counts or shares are read, and labels that stand several times in a cell are counted.
 
-    Raises:
-        UserError: an empty set, or a cell that cannot be read; the row is named.
+    Raises
+    ------
+    UserError
+        An empty set, or a cell that cannot be read; the row is named.
     """
     mark = separator or guess_separator(encode(chunks)[1])
 
@@ -203,8 +222,10 @@ def read_candidates(chunks: Chunks, row_of: RowNumber, separator: str | None = N
 def read_answers(name: str, chunks: Chunks, row_of: RowNumber, separator: str | None = None) -> LabelColumn:
     """The column of an annotator; its values are tuples of names, and of a model's answers in JSON how sure it is.
 
-    Raises:
-        UserError: a cell that cannot be read; the row is named.
+    Raises
+    ------
+    UserError
+        a cell that cannot be read; the row is named.
     """
     cells = encode(without_nulls(chunks))[1]
     if not any("{" in cell for cell in cells):
@@ -223,8 +244,10 @@ def read_answers(name: str, chunks: Chunks, row_of: RowNumber, separator: str | 
 def read_sets(name: str, chunks: Chunks, row_of: RowNumber, separator: str | None = None) -> LabelColumn:
     """Parse a column of cells that may hold several names each, or none; its values are tuples.
 
-    Raises:
-        UserError: a cell that cannot be read; the row is named.
+    Raises
+    ------
+    UserError
+        a cell that cannot be read; the row is named.
     """
     mark = separator or guess_separator(encode(chunks)[1])
     return read_column(name, without_nulls(chunks), row_of, lambda cell: split_cell(cell, mark))
@@ -244,8 +267,10 @@ def read_truth(chunks: Chunks, row_of: RowNumber) -> LabelColumn:
 def names_in(columns: Sequence[LabelColumn], given: tuple[str, ...] = ()) -> tuple[str, ...]:
     """Return all classes: those given, else those that occur in columns of names or tuples of names, sorted.
 
-    Raises:
-        UserError: a label that is not among those given; the row is named.
+    Raises
+    ------
+    UserError
+        a label that is not among those given; the row is named.
     """
     used: dict[str, tuple[LabelColumn, int]] = {}
     for column in columns:
@@ -280,12 +305,17 @@ def join_spellings(columns: Sequence[LabelColumn], options: ReadOptions, named: 
 
     Nothing is joined where `options.merge` is False.
 
-    Args:
-        columns: of names or tuples of names; their values are changed.
-        named: classes that have a column of their own; like `options.class_names` they are told apart.
+    Parameters
+    ----------
+    columns
+        Of names or tuples of names; their values are changed.
+    named
+        Classes that have a column of their own; like `options.class_names` they are told apart.
 
-    Returns:
-        what to say of it; nothing where no two labels are spelled alike.
+    Returns
+    -------
+    list[str]
+        What to say of it; nothing where no two labels are spelled alike.
     """
     counts: Counter[str] = Counter()
     for column in columns:
@@ -371,13 +401,20 @@ _NUMBER = re.compile(r"\d{1,9}(?:\.0+)?", re.ASCII)
 class TableLabels:
     """The labels of a table.
 
-    Attributes:
-        class_names: all classes.
-        candidates, y, annotations, prior: as `PartialLabelDataset` has them.
-        notes: warnings about them.
-        first: (n,) in long form, the first line of each example.
-        example: (lines,) in long form, the example of each line.
-        ids: (n,) in long form, the examples.
+    Attributes
+    ----------
+    class_names
+        All classes.
+    candidates, y, annotations, prior
+        As `PartialLabelDataset` has them.
+    notes
+        Warnings about them.
+    first
+        (n,) in long form, the first line of each example.
+    example
+        (lines,) in long form, the example of each line.
+    ids
+        (n,) in long form, the examples.
     """
 
     class_names: tuple[str, ...]
@@ -406,8 +443,10 @@ def read_labels(
     Where there are candidates, they are the sets; else what the annotators said; else the 0/1 columns of the classes;
     else the likeliest classes that together make up `COVERED` of the probability, which is their prior.
 
-    Raises:
-        UserError: an empty set, an unknown label, a cell that cannot be read; the row is named.
+    Raises
+    ------
+    UserError
+        An empty set, an unknown label, a cell that cannot be read; the row is named.
     """
     given = None if sets is None else read_candidates(sets, row_of, options.separator)
     true = None if truth is None else read_truth(truth, row_of)
@@ -469,8 +508,10 @@ def read_lines(
 ) -> TableLabels:
     """Return the labels of a table with one row per annotator's label; an empty one is a skipped answer.
 
-    Raises:
-        UserError: a line without task or annotator, an unknown label, no label at all; the row is named.
+    Raises
+    ------
+    UserError
+        a line without task or annotator, an unknown label, no label at all; the row is named.
     """
     tasks, workers = (_named(name, chunks, row_of) for name, chunks in (("task", task), ("annotator", worker)))
     votes = read_answers("label", vote, row_of, options.separator)
@@ -522,8 +563,10 @@ def _numbers_of(
 ) -> dict[str, npt.NDArray[np.float64]]:
     """Return how sure each annotator was, (n,) each, NaN where it is not said.
 
-    Raises:
-        UserError: scores of somebody who is no annotator, or a cell that is no number; the row is named.
+    Raises
+    ------
+    UserError
+        Scores of somebody who is no annotator, or a cell that is no number; the row is named.
     """
     for name in scores:
         if name not in answers:
@@ -554,8 +597,10 @@ def _annotations(
 ) -> Annotations | None:
     """Return the annotations; None where there is no answer at all.
 
-    Args:
-        sure: (n,) how sure an annotator was of the answers in each row, by annotator, where columns say so.
+    Parameters
+    ----------
+    sure
+        (n,) how sure an annotator was of the answers in each row, by annotator, where columns say so.
     """
     if not names:
         return None
@@ -841,8 +886,10 @@ def _unused(columns: Sequence[Column]) -> list[str]:
 def _numbers(column: pa.Array, part: Column, row_of: RowNumber, start: int) -> npt.NDArray[np.float64]:
     """Return (rows,) the numbers of a column, NaN where one is missing.
 
-    Raises:
-        UserError: a cell that is no number; the row is named.
+    Raises
+    ------
+    UserError
+        a cell that is no number; the row is named.
     """
     if part.comma:
         column = _with_points(text_of(column))
@@ -883,8 +930,10 @@ def _list_length(table: ArrowTable, column: Column) -> int:
 def _as_lists(cells: pa.Array, column: Column, row_of: RowNumber, start: int) -> pa.Array:
     """Return a column of lists of numbers; text is read as JSON, Python or NumPy writes such lists.
 
-    Raises:
-        UserError: a cell that is no list of numbers; the row is named.
+    Raises
+    ------
+    UserError
+        a cell that is no list of numbers; the row is named.
     """
     if is_list(cells.type) and not pa.types.is_nested(cells.type.value_type):
         with suppress(pa.ArrowException):  # else as the text that it is
@@ -904,8 +953,10 @@ def _as_lists(cells: pa.Array, column: Column, row_of: RowNumber, start: int) ->
 def _lists(cells: pa.Array, column: Column, width: int, row_of: RowNumber, start: int) -> npt.NDArray[np.float64]:
     """Return (rows, width) the numbers of a column of lists; NaN where a cell is empty or has null.
 
-    Raises:
-        UserError: a list of another length; the row is named.
+    Raises
+    ------
+    UserError
+        a list of another length; the row is named.
     """
     lists = _as_lists(cells, column, row_of, start)
     lengths = pc.fill_null(pc.list_value_length(lists), width).to_numpy(zero_copy_only=False)
@@ -956,9 +1007,12 @@ def _objects(
 ) -> ObjectColumn:
     """Return the cells of some rows, values of JSON as they are; equal ones share one object.
 
-    Args:
-        missing: what stands for a cell that is missing.
-        named: values of JSON become text.
+    Parameters
+    ----------
+    missing
+        What stands for a cell that is missing.
+    named
+        Values of JSON become text.
     """
     is_json = isinstance(chunks.type, pa.JsonType)
     codes, values = encode(chunks.cast(pa.string()) if is_json else chunks)

@@ -60,6 +60,8 @@ _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+")
 def looks_like_picture(cell: str) -> bool:
     """Whether a cell is the path or address of a picture.
 
+    Examples
+    --------
     >>> looks_like_picture("cats/1.PNG"), looks_like_picture("https://x.org/1.jpg?s=2"), looks_like_picture("a cat")
     (True, True, False)
     """
@@ -70,6 +72,8 @@ def looks_like_picture(cell: str) -> bool:
 def is_number(cell: str) -> bool:
     """Whether a cell is written as a number, infinite ones included (which reading refuses, with their row).
 
+    Examples
+    --------
     >>> is_number(" 1e3 "), is_number("1_000"), is_number("nan")
     (True, False, False)
     """
@@ -96,6 +100,8 @@ def have_decimal_commas(columns: Sequence[Cells]) -> list[bool]:
     All cells of such a column are, or are whole; and since 1,234 may be more than a thousand, in some column there must
     be a number that cannot be read so.
 
+    Examples
+    --------
     >>> have_decimal_commas([["1,5", "2"], ["1.500", "1.200,5"], ["1.5", "2"], ["a,1", "2,5"]])
     [True, True, False, False]
     >>> have_decimal_commas([["1,500", "2,300"]]), have_decimal_commas([["1,500", "0,300"]])
@@ -130,6 +136,8 @@ def are_binary(cells: Cells) -> bool:
 def read_marks(cells: Cells) -> list[bool] | None:
     """Return whether each cell of a column marks its row: 1, yes, x, against 0, no, or nothing; None if it is none.
 
+    Examples
+    --------
     >>> (
     ...     read_marks(["yes", "no"]),
     ...     read_marks(["x", ""]),
@@ -151,6 +159,8 @@ def read_marks(cells: Cells) -> list[bool] | None:
 def numbers_in(cell: str) -> list[float] | None:
     """Return the numbers of a list, as JSON, Python or NumPy writes it; None where it is no list of two or more.
 
+    Examples
+    --------
     >>> numbers_in("[0.5, -1]"), numbers_in("[0.1 2. ]"), numbers_in('["0.5", "1"]'), numbers_in("[a, b]")
     ([0.5, -1.0], [0.1, 2.0], [0.5, 1.0], None)
     """
@@ -220,6 +230,8 @@ _DAY = re.compile(
 def are_dates(cells: Cells) -> bool:
     """Whether nearly all cells are days or times.
 
+    Examples
+    --------
     >>> are_dates(["2026-07-01", "2026-07-02 09:12"]), are_dates(["10-12", "8-10"])
     (True, False)
     """
@@ -234,10 +246,15 @@ def is_data(first: Sequence[str], sample: Sequence[Cells]) -> bool:
 
     Numbers that rise evenly (0, 1, 2 …; years; wavelengths) are names after all, and so is a long row that just rises.
 
-    Args:
-        first: the first row.
-        sample: the first cells below, by column.
+    Parameters
+    ----------
+    first
+        The first row.
+    sample
+        The first cells below, by column.
 
+    Examples
+    --------
     >>> is_data(["5.1", "3.5", "setosa"], [["4.9"], ["3.0"], ["setosa"]])
     True
     >>> is_data(["0", "1", "2"], [["4.9"], ["3.0"], ["1.4"]]), is_data(["width", "2"], [["4.9"], ["3.0"]])
@@ -262,6 +279,8 @@ def is_data(first: Sequence[str], sample: Sequence[Cells]) -> bool:
 def numbered(count: int) -> list[str]:
     """Return names for columns without a header.
 
+    Examples
+    --------
     >>> numbered(2)
     ['column 1', 'column 2']
     """
@@ -271,6 +290,8 @@ def numbered(count: int) -> list[str]:
 def says_nothing(label: str) -> bool:
     """Whether a label says that there is no answer.
 
+    Examples
+    --------
     >>> [says_nothing(label) for label in ("N/A", "k. A.", "–", "late")]
     [True, True, True, False]
     """
@@ -283,6 +304,8 @@ def spelling(label: str) -> str:
 
     Labels with one spelling are one class; digits, signs and anything within a name tell classes apart.
 
+    Examples
+    --------
     >>> spelling(" PRAISE."), spelling("not  sure!"), spelling("C#"), spelling("-1"), spelling("e-mail")
     ('praise', 'not sure', 'c#', '-1', 'e-mail')
     """
@@ -299,6 +322,8 @@ SEPARATORS = ("|", ";", "\n", ",", "/", " or ", " oder ", " ou ")
 def join_names(names: Sequence[str]) -> str:
     """Return the cell of a candidate set.
 
+    Examples
+    --------
     >>> join_names(["cat", "dog"]), join_names(["a|b", "c"]), join_names([" "])
     ('cat|dog', '["a|b", "c"]', '[" "]')
     """
@@ -322,9 +347,13 @@ def join_column(sets: Iterable[Sequence[str]]) -> list[str]:
 def split_cell(cell: str, separator: str = "|") -> tuple[str, ...]:
     """Return the candidates in a cell, trimmed and without repetitions; none for an empty cell.
 
-    Raises:
-        UserError: what looks like a list is not a JSON list of names.
+    Raises
+    ------
+    UserError
+        What looks like a list is not a JSON list of names.
 
+    Examples
+    --------
     >>> split_cell(" cat | dog|"), split_cell('["a|b", 1]'), split_cell(""), split_cell("N/A", "/")
     (('cat', 'dog'), ('a|b', '1'), (), ('N/A',))
     """
@@ -334,9 +363,13 @@ def split_cell(cell: str, separator: str = "|") -> tuple[str, ...]:
 def labels_in(cell: str, separator: str = "|") -> list[str]:
     """The same with repetitions.
 
-    Raises:
-        UserError: as for `split_cell`.
+    Raises
+    ------
+    UserError
+        As for `split_cell`.
 
+    Examples
+    --------
     >>> labels_in("['cat', 'cat', 'dog']"), labels_in("cat|cat")
     (['cat', 'cat', 'dog'], ['cat', 'cat'])
     """
@@ -356,6 +389,8 @@ def guess_separator(cells: Iterable[str]) -> str:
     there are no more parts than cells, and some part occurs both first and later in a cell, as in "cat, dog" and
     "dog, fox". A slash does where this is so of at least half of the later parts. Without any it is `|`.
 
+    Examples
+    --------
     >>> guess_separator(["a;b", "c"]), guess_separator(["a;b|c"]), guess_separator(["a", '["x;y"]'])
     (';', '|', '|')
     >>> guess_separator(["cat, dog", "dog"]), guess_separator(["Paris, France", "Lyon, France"])
@@ -389,6 +424,8 @@ def write_label(name: str | None) -> str:
 def read_label(cell: str) -> str | None:
     """Return one true label: the trimmed text, whole (`a|b` is one name), or a JSON list of one; None if it is empty.
 
+    Examples
+    --------
     >>> read_label(" NA "), read_label("a|b"), read_label('[" x"]'), read_label("")
     ('NA', 'a|b', ' x', None)
     """
@@ -403,6 +440,8 @@ def read_label(cell: str) -> str | None:
 def holds_several(cells: Iterable[str | None]) -> bool:
     """Whether a cell of the column names more than one label.
 
+    Examples
+    --------
     >>> holds_several(["cat|dog", "cat"]), holds_several(["['cat', 'dog']"]), holds_several(["[UNK]", "a, b"])
     (True, True, False)
     """

@@ -193,6 +193,8 @@ MOST_WORDS = 60
 def sample_rows(width: int) -> int:
     """Rows of a table of so many columns of which its roles are told: 50,000 cells, 200 to 2,000 rows.
 
+    Examples
+    --------
     >>> sample_rows(5), sample_rows(50), sample_rows(10_000)
     (2000, 1000, 200)
     """
@@ -203,16 +205,26 @@ def sample_rows(width: int) -> int:
 class Column:
     """A column and its role.
 
-    Attributes:
-        at: its position in the table, from 0.
-        name: its name, trimmed.
-        role: one of `ROLES`.
-        shown: what it is called as a feature, an annotator, a class.
-        guessed: whether neither the user nor a reserved name says so.
-        first: its first cells, for a person to see what it is; None where one is missing.
-        comma: whether its numbers have a decimal comma.
-        asks: the question it belongs to (`QUESTIONS`); "" where its role is clear.
-        instead: its role if the answer is the other one.
+    Attributes
+    ----------
+    at
+        Its position in the table, from 0.
+    name
+        Its name, trimmed.
+    role
+        One of `ROLES`.
+    shown
+        What it is called as a feature, an annotator, a class.
+    guessed
+        Whether neither the user nor a reserved name says so.
+    first
+        Its first cells, for a person to see what it is; None where one is missing.
+    comma
+        Whether its numbers have a decimal comma.
+    asks
+        The question it belongs to (`QUESTIONS`); "" where its role is clear.
+    instead
+        Its role if the answer is the other one.
     """
 
     at: int
@@ -230,9 +242,12 @@ class Column:
 class Question:
     """What names and types leave open: which of two roles some columns have.
 
-    Attributes:
-        text: the question.
-        answers: what can be answered, and the roles it gives, by column.
+    Attributes
+    ----------
+    text
+        The question.
+    answers
+        What can be answered, and the roles it gives, by column.
     """
 
     text: str
@@ -253,6 +268,8 @@ QUESTIONS = ("lines", "marks", "voters", "classes", "truth")
 def question(columns: Sequence[Column]) -> Question | None:
     """Return what a person is asked about these columns; None where their roles are clear.
 
+    Examples
+    --------
     >>> found = roles_of(["Anna", "Bert"], [["late", "ok"] * 4, ["ok", "late"] * 4])
     >>> asked = question(found)
     >>> asked.text, asked.answers[0][1]
@@ -290,8 +307,10 @@ def question(columns: Sequence[Column]) -> Question | None:
 def refuse_questions(columns: Sequence[Column]) -> None:
     """Raise where two roles are possible: nothing is read until a person has said which.
 
-    Raises:
-        UserError: the question, and the options of the shell to paste.
+    Raises
+    ------
+    UserError
+        The question, and the options of the shell to paste.
     """
     asked = question(columns)
     if asked is not None:
@@ -304,6 +323,8 @@ def refuse_questions(columns: Sequence[Column]) -> None:
 def plain_name(name: str) -> str:
     """A name as `USUAL` writes it.
 
+    Examples
+    --------
     >>> plain_name("True label"), plain_name("Gold-Standard")
     ('true_label', 'gold_standard')
     """
@@ -313,6 +334,8 @@ def plain_name(name: str) -> str:
 def marked(role: str, name: str) -> str:
     """The header of a column that is marked; in quotes what would be lost without.
 
+    Examples
+    --------
     >>> marked("annotator", "ann"), marked("category", " x")
     ('annotator:ann', 'category:" x"')
     """
@@ -342,6 +365,8 @@ def bare_name(name: str, role: str) -> str:
 def option(name: str, role: str) -> str:
     """Return the option of the shell that gives a column a role, quoted where the shell needs it.
 
+    Examples
+    --------
     >>> option("true label", "true_label")
     "--column 'true label=true_label'"
     """
@@ -351,6 +376,8 @@ def option(name: str, role: str) -> str:
 def results_among(names: Sequence[str]) -> set[str]:
     """Return the columns with results of an earlier run: those of `RESULT_COLUMNS` from `IDENTIFIED` on.
 
+    Examples
+    --------
     >>> sorted(results_among(["id", "source", "identified_label", "confidence"]))
     ['confidence', 'identified_label']
     """
@@ -361,6 +388,8 @@ def results_among(names: Sequence[str]) -> set[str]:
 def is_annotator(name: str) -> bool:
     """Whether a column has a generic name of an annotator.
 
+    Examples
+    --------
     >>> is_annotator("annotator_1"), is_annotator("worker B"), is_annotator("ann")
     (True, True, False)
     """
@@ -370,6 +399,8 @@ def is_annotator(name: str) -> bool:
 def is_named_id(name: str) -> bool:
     """Whether a name is usual for ids, or ends in a word for one.
 
+    Examples
+    --------
     >>> [is_named_id(name) for name in ("case", "Fall-Nr.", "TicketID", "Numéro", "number of rooms", "width")]
     [True, True, True, True, False, False]
     """
@@ -390,10 +421,14 @@ def may_hold_labels(name: str) -> bool:
 class _Header:
     """The first cells of a table, and the roles found so far.
 
-    Attributes:
-        given: by column, its first cells.
-        cells: the same, with the labels alone where a cell is JSON.
-        roles: by column, what it is.
+    Attributes
+    ----------
+    given
+        By column, its first cells.
+    cells
+        The same, with the labels alone where a cell is JSON.
+    roles
+        By column, what it is.
     """
 
     given: Mapping[str, Cells]
@@ -478,8 +513,10 @@ MAX_COLUMNS = 60_000
 def check_header(header: Sequence[str]) -> list[str]:
     """Return the column names, trimmed; a column without a name is called by its position, `unnamed 1`.
 
-    Raises:
-        UserError: no name at all, one that occurs twice, or too many columns.
+    Raises
+    ------
+    UserError
+        No name at all, one that occurs twice, or too many columns.
     """
     if len(header) > MAX_COLUMNS:
         raise UserError(f"There are {len(header):,} columns; at most {MAX_COLUMNS:,} are supported.")
@@ -502,14 +539,22 @@ def check_header(header: Sequence[str]) -> list[str]:
 def roles_of(header: Sequence[str], sample: Sequence[Cells], told: Mapping[str, str] | None = None) -> list[Column]:
     """Return the role of each column.
 
-    Args:
-        header: names of the columns, trimmed, none twice.
-        sample: the first cells of each column, as text; None where a cell is missing.
-        told: by name, what the user says; one of `ROLES` each.
+    Parameters
+    ----------
+    header
+        Names of the columns, trimmed, none twice.
+    sample
+        The first cells of each column, as text; None where a cell is missing.
+    told
+        By name, what the user says; one of `ROLES` each.
 
-    Raises:
-        UserError: the user names a column or a role that does not exist, or gives one role to two columns.
+    Raises
+    ------
+    UserError
+        The user names a column or a role that does not exist, or gives one role to two columns.
 
+    Examples
+    --------
     >>> [column.role for column in roles_of(["id", "width", "colour"], [["1"], ["2.5"], ["red"]])]
     ['id', 'feature', 'category']
     """
@@ -1180,8 +1225,10 @@ def _stems(names: Sequence[str]) -> Iterator[dict[str, str]]:
 def _is_matrix(names: Mapping[str, str], marks: Mapping[str, list[bool]], *, always: bool = False) -> bool:
     """Whether columns can be classes: at least two, with distinct names, and a mark in every row.
 
-    Args:
-        always: their names leave no doubt: a row without a mark is an error, which reading names.
+    Parameters
+    ----------
+    always
+        Their names leave no doubt: a row without a mark is an error, which reading names.
     """
     different = len(set(names.values())) == len(names) >= 2 and all(names.values())
     return different and (always or all(map(any, zip(*(marks[name] for name in names), strict=True))))

@@ -54,15 +54,24 @@ _POINT = re.compile(r"\s*[-+]?\d+\.\d+\s*")
 class Text:
     """A file of text: where it is, and how its bytes are read.
 
-    Attributes:
-        path: the file.
-        encoding: as Python calls it.
-        start: bytes of byte order marks before the text.
-        delimiter: between its columns.
-        above: rows above the header, as a spreadsheet counts them, blank ones too.
-        lines: the same in lines.
-        title: the words in them.
-        header: the first row below; names, or data.
+    Attributes
+    ----------
+    path
+        The file.
+    encoding
+        As Python calls it.
+    start
+        Bytes of byte order marks before the text.
+    delimiter
+        Between its columns.
+    above
+        Rows above the header, as a spreadsheet counts them, blank ones too.
+    lines
+        The same in lines.
+    title
+        The words in them.
+    header
+        The first row below; names, or data.
     """
 
     path: Path
@@ -88,8 +97,10 @@ def _opened(path: Path, encoding: str, start: int) -> IO[str]:
 def text_of_file(path: Path, delimiters: str) -> Text:
     """Return how a table of text is to be read: told by its beginning.
 
-    Raises:
-        UserError: an encoding that is not known, or no text.
+    Raises
+    ------
+    UserError
+        An encoding that is not known, or no text.
     """
     with path.open("rb") as file:
         head = file.read(_HEAD_CHUNK)
@@ -122,6 +133,8 @@ def delimiter_of(text: str, marks: str) -> str | None:
 
     The one that gives every row as many fields as the header, and of those the one that gives most.
 
+    Examples
+    --------
     >>> delimiter_of('id;"weight, kg"', ",;")
     ';'
     """
@@ -155,6 +168,8 @@ def titles_above(records: Sequence[Sequence[str]]) -> int:
 
     Below them is a header: no number, no empty cell, no name twice; then rows that are as wide.
 
+    Examples
+    --------
     >>> titles_above([["Sales 2024"], ["id", "x", "y"], ["a", "1", "2"], ["b", "1", "2"]])
     1
     >>> (
@@ -180,8 +195,10 @@ def _is_title(row: Sequence[str], width: int) -> bool:
 def _records(text: Text) -> Iterator[tuple[int, list[str]]]:
     """Yield (number, fields) of every record, numbered from 1 as in a spreadsheet; a blank line has no fields.
 
-    Raises:
-        csv.Error: a record that is too long, or a quote that is never closed.
+    Raises
+    ------
+    csv.Error
+        a record that is too long, or a quote that is never closed.
     """
     with text.open() as file:
         lines = iter(lambda: file.readline(MAX_RECORD_BYTES), "")
@@ -199,8 +216,10 @@ def row_number(text: Text, position: int) -> int:
 def check_last_quote(text: Text) -> None:
     """Refuse a file whose last quoted cell is not closed: everything after the quote would be one cell.
 
-    Raises:
-        UserError: the row in which the quote is opened.
+    Raises
+    ------
+    UserError
+        The row in which the quote is opened.
     """
     number = 1
     with text.open() as file:
@@ -224,6 +243,8 @@ _AGREE = 0.8
 def is_spaced(head: bytes) -> bool:
     """Whether the start of a file is a table of numbers with spaces between them; words may be among them.
 
+    Examples
+    --------
     >>> (
     ...     is_spaced(b"a 1 2.5\\nb 3 ?\\nc 5 6\\n"),
     ...     is_spaced(b"to be or\\nnot to be\\nthat is it\\n"),
@@ -264,11 +285,15 @@ def _width(rows: Sequence[Sequence[str]]) -> int:
 def split_fields(line: str) -> list[str]:
     """Split a line into fields; a quoted one may hold spaces.
 
+    Raises
+    ------
+    UserError
+        a quote that is never closed.
+
+    Examples
+    --------
     >>> split_fields('  a  "b c" 1 ')
     ['a', 'b c', '1']
-
-    Raises:
-        UserError: a quote that is never closed.
     """
     if '"' not in line:
         return line.split()
@@ -430,8 +455,10 @@ def _is_spaced(path: Path) -> bool:
 def _spaced_table(path: Path, options: ReadOptions) -> ArrowTable:
     """Return a table with spaces between its columns.
 
-    Raises:
-        UserError: a line that cannot be taken apart; the row is named.
+    Raises
+    ------
+    UserError
+        a line that cannot be taken apart; the row is named.
     """
     scan = scan_text(path, options.tick)
     with path.open("rb") as file:
@@ -501,11 +528,15 @@ def _line_end(text: Text) -> str:
 def _batches(text: Text, top: int, used: Sequence[int]) -> Iterator[pa.RecordBatch]:
     """Yield batches of columns of text, null where a cell is empty, without the empty rows at the end.
 
-    Args:
-        top: 1 where the first row is a header, else 0.
+    Parameters
+    ----------
+    top
+        1 where the first row is a header, else 0.
 
-    Raises:
-        UserError: a row with more or fewer fields than the first, or one that is too long; the row is named.
+    Raises
+    ------
+    UserError
+        a row with more or fewer fields than the first, or one that is too long; the row is named.
     """
     names = [str(at) for at in range(len(text.header))]
     odd: list[pa.csv.InvalidRow] = []

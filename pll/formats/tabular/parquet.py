@@ -65,9 +65,10 @@ def holds_shards(folder: Path) -> bool:
 def schema_of(path: Path) -> tuple[pa.Schema, int]:
     """Return the columns of a file, or of all files of a folder, and how many rows there are together.
 
-    Raises:
-        UserError: a file that cannot be read; files that differ in their columns, or of which some are train and others
-            test.
+    Raises
+    ------
+    UserError
+        a file that cannot be read; files that differ in their columns, or of which some are train and others test.
     """
     files = shards(path) if path.is_dir() else [path]
     parts = {re.split(r"[-_.]", file.stem.casefold())[0] for file in files} & {"train", "test"}
@@ -93,12 +94,17 @@ def schema_of(path: Path) -> tuple[pa.Schema, int]:
 def batches(path: Path, columns: Sequence[str] | None = None, *, texts: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a file, or of the files of a folder one after the other, some thousand at a time.
 
-    Args:
-        columns: names; by default all.
-        texts: columns to read as dictionaries, so that one long text in many rows is held once.
+    Parameters
+    ----------
+    columns
+        Names; by default all.
+    texts
+        Columns to read as dictionaries, so that one long text in many rows is held once.
 
-    Raises:
-        UserError: a file that cannot be read.
+    Raises
+    ------
+    UserError
+        a file that cannot be read.
     """
     for one in shards(path) if path.is_dir() else [path]:
         with (
@@ -143,9 +149,12 @@ _KEY = b"candid"
 def metadata_of(dataset: PartialLabelDataset, roles: Mapping[str, str], as_json: Sequence[str]) -> dict[bytes, str]:
     """Return the metadata that is written into a file.
 
-    Args:
-        roles: by column, its part.
-        as_json: columns whose values were written as JSON.
+    Parameters
+    ----------
+    roles
+        By column, its part.
+    as_json
+        Columns whose values were written as JSON.
     """
     about = {
         "roles": dict(roles),
@@ -162,8 +171,10 @@ def metadata_of(dataset: PartialLabelDataset, roles: Mapping[str, str], as_json:
 def read_metadata(schema: pa.Schema) -> dict[str, Any]:
     """Return what `metadata_of` wrote; empty for files of other programs.
 
-    Raises:
-        UserError: metadata that is none.
+    Raises
+    ------
+    UserError
+        Metadata that is none.
     """
     packed = (schema.metadata or {}).get(_KEY)
     if packed is None:
@@ -178,8 +189,10 @@ def read_metadata(schema: pa.Schema) -> dict[str, Any]:
 def class_labels(schema: pa.Schema) -> dict[str, tuple[str, ...]]:
     """Return by column the names of its `ClassLabel`, alone or in a list, as Hugging Face datasets writes them.
 
-    Raises:
-        UserError: metadata that is none.
+    Raises
+    ------
+    UserError
+        Metadata that is none.
     """
     packed = (schema.metadata or {}).get(b"huggingface")
     if packed is None:
@@ -201,11 +214,15 @@ def class_labels(schema: pa.Schema) -> dict[str, tuple[str, ...]]:
 def apply_metadata(data: PartialLabelDataset, about: Mapping[str, Any]) -> PartialLabelDataset:
     """Return the data with what is only in the metadata.
 
-    Args:
-        about: see `read_metadata`.
+    Parameters
+    ----------
+    about
+        See `read_metadata`.
 
-    Raises:
-        UserError: metadata that is none.
+    Raises
+    ------
+    UserError
+        Metadata that is none.
     """
     if not about:
         return data
@@ -229,8 +246,10 @@ def _has_missing(X: npt.NDArray[np.float32]) -> bool:
 def _labels(column: pa.Array, names: Sequence[str]) -> pa.Array:
     """Return the names of the whole numbers in a column of labels, alone or in lists.
 
-    Raises:
-        UserError: a number without a name.
+    Raises
+    ------
+    UserError
+        a number without a name.
     """
     if is_list(column.type) and pa.types.is_integer(column.type.value_type):
         named = _named(column.flatten(), names, missing=False)

@@ -69,6 +69,8 @@ class ArrowTable:
     def of(cls, arrow: pa.Table, **more: Any) -> ArrowTable:
         """Return the table of an Arrow table that is in memory; `more` are other attributes.
 
+        Examples
+        --------
         >>> ArrowTable.of(pa.table({"id": ["a"], "width": [1.5]})).sample()
         [['a'], ['1.5']]
         """
@@ -152,6 +154,8 @@ def text_of(column: pa.Array, role: str = "") -> pa.Array:
 def cell_of(value: Any) -> str | None:
     """Return a value of JSON as a cell of a table.
 
+    Examples
+    --------
     >>> cell_of(True), cell_of([1, "a"]), cell_of(1.5), cell_of([])
     ('true', '["1", "a"]', '1.5', '')
     """

@@ -23,10 +23,14 @@ from pll.formats.tabular.columns import marked, roles_of, sample_rows
 class TextColumn:
     """A column of text.
 
-    Attributes:
-        name: its header.
-        role: the part it plays (`pll.formats.tabular.columns.ROLES`); "ignore" for results.
-        cells: (n,) text, None where a cell is missing.
+    Attributes
+    ----------
+    name
+        Its header.
+    role
+        The part it plays (`pll.formats.tabular.columns.ROLES`); "ignore" for results.
+    cells
+        (n,) text, None where a cell is missing.
     """
 
     name: str
@@ -37,8 +41,10 @@ class TextColumn:
 def text_columns(dataset: PartialLabelDataset, results: Results | None = None) -> list[TextColumn]:
     """Return every column but the features in the order written: ids, contents, labels, extra columns, results.
 
-    Raises:
-        UserError: a name or a cell that text cannot hold.
+    Raises
+    ------
+    UserError
+        a name or a cell that text cannot hold.
     """
     names = class_names(dataset)
     columns = [TextColumn("id", "id", dataset.row_ids.tolist())]
@@ -150,9 +156,11 @@ def number_blocks(dataset: PartialLabelDataset, rows: slice) -> list[pa.Array]:
 def table_limitations(dataset: PartialLabelDataset, held: Collection[str] = ()) -> list[str]:
     """Return sentences on what a table of text cannot hold.
 
-    Args:
-        held: what this kind of table holds all the same: `limitations.PARTS`, what `class_limitations` names,
-            "equal names", "anonymity", "types", "missing cells", "parts".
+    Parameters
+    ----------
+    held
+        What this kind of table holds all the same: `limitations.PARTS`, what `class_limitations` names, "equal names",
+        "anonymity", "types", "missing cells", "parts".
     """
     columns = [(name, values) for given in (dataset.categories, dataset.extras) for name, values in given.items()]
     twice = sorted({name for name in dataset.feature_names if dataset.feature_names.count(name) > 1})

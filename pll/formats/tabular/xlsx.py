@@ -145,8 +145,10 @@ class Xlsx(TableFormat):
 def sheets(path: Path, options: ReadOptions | None = None) -> list[str]:
     """The sheets of a workbook that hold a table; those that are hidden apart.
 
-    Raises:
-        UserError: it cannot be read.
+    Raises
+    ------
+    UserError
+        It cannot be read.
     """
     known = options or ReadOptions()
     return list(_sheets(*_key(path), known.max_bytes))
@@ -173,13 +175,20 @@ def _is_table(sheet: Any) -> bool:
 class _Sheet:
     """A sheet as a table of text.
 
-    Attributes:
-        name: of the sheet.
-        rows: (number in the sheet, cells) of every row that is not empty, from the header on; all of one width.
-        width: how many columns there are.
-        left: how many empty columns are before them.
-        top: 1 where the first row is a header, else 0.
-        title: the words above it.
+    Attributes
+    ----------
+    name
+        Of the sheet.
+    rows
+        (number in the sheet, cells) of every row that is not empty, from the header on; all of one width.
+    width
+        How many columns there are.
+    left
+        How many empty columns are before them.
+    top
+        1 where the first row is a header, else 0.
+    title
+        The words above it.
     """
 
     name: str
@@ -193,8 +202,10 @@ class _Sheet:
 def _sheet_of(path: Path, options: ReadOptions) -> _Sheet:
     """Return the sheet that is meant.
 
-    Raises:
-        UserError: there is no such sheet, it is empty or too large, or the workbook cannot be read.
+    Raises
+    ------
+    UserError
+        There is no such sheet, it is empty or too large, or the workbook cannot be read.
     """
     return _converted(*_key(path), options.max_bytes, options.sheet)
 
@@ -242,8 +253,10 @@ def _book(path: Path, max_bytes: int) -> Iterator[Any]:
 def _rows(sheet: Any) -> Iterator[list[Any]]:
     """The values of each row up to its last one; rows that were left out are empty.
 
-    Raises:
-        UserError: more rows, columns or cells than are read.
+    Raises
+    ------
+    UserError
+        More rows, columns or cells than are read.
     """
     sheet.reset_dimensions()  # what a workbook says of its size may be wrong
     cells = 0
@@ -306,8 +319,10 @@ def _put(sheet: Any, row: int, at: int, value: str | float | None) -> None:
 def _checked(text: str | None) -> str | None:
     """Text that a cell can hold.
 
-    Raises:
-        UserError: too long, or with control characters.
+    Raises
+    ------
+    UserError
+        Too long, or with control characters.
     """
     from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 

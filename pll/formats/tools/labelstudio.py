@@ -44,6 +44,8 @@ def labelling_config(dataset: PartialLabelDataset, results: Results | None = Non
 
     Where the tasks state their candidates, each offers these alone (`value="$candidates"`); else all classes.
 
+    Examples
+    --------
     >>> import numpy as np
     >>> print(labelling_config(PartialLabelDataset(np.ones((1, 0)), texts=np.array(["hi"]), class_names=("a", "b"))))
     <View>
@@ -64,9 +66,12 @@ def config_of_tasks(
 ) -> str:
     """Return the labelling configuration for given tasks, with the names that their answers use.
 
-    Args:
-        dataset: what was read of them.
-        to_name: what their answers point at, where there are some.
+    Parameters
+    ----------
+    dataset
+        What was read of them.
+    to_name
+        What their answers point at, where there are some.
     """
     first = {name: value for _, task in islice(json_objects.records(source), 1) for name, value in task["data"].items()}
     shown = dataset.texts if dataset.pictures is None else dataset.pictures.names
@@ -298,11 +303,16 @@ def _choices(given: Any, row: int) -> list[str] | None:
 class _Survey:
     """What is found in all tasks together.
 
-    Attributes:
-        questions: how often each was answered with choices.
-        predicted: how often each was predicted with choices.
-        others: answers of other types.
-        people: their names by number: some exports have one here and the other there.
+    Attributes
+    ----------
+    questions
+        How often each was answered with choices.
+    predicted
+        How often each was predicted with choices.
+    others
+        Answers of other types.
+    people
+        Their names by number: some exports have one here and the other there.
     """
 
     questions: Counter[str] = field(default_factory=Counter)

@@ -136,6 +136,8 @@ ANSWERS = ("answer", "response", "completion", "output", "generation", "predicti
 def answer_field(record: Mapping[str, Any]) -> str:
     """Return the field with a model's answer beside that of its prompt; "" where a record is no prompt and answer.
 
+    Examples
+    --------
     >>> answer_field({"prompt": "A match.", "answer": "This is about sports."}), answer_field({"text": "A match."})
     ('answer', '')
     """

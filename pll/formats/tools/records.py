@@ -148,14 +148,22 @@ def _text(value: Any) -> str | None:
 class Example:
     """One example of a tool's file.
 
-    Args:
-        row: the number a message gives to it.
-        key: identifies the example; the same key again is another annotation of it.
-        fields: the container, as it stands.
-        candidates: its candidate set, where the tool states one.
-        answers: (annotator, labels) of each who answered.
-        rejected: labels that somebody ruled out; they matter where nobody named one.
-        truth: its true label, where the tool states one.
+    Parameters
+    ----------
+    row
+        The number a message gives to it.
+    key
+        Identifies the example; the same key again is another annotation of it.
+    fields
+        The container, as it stands.
+    candidates
+        Its candidate set, where the tool states one.
+    answers
+        (annotator, labels) of each who answered.
+    rejected
+        Labels that somebody ruled out; they matter where nobody named one.
+    truth
+        Its true label, where the tool states one.
     """
 
     row: int
@@ -170,8 +178,10 @@ class Example:
 class Examples:
     """Collects the examples of a tool's file and makes the same table of them as of any other file.
 
-    Args:
-        options: classes, what fields are, how answers are combined.
+    Parameters
+    ----------
+    options
+        Classes, what fields are, how answers are combined.
     """
 
     def __init__(self, options: ReadOptions) -> None:
@@ -194,11 +204,15 @@ class Examples:
     def dataset(self, classes: Sequence[str] = ()) -> PartialLabelDataset:
         """Return the dataset of all examples added.
 
-        Args:
-            classes: all classes in order, where the file states them and the user does not.
+        Parameters
+        ----------
+        classes
+            All classes in order, where the file states them and the user does not.
 
-        Raises:
-            UserError: nothing at all, labels that are not among the classes; the row is named.
+        Raises
+        ------
+        UserError
+            Nothing at all, labels that are not among the classes; the row is named.
         """
         if not self._examples:
             raise no_rows()
@@ -290,12 +304,17 @@ def _set_of(example: Example, every: Iterable[str]) -> list[str]:
 def _field_columns(fields: Mapping[str, Sequence[Any]], rows: Sequence[int], options: ReadOptions) -> Iterator[_Filled]:
     """Yield the columns of texts, pictures, features and what is carried along.
 
-    Args:
-        fields: by name, (n,) values as JSON has them.
-        rows: (n,) the number a message gives to each example.
+    Parameters
+    ----------
+    fields
+        By name, (n,) values as JSON has them.
+    rows
+        (n,) the number a message gives to each example.
 
-    Raises:
-        UserError: features that are not the same everywhere, a field that is not there; the row is named.
+    Raises
+    ------
+    UserError
+        Features that are not the same everywhere, a field that is not there; the row is named.
     """
     results = results_among(list(fields))
     others = {name: values for name, values in fields.items() if name not in (*OWN, *results)}
@@ -348,8 +367,10 @@ def _words(given: Any, row: int) -> dict[str, Any]:
 def label_name(value: Any, row: int, where: str) -> str:
     """Return a label as a name: text as it is, numbers and booleans as they are written.
 
-    Raises:
-        UserError: anything else; the row is named.
+    Raises
+    ------
+    UserError
+        Anything else; the row is named.
     """
     if isinstance(value, str):
         return value
@@ -364,8 +385,10 @@ def label_name(value: Any, row: int, where: str) -> str:
 def label_names(values: Any, row: int, where: str) -> list[str]:
     """Return labels as names without repetitions: of a list or a single one; none for null.
 
-    Raises:
-        UserError: something that is no name; the row is named.
+    Raises
+    ------
+    UserError
+        Something that is no name; the row is named.
     """
     listed = values if isinstance(values, list) else [] if values is None else [values]
     return list(dict.fromkeys(label_name(value, row, where) for value in listed))
@@ -392,11 +415,15 @@ def merged_lines(path: Path, examples: int) -> list[str]:
 def choose_question(counts: Counter[str], options: ReadOptions, notes: list[str]) -> str | None:
     """Return the question whose answers are the labels: the user's choice, else the one most often answered.
 
-    Args:
-        counts: by question, how often it was answered.
+    Parameters
+    ----------
+    counts
+        By question, how often it was answered.
 
-    Raises:
-        UserError: nobody answered the question that the user names.
+    Raises
+    ------
+    UserError
+        Nobody answered the question that the user names.
     """
     told = next((name for name, role in options.columns.items() if role == "candidates"), None)
     if told is not None:

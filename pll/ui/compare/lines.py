@@ -63,9 +63,12 @@ def chart(
 ) -> tuple[go.Figure, pd.DataFrame]:
     """One quantity of all lanes.
 
-    Args:
-        total: epochs in all.
-        viewed: the epoch to mark; None where it is the latest one.
+    Parameters
+    ----------
+    total
+        Epochs in all.
+    viewed
+        The epoch to mark; None where it is the latest one.
     """
     figure = go.Figure()
     for lane in lanes:
@@ -111,6 +114,8 @@ def labels(lanes: Sequence[Scene]) -> pd.DataFrame:
 def swatch(lane: int, title: str) -> str:
     """A piece of the lane's line and its title, as HTML.
 
+    Examples
+    --------
     >>> "&lt;b&gt;" in swatch(0, "<b>")
     True
     """

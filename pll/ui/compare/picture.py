@@ -31,11 +31,16 @@ FONT = "font-family='Source Sans Pro, Helvetica, Arial, sans-serif'"
 def picture(lanes: Sequence[Scene], wanted: Sequence[Quantity], said: Verdict, name: str, total: int | None) -> str:
     """The picture as SVG.
 
-    Args:
-        wanted: what is drawn over the epochs.
-        said: what is written below.
-        name: what to call the comparison.
-        total: epochs in all.
+    Parameters
+    ----------
+    wanted
+        What is drawn over the epochs.
+    said
+        What is written below.
+    name
+        What to call the comparison.
+    total
+        Epochs in all.
     """
     star = (WIDTH - 2 * MARGIN - GAP * (len(lanes) - 1)) / len(lanes)
     size = min(star, 240.0)

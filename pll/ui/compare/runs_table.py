@@ -69,6 +69,8 @@ def choose() -> list[str]:
 def filtered(frame: pd.DataFrame, words: str) -> pd.DataFrame:
     """The runs that hold every word somewhere in their texts, ignoring case.
 
+    Examples
+    --------
     >>> frame = pd.DataFrame({"name": ["Digits", "Lost"], "method": ["PRODEN", "CLPL"], "seed": [1, 2]})
     >>> filtered(frame, "proden dig")["name"].tolist()
     ['Digits']

@@ -51,11 +51,15 @@ FAMILIES = (VARIANTS, SUPERVISED, LOSSES, CLASSICAL, VOTES)
 def choose_data(*, with_q: bool = True) -> tuple[ChosenData, PartialLabelDataset]:
     """The data of this tab, the digits where it has none; how ambiguous, where its candidates are made.
 
-    Args:
-        with_q: whether q is chosen here.
+    Parameters
+    ----------
+    with_q
+        Whether q is chosen here.
 
-    Raises:
-        UserError: it cannot be read, or nothing can be learnt from it.
+    Raises
+    ------
+    UserError
+        It cannot be read, or nothing can be learnt from it.
     """
     choice = session.chosen() or DIGITS
     above = st.container(horizontal=True, vertical_alignment="center", gap="medium")
@@ -108,6 +112,8 @@ def choose_lanes(data: PartialLabelDataset) -> list[str]:
 def opening(able: Sequence[str], *, has_votes: bool) -> list[str]:
     """PRODEN and two others: without weights and with the truth; where people voted, what needs no features.
 
+    Examples
+    --------
     >>> opening(["plknn", "pn-oracle", "proden", "proden-naive"], has_votes=False)
     ['proden', 'proden-naive', 'pn-oracle']
     """
@@ -140,8 +146,10 @@ def _pills(title: str, methods: Sequence[str], key: str, default: Sequence[str] 
 def settings(choice: ChosenData, data: PartialLabelDataset, methods: Sequence[str]) -> list[RunConfig]:
     """Settings for all lanes, and below them those in which a lane differs.
 
-    Raises:
-        UserError: lanes that cannot be compared, or a setting that does not exist.
+    Raises
+    ------
+    UserError
+        Lanes that cannot be compared, or a setting that does not exist.
     """
     shared, seed, holdout = {}, choice.seed, None
     with st.expander("Settings", icon=":material/tune:"):
@@ -225,8 +233,10 @@ def _own(method: str, name: str, base: dict[str, dict[str, Any]]) -> float | Non
 def cost(configs: Sequence[RunConfig], data: PartialLabelDataset, repeats: int | None = None) -> float | None:
     """What it will cost, and what does not fit; returns the estimated seconds, None where it cannot start.
 
-    Args:
-        repeats: how often all lanes are fitted, in the background; None where they are trained together once.
+    Parameters
+    ----------
+    repeats
+        How often all lanes are fitted, in the background; None where they are trained together once.
     """
     seconds, can_start = 0.0, True
     for config in configs:
@@ -248,8 +258,10 @@ def cost(configs: Sequence[RunConfig], data: PartialLabelDataset, repeats: int |
 def begin(configs: Sequence[RunConfig], seconds: float) -> Run:
     """Create lanes; slowed down where they would end before one could watch them.
 
-    Raises:
-        UserError: see `RunRegistry.start`.
+    Raises
+    ------
+    UserError
+        See `RunRegistry.start`.
     """
     run = session.registry().start(*configs)
     longest = max(int(config.params.get("epochs", 100)) for config in configs)

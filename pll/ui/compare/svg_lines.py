@@ -44,11 +44,16 @@ def over_epochs(
 ) -> str:
     """One quantity of all lanes, as a piece of SVG that is 50 higher than its lines.
 
-    Args:
-        total: epochs in all.
-        place: x, y of its title's line, and its width.
-        high: from the lowest to the highest line of the grid.
-        viewed: the epoch to mark.
+    Parameters
+    ----------
+    total
+        Epochs in all.
+    place
+        x, y of its title's line, and its width.
+    high
+        From the lowest to the highest line of the grid.
+    viewed
+        The epoch to mark.
     """
     x, y, width = place
     left = x + 34

@@ -26,8 +26,10 @@ DEFAULT_QS = [0.1, 0.5, 0.9]
 def choose_repeats(configs: Sequence[RunConfig], data: PartialLabelDataset) -> tuple[int, list[float]]:
     """How many seeds, and which values of q; none where the candidate sets have no q.
 
-    Raises:
-        UserError: nothing can be averaged.
+    Raises
+    ------
+    UserError
+        Nothing can be averaged.
     """
     if data.y is None or not (data.y >= 0).any():
         raise UserError("No true labels are known here, so there is no accuracy to average over seeds.")
@@ -56,8 +58,10 @@ def choose_repeats(configs: Sequence[RunConfig], data: PartialLabelDataset) -> t
 def begin(configs: Sequence[RunConfig], seeds: int, qs: Sequence[float]) -> None:
     """Start the fits in the background, and look at them.
 
-    Raises:
-        UserError: they cannot be started; another experiment is running, say.
+    Raises
+    ------
+    UserError
+        They cannot be started; another experiment is running, say.
     """
     wanted = sweep(configs, seeds=seeds, qs=qs)
     folder = background.begin(f"{PREFIX}{configs[0].name or configs[0].source.name}", wanted, own_files=True)

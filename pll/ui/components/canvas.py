@@ -60,8 +60,10 @@ def mount(
     A selection is accepted only if it is one of the `known` examples. Texts and points are sent once: where a fragment
     of the page is run again with the same ones, the browser has them.
 
-    Args:
-        callbacks: `on_…_change` of further triggers of the component.
+    Parameters
+    ----------
+    callbacks
+        `on_…_change` of further triggers of the component.
     """
     digests = {name: _digest(_bytes(payload[name])) for name in SENT_ONCE if name in payload}
     for name, digest in digests.items():
@@ -94,6 +96,8 @@ def _digest(value: bytes) -> str:
 def encoded(array: npt.NDArray[Any]) -> str:
     """The array's bytes as base64, little-endian, for `bytes()` and `numbers()` of canvas.js.
 
+    Examples
+    --------
     >>> encoded(np.array([1, 2, 255], dtype=np.uint8))
     'AQL/'
     """
@@ -133,6 +137,8 @@ def chosen_texts(texts: Sequence[object] | npt.NDArray[Any] | None, examples: np
 def format_counts(counts: Mapping[str, int], most: int = 12) -> str:
     """Counts in words, the largest first: "3 cat, 2 dog and 5 more in 4 other classes".
 
+    Examples
+    --------
     >>> format_counts({"cat": 1, "dog": 3, "fox": 0})
     '3 dog, 1 cat'
     """

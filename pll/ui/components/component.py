@@ -64,12 +64,17 @@ _numbers = count(time.time_ns() // 1000)
 def register(name: str, html: str, *, scripts: Sequence[Path], styles: Sequence[Path]) -> Component:
     """Registers a component, and returns the command that mounts it: `command(key=…, data={…}, on_…_change=…)`.
 
-    Args:
-        name: of the component.
-        html: its elements.
-        scripts: of one module; the last one exports the function that Streamlit calls with every update. What others
-            export is left out.
-        styles: in their order.
+    Parameters
+    ----------
+    name
+        Of the component.
+    html
+        Its elements.
+    scripts
+        Of one module; the last one exports the function that Streamlit calls with every update. What others export is
+        left out.
+    styles
+        In their order.
     """
     shared = "".join(_text([file]).split(EXPORTED)[0] for file in scripts[:-1])
     script = without_comments(shared + _text(scripts[-1:]).replace(EXPORTED, "const drawn = function") + LATEST)
@@ -99,10 +104,14 @@ def packed(payload: Payload) -> bytes:
 
     Streamlit passes it on as it is; each value of a dict it would look at for a table, and import pandas to do so.
 
-    Returns:
+    Returns
+    -------
+    bytes
         The length of the words (4 bytes, little-endian), the words as JSON, with offset and length of each of the
         values that are bytes as `arrays`, and these values.
 
+    Examples
+    --------
     >>> packed({"a": 1, "b": b"xyz"})
     b'!\\x00\\x00\\x00{"a": 1, "arrays": {"b": [0, 3]}}xyz'
     """
@@ -119,6 +128,8 @@ def without_comments(text: str) -> str:
 
     It travels with many updates.
 
+    Examples
+    --------
     >>> without_comments("a;  // stays\\n  // goes\\n  /** goes */\\n  b;")
     'a;  // stays\\nb;'
     >>> without_comments("/**\\n * goes\\n */\\nb;")

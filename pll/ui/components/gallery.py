@@ -53,14 +53,20 @@ def gallery(
 ) -> None:
     """Shows some examples with their candidates; with bars where label weights are given.
 
-    Args:
-        data: with candidate sets.
-        rows: (m,) the examples to show.
-        weights: (nnz,) label weights of all examples of `data`.
-        key: its name on the page; the same key in every run keeps the cards alive.
-        selected: the example to mark.
-        on_select: called with the example whose card is pressed, before the page runs; None makes cards that are
-            only looked at.
+    Parameters
+    ----------
+    data
+        With candidate sets.
+    rows
+        (m,) the examples to show.
+    weights
+        (nnz,) label weights of all examples of `data`.
+    key
+        Its name on the page; the same key in every run keeps the cards alive.
+    selected
+        The example to mark.
+    on_select
+        Called with the example whose card is pressed, before the page runs; None makes cards that are only looked at.
     """
     known = [int(row) for row in rows]
 

@@ -44,6 +44,8 @@ def heatmap_order(
     the one at the nearest quantile; of several there the last one does. `sharp` is that of the weights, where it is
     known.
 
+    Examples
+    --------
     >>> sets = CandidateSets.from_lists([[0, 1], [1, 2], [0]], n_classes=3)
     >>> heatmap_order(np.array([0.4, 0.6, 0.1, 0.9, 1.0], dtype=np.float32), sets).tolist()
     [2, 1, 0]
@@ -89,10 +91,14 @@ def heatmap_cells(
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.uint8]]:
     """Which cells there are, and their weights.
 
-    Returns:
+    Returns
+    -------
+    tuple[npt.NDArray[np.bool_], npt.NDArray[np.uint8]]
         (m, k) bool, True where column's class is a candidate of the row; and one uint8 for each of these in row-major
         order, 0 … 255 for weights 0 … 1.
 
+    Examples
+    --------
     >>> sets = CandidateSets.from_lists([[0, 1]], n_classes=3)
     >>> mask, values = heatmap_cells(np.array([0.0, 1.0], dtype=np.float32), sets, np.array([0]), np.arange(3))
     >>> mask.tolist(), values.tolist()
@@ -125,17 +131,26 @@ def heatmap_payload(
 ) -> Payload:
     """What `mount(HEATMAP, …)` shows: a bit a cell, a byte a candidate, two or four a row; and words.
 
-    Args:
-        weights: (nnz,) float32 label weights at the viewed epoch.
-        candidates: the n candidate sets the weights belong to.
-        order: (m,) rows of `candidates` from top to bottom, as `heatmap_order` gave them: now, or at the epoch where
-            the order was frozen.
-        when, selected, examples, ids, texts, fill: as in `star_payload`.
-        ends: what the first and the last row are, in a word each; ("", "") for an order without ends.
-        height: pixels.
+    Parameters
+    ----------
+    weights
+        (nnz,) float32 label weights at the viewed epoch.
+    candidates
+        The n candidate sets the weights belong to.
+    order
+        (m,) rows of `candidates` from top to bottom, as `heatmap_order` gave them: now, or at the epoch where the order
+        was frozen.
+    when, selected, examples, ids, texts, fill
+        As in `star_payload`.
+    ends
+        What the first and the last row are, in a word each; ("", "") for an order without ends.
+    height
+        Pixels.
 
-    Raises:
-        UserError: weights that do not fit the candidates, a row in `order` that does not exist.
+    Raises
+    ------
+    UserError
+        Weights that do not fit the candidates, a row in `order` that does not exist.
     """
     rows = _checked(weights, candidates, np.asarray(order, dtype=np.int64))
     columns = heatmap_columns(candidates)

@@ -19,9 +19,12 @@ HTML = """
 def picture_buttons(chart: str, file_name: str) -> None:
     """Both buttons.
 
-    Args:
-        chart: the key of an `st.plotly_chart` on this page.
-        file_name: without an ending.
+    Parameters
+    ----------
+    chart
+        The key of an `st.plotly_chart` on this page.
+    file_name
+        Without an ending.
     """
     _buttons(key=f"{chart}-picture", data={"chart": chart, "name": file_name})
 

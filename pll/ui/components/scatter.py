@@ -45,14 +45,22 @@ def map_payload(
 ) -> Payload:
     """What `mount_map` shows.
 
-    Args:
-        points: `raw` of the (m, 2) places (`pll.analysis.projection.project`) of the examples drawn.
-        sharp: of the label weights at the viewed epoch.
-        candidates: the n candidate sets; for the names of the classes.
-        rows: (m,) the examples drawn.
-        when, selected, ids, texts: as in `star_payload`.
-        outline: the one that was drawn, which stays to be seen.
-        height: pixels.
+    Parameters
+    ----------
+    points
+        `raw` of the (m, 2) places (`pll.analysis.projection.project`) of the examples drawn.
+    sharp
+        Of the label weights at the viewed epoch.
+    candidates
+        The n candidate sets; for the names of the classes.
+    rows
+        (m,) the examples drawn.
+    when, selected, ids, texts
+        As in `star_payload`.
+    outline
+        The one that was drawn, which stays to be seen.
+    height
+        Pixels.
     """
     n, m = len(candidates), len(rows)
     labels = sharp.identified if m == n else sharp.identified[rows]
@@ -96,10 +104,14 @@ def mount_map(
 ) -> None:
     """Mounts or updates the map called `key`.
 
-    Args:
-        known: the examples that there are.
-        on_select: called with an example that was clicked.
-        on_outline: called with the corners of an outline that was drawn.
+    Parameters
+    ----------
+    known
+        The examples that there are.
+    on_select
+        Called with an example that was clicked.
+    on_outline
+        Called with the corners of an outline that was drawn.
     """
 
     def drawn() -> None:
@@ -113,6 +125,8 @@ def mount_map(
 def checked_outline(sent: object) -> Outline | None:
     """The outline a browser sent; None where it is none.
 
+    Examples
+    --------
     >>> checked_outline([[0, 1], [2, 65535], [4, 4]])
     [(0, 1), (2, 65535), (4, 4)]
     >>> checked_outline([[0, 1], [2, 3]]), checked_outline([[0, 1], [2, 3], [4, 70000]]), checked_outline("x")

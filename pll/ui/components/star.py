@@ -51,26 +51,40 @@ def star_payload(
     of the height), since they would otherwise hide one another. Of more than `MOST_POINTS` examples a fixed random
     sample is shown.
 
-    Args:
-        weights: (nnz,) float32 label weights at the viewed epoch.
-        candidates: the n candidate sets the weights belong to; its class names label the anchors.
-        when: a few words above the plot, such as "Epoch 12".
-        truth: (n,) labels to colour by, −1 where unknown; without it points have the colour of their identified label,
-            and that of the unknown where no label is ahead.
-        before: (nnz,) label weights at an earlier epoch: examples whose identified label was another one then wear a
-            faint ring.
-        selected: the example to mark, with lines to its candidates; the latest change, by page or viewer, counts.
-        pins: pinned examples: each has a diamond, with its id where they are few.
-        examples: (m,) numbers of the examples that the rows of `candidates` are, where they are a part of the run's;
-            by default row i is example i. `selected`, `pins` and the result are these numbers; `truth` is
-            aligned with the rows.
-        ids: what to call the examples, indexed by example number; without it "example 12".
-        texts: what the examples say, indexed by example number; the pointer shows how a text begins.
-        height: at most so many pixels; less on a narrow screen.
-        fill: pixels of the window that everything else takes: the picture takes the rest, `height` at most.
+    Parameters
+    ----------
+    weights
+        (nnz,) float32 label weights at the viewed epoch.
+    candidates
+        The n candidate sets the weights belong to; its class names label the anchors.
+    when
+        a few words above the plot, such as "Epoch 12".
+    truth
+        (n,) labels to colour by, −1 where unknown; without it points have the colour of their identified label, and
+        that of the unknown where no label is ahead.
+    before
+        (nnz,) label weights at an earlier epoch: examples whose identified label was another one then wear a faint
+        ring.
+    selected
+        The example to mark, with lines to its candidates; the latest change, by page or viewer, counts.
+    pins
+        Pinned examples: each has a diamond, with its id where they are few.
+    examples
+        (m,) numbers of the examples that the rows of `candidates` are, where they are a part of the run's; by default
+        row i is example i. `selected`, `pins` and the result are these numbers; `truth` is aligned with the rows.
+    ids
+        What to call the examples, indexed by example number; without it "example 12".
+    texts
+        What the examples say, indexed by example number; the pointer shows how a text begins.
+    height
+        At most so many pixels; less on a narrow screen.
+    fill
+        Pixels of the window that everything else takes: the picture takes the rest, `height` at most.
 
-    Raises:
-        UserError: arrays whose lengths do not fit.
+    Raises
+    ------
+    UserError
+        Arrays whose lengths do not fit.
     """
     n, c = len(candidates), candidates.n_classes
     for name, values in (("weights", weights), ("weights of before", before)):
@@ -125,6 +139,8 @@ def star_payload(
 def anchors(n_classes: int) -> npt.NDArray[np.float32]:
     """(c, 2) float32 on the unit circle: class 0 at the top, the others clockwise. x to the right, y *down*.
 
+    Examples
+    --------
     >>> anchors(4).round().tolist()
     [[0.0, -1.0], [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]]
     """
@@ -135,6 +151,8 @@ def anchors(n_classes: int) -> npt.NDArray[np.float32]:
 def star_positions(weights: Weights, candidates: CandidateSets) -> npt.NDArray[np.float32]:
     """(n, 2) float32: Σ_j w_ij · anchor_j of every example, within the unit circle.
 
+    Examples
+    --------
     >>> sets = CandidateSets.from_lists([[0, 2], [1]], n_classes=4)
     >>> star_positions(np.array([0.5, 0.5, 1.0], dtype=np.float32), sets).round(6).tolist()
     [[0.0, 0.0], [1.0, 0.0]]
@@ -146,6 +164,8 @@ def star_positions(weights: Weights, candidates: CandidateSets) -> npt.NDArray[n
 def star_sample(n: int, cap: int = MOST_POINTS, seed: int = 0) -> npt.NDArray[np.int64]:
     """(min(n, cap),) sorted row numbers: all, or a random sample that is the same in every call.
 
+    Examples
+    --------
     >>> star_sample(3).tolist(), len(star_sample(60_000))
     ([0, 1, 2], 2000)
     """
@@ -157,6 +177,8 @@ def star_sample(n: int, cap: int = MOST_POINTS, seed: int = 0) -> npt.NDArray[np
 def packed(positions: npt.NDArray[np.float32]) -> npt.NDArray[np.uint8]:
     """(n, 3) uint8: x and y in [−1, 1] as 12 bits each, 0.15 pixels of a circle of 300 pixels' radius.
 
+    Examples
+    --------
     >>> packed(np.array([[-1.0, 1.0]], dtype=np.float32)).tolist()
     [[0, 15, 254]]
     """

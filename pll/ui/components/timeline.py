@@ -37,10 +37,14 @@ _timeline = register("timeline", HTML, scripts=[HERE / "timeline.js"], styles=[H
 def timeline(payload: Payload, *, key: str, on_look: Callable[[int, bool, int], None]) -> None:
     """Shows the timeline, or moves the one called `key`.
 
-    Args:
-        payload: from `timeline_payload`.
-        key: its name on the page.
-        on_look: called with epoch, follow and the number of the request, before the page runs.
+    Parameters
+    ----------
+    payload
+        From `timeline_payload`.
+    key
+        Its name on the page.
+    on_look
+        Called with epoch, follow and the number of the request, before the page runs.
     """
 
     def looked() -> None:
@@ -64,15 +68,24 @@ def timeline_payload(
 ) -> Payload:
     """What `timeline` sends to the browser, as `timeline.js` reads it.
 
-    Args:
-        stored: the epochs that can be looked at, in order.
-        done: epochs complete.
-        total: epochs in all.
-        viewed: the epoch in view.
-        follow: whether the latest epoch is in view, whichever that is.
-        live: whether there may be later epochs: the run has not ended.
-        asked: number of the request that `viewed` and `follow` answer.
-        changed: (epochs,) share of the identified labels that changed in epoch 1, 2, …; drawn behind the handle.
+    Parameters
+    ----------
+    stored
+        The epochs that can be looked at, in order.
+    done
+        Epochs complete.
+    total
+        Epochs in all.
+    viewed
+        The epoch in view.
+    follow
+        Whether the latest epoch is in view, whichever that is.
+    live
+        Whether there may be later epochs: the run has not ended.
+    asked
+        Number of the request that `viewed` and `follow` answer.
+    changed
+        (epochs,) share of the identified labels that changed in epoch 1, 2, …; drawn behind the handle.
     """
     return {
         "stored": encoded(np.asarray(stored, dtype=np.uint32)),
@@ -91,6 +104,8 @@ def spark(changed: npt.NDArray[np.floating[Any]], most: int = MOST_COLUMNS) -> l
 
     Roots of the shares: late changes are few and are what one looks for.
 
+    Examples
+    --------
     >>> spark(np.array([1.0, 0.25, 0.0]))
     [[1, 100], [2, 50], [3, 0]]
     """

@@ -74,6 +74,8 @@ def format_sets(made: PartialLabelDataset) -> str:
 def feature_title(spec: str) -> str:
     """The features of a specification, in words.
 
+    Examples
+    --------
     >>> feature_title("tfidf"), feature_title("table+tfidf:100")
     ('Words of the texts (tfidf)', 'Columns of the table + Words of the texts (table+tfidf:100)')
     >>> feature_title("")
@@ -86,8 +88,10 @@ def feature_title(spec: str) -> str:
 def with_features(choice: ChosenData, data: PartialLabelDataset) -> ChosenData:
     """How texts, pictures and words become features, where the data has some.
 
-    Raises:
-        UserError: what was typed is no kind of features, or cannot be made of this data; the remedy is named.
+    Raises
+    ------
+    UserError
+        What was typed is no kind of features, or cannot be made of this data; the remedy is named.
     """
     usual = suggested(data)
     if not usual and "pictures" not in contents(data):

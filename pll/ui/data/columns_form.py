@@ -56,11 +56,16 @@ assert set(TITLES) == set(ROLES)
 class Columns:
     """The columns of a file.
 
-    Attributes:
-        source: the file, with what was said of its columns.
-        columns: with their roles; empty where the file has none, or they are not known before it is read.
-        guessed: the same before anything was said.
-        waits: whether a question waits for its answer.
+    Attributes
+    ----------
+    source
+        The file, with what was said of its columns.
+    columns
+        With their roles; empty where the file has none, or they are not known before it is read.
+    guessed
+        The same before anything was said.
+    waits
+        Whether a question waits for its answer.
     """
 
     source: Source
@@ -72,8 +77,10 @@ class Columns:
 def asked(source: Source) -> Columns:
     """The columns of a file; asks which sheet, which of several questions, or which of two roles, where that is open.
 
-    Raises:
-        UserError: the file cannot be read at all.
+    Raises
+    ------
+    UserError
+        The file cannot be read at all.
     """
     if source.path is None or source.format == VOTES or not _is_quick(source):
         return Columns(source)
@@ -265,6 +272,8 @@ def _beginning(cells: Sequence[str | None]) -> str:
 def describe_unused_columns(columns: Sequence[Column]) -> list[str]:
     """Which columns are left out or only kept, and how many, in words; nothing where there are none.
 
+    Examples
+    --------
     >>> describe_unused_columns([Column(0, "width", "feature", "width"), Column(1, "note", "ignore", "note")])
     ['1 of 2 columns is left out: note.']
     """
@@ -281,8 +290,10 @@ def describe_unused_columns(columns: Sequence[Column]) -> list[str]:
 def read(table: Columns, source: Source) -> PartialLabelDataset | None:
     """The data, as `loader.read`; where two rows have the same id, an offer to number the examples instead.
 
-    Raises:
-        UserError: a small file cannot be read for another reason.
+    Raises
+    ------
+    UserError
+        a small file cannot be read for another reason.
     """
     try:
         return loader.read(source)

@@ -73,6 +73,8 @@ def verdict(rates: Mapping[str, Evidence], now: str, other: str) -> tuple[bool, 
 
     They are if their covering rate is greater by more than two standard errors of the difference.
 
+    Examples
+    --------
     >>> words, meaning = Evidence("candidates", 300, 500, 0.4), Evidence("candidates", 350, 500, 0.4)
     >>> verdict({"tfidf": words, "embedding": meaning}, "tfidf", "embedding")[0]
     True

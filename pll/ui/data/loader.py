@@ -49,8 +49,10 @@ SLOW_ENTRIES = ("20newsgroups",)
 def read(source: Source) -> PartialLabelDataset | None:
     """The data of a source, or None while it is not read; what there is to wait for is on the page then.
 
-    Raises:
-        UserError: a small file cannot be read. Of a large one the page says so.
+    Raises
+    ------
+    UserError
+        a small file cannot be read. Of a large one the page says so.
     """
     size, key, title = size_of(source), session.data_key(source), f"Reading {source.name}"
     if size < LARGE:
@@ -65,8 +67,10 @@ def read(source: Source) -> PartialLabelDataset | None:
 def read_votes(source: Source) -> Mapped | None:
     """The examples of a source joined with its votes; otherwise as `read`.
 
-    Raises:
-        UserError: small files cannot be read or joined.
+    Raises
+    ------
+    UserError
+        Small files cannot be read or joined.
     """
     if size_of(source) < LARGE:
         with st.spinner("Reading votes…"):
@@ -107,8 +111,10 @@ def _asked(key: str, size: int) -> bool:
 def prepared(choice: ChosenData, data: PartialLabelDataset) -> PartialLabelDataset | None:
     """The data with features and candidate sets, or None while they are being made.
 
-    Raises:
-        UserError: what is made at once cannot be made. Of the rest the page says so.
+    Raises
+    ------
+    UserError
+        What is made at once cannot be made. Of the rest the page says so.
     """
     if not is_slow(choice, data):
         return session.dataset_with_candidates(choice)

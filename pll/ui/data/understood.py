@@ -36,6 +36,7 @@ def sentence(data: PartialLabelDataset, agreed: Agreement | None, *, models: boo
 
     Examples
     --------
+    >>> import numpy as np
     >>> from pll.annotations import Annotations, Rule, resolve
     >>> from pll.annotations.agreement import agreement
     >>> said = Annotations.from_wide({"Ann": ["late", "lost"], "Bob": ["late", "late"]})

@@ -34,8 +34,10 @@ def begin_with(way: str) -> None:
 def open_sample(*paths: Path) -> None:
     """Open sample files as if they had been uploaded; what stands in the uploader leaves it.
 
-    Raises:
-        UserError: it cannot be kept, on a full disk say.
+    Raises
+    ------
+    UserError
+        It cannot be kept, on a full disk say.
     """
     session.remember_uploads([session.keep_upload(path.name, path.read_bytes()) for path in paths])
     st.session_state["uploaders"] = st.session_state.get("uploaders", 0) + 1

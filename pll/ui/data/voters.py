@@ -164,10 +164,14 @@ def voter_table(
 ) -> tuple[pd.DataFrame, list[str]]:
     """A row for each annotator, and what is to be said of their dependence.
 
-    Args:
-        key: of the cache: the annotations and the known labels.
-        _known: (n,) labels of the data or of a review, −1 elsewhere.
-        _counted: those of them that accuracy is counted on, where not on all: random ones, say.
+    Parameters
+    ----------
+    key
+        Of the cache: the annotations and the known labels.
+    _known
+        (n,) labels of the data or of a review, −1 elsewhere.
+    _counted
+        Those of them that accuracy is counted on, where not on all: random ones, say.
     """
     models = fit_voters(_said, known=_known)
     cards = voter_cards(models, _known if _counted is None else _counted)

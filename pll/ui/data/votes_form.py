@@ -27,8 +27,10 @@ def mapped_votes(source: Source) -> Source | None:
 
     None while files are read, or while there are no classes.
 
-    Raises:
-        UserError: files that cannot be read or joined.
+    Raises
+    ------
+    UserError
+        Files that cannot be read or joined.
     """
     if not source.vote_files:
         return source

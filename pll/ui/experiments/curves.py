@@ -35,8 +35,10 @@ def show(found: Sequence[Table]) -> None:
 def chart(table: Table, dataset: str, title: str) -> tuple[go.Figure, pd.DataFrame]:
     """The chart of one data set of a table: curves over q where it has several, else a mark a method.
 
-    Args:
-        title: `IDENTIFIED` or `UNSEEN`.
+    Parameters
+    ----------
+    title
+        `IDENTIFIED` or `UNSEEN`.
     """
     transductive = title == IDENTIFIED
     columns = [column for column in table.columns if column[0] == dataset]
@@ -51,10 +53,14 @@ def chart(table: Table, dataset: str, title: str) -> tuple[go.Figure, pd.DataFra
 def band_chart(panel: Panel, title: str, methods: Sequence[str]) -> tuple[go.Figure, pd.DataFrame]:
     """The figure of a panel, dressed for the page.
 
-    Args:
-        panel: of one data set.
-        title: says what is drawn; the number of parts is added.
-        methods: all of the experiment; the place of a method there is its colour.
+    Parameters
+    ----------
+    panel
+        Of one data set.
+    title
+        Says what is drawn; the number of parts is added.
+    methods
+        All of the experiment; the place of a method there is its colour.
     """
     figure, numbers = panel_figure(panel, methods)
     charts.dress(figure, f"{title}, {_over(panel.lines)}", panel.x_title, "%", height=360)

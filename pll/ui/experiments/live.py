@@ -52,9 +52,12 @@ def _icon(state: str) -> str:
 def heading(folder: ExperimentFolder, back: str = "All experiments") -> None:
     """Title, state, and the buttons that fit it.
 
-    Args:
-        folder: of the experiment.
-        back: what the button says that leaves it.
+    Parameters
+    ----------
+    folder
+        Of the experiment.
+    back
+        What the button says that leaves it.
     """
     experiment = folder.experiment()
     state, progress, _ = folder.progress()

@@ -32,8 +32,10 @@ PROTOCOLS: dict[str, dict[str, Any]] = {
 def experiment() -> Experiment | None:
     """Return what is chosen; None where none of its data is on this server.
 
-    Raises:
-        UserError: nothing is chosen, or the text is not an experiment.
+    Raises
+    ------
+    UserError
+        Nothing is chosen, or the text is not an experiment.
     """
     name = st.selectbox(
         "Experiment", list(PRESETS), format_func=lambda name: preset(name).title, key="experiment-preset"
@@ -116,8 +118,10 @@ def missing(entry: Entry) -> None:
 def size(wanted: Experiment | None) -> int:
     """Say how many fits it has; their number.
 
-    Raises:
-        UserError: a file of its data is not in a folder that the server may read.
+    Raises
+    ------
+    UserError
+        a file of its data is not in a folder that the server may read.
     """
     if wanted is None:
         return 0

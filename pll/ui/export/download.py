@@ -213,10 +213,14 @@ def everything(source: ExportSource) -> None:
 def _offer(plan: Conversion, name: str, *, about: str, is_first: bool = False, safe: bool = False) -> None:
     """A file, what it holds, and what it does not.
 
-    Args:
-        about: what it holds, in a sentence.
-        is_first: highlight the button.
-        safe: neutralise cells that spreadsheets would execute.
+    Parameters
+    ----------
+    about
+        What it holds, in a sentence.
+    is_first
+        Highlight the button.
+    safe
+        Neutralise cells that spreadsheets would execute.
     """
     if plan.obstacle is not None:
         st.info(plain(plan.obstacle), icon=":material/block:")
@@ -264,8 +268,10 @@ def _offer(plan: Conversion, name: str, *, about: str, is_first: bool = False, s
 def file_content(plan: Conversion, uncertain_first: bool, *, safe: bool = False) -> bytes:
     """Return the file's content, made now: `data` of a download button, called when it is pressed.
 
-    Args:
-        safe: neutralise cells that spreadsheets would execute.
+    Parameters
+    ----------
+    safe
+        Neutralise cells that spreadsheets would execute.
     """
     with tempfile.TemporaryDirectory() as folder:
         file = plan.write(Path(folder) / f"file{FORMATS[plan.to].suffixes[0]}", uncertain_first=uncertain_first).files[

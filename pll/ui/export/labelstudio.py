@@ -83,6 +83,8 @@ def panel(run: Run) -> None:
 def addresses(page: str, run: str) -> tuple[str, str]:
     """Return the address of a run for Label Studio: as this browser sees the server, and as a container would.
 
+    Examples
+    --------
     >>> addresses("http://localhost:8501/export?run=r", "r")
     ('http://localhost:8501/labelstudio/r', 'http://host.docker.internal:8501/labelstudio/r')
     >>> addresses("https://candid.example.org/export", "r")[1]

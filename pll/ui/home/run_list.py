@@ -67,8 +67,10 @@ def _heading() -> bool:
 def past_runs(*, everybodys: bool = False) -> list[Run]:
     """Runs and comparisons, the newest first; lanes that were trained together are one.
 
-    Args:
-        everybodys: of an administrator: not only what is theirs or shared with them.
+    Parameters
+    ----------
+    everybodys
+        Of an administrator: not only what is theirs or shared with them.
     """
     comparisons = session.registry().comparisons(everybodys=everybodys)
     lanes = {lane.id for one in comparisons if one.is_together for lane in one.lanes}

@@ -206,6 +206,8 @@ def worst_pairs(found: LabelCooccurrence, names: tuple[str, ...], rows: str) -> 
 def cell(name: str) -> str:
     """A name that cannot break a table.
 
+    Examples
+    --------
     >>> cell("a|b")
     'a\\\\|b'
     """

@@ -75,9 +75,12 @@ def draw() -> None:
 def chosen_bound() -> Bound:
     """The bound of what the reader has set.
 
-    Raises:
-        NotComputable: for this model or loss; the message says why.
-        UserError: the data cannot be read.
+    Raises
+    ------
+    NotComputable
+        For this model or loss; the message says why.
+    UserError
+        The data cannot be read.
     """
     found = {source.kind: source for source in lesson_sources(0.7, "binomial")}
     with st.container(horizontal=True, gap="small"):

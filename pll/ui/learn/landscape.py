@@ -39,6 +39,8 @@ def way_down(q: float, start: float, sharpness: float, reading: Reading) -> npt.
 def is_home(theta: float) -> bool:
     """Whether the classifier points the right way round.
 
+    Examples
+    --------
     >>> is_home(-30.0), is_home(118.0)
     (True, False)
     """
@@ -138,6 +140,8 @@ def show_dial(drawn: Carousel, theta: float) -> None:
 def format_valleys(drawn: Carousel, sharpness: float, reading: Reading) -> str:
     """The valleys of a landscape, in words.
 
+    Examples
+    --------
     >>> format_valleys(carousel("binomial", 0.7), 1.0, "weights")
     'one valley, at 8°'
     """
@@ -155,6 +159,8 @@ def format_valleys(drawn: Carousel, sharpness: float, reading: Reading) -> str:
 def degrees(theta: float) -> str:
     """An angle as people write it.
 
+    Examples
+    --------
     >>> degrees(-121.5), degrees(0.0)
     ('−122°', '0°')
     """

@@ -27,12 +27,18 @@ RUN, CHOICE, DIGITS = "run", "choice", "digits"
 class LessonData:
     """Some data that a reader may ask about.
 
-    Attributes:
-        kind: `RUN`, `CHOICE` or `DIGITS`.
-        name: what to call it.
-        key: the same for the same data, for caches.
-        read: gives the examples; may take a while, and may raise UserError.
-        run: the run, where it is one's.
+    Attributes
+    ----------
+    kind
+        `RUN`, `CHOICE` or `DIGITS`.
+    name
+        What to call it.
+    key
+        The same for the same data, for caches.
+    read
+        Gives the examples; may take a while, and may raise UserError.
+    run
+        The run, where it is one's.
     """
 
     kind: str
@@ -45,9 +51,12 @@ class LessonData:
 def lesson_sources(q: float, how: str, *, own: bool = True) -> list[LessonData]:
     """What there is to ask about, the reader's own first, the digits last.
 
-    Args:
-        q, how: of the digits' candidate sets.
-        own: look for the reader's own.
+    Parameters
+    ----------
+    q, how
+        Of the digits' candidate sets.
+    own
+        Look for the reader's own.
     """
     found = []
     run = _run() if own else None

@@ -27,17 +27,28 @@ Q = 0.5
 class Playground:
     """What a reader has made of the toy, in one tab.
 
-    Attributes:
-        toy: the points.
-        q: how candidate sets are drawn.
-        draw: counts the draws of candidate sets; their seed.
-        start: seed of the initial parameters, the same for every method.
-        lr: learning rate.
-        epoch: in view.
-        look: counts the times that the page, and not the reader's hand on the scrubber, chose the epoch.
-        asked: number of the last report from each picture, by its key.
-        selected: the point in view.
-        said: what went wrong, in words.
+    Attributes
+    ----------
+    toy
+        The points.
+    q
+        How candidate sets are drawn.
+    draw
+        Counts the draws of candidate sets; their seed.
+    start
+        Seed of the initial parameters, the same for every method.
+    lr
+        Learning rate.
+    epoch
+        In view.
+    look
+        Counts the times that the page, and not the reader's hand on the scrubber, chose the epoch.
+    asked
+        Number of the last report from each picture, by its key.
+    selected
+        The point in view.
+    said
+        What went wrong, in words.
     """
 
     toy: Toy = field(default_factory=lambda: three_clouds(q=Q))

@@ -39,6 +39,8 @@ def of_settings(parts: Iterable[object]) -> str:
 
     Links of before there were screens hold settings, and the idea behind their #.
 
+    Examples
+    --------
     >>> of_settings(["learn-gamma-q"]), of_settings([])
     ('ambiguity', 'partial')
     """

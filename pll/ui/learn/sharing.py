@@ -82,8 +82,10 @@ def _person() -> str:
 def results(key: str) -> None:
     """The guesses of a class, refreshed while they come in; for the teacher who shared the lesson.
 
-    Raises:
-        UserError: the key is of no lesson, or of another teacher's.
+    Raises
+    ------
+    UserError
+        The key is of no lesson, or of another teacher's.
     """
     lesson = _lessons().of_key(key, _person())
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):

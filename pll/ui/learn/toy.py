@@ -67,12 +67,18 @@ HEIGHT = 460
 class Edit:
     """What a reader did to the points, as the browser reports it.
 
-    Attributes:
-        kind: `"move"`, `"add"` or `"remove"`.
-        asked: the number of the report, to be sent back as its answer.
-        point: the point moved or removed.
-        x, y: where to, or where the new one is; in [−1, 1].
-        label: class of the new one.
+    Attributes
+    ----------
+    kind
+        `"move"`, `"add"` or `"remove"`.
+    asked
+        The number of the report, to be sent back as its answer.
+    point
+        The point moved or removed.
+    x, y
+        Where to, or where the new one is; in [−1, 1].
+    label
+        Class of the new one.
     """
 
     kind: Literal["move", "add", "remove"]
@@ -98,15 +104,23 @@ def toy_plot(
 ) -> None:
     """Shows the toy, or moves the one called `key`; a panel for each history.
 
-    Args:
-        histories: of this toy, all of the same number of epochs.
-        key: its name on the page.
-        epoch: to show at first, and whenever `look` changes.
-        look: counts the times that the page itself chose the epoch.
-        selected: the point that is marked.
-        asked: number of the last report that was taken notice of.
-        on_edit, on_look, on_select: called before the page runs: an edit; (epoch, number of the report) once the epoch
-            in view has stopped changing; a selected point.
+    Parameters
+    ----------
+    histories
+        Of this toy, all of the same number of epochs.
+    key
+        Its name on the page.
+    epoch
+        To show at first, and whenever `look` changes.
+    look
+        Counts the times that the page itself chose the epoch.
+    selected
+        The point that is marked.
+    asked
+        Number of the last report that was taken notice of.
+    on_edit, on_look, on_select
+        Called before the page runs: an edit; (epoch, number of the report) once the epoch in view has stopped changing;
+        a selected point.
     """
 
     def edited() -> None:
@@ -187,6 +201,8 @@ def description(toy: Toy, histories: Sequence[ToyHistory], epoch: int) -> str:
 def checked_edit(said: object, n: int) -> Edit | None:
     """What the browser reports, if it can be meant.
 
+    Examples
+    --------
     >>> checked_edit({"kind": "move", "point": 2, "x": 0.5, "y": 0, "asked": 1}, 3)
     Edit(kind='move', asked=1, point=2, x=0.5, y=0.0, label=0)
     >>> checked_edit({"kind": "move", "point": 3, "x": 0.5, "y": 0, "asked": 1}, 3) is None

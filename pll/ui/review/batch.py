@@ -25,12 +25,18 @@ _batch = component("batch")
 class LookAlikeBatch(MessageHandler):
     """Look-alikes in one reviewer's hands.
 
-    Attributes:
-        tab: whose.
-        tiles: what is assigned.
-        label: proposed for all of them.
-        passed: examples that groups were made around and that were put aside.
-        ack, said, problem: see `MessageHandler`.
+    Attributes
+    ----------
+    tab
+        Whose.
+    tiles
+        What is assigned.
+    label
+        Proposed for all of them.
+    passed
+        Examples that groups were made around and that were put aside.
+    ack, said, problem
+        See `MessageHandler`.
     """
 
     storing = "accept"

@@ -27,6 +27,8 @@ POSITIONS = digits[1:] + ascii_uppercase
 def own_keys(class_names: Sequence[str]) -> dict[str, str]:
     """Classes that are their own key, in upper case where no other class is the same letter in another case.
 
+    Examples
+    --------
     >>> own_keys(["0", "7", "cat", "x"]), own_keys(["a", "A"])
     ({'0': '0', '7': '7', 'x': 'X'}, {'a': 'a', 'A': 'A'})
     """
@@ -38,6 +40,8 @@ def own_keys(class_names: Sequence[str]) -> dict[str, str]:
 def action_keys(class_names: Sequence[str]) -> dict[str, str]:
     """The key of each action; for all examples of a review the same.
 
+    Examples
+    --------
     >>> action_keys(["n", "m"])["none"], action_keys(["cat", "dog"])["none"]
     ('-', 'N')
     """
@@ -49,11 +53,17 @@ def action_keys(class_names: Sequence[str]) -> dict[str, str]:
 def candidate_keys(listed: Sequence[str], class_names: Sequence[str], *, fixed: bool = False) -> list[str]:
     """The key of each candidate, "" for those beyond the last key.
 
-    Args:
-        listed: the candidates in the order shown.
-        class_names: of the whole data.
-        fixed: a class keeps its key from example to example, where there are enough keys for all classes.
+    Parameters
+    ----------
+    listed
+        The candidates in the order shown.
+    class_names
+        Of the whole data.
+    fixed
+        a class keeps its key from example to example, where there are enough keys for all classes.
 
+    Examples
+    --------
     >>> candidate_keys(["7", "2"], [str(k) for k in range(10)]), candidate_keys(["dog", "cat"], ["cat", "dog"])
     (['7', '2'], ['1', '2'])
     >>> candidate_keys(["dog"], ["cat", "dog"], fixed=True)

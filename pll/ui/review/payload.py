@@ -221,6 +221,8 @@ def _past(tab: ReviewTab) -> Payload | None:
 def format_event(event: Event) -> str:
     """What somebody said of an example.
 
+    Examples
+    --------
     >>> from datetime import datetime
     >>> format_event(Event("r", "t", "run", 1, 0, "a", "Ada", "pick", datetime(2026, 1, 1), label="cat"))
     'You said cat.'

@@ -62,6 +62,8 @@ def looked(tab: ReviewTab) -> str:
 def rounded(rate: float) -> float:
     """As precise as it is known; everywhere the same.
 
+    Examples
+    --------
     >>> rounded(12.34), rounded(3.14)
     (12.0, 3.1)
     """
@@ -71,6 +73,8 @@ def rounded(rate: float) -> float:
 def pace_of(rate: float) -> str:
     """Decisions a minute in words.
 
+    Examples
+    --------
     >>> pace_of(12.34), pace_of(3.14)
     ('12 a minute', '3.1 a minute')
     """
@@ -262,6 +266,8 @@ def round_table(rounds: tuple[RoundRecord, ...]) -> pd.DataFrame:
 def opened_by(opened: Opened) -> str:
     """By whom.
 
+    Examples
+    --------
     >>> (
     ...     opened_by(Opened("first", "Ada")),
     ...     opened_by(Opened("first", "Ada", verified=True)),

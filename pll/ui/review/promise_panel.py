@@ -149,6 +149,8 @@ def make(tab: ReviewTab, error: float, level: float, instead_of: int) -> None:
 def in_100(share: float) -> str:
     """A share in words.
 
+    Examples
+    --------
     >>> in_100(0.05), in_100(0.075)
     ('5 in 100', '7.5 in 100')
     """
@@ -158,6 +160,8 @@ def in_100(share: float) -> str:
 def sentence(found: ExpectedChecks, error: float, level: float) -> str:
     """What is to be done, and what holds then.
 
+    Examples
+    --------
     >>> sentence(ExpectedChecks(250, 340, 420), 0.05, 0.95)
     'Check about 340 more (250-420), then at most 5 in 100 are wrong (sure to 95 %).'
     """

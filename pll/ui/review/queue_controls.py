@@ -122,8 +122,10 @@ CHOSEN = "review-chosen"
 def choose_rows(run: str, rows: Rows, how: str = "chosen on the map") -> None:
     """Have the review of this run, when this tab opens it next, assign these examples only, in their order.
 
-    Args:
-        how: what they are, for a caption: "the 12 examples chosen on the map".
+    Parameters
+    ----------
+    how
+        What they are, for a caption: "the 12 examples chosen on the map".
     """
     st.session_state[CHOSEN] = (run, rows, how)
 

@@ -38,11 +38,16 @@ def pressed(key: str, act: Callable[[Any], None]) -> Callable[[], None]:
 class MessageHandler(ABC):
     """Handles the messages of one component.
 
-    Attributes:
-        ack: the last message that has been dealt with.
-        said: the result, for those who do not see it; problem: what went wrong.
-        storing: the kind of message that brings decisions.
-        check: raises UserError where a role is missing; None without a login.
+    Attributes
+    ----------
+    ack
+        The last message that has been dealt with.
+    said
+        The result, for those who do not see it; problem: what went wrong.
+    storing
+        The kind of message that brings decisions.
+    check
+        Raises UserError where a role is missing; None without a login.
     """
 
     ack: str
@@ -79,14 +84,18 @@ class MessageHandler(ABC):
     def do(self, message: Message, nonce: str) -> None:
         """What it asks for.
 
-        Raises:
-            UserError: that cannot be done.
+        Raises
+        ------
+        UserError
+            That cannot be done.
         """
 
 
 def seconds_of(message: Message) -> float | None:
     """The time spent, as the browser says; None where that makes no sense.
 
+    Examples
+    --------
     >>> seconds_of({"seconds": 2}), seconds_of({"seconds": -1}), seconds_of({"seconds": "2"})
     (2.0, None, None)
     """
@@ -98,19 +107,32 @@ def seconds_of(message: Message) -> float | None:
 class ReviewTab(MessageHandler):
     """One reviewer at one desk in one tab.
 
-    Attributes:
-        manager: the review, its data and the order of its queue.
-        desk: the reviewer's.
-        blind: the model's view is to be hidden.
-        fixed: candidates are in the order of classes and not of weights.
-        given: what is on the desk; None where nothing is left.
-        open: what was on the desk before its reviewer looked back.
-        past: the decision looked back at; None where none is.
-        ack, said, problem, check: see `MessageHandler`.
-        made: decisions stored in this work session; began: when it did, UTC.
-        trail: what can be looked back at, the newest first.
-        filter: what is assigned.
-        standing: how far the certificate was (`promise_panel.Standing`), and when.
+    Attributes
+    ----------
+    manager
+        The review, its data and the order of its queue.
+    desk
+        The reviewer's.
+    blind
+        The model's view is to be hidden.
+    fixed
+        Candidates are in the order of classes and not of weights.
+    given
+        What is on the desk; None where nothing is left.
+    open
+        What was on the desk before its reviewer looked back.
+    past
+        The decision looked back at; None where none is.
+    ack, said, problem, check
+        See `MessageHandler`.
+    made
+        Decisions stored in this work session; began: when it did, UTC.
+    trail
+        What can be looked back at, the newest first.
+    filter
+        What is assigned.
+    standing
+        How far the certificate was (`promise_panel.Standing`), and when.
     """
 
     storing = "say"

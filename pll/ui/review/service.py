@@ -67,11 +67,15 @@ def store() -> Store:
 def manager_of(run: Run, settings: Settings | None = None, *, show_progress: bool = True) -> QueueManager:
     """The review that a run belongs to; begun with these settings where it does not exist yet.
 
-    Args:
-        show_progress: on the page; False where no page asks.
+    Parameters
+    ----------
+    show_progress
+        On the page; False where no page asks.
 
-    Raises:
-        UserError: the run has no result, its data is gone, or the database cannot be used.
+    Raises
+    ------
+    UserError
+        The run has no result, its data is gone, or the database cannot be used.
     """
 
     def open_() -> QueueManager:
@@ -93,8 +97,10 @@ def is_begun(run: Run) -> bool:
 def tab_of(manager: QueueManager, who: Reviewer) -> ReviewTab:
     """This tab's place at the desk; a new one where the reviewer or the review is another.
 
-    Raises:
-        UserError: a name that cannot be kept.
+    Raises
+    ------
+    UserError
+        a name that cannot be kept.
     """
     key, about = "review-sitting", (manager.review.id, who)
     known = st.session_state.get(key)

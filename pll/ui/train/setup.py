@@ -217,8 +217,10 @@ def advice(config: RunConfig, data: PartialLabelDataset) -> bool:
 def overview(config: RunConfig, found: Mapping[str, Any]) -> None:
     """Every setting of a run, with its value.
 
-    Args:
-        found: what its recipe has found.
+    Parameters
+    ----------
+    found
+        What its recipe has found.
     """
     source = config.source.name + (f" ({config.source.format})" if config.source.format else "")
     every = get_method(config.method)().get_params() | config.params | dict(found)

@@ -40,10 +40,14 @@ def accuracy_chart(
 ) -> tuple[go.Figure, pd.DataFrame]:
     """How many labels are right, beside how sure the method is of them: sharp is not the same as right.
 
-    Args:
-        rows: lines of metrics.csv.
-        total: epochs in all.
-        viewed: the epoch to mark.
+    Parameters
+    ----------
+    rows
+        Lines of metrics.csv.
+    total
+        Epochs in all.
+    viewed
+        The epoch to mark.
     """
     table = _table(rows, ("epoch", *LINES))
     drawn = table.iloc[charts.thinned(len(table))]

@@ -82,6 +82,8 @@ def describe_history(
 ) -> list[str]:
     """Return since when it has its label and how often that changed; epoch 0, before training, is not counted.
 
+    Examples
+    --------
     >>> weights = np.array([[0.5, 0.5], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]], dtype=np.float32)
     >>> describe_history([0, 1, 2, 3], weights, ["cat", "dog"], is_whole=True)
     ['Identified as dog since 2 of 3.', 'The label changed once.']
@@ -109,12 +111,18 @@ def story_chart(
 ) -> tuple[go.Figure, pd.DataFrame]:
     """The label weights of one example as areas on top of one another, the final label at the bottom.
 
-    Args:
-        epochs: (e,) the epochs.
-        weights: (e, k) label weights of its candidates.
-        labels, names: the k candidates.
-        total: epochs in all.
-        viewed: the epoch to mark.
+    Parameters
+    ----------
+    epochs
+        (e,) the epochs.
+    weights
+        (e, k) label weights of its candidates.
+    labels, names
+        The k candidates.
+    total
+        Epochs in all.
+    viewed
+        The epoch to mark.
     """
     colours = class_colours(int(labels.max()) + 1)
     short = short_names(names)

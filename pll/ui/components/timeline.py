@@ -21,7 +21,7 @@ MOST_COLUMNS = 300
 HTML = """
 <div class="timeline">
   <button class="replay" type="button" title="Play the epochs back"></button>
-  <div class="track" role="slider" tabindex="0" aria-label="Epoch in view" aria-valuemin="0">
+  <div class="track" role="slider" tabindex="0" aria-label="Epoch in view" aria-valuemin="0" aria-valuenow="0">
     <svg viewBox="0 0 1000 100" preserveAspectRatio="none" aria-hidden="true"><path></path></svg>
     <div class="rail"><div class="done"></div></div>
     <div class="thumb"></div>

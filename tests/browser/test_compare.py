@@ -100,7 +100,7 @@ def test_lanes_are_moved_as_one_looked_back_at_and_found_again(begun: Callable[.
     other.get_by_text("Stopped after 6 of 100.").wait_for()
     page.get_by_text("Stopped after 6 of 100.").wait_for()
     page.get_by_role("link", name="Open").nth(2).click()
-    page.get_by_text("PRODEN-naive · linear").wait_for()
+    page.wait_for_url("**/train?run=*")
     page.get_by_text("Stopped after 6 of 100.").wait_for()
 
 

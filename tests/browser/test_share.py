@@ -120,7 +120,6 @@ LANES = (
 
 def lanes_ended(page: Any) -> str:
     """All that the table of figures says, once the lanes have ended."""
-    page.get_by_text("worth a look").wait_for()
     page.locator(".plot .when").filter(has_text="Epoch 12").nth(2).wait_for()
     return str(page.get_by_test_id("stTable").last.inner_text())
 

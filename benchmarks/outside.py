@@ -304,7 +304,7 @@ def _flipped(name: str, q: float, rows: int | None = None) -> Callable[[Path, in
 
 
 def _satimage(folder: Path, seed: int) -> Problem:
-    with np.load(folder / "tables" / "satimage.npz", allow_pickle=True) as file:
+    with np.load(folder / "tables" / "satimage.npz", allow_pickle=False) as file:
         X, y = file["X"].astype(np.float32), file["y"].astype(np.int64)
     rows = np.random.default_rng([seed, 9]).permutation(len(y))[:2_000]
     return X[rows], flip_binomial(y[rows], 6, 0.5, seed), y[rows]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import logging
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable
@@ -31,6 +32,7 @@ if TYPE_CHECKING:  # imported where a request needs them: the first page of the 
     from pll.export.labelstudio import Backend
 
 PREFIX = "/labelstudio"
+_LOG = logging.getLogger("candid")
 MOST_BYTES = 50 * 2**20
 """Bytes of a request; Label Studio sends tasks in parts that are far smaller."""
 KEPT_REQUESTS = 20
@@ -129,8 +131,11 @@ def _receive(run: str, action: str, body: dict[str, Any]) -> None:
     began, status = time.perf_counter(), 201
     try:
         said = backend(run).receive(body)
-    except (UserError, OSError) as error:
+    except UserError as error:
         said, status = explain(error), 400
+    except Exception as error:  # nobody waits for this thread's result: what was not stored must be told
+        said, status = explain(error), 500
+        _LOG.exception("What Label Studio told of the run %s was not stored.", run)
     _recent()[run].append(Answered(datetime.now(UTC), action, status, time.perf_counter() - began, said))
 
 

@@ -1,7 +1,7 @@
 """The paper's tables 1, 2 and 4 for the data at hand, and what they cost: `python -m benchmarks.experiments`.
 
-Writes the section *Results* of docs/experiments.md from docs/results.csv, which `python -m benchmarks.results` fits in
-the protocol of the presets (five folds of seed 0, the paper's settings, 500 epochs). Fits nothing; takes seconds.
+Prints the tables with their tests, from docs/results.csv, which `python -m benchmarks.results` fits in the protocol of
+the presets (five folds of seed 0, the paper's settings, 500 epochs). Fits nothing; takes seconds.
 
     --check 5    also fits that many cells of the presets, drawn at random, and compares their figures with the file
     --killed 10  also fits the whole grid, two cells at a time, kills it so often at random (SIGKILL, after 20 to 90
@@ -27,12 +27,11 @@ import pandas as pd
 from pll.analysis.evaluation import Result, read_results, results_frame
 from pll.experiments.execution import run_cell
 from pll.experiments.presets import preset
-from pll.experiments.tables import markdown, tables
+from pll.experiments.tables import Table, markdown, tables
 from pll.methods import method_title
 
 DOCS = Path(__file__).parents[1] / "docs"
-CSV, PAGE = DOCS / "results.csv", DOCS / "experiments.md"
-BEGIN = "<!-- From here on written by `python -m benchmarks.experiments` from docs/results.csv. -->"
+CSV = DOCS / "results.csv"
 NAMES = ("real-world", "uci-binomial", "uci-pair")
 
 
@@ -49,42 +48,46 @@ def results_of(name: str) -> list[Result]:
     return sorted(every, key=lambda result: order.index(result.dataset))
 
 
-def section() -> Iterator[str]:
-    """Yield the lines of the section."""
-    yield BEGIN
-    yield "## Results"
+def paper_tables() -> dict[str, list[Table]]:
+    """Return the tables of each preset: its title → tables."""
+    return {preset(name).title: tables(results_of(name), methods=preset(name).methods, parts=5) for name in NAMES}
+
+
+def significance() -> Iterator[str]:
+    """Yield a section of docs/results.md: PRODEN against each method, over the columns of each table."""
+    compared = {title: table.across() for title, (table,) in paper_tables().items()}
+    rows: dict[str, list[str]] = {}
+    for each in compared.values():
+        for row in each:
+            cell = f"{row.wins}/{row.ties}/{row.losses} (p={row.p_wilcoxon:.3g}, {row.p_holm:.3g})"
+            rows.setdefault(row.method, []).append(cell)
+    yield "## PRODEN against each method"
     yield ""
     yield (
-        "Test accuracy in %, mean ± standard deviation over five folds (seed 0), linear models, the paper's settings; "
-        "for methods trained by gradient descent the mean of the last 10 of 500 epochs. • (◦): PRODEN is significantly "
-        "better (worse) by the paired t-test at 5 % over the same folds, \\* also after Holm's correction for all "
-        "comparisons of the table. Below each figure the paper's and the difference. Texture, 20Newsgroups, MSRCv2, "
-        "Soccer Player and Yahoo! News are not here. docs/results.md explains the differences; its figures, and so "
-        "these, are those of the methods when docs/results.csv was last fitted."
+        "Columns in which PRODEN is significantly better / neither / worse (paired t-test at 5 % over the same five "
+        "folds; folds share training examples, so the test is optimistic), and p of Wilcoxon's test over the means of "
+        "the columns, without and with Holm's correction. With 2 columns Wilcoxon's p cannot fall below 0.5. "
+        "`python -m benchmarks.experiments` prints the whole tables."
     )
     yield ""
-    every: list[Result] = []
-    for name in NAMES:
-        results = results_of(name)
-        every += results
-        yield f"### {preset(name).title}"
-        yield ""
-        for table in tables(results, methods=preset(name).methods, parts=5):
-            yield markdown(table).split("\n", 2)[2]
-    yield from cost(every)
+    yield f"| method | {' | '.join(compared)} |"
+    yield f"|{'---|' * (len(compared) + 1)}"
+    for method, cells in rows.items():
+        yield f"| {method_title(method)} | {' | '.join(cells)} |"
+    yield ""
 
 
-def cost(results: list[Result]) -> Iterator[str]:
-    """Yield what a fit costs, and the whole grid."""
-    frame = results_frame(results)
+def cost() -> Iterator[str]:
+    """Yield a section of docs/results.md: what a fit costs, and the whole grid."""
+    frame = results_frame([result for name in NAMES for result in results_of(name)])
     medians = frame.pivot_table(index="method", columns="dataset", values="seconds", aggfunc="median", sort=False)
     seconds = float(frame["seconds"].sum())
-    yield "### What it costs"
+    yield "## Time of a fit"
     yield ""
     yield (
-        f"Median seconds of a fit at 500 epochs, one thread, two fits at a time on 2 cores. The {len(frame):,} fits "
-        f"above, run in one go, add up to {seconds / 60:.0f} minutes of one core (`python -m benchmarks.experiments "
-        "--killed 0` fits them again, compares all figures and writes these times)."
+        "Median seconds at 500 epochs, one thread, two fits at a time on 2 cores. The "
+        f"{len(frame):,} fits of the paper's tables together take {seconds / 60:.0f} minutes of one core "
+        "(`python -m benchmarks.experiments --killed 0` fits them again and compares all figures)."
     )
     yield ""
     yield f"| method | {' | '.join(medians.columns)} |"
@@ -152,8 +155,8 @@ def main() -> None:
     parser.add_argument("--check", type=int, default=0, metavar="N")
     parser.add_argument("--killed", type=int, metavar="N")
     options = parser.parse_args()
-    head = PAGE.read_text(encoding="utf-8").partition(BEGIN)[0]
-    PAGE.write_text(head + "\n".join(section()).rstrip() + "\n", encoding="utf-8")
+    for title, each in paper_tables().items():
+        print(f"## {title}", *map(markdown, each), sep="\n\n")
     if options.check:
         check(options.check)
     if options.killed is not None:

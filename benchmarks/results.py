@@ -21,7 +21,8 @@ import numpy as np
 import pandas as pd
 import torch
 
-from benchmarks.results_notes import CELL_NOTES, HEAD, SETTING_NOTES
+from benchmarks.experiments import cost, significance
+from benchmarks.results_notes import HEAD, NOTES
 from pll import catalog
 from pll.analysis.evaluation import Result
 from pll.experiments.execution import fit_cell
@@ -52,7 +53,7 @@ PAPER: dict[str, Settings] = {
 
 @dataclass(frozen=True)
 class Setting:
-    """One table: a dataset and how its candidates are made (flip "" for its own)."""
+    """A column of a table: a dataset and how its candidates are made (flip "" for its own)."""
 
     dataset: str
     flip: str = ""
@@ -60,45 +61,48 @@ class Setting:
 
     @property
     def title(self) -> str:
-        return f"{self.dataset}, {self.flip} q = {self.q:g}" if self.flip else self.dataset
+        return f"{self.dataset}, {self.column}" if self.flip else self.dataset
+
+    @property
+    def column(self) -> str:
+        return f"{self.flip} q = {self.q:g}" if self.flip else self.dataset
 
 
-TABLES = [
-    Setting("digits", "binomial", 0.1),
-    Setting("digits", "binomial", 0.7),
-    Setting("lost"),
-    Setting("birdsong"),
-    *(
-        Setting(name, flip, q)
-        for name in ("yeast", "dermatology", "synthetic-control")
-        for flip, q in (("binomial", 0.1), ("binomial", 0.7), ("pair", 0.5), ("pair", 0.9))
-    ),
-]
+FLIPS = (("binomial", 0.1), ("binomial", 0.7), ("pair", 0.5), ("pair", 0.9))
+GROUPS = {
+    "Digits": [Setting("digits", flip, q) for flip, q in FLIPS[:2]],
+    "Real-world datasets": [Setting("lost"), Setting("birdsong")],
+    "Yeast": [Setting("yeast", flip, q) for flip, q in FLIPS],
+    "Dermatology": [Setting("dermatology", flip, q) for flip, q in FLIPS],
+    "Synthetic Control": [Setting("synthetic-control", flip, q) for flip, q in FLIPS],
+}
+"""Tables of the page."""
+TABLES = [setting for settings in GROUPS.values() for setting in settings]
 
 
 def cells_of(setting: Setting, method: str) -> list[Cell]:
     """The fits of a method with its settings. Digits: 20 % held out, five seeds. The others: five folds."""
     splits: dict[str, Any] = {"holdout": 0.2, "seeds": [*range(5)]} if setting.dataset == "digits" else {"folds": 5}
-    found = Experiment(
+    experiment = Experiment(
         datasets=[setting.dataset],
         methods=[method],
         flips=[FlipGrid(how=setting.flip, q=setting.q)] if setting.flip else [],
-        settings=[given(method, setting)],
+        settings=[settings_of(method, setting)],
         **splits,
     )
-    return list(found.plan().cells)
+    return list(experiment.plan().cells)
 
 
-def given(method: str, setting: Setting) -> Settings:
+def settings_of(method: str, setting: Setting) -> Settings:
     """The paper's settings where the method has them, else its own defaults."""
-    found: Settings = {}
+    settings: Settings = {}
     if issubclass(METHODS[method], DeepEstimator) and setting.dataset in PAPER:
-        found |= PAPER[setting.dataset] | {"epochs": 500, "batch_size": 100}
+        settings |= PAPER[setting.dataset] | {"epochs": 500, "batch_size": 100}
     if method in ("ga", "pn-decomp"):  # their steps are of another scale: the method's own default
-        found.pop("lr", None)
+        settings.pop("lr", None)
     if method == "sure" and setting.dataset in PAPER:  # the paper compares linear models
-        found["kernel"] = "linear"
-    return found
+        settings["kernel"] = "linear"
+    return settings
 
 
 def fit_missing(tables: list[Setting], methods: list[str]) -> None:
@@ -134,42 +138,39 @@ def _append(setting: Setting, results: list[Result]) -> None:
 def page() -> str:
     """docs/results.md from docs/results.csv."""
     frame = pd.read_csv(CSV, keep_default_na=False, na_values={"transductive_accuracy": [""]})
-    tables = (part for setting in TABLES for part in _table(setting, frame))
-    return "\n".join([HEAD, *tables]).rstrip() + "\n"
+    parts = (part for title, settings in GROUPS.items() for part in _table(title, settings, frame))
+    return "\n".join([HEAD, *parts, NOTES, *significance(), *cost()]).rstrip() + "\n"
 
 
-def _table(setting: Setting, frame: pd.DataFrame) -> Iterator[str]:
-    rows = frame[(frame.dataset == setting.dataset) & (frame.flip == setting.flip) & (frame.q == setting.q)]
-    if rows.empty:
-        return
-    yield f"## {setting.title}\n"
-    if setting.title in SETTING_NOTES:
-        yield SETTING_NOTES[setting.title] + "\n"
-    yield "| method | transductive % | test % | paper's test % | |"
-    yield "|---|---|---|---|---|"
-    notes = []
+def _table(title: str, settings: list[Setting], frame: pd.DataFrame) -> Iterator[str]:
+    """Yield a table: one row a method, one column a setting."""
+    yield f"## {title}\n"
+    yield f"| method | {' | '.join(setting.column for setting in settings)} |"
+    yield f"|{'---|' * (len(settings) + 1)}"
     for method in METHODS:
-        own = rows[rows.method == method]
-        if own.empty:
-            continue
-        test = own.test_accuracy.to_numpy() * 100
-        paper = published(setting.dataset, setting.flip, setting.q if setting.flip else None, method)
-        beside = "" if paper is None else f"{paper.mean:.2f} ± {paper.deviation:.2f}"
-        is_out = paper is not None and abs(test.mean() - paper.mean) > 2 * paper.deviation
-        if is_out:
-            notes.append((method, CELL_NOTES.get((setting.title, method)) or CELL_NOTES.get(("", method), "")))
-        yield (
-            f"| `{method}` | {_spread(own.transductive_accuracy.to_numpy() * 100)} | {_spread(test)} "
-            f"| {beside} | {f'[{len(notes)}]' if is_out else ''} |"
-        )
+        cells = [_cell(setting, method, frame) for setting in settings]
+        if any(cells):
+            yield f"| `{method}` | {' | '.join(cells)} |"
     yield ""
-    for number, (method, note) in enumerate(notes, start=1):
-        yield f"{number}. `{method}`: {note or 'outside two deviations of the paper; not explained yet.'}"
-    yield ""
+
+
+def _cell(setting: Setting, method: str, frame: pd.DataFrame) -> str:
+    """Transductive / test accuracy, and the paper's test accuracy, marked where it is two deviations away."""
+    is_cell = (frame.dataset == setting.dataset) & (frame.flip == setting.flip) & (frame.q == setting.q)
+    rows = frame[is_cell & (frame.method == method)]
+    if rows.empty:
+        return ""
+    test = rows.test_accuracy.to_numpy() * 100
+    own = f"{_spread(rows.transductive_accuracy.to_numpy() * 100)} / {_spread(test)}"
+    paper = published(setting.dataset, setting.flip, setting.q if setting.flip else None, method)
+    if paper is None:
+        return own
+    mark = "\\*" if abs(test.mean() - paper.mean) > 2 * paper.deviation else ""
+    return f"{own} ({paper.mean:.2f}±{paper.deviation:.2f}){mark}"
 
 
 def _spread(values: Any) -> str:
-    return f"{values.mean():.2f} ± {values.std(ddof=1):.2f}"
+    return f"{values.mean():.2f}±{values.std(ddof=1):.2f}"
 
 
 def main() -> None:

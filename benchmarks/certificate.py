@@ -19,10 +19,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from benchmarks.marked import put, table
 from benchmarks.review_settings import Setting, load, train
 from pll.catalog.files import search_roots
 from pll.errors import UserError
-from pll.io import save_array, write_text
+from pll.io import save_array
 from pll.review import promise as pr
 from pll.review.expected_checks import expected_checks
 from pll.review.promise import Ints
@@ -30,7 +31,6 @@ from pll.review.reranking import EVERY, FIRST, PoolFeatures, pool_features, rank
 from pll.weights import sharpness
 
 ERRORS = (0.03, 0.05, 0.1)
-START, END = "<!-- figures: python -m benchmarks.certificate -->\n", "<!-- end of figures -->\n"
 ASKED = 30
 """Controls answered when the further checks are estimated."""
 TIES = 5
@@ -256,18 +256,13 @@ def draws(
 # ---- tables ----------------------------------------------------------------------------------------------------------
 
 
-def table(header: list[str], rows: list[list[str]]) -> str:
-    """A table of Markdown."""
-    return "\n".join(["| " + " | ".join(cells) + " |" for cells in [header, ["---"] * len(header), *rows]]) + "\n"
-
-
 def by_labels(frame: pd.DataFrame, columns: dict[str, Callable[[pd.Series], str]]) -> str:
     """A table with one row for each set of labels; an entry has a figure for each ε."""
     rows = []
     for labels, own in frame.groupby("labels", sort=False):
         cells = [[shown(row) for _, row in own.iterrows()] for shown in columns.values()]
         rows.append([str(labels), *("; ".join(each if len(set(each)) > 1 else each[:1]) for each in cells)])
-    return table(["labels", *columns], rows)
+    return table(["labels", *columns], rows) + "\n"
 
 
 def percent(name: str, digits: int = 1) -> Callable[[pd.Series], str]:
@@ -276,7 +271,7 @@ def percent(name: str, digits: int = 1) -> Callable[[pd.Series], str]:
 
 
 def report(static: pd.DataFrame, changed: pd.DataFrame, peeking: float, sims: int) -> str:
-    """What stands between the two marks of docs/certificate.md."""
+    """The figures of docs/certificate.md."""
     pooled, most = static["broken"].mean(), static["broken"].max()
     worst = (changed["reranked unseen"] - changed["static unseen"]).min()
     return "\n".join(
@@ -334,9 +329,7 @@ def main() -> None:
             order = pr.dataset_order(labels.confidence, 0, [str(i) for i in range(len(labels.wrong))])
             peeking = draws(labels.wrong, [order], plan, options.sims, "yes")[1]
     figures = report(pd.concat(static), pd.concat(changed), peeking, options.sims)
-    text = options.out.read_text(encoding="utf-8")
-    before, rest = text.split(START)
-    write_text(options.out, before + START + "\n" + figures + "\n" + END + rest.split(END)[1])
+    put(options.out, "figures", figures)
 
 
 if __name__ == "__main__":

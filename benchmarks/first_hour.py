@@ -8,7 +8,7 @@ page proposes it. It prints clicks and seconds, the share of right labels beside
 possible label at random, where nobody voted; ties broken at random) reaches on the same rows, and words, buttons and
 height of each page on the way, counted of what is visible on 1440 × 900, and its words of the field (`JARGON`). Red
 boxes and errors of the browser's console are counted. `--shots` keeps pictures of every page in three sizes, light and
-dark, `--write` writes docs/first-hour.md with a few of them.
+dark, `--write` writes the tables of docs/first-hour.md and a few of them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import io
 import json
-import os
 import re
 import sys
 import tempfile
@@ -34,6 +33,7 @@ from PIL import Image, ImageDraw
 from scipy.io import savemat
 
 from benchmarks.app import ROOT, Server, chromium
+from benchmarks.marked import put, table
 
 Rng = np.random.Generator
 
@@ -395,39 +395,25 @@ def walk(browser: Any, url: str, case: Case, folder: Path, shots: Path | None = 
 # ---- what is written of it -------------------------------------------------------------------------------------------
 
 DOCS = ROOT / "docs"
-HEAD = """\
-# The first hour
-
-<!-- Written by `python -m benchmarks.first_hour --write`. -->
-
-Files made like those that people bring (`benchmarks/first_hour.py` makes them, with truth that only it knows), and
-the way of each from Home to the downloaded labels: the real app in an empty `PLL_HOME`, in Chromium, everything left as
-the pages propose it. The drop of the file is one click; the seconds are of one walk on {cores} cores shared with other
-work, the search for settings in them. *Right* is the share of labels that are the true ones, *majority* what the most
-frequent answer reaches on the same rows (a possible label at random, where nobody voted). *Errors* counts red boxes,
-exceptions and errors of the browser's console on all pages. The second table is of the first file, on 1440 × 900;
-*words of the field* are those of a list that only what is opened may use.
-
-"""
-PICTURES = """
-![Data: one sentence, three rows, one button](first-hour-data.png)
-![Train, when it has ended](first-hour-train.png)
-"""
 
 
-def tables(walks: dict[str, Walk]) -> str:
-    """Return the two tables in Markdown: one row a file, one row a page (of the first file)."""
-    rows = ["| file | clicks | seconds | right | majority | errors |", "|---|---|---|---|---|---|"]
-    for name, found in walks.items():
-        majority = "" if np.isnan(found.majority) else f"{found.majority:.1%}"
-        cells = (found.clicks, f"{found.seconds:.0f}", f"{found.right:.1%}", majority, len(found.errors))
-        rows.append(f"| {CASES[name][0]} | {' | '.join(map(str, cells))} |")
-    first = next(iter(walks.values()))
-    rows += ["", "| page | words | buttons | height | words of the field |", "|---|---|---|---|---|"]
-    for page, sizes in first.pages.items():
-        words = ", ".join(first.jargon[page])
-        rows.append(f"| {page} | {sizes['words']} | {sizes['buttons']} | {sizes['height']:,} | {words} |")
-    return "\n".join(rows) + "\n"
+def files_table(walks: dict[str, Walk]) -> str:
+    """Return the table with one row a file."""
+    rows = []
+    for name, walked in walks.items():
+        majority = "" if np.isnan(walked.majority) else f"{walked.majority:.1%}"
+        figures = (walked.clicks, f"{walked.seconds:.0f}", f"{walked.right:.1%}", majority, len(walked.errors))
+        rows.append([CASES[name][0], *map(str, figures)])
+    return table(["file", "clicks", "seconds", "right", "majority", "errors"], rows)
+
+
+def pages_table(first: Walk) -> str:
+    """Return the table with one row a page."""
+    rows = [
+        [page, str(sizes["words"]), str(sizes["buttons"]), f"{sizes['height']:,}", ", ".join(first.jargon[page])]
+        for page, sizes in first.pages.items()
+    ]
+    return table(["page", "words", "buttons", "height", "technical terms"], rows)
 
 
 def main() -> None:
@@ -437,7 +423,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--only", default=",".join(CASES), help=f"of {', '.join(CASES)}; joined by commas")
     parser.add_argument("--shots", type=Path, help="folder for pictures of the pages")
-    parser.add_argument("--write", action="store_true", help="write docs/first-hour.md")
+    parser.add_argument("--write", action="store_true", help="write the tables of docs/first-hour.md")
     options = parser.parse_args()
     walks: dict[str, Walk] = {}
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as driver:
@@ -453,10 +439,11 @@ def main() -> None:
             for error in walks[name].errors:
                 print(f"{name}: {error}", file=sys.stderr)
         browser.close()
-        print(tables(walks))
+        files, pages = files_table(walks), pages_table(next(iter(walks.values())))
+        print(files, pages, sep="\n\n")
         if options.write:
-            text = HEAD.format(cores=len(os.sched_getaffinity(0))) + tables(walks) + PICTURES
-            (DOCS / "first-hour.md").write_text(text, encoding="utf-8")
+            put(DOCS / "first-hour.md", "files", files)
+            put(DOCS / "first-hour.md", "pages", pages)
             for page, name in (("Data", "data"), ("Train, ended", "train")):
                 picture = Image.open(shots.parent / next(iter(walks)) / f"{page}-1440-light.png")
                 picture.resize((960, 600)).quantize(64).save(DOCS / f"first-hour-{name}.png", optimize=True)

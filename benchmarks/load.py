@@ -21,7 +21,6 @@ import json
 import os
 import platform
 import random
-import re
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
@@ -40,6 +39,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from benchmarks.app import ROOT, Server, prepared_run
+from benchmarks.marked import put, table
 from pll.review.database import Database
 from pll.review.session import Settings, open_review
 from pll.review.store import Store
@@ -372,14 +372,11 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="put the table into docs/reliability.md")
     given = parser.parse_args()
     columns = [measured(given, reviewing) for reviewing in given.reviewing]
-    heads = "".join(f" {reviewing} reviewing |" for reviewing in given.reviewing)
-    table = "\n".join(
-        [f"| |{heads}", "|---|" + "---|" * len(columns)]
-        + [f"| {name} | " + " | ".join(column[name] for column in columns) + " |" for name in columns[0]]
-    )
-    print(table)
+    header = ["", *(f"{reviewing} reviewing" for reviewing in given.reviewing)]
+    text = table(header, [[name, *(column[name] for column in columns)] for name in columns[0]])
+    print(text)
     if given.write:
-        write(ROOT / "docs" / "reliability.md", table)
+        put(ROOT / "docs" / "reliability.md", "load", text)
 
 
 def measured(given: Any, reviewing: int) -> dict[str, str]:
@@ -417,13 +414,6 @@ def measured(given: Any, reviewing: int) -> dict[str, str]:
         "memory": ", ".join(f"{one['memory']:,.0f} MB {one['when']}" for one in standing),
         "descriptors": ", ".join(f"{one['descriptors']} {one['when']}" for one in standing),
     }
-
-
-def write(file: Path, table: str) -> None:
-    """Put the table between its marks."""
-    text = file.read_text(encoding="utf-8")
-    marks = re.compile(r"(<!-- load -->\n).*?(<!-- end of load -->)", re.DOTALL)
-    file.write_text(marks.sub(lambda found: f"{found[1]}{table}\n{found[2]}", text), encoding="utf-8")
 
 
 if __name__ == "__main__":

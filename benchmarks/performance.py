@@ -1,4 +1,4 @@
-"""Speed and memory at size: `python -m benchmarks.performance [PART …]`; writes docs/performance.md.
+"""Speed and memory at size: `python -m benchmarks.performance [PART …]`; writes the tables of docs/performance.md.
 
     loop         an epoch beside supervised training and beside the paper's way of working (benchmarks.training)
     map          the map of 100,000 and 1,000,000 examples in a browser (benchmarks.map_browser)
@@ -13,7 +13,7 @@
     growth       part of an epoch on a folder of arrays: time and memory by n, c and |S|
     largest      the same of 100,000,000 examples (some 15 GB in the folder for temporary files, deleted afterwards)
 
-`--page` writes the page again. Each case runs in a process of its own. Parts that are not named keep the figures of
+`--page` writes the tables again. Each case runs in a process of its own. Parts that are not named keep the figures of
 docs/performance.json. CPU seconds are what one thread computed; on a busy machine they say more than the time that
 passed.
 """
@@ -21,6 +21,7 @@ passed.
 from __future__ import annotations
 
 import json
+import math
 import os
 import resource
 import subprocess
@@ -42,6 +43,7 @@ import torch
 
 import pll.io
 from benchmarks import map_browser, pages
+from benchmarks.marked import put, table
 from benchmarks.training import measure
 from pll import formats
 from pll.candidates import CandidateSets
@@ -312,149 +314,9 @@ CASES: dict[str, list[tuple[str, ...]]] = {
 }
 
 
-LARGER = """\
-## Larger than memory
-
-DATA is a folder of the arrays of a data.npz, each an .npy file (`unzip data.npz -d data`); X is float32, row by row.
-It is memory-mapped: no step makes a dense copy of X. A thread reads the mini-batches ahead (4 of them). Results equal
-those of the same data in memory to the last bit. Scaling statistics, checks and the final label weights are computed
-in pieces, in passes over the file. `--holdout` copies both parts to temporary files (`TMPDIR`). Label weights and
-whatever else has an entry for each example or candidate lie in temporary files above 64 MB an array; labels.csv is
-written in parts of 100,000 rows; the frames of the history take 4 GB at most. In several processes each reads the
-features of its own examples only.
-
-DATA may be a folder of Parquet files with the same columns: together they are one table, in the order of their names.
-They are read in pieces of 4,096 rows; features (columns of numbers, or of lists of numbers) go into a file of their own
-in `TMPDIR` where they take more than 1 GB, and train from there as above. The text of labels and ids is in memory while
-it is read. The same holds for the features of any other table, and for pixels made of pictures in a folder or a ZIP.
-Not in pieces: a column of words or texts, features made of texts, and .mat files. `{tool} shards`, with the 1 GB set to
-0: the file beside the same numbers in memory, {turns} turns of {steps} steps, linear, 100 classes.
-
-| examples | features | GB of features | read, CPU s | own memory, peak GB | speed, of that in memory | by CPU time |
-|---|---|---|---|---|---|---|
-{shards}
-
-`python -m benchmarks.performance reading`: 60,000 examples, 100 classes, batch 256, one thread that computes; the file
-is in the page cache. Medians of {turns} turns of {steps} steps each. Limit: 0.70 of the speed in memory.
-
-| model | features | speed, of that in memory | the same by CPU time, reading included | CPU ms a step in memory |
-|---|---|---|---|---|
-{reading}
-
-`python -m benchmarks.performance growth` and `largest`: PRODEN (linear), 400 steps of the first epoch, then label
-weights, metrics and history of that epoch; CPU seconds of one thread, which computes, and of the one that reads. Memory
-is the process's own (anonymous pages; 0.4 GB of them are Python and torch); pages of mapped files come on top, and the
-system takes them back where others need them. Limit: 2 GB for 100,000,000 × 3.
-
-| n | d | c | \\|S\\| | files GB | read s | statistics, sets s | ms a step | end of epoch s | GB in steps | GB peak |
-|---|---|---|---|---|---|---|---|---|---|---|
-{growth}
-
-{extrapolated}
-
-Not built: mini-batches straight from Parquet or pictures, without the file between (it takes 4 bytes a number of disk,
-and in several processes each makes its own); an order of examples that suits a disk (a mini-batch is
-drawn from the whole file: what is not in the page cache is read at random places); a checkpoint written in pieces (it
-takes some 12 bytes a candidate and 24 an example of memory while it is written, above the 2 GB from about 20 million
-examples on); labels.csv in parts for runs with `--holdout`. Pages read a run as a whole: above some millions of
-examples use the shell.
-"""
-
-
-def _larger_than_memory(figures: dict[str, Any]) -> str:
-    """Return the section of the page on features larger than memory."""
-    reading, growth, parquet = [], [], []
-    for _, rows, d in CASES["shards"]:
-        if found := figures.get(f"shards {rows} {d}"):
-            cells = [f"{found[name]:.2f}" for name in ("gb", "read", "most", "wall", "cpu")]
-            parquet.append(f"| {int(rows):,} | {d} | {' | '.join(cells)} |")
-    for _, model, d in CASES["reading"]:
-        if found := figures.get(f"reading {model} {d}"):
-            reading.append(f"| {model} | {d} | {found['wall']:.2f} | {found['cpu']:.2f} | {found['ms']:.1f} |")
-    for size in [case[1:] for case in (*CASES["growth"], *CASES["largest"])]:
-        if found := figures.get(f"growth {' '.join(size)}"):
-            cells = [f"{int(number):,}" for number in size]
-            cells += [f"{found[name]:.1f}" for name in ("gb_file", "read", "start", "ms", "end")]
-            cells += [f"{found[name]:.2f}" for name in ("gb_step", "gb")]
-            growth.append(f"| {' | '.join(cells)} |")
-    n = 100_000_000
-    largest = figures.get(f"growth {n} 20 1000 3")
-    extrapolated = f"The part of an epoch of {n:,} examples has not been measured."
-    if largest is not None:
-        hours = n / 256 * largest["ms"] / 3.6e6
-        extrapolated = f"From the last row: an epoch of {n:,} × 3 takes {hours:.1f} h of CPU; a whole one was not run."
-    return LARGER.format(
-        turns=TURNS - 1,
-        steps=STEPS,
-        reading="\n".join(reading),
-        shards="\n".join(parquet),
-        tool="python -m benchmarks.performance",
-        growth="\n".join(growth),
-        extrapolated=extrapolated,
-    )
-
-
 LOOP_LIMITS = {"linear": (1.40, 50), "mlp": (1.03, 7), "convnet": (1.03, None)}
 """At most so many times the bare loop, at least so many times as fast as the paper's way."""
-
-
-def _loop(figures: dict[str, Any]) -> list[str]:
-    """Return the lines of the page on the training loop."""
-    rows = []
-    for model, threads in (case[1:] for case in CASES["loop"]):
-        found = figures.get(f"loop {model} {threads}")
-        if found is None:
-            rows.append(f"| {model} | {threads} | not measured | | | | |")
-            continue
-        most, least = LOOP_LIMITS[model]
-        ratio = f"{found['proden'] / found['bare']:.2f} (≤ {most:.2f})"
-        watched = f"{found['observed'] / found['proden'] - 1:+.1%}"
-        items = "" if "items" not in found else f"{found['items'] / found['whole']:.0f} (≥ {least})"
-        rows.append(f"| {model} | {threads} | {found['bare']:.3f} | {ratio} | {watched} | {items} |")
-    return [
-        "## The training loop",
-        "",
-        "`python -m benchmarks.performance loop` (what is measured: `benchmarks/training.py`): 60,000 × 784, 10",
-        "classes, batch 256; convnet: 96 pictures of 3 × 32 × 32, batch 32. Medians of epochs in turns; limits in",
-        "brackets. The paper's way reads pictures one by one; a whole epoch has evaluation and history in it.",
-        "",
-        "| model | threads | supervised, s an epoch | PRODEN, of that | watching adds | whole epoch, times as fast |",
-        "|---|---|---|---|---|---|",
-        *rows,
-        "",
-        "With the cross-entropy PRODEN gives the gradient by the logits itself, (softmax − w)/B; all else is autograd",
-        "and `torch.optim` as they come. The table was measured with a step made by hand, which is gone: in CPU s",
-        "of one thread the linear model takes 1.34 times the supervised loop now (1.19 then), the mlp 1.05 times.",
-        "",
-    ]
-
-
 MAP_LIMITS = {"first paint": 5.0, "again": None, "scrub": 0.3, "lasso": 1.0, "review": 1.0}
-
-
-def _map(figures: dict[str, Any]) -> list[str]:
-    """Return the lines of the page on the map of the examples."""
-    heads = [name if most is None else f"{name} (≤ {most:g})" for name, most in MAP_LIMITS.items()]
-    rows = []
-    for _, n in CASES["map"]:
-        found = figures.get(f"map {n}")
-        cells = ["not measured"] * len(heads) if found is None else [f"{found[name]:.2f}" for name in MAP_LIMITS]
-        rows.append(f"| {int(n):,} | {' | '.join(cells)} |")
-    return [
-        "## The map of the examples",
-        "",
-        "`python -m benchmarks.performance map`: seconds in Chromium, server and browser on the same two cores, with",
-        "20 features and 10 classes (what each is: `benchmarks/map_browser.py`); limits for 1,000,000 in brackets. A",
-        "jump of the timeline goes to an epoch that nobody looked at yet: label weights are read, confidences, star",
-        "plot, heatmap and map computed, and 2 MB sent.",
-        "",
-        f"| examples | {' | '.join(heads)} |",
-        "|---|---|---|---|---|---|",
-        *rows,
-        "",
-    ]
-
-
 PAGE_LIMITS = {
     "cold start": ("from starting the server to a page that can be used, s", 3.0),
     "tab train": ("opening a tab of Train, ms of the server's processor", 100.0),
@@ -465,183 +327,138 @@ PAGE_LIMITS = {
     "compare": ("a refresh of Compare, five methods on digits, median, kB", 100.0),
     "compare, largest": ("the same, the largest of 20", None),
 }
+NOT_MEASURED = "not measured"
 
 
-def _pages(figures: dict[str, Any]) -> list[str]:
-    """Return the lines of the page on the pages of the app."""
-    found = figures.get("pages")
-    if found is None:
-        return []
+def tables(figures: dict[str, Any]) -> dict[str, str]:
+    """Return the tables of docs/performance.md by the names of their marks."""
+    written = (_loop, _map, _pages, _classical, _neighbours, _nystrom, _ranks, _processes, _shards, _reading, _growth)
+    return {part.__name__[1:]: part(figures) for part in written}
+
+
+def _loop(figures: dict[str, Any]) -> str:
+    header = ["model", "threads", "supervised, s an epoch", "PRODEN, of that", "monitoring adds", "times as fast"]
+    rows = []
+    for model, threads in (case[1:] for case in CASES["loop"]):
+        case = figures.get(f"loop {model} {threads}")
+        if case is None:
+            rows.append([model, threads, NOT_MEASURED, "", "", ""])
+            continue
+        most, least = LOOP_LIMITS[model]
+        ratio = f"{case['proden'] / case['bare']:.2f} (≤ {most:.2f})"
+        items = "" if "items" not in case else f"{case['items'] / case['whole']:.0f} (≥ {least})"
+        rows.append(
+            [model, threads, f"{case['bare']:.3f}", ratio, f"{case['observed'] / case['proden'] - 1:+.1%}", items]
+        )
+    return table(header, rows)
+
+
+def _map(figures: dict[str, Any]) -> str:
+    heads = [name if most is None else f"{name} (≤ {most:g})" for name, most in MAP_LIMITS.items()]
+    rows = []
+    for _, n in CASES["map"]:
+        case = figures.get(f"map {n}")
+        cells = [NOT_MEASURED] * len(heads) if case is None else [f"{case[name]:.2f}" for name in MAP_LIMITS]
+        rows.append([f"{int(n):,}", *cells])
+    return table(["examples", *heads], rows)
+
+
+def _pages(figures: dict[str, Any]) -> str:
+    case = figures.get("pages", {})
     rows = [
-        f"| {what} | {found[name]:.3g} | {'' if most is None else f'{most:g}'} |"
+        [what, f"{case[name]:.3g}" if name in case else NOT_MEASURED, "" if most is None else f"{most:g}"]
         for name, (what, most) in PAGE_LIMITS.items()
     ]
-    return [
-        "## Pages",
-        "",
-        "`python -m benchmarks.performance pages`: servers, browsers and the measuring program on the same two cores.",
-        "Who looks at the same moment of a run gets pictures that were computed once (`tests/pages/test_train.py`).",
-        "",
-        "| what | measured | limit |",
-        "|---|---|---|",
-        *rows,
-        "",
+    return table(["what", "measured", "limit"], rows)
+
+
+def _classical(figures: dict[str, Any]) -> str:
+    rows = []
+    for name in ("sure", "ecoc", "plsvm"):
+        case = figures.get(f"classical {name}")
+        if case is None:
+            rows.append([METHODS[name].title, NOT_MEASURED, "", "", "", ""])
+            continue
+        within = "yes" if case["cpu"] <= LIMIT_SECONDS and case["gb"] <= LIMIT_GB else "**no**"
+        rows.append(
+            [METHODS[name].title, f"{case['cpu']:.1f}", *_size_and_right(case), within, " ".join(case["notes"])]
+        )
+    return table(["method", "CPU s", "peak GB", "identified right", "within the limits", "notes"], rows)
+
+
+def _neighbours(figures: dict[str, Any]) -> str:
+    rows = []
+    for name, n in (case[1:] for case in CASES["neighbours"]):
+        case = figures.get(f"neighbours {name} {n}")
+        row = [METHODS[name].title, f"{int(n):,}"]
+        if case is None:
+            rows.append([*row, NOT_MEASURED, "", "", ""])
+        else:
+            rows.append([*row, f"{case['cpu']:.0f}", *_size_and_right(case), " ".join(case["notes"])])
+    return table(["method", "examples", "CPU s", "peak GB", "identified right", "notes"], rows)
+
+
+def _size_and_right(case: dict[str, Any]) -> list[str]:
+    return [f"{case['gb']:.2f}", f"{case['right']:.1%}"]
+
+
+def _nystrom(figures: dict[str, Any]) -> str:
+    case = figures.get("nystrom", {"rows": [], "exact": math.nan})
+    rows = [
+        [f"{row['centres']:,}", f"{row['largest']:.2f}", f"{row['same']:.1%}", f"{row['right']:.1%}"]
+        for row in case["rows"]
     ]
+    exact = ["exact kernel", "", "", f"{case['exact']:.1%}"]
+    return table(
+        ["centres", "largest error of an entry (bound)", "same label as exact", "identified right"], [*rows, exact]
+    )
 
 
-def _processes(figures: dict[str, Any]) -> list[str]:
-    """Return the lines of the page on the work of one of several processes."""
+def _ranks(figures: dict[str, Any]) -> str:
+    rows = []
+    for model in ("linear", "mlp"):
+        if case := figures.get(f"ranks {model}"):
+            differ = f"{case['different']} of {case['n']:,}"
+            rows.append([model, f"{case['first']:.0e}", f"{case['last']:.0e}", differ])
+    return table(["model", "label weights apart after epoch 1", "after epoch 10", "labels that differ"], rows)
+
+
+def _processes(figures: dict[str, Any]) -> str:
     rows = []
     for model in ("linear", "mlp"):
         one, two = (figures.get(f"processes {model} {count}") for count in (1, 2))
         if one is not None and two is not None:
-            seconds = " | ".join(f"{found[name]:.2f}" for name in ("wall", "cpu") for found in (one, two))
-            rows.append(f"| {model} | {seconds} | {one['wall'] / two['wall']:.2f} |")
-    if not rows:
-        return []
-    return [
-        "`python -m benchmarks.performance processes`: 20,000 × 784 × 100, batch 256, one thread each, on one machine",
-        "of two cores: an epoch with its label weights and history. What is not divided: history and metrics; what",
-        "comes with several: commands, gradients, and a message each way for each batch normalisation. A message",
-        "between processes of this (virtual) machine takes 1 ms and the gradients of the mlp 5 ms, so small steps do",
-        "not pay here; processes on one machine pay where a step takes far longer than that, or each has a GPU.",
-        "",
-        "| model | s, one process | s, two | CPU s of rank 0, one | of two | times as fast |",
-        "|---|---|---|---|---|---|",
-        *rows,
-        "",
-    ]
+            seconds = [f"{case[name]:.2f}" for name in ("wall", "cpu") for case in (one, two)]
+            rows.append([model, *seconds, f"{one['wall'] / two['wall']:.2f}"])
+    return table(["model", "s, one process", "s, two", "CPU s of rank 0, one", "of two", "times as fast"], rows)
 
 
-def page(figures: dict[str, Any]) -> str:
-    """Return docs/performance.md."""
-    lines = [
-        "# Performance at size",
-        "",
-        "Written by `python -m benchmarks.performance`, on 2 cores shared with other work: CPU",
-        "seconds of one thread are",
-        "what one quiet core takes; the time that passed is not comparable.",
-        "",
-        *_loop(figures),
-        *_map(figures),
-        *_pages(figures),
-        f"## Classical methods on {SIZE[0]:,} × {SIZE[1]} × {SIZE[2]}",
-        "",
-        f"`python -m benchmarks.performance classical`. Limits: {LIMIT_SECONDS} s, {LIMIT_GB} GB (peak",
-        "of the whole process,",
-        "Python and data included).",
-        "",
-        "| method | CPU s | peak GB | identified right | within the limits | notes |",
-        "|---|---|---|---|---|---|",
-    ]
-    for name in ("sure", "ecoc", "plsvm"):
-        title, found = METHODS[name].title, figures.get(f"classical {name}")
-        if found is None:
-            lines.append(f"| {title} | not measured | | | | |")
-            continue
-        within = "yes" if found["cpu"] <= LIMIT_SECONDS and found["gb"] <= LIMIT_GB else "**no**"
-        notes = " ".join(found["notes"])
-        lines.append(
-            f"| {title} | {found['cpu']:.1f} | {found['gb']:.2f} | {found['right']:.1%} | {within} | {notes} |"
-        )
-    lines += [
-        "",
-        "Before, with exact kernels: SURE took 92.8 s and 3.9 GB on the same size; PL-ECOC had computed for 134 s",
-        "without an end when it was stopped.",
-        "",
-    ]
-    lines += [
-        "## Nearest neighbours of many examples",
-        "",
-        "`python -m benchmarks.performance neighbours`: 100 features (16 dimensions and noise), 20 classes, 4",
-        "candidates. Needs `faiss-cpu`.",
-        "",
-        "| method | examples | CPU s | peak GB | identified right | notes |",
-        "|---|---|---|---|---|---|",
-    ]
-    for name, n in (case[1:] for case in CASES["neighbours"]):
-        title, found = METHODS[name].title, figures.get(f"neighbours {name} {n}")
-        if found is None:
-            lines.append(f"| {title} | {int(n):,} | not measured | | | |")
-            continue
-        notes = " ".join(found["notes"])
-        lines.append(
-            f"| {title} | {int(n):,} | {found['cpu']:.0f} | {found['gb']:.2f} | {found['right']:.1%} | {notes} |"
-        )
-    lines.append("")
-    if found := figures.get("nystrom"):
-        lines += [
-            "## SURE's approximate kernel beside the exact one",
-            "",
-            "`python -m benchmarks.performance nystrom`: 3,000 × 40 × 12, where both can be computed.",
-            "With the exact kernel",
-            f"{found['exact']:.1%} of the identified labels are right.",
-            "",
-            "| centres | largest error of an entry (bound) | same label as exact | identified right |",
-            "|---|---|---|---|",
-            *(
-                f"| {row['centres']:,} | {row['largest']:.2f} | {row['same']:.1%} | {row['right']:.1%} |"
-                for row in found["rows"]
-            ),
-            "",
-        ]
-    lines += [
-        "## Several processes",
-        "",
-        "`torchrun --nproc-per-node N -m pll fit …` (methods: "
-        + ", ".join(name for name in METHODS if METHODS[name].in_ranks)
-        + "). Each rank owns a fixed part",
-        "of the examples and their label weights and computes its part of the mini-batches of a",
-        "single process. Between",
-        "ranks go, in each step, 16 bytes of command and the gradients (with batch normalisation its",
-        "sums, so that it sees",
-        "the whole mini-batch, also on CPUs); after an epoch its loss and, once, the label weights,",
-        "which rank 0 keeps in the",
-        "history. Every rank reads the data and needs the run folder. A rank that ends, ends the run with a message;",
-        "`--resume` goes on from the last checkpoint with any number of processes, also without torchrun.",
-        "",
-        "`candid --ranks N` (or `PLL_RANKS`) opens the app so that new runs train in N processes of its machine; "
-        "*Processes* in",
-        "Train's settings changes it for one run, and beside a run that was stopped or interrupted for its next start. "
-        "One such",
-        "run at a time in a server. The server is rank 0: live views, pause, steps, stop and export are as always.",
-        "",
-        "`python -m benchmarks.performance ranks`: digits, q = 0.5, 20 % held out, 10 epochs, two processes and one.",
-        "",
-        "| model | label weights apart after epoch 1 | after epoch 10 | labels that differ |",
-        "|---|---|---|---|",
-    ]
-    for model in ("linear", "mlp"):
-        if found := figures.get(f"ranks {model}"):
-            lines.append(
-                f"| {model} | {found['first']:.0e} | {found['last']:.0e} | {found['different']} of {found['n']:,} |"
-            )
-    lines += [
-        "",
-        "Sums are taken in another order, which a network with ReLU amplifies from epoch to epoch. Dropout and random",
-        "changes of images differ between one process and several, since each rank draws its own.",
-        "",
-        *_processes(figures),
-        _larger_than_memory(figures),
-        "## What did not help",
-        "",
-        "- SURE by conjugate gradients on the exact kernel: estimated, not built. A product with the",
-        "  kernel costs 2 n² c",
-        "  operations, 1.4e11 at this size; some 17 products in the first iteration and 5 in each later",
-        "  one are more than",
-        "  the factorisation. In float32 the kernel alone would take 1.6 GB.",
-        "- The bound on the *outputs* that follows from the bound on the kernel, ‖K − K̃‖ / β, says",
-        "  nothing at β = 0.05;",
-        "  what is stated is the bound on the entries of the kernel, and the agreement above.",
-        "",
-        "## Not measured, not built",
-        "",
-        "- A GPU: none was to be had. The NCCL back end and torch's own synchronised batch normalisation have not run.",
-        "- Several processes on several machines.",
-        "- IPAL and PL-kNN where the table says so.",
-        "",
-    ]
-    return "\n".join(lines)
+def _shards(figures: dict[str, Any]) -> str:
+    rows = []
+    for _, n, d in CASES["shards"]:
+        if case := figures.get(f"shards {n} {d}"):
+            rows.append([f"{int(n):,}", d, *(f"{case[name]:.2f}" for name in ("gb", "read", "most", "wall", "cpu"))])
+    header = ["examples", "features", "GB of features", "read, CPU s", "own memory, peak GB"]
+    return table([*header, "speed, of that in memory", "by CPU time"], rows)
+
+
+def _reading(figures: dict[str, Any]) -> str:
+    rows = []
+    for _, model, d in CASES["reading"]:
+        if case := figures.get(f"reading {model} {d}"):
+            rows.append([model, d, f"{case['wall']:.2f}", f"{case['cpu']:.2f}", f"{case['ms']:.1f}"])
+    header = ["model", "features", "speed, of that in memory", "by CPU time, reading included"]
+    return table([*header, "CPU ms a step in memory"], rows)
+
+
+def _growth(figures: dict[str, Any]) -> str:
+    rows = []
+    for size in [case[1:] for case in (*CASES["growth"], *CASES["largest"])]:
+        if case := figures.get(f"growth {' '.join(size)}"):
+            seconds = [f"{case[name]:.1f}" for name in ("gb_file", "read", "start", "ms", "end")]
+            rows.append([*(f"{int(n):,}" for n in size), *seconds, f"{case['gb_step']:.2f}", f"{case['gb']:.2f}"])
+    header = ["n", "d", "c", "\\|S\\|", "files GB", "read s", "statistics, sets s", "ms a step", "end of epoch s"]
+    return table([*header, "GB in steps", "GB peak"], rows)
 
 
 def loop(model: str, threads: str) -> dict[str, Any]:
@@ -662,11 +479,12 @@ def measured(case: list[str]) -> dict[str, Any]:
 
 
 def _write(figures: dict[str, Any]) -> None:
-    PAGE.write_text(page(figures), encoding="utf-8")
+    for name, text in tables(figures).items():
+        put(PAGE, name, text)
 
 
 def main() -> None:
-    """Measure, and write the page."""
+    """Measure, and write the tables."""
     wanted = sys.argv[1:]
     if wanted == ["--page"]:
         _write(json.loads(FIGURES.read_text(encoding="utf-8")))

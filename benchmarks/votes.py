@@ -2,8 +2,8 @@
 
     python -m benchmarks.votes [--rows 2000] [--seeds 2] [--data ../shared/data]
 
-Prints a line for each set and the means of people, models and labelling functions, and writes docs/votes.md. Truth is
-used to count, never to train; only the column of known labels is told some.
+Prints a line for each set, and writes the table of docs/votes.md. Truth is used to count, never to train; only the
+column *10 known* uses ten true labels of each set.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from benchmarks.marked import put, table
 from pll.annotations import Annotations
 from pll.annotations.voters import fit_voters
 from pll.dataset import PartialLabelDataset
@@ -51,38 +53,37 @@ class Votes:
 
 
 def main() -> None:
-    """Measure, and write the page."""
+    """Measure, and write the table."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", type=int, default=0, help="at most so many examples of each set; 0: all")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     options = parser.parse_args()
-    table = []
+    rows: list[dict[str, Any]] = []
     for votes in load(options.data):
         if votes.said.n_annotators < 2:
             continue  # one voter's answers are never overruled
         n = min(options.rows or len(votes.y), len(votes.y))
         found = []
         for seed in range(options.seeds):
-            rows = np.random.default_rng([seed, 7]).permutation(len(votes.y))[:n]
-            found.append(measured(votes.take(np.sort(rows)), seed))
+            drawn = np.random.default_rng([seed, 7]).permutation(len(votes.y))[:n]
+            found.append(measured(votes.take(np.sort(drawn)), seed))
         mean = {name: float(np.mean([one[name] for one in found])) for name in COLUMNS}
-        table.append({"name": votes.name, "kind": votes.kind, "n": n, "voters": votes.said.n_annotators} | mean)
-        print(line(table[-1]), flush=True)
-    lines = [line(row) for row in table]
-    frame = pd.DataFrame(table)
-    for kind, of_kind in frame.groupby("kind", sort=False):
-        lines.append(line({"name": f"**mean: {kind}**"} | {name: float(of_kind[name].mean()) for name in COLUMNS}))
-        print(lines[-1])
-    write(lines, options.rows, options.seeds)
+        rows.append({"name": votes.name, "kind": votes.kind, "n": n, "voters": votes.said.n_annotators} | mean)
+        print(" | ".join(cells(rows[-1])), flush=True)
+    for kind, of_kind in pd.DataFrame(rows).groupby("kind", sort=False):
+        rows.append({"name": f"**mean: {kind}**"} | {name: float(of_kind[name].mean()) for name in COLUMNS})
+    made = (
+        f"Made by `python -m benchmarks.votes --rows {options.rows} --seeds {options.seeds}`: means over the seeds, "
+        "at most that many examples of each set, drawn anew for each seed.\n\n"
+    )
+    put(OUT, "figures", made + table(["votes", *COLUMNS], [cells(row) for row in rows]))
 
 
-def line(row: dict[str, object]) -> str:
-    """A line of the table."""
-    cells = [row[name] for name in COLUMNS]
-    figures = " | ".join(f"{cell:.1f}" if isinstance(cell, float) and np.isfinite(cell) else "–" for cell in cells)
+def cells(row: dict[str, Any]) -> list[str]:
+    """A row of the table."""
     of = f" ({row['n']:,} × {row['voters']})" if "n" in row else ""
-    return f"| {row['name']}{of} | {figures} |"
+    return [row["name"] + of, *(f"{row[name]:.1f}" if np.isfinite(row[name]) else "–" for name in COLUMNS)]
 
 
 def measured(votes: Votes, seed: int) -> dict[str, float]:
@@ -127,33 +128,6 @@ def calibration_error(posterior: Numbers, y: npt.NDArray[np.int64]) -> float:
     bins = np.minimum((sure * BINS).astype(np.int64), BINS - 1)
     apart = np.bincount(bins, sure, minlength=BINS) - np.bincount(bins, hit, minlength=BINS)
     return float(np.abs(apart).sum()) / len(y)
-
-
-def write(lines: list[str], rows: int, seeds: int) -> None:
-    """Write docs/votes.md."""
-    drawn = f"at most {rows:,} examples of each set, drawn anew for each" if rows else "all examples"
-    OUT.write_text(
-        f"""# Votes: labels from several voters
-
-Written by `python -m benchmarks.votes --rows {rows} --seeds {seeds}`: labels right in %, means of {seeds} seeds;
-{drawn}. In brackets: examples ×
-voters. *One coin* and *Dawid-Skene* (a matrix of each voter) are members of *ours*, which is their mean with the
-majority: what `fit` makes of a file of votes alone. *Claimed* is its mean confidence and should be what is right;
-*error* is the expected calibration error in ten bins. *10 known*: ours with ten true labels, on the other examples.
-*Fit* is PRODEN on the votes and the features or texts (TF-IDF) of the set, on its defaults.
-
-No true label is used elsewhere. Which models are averaged, the class prior and the correlation of mistakes were chosen
-on lf_youtube, llm_css_emotion, llm_css_flute, vlm_caltech101, vlm_dtd, crowd_dog, crowd_labelme and crowd_product and
-on parts of all sets; docs/decisions.md says what else was tried. The confidence is calibrated to a usual correlation of
-mistakes, .2; where voters share more of them, as on lf_trec, crowd_barzan and llm_css_implicit_hate, it is too high,
-and the votes do not tell. From 20 known labels on the correlation is measured.
-
-| votes | {" | ".join(COLUMNS)} |
-|---|{"---|" * len(COLUMNS)}
-{chr(10).join(lines)}
-""",
-        encoding="utf-8",
-    )
 
 
 def load(folder: Path) -> list[Votes]:

@@ -15,7 +15,9 @@ _HEAD = """\
 
 <!-- Written by `python -m tools.pages` from pll/catalog. Change it there. -->
 
-Every dataset of the paper and a few more, by name: on the data page, in the shell (`python -m pll datasets`,
+For whoever wants data to try, or the paper's datasets.
+
+Every dataset of the paper and a few more, by name: on the Data page, in the shell (`python -m pll datasets`,
 `python -m pll fit yeast --flip binomial --q 0.5 …`) and in Python:
 
 ```python

@@ -35,19 +35,20 @@ _HEAD = """\
 
 <!-- Written by `python -m tools.pages` from pll/formats. Change it there. -->
 
-What Candid reads and writes. A file is recognised by its content, whatever it is called. The same readers serve the
-data page, the shell and Python:
+For whoever brings a file, or reads one that Candid wrote.
+
+A file is recognised by its content, whatever its name. The same readers serve the Data page, the shell and Python:
 
 ```sh
 python -m pll convert reviews.json --to csv --out reviews.csv      # from one format to another
-python -m pll convert RUN_DIR --to labelstudio --out labelled.json # a run's labels, back where they came from
+python -m pll convert RUN_DIR --to labelstudio --out labelled.json # a run's labels, back into the format they came from
 ```
 
 ```py
 from pll import formats
 
 data = formats.read("reviews.json", options=formats.ReadOptions(columns={"comment": "text"}))
-print(formats.FORMATS["csv"].cannot_hold(data))  # what would be lost, in words; empty where nothing is
+print(formats.FORMATS["csv"].cannot_hold(data))  # what the format would lose
 formats.write(data, "reviews.csv")
 ```
 

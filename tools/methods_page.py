@@ -18,6 +18,8 @@ _HEAD = """\
 
 <!-- Written by `python -m tools.pages` from the docstrings in pll/methods. Change it there. -->
 
+For whoever chooses a method, or reads what one does and costs.
+
 Every method by the name that the pages, the shell (`--method`, `--methods`) and Python (`METHODS[name]`) use.
 n examples, d features, c classes, |S| candidates an example.
 

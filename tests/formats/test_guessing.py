@@ -122,6 +122,7 @@ BAD: list[str | None] = ["damaged", "late", "praise", "late"] * 2
         ({"colour": ["red", "blue"] * 4, "A": ANNA, "B": BERT, "C": CLEO}, "category annotator annotator annotator"),
         ({"A": ANNA, "B": BERT, "C": CLEO, "spam": ["late", None] * 4}, "annotator " * 3 + "annotator"),  # of one word
         ({"Anna": ANNA, "Bert": BERT, "gold": ["late", "praise", "damaged", ""] * 2}, "annotator annotator true_label"),
+        ({"A": ANNA, "B": BERT, "gold": ["late", *[""] * 7]}, "annotator annotator true_label"),  # names one class
         ({"Anna": ANNA, "gold": ["late", "praise", "damaged", ""] * 2}, "annotator true_label"),
         ({"Anna": ANNA, "Bert": BERT, "label": ["x", "y"] * 4}, "category category true_label"),  # of something else
         ({"a": YES_NO, "b": YES_NO, "c": YES_NO, "label": ["x", "y"] * 4}, "category category category true_label"),
@@ -141,7 +142,6 @@ def test_columns_of_one_vocabulary_are_voters(columns: dict[str, list[str | None
         ({"a": YES_NO, "b": YES_NO, "c": YES_NO}, {"annotator", "category", "class"}),
         ({"a": YES_NO, "b": YES_NO, "y_true": YES_NO}, {"annotator", "category"}),
         ({"A": ANNA, "B": BERT, "C": CLEO, "label": ["x", "y"] * 4}, {"annotator", "category"}),
-        ({"A": ANNA, "B": BERT, "gold": ["late", *[""] * 7]}, {"annotator", "category"}),  # names one class
         ({"candidates": ["late|praise|damaged"] * 8, "Anna": ANNA}, {"true_label", "keep"}),
     ],
 )
@@ -386,14 +386,6 @@ def test_a_column_that_names_candidates_is_never_learnt_from() -> None:
     asked = question(found)
     assert found[1].role == "keep" and asked is not None and asked.answers[0][1] == {"Ort": "true_label"}
     assert roles(candidates=sets, gt=named)["gt"] == "true_label"
-
-
-def test_0_1_columns_that_a_column_names_are_classes() -> None:
-    marks: dict[str, list[str | None]] = {
-        name: ["TRUE" if name in names else "FALSE" for names in LISTS] for name in CITIES
-    }
-    found = roles(**marks, where=[*TRUTH], x=[str(k / 7) for k in range(60)])
-    assert found == dict.fromkeys(CITIES, "class") | {"where": "keep", "x": "feature"}
 
 
 def test_numbered_options_hold_a_candidate_each(tmp_path: Path) -> None:

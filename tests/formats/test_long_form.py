@@ -7,8 +7,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from pll import formats
 from pll.errors import UserError
@@ -57,21 +55,20 @@ def test_lines_under_other_names_are_asked_about_and_read_as_said(tmp_path: Path
     assert data.texts is not None and data.texts[0].endswith(str(int(data.row_ids[0].removeprefix("T-"))))
 
 
-@settings(max_examples=25, deadline=None)
-@given(
-    st.permutations(["Ticket", "Wer", "Urteil"]),
-    st.lists(st.text("äßçаб回答ABC ", min_size=2, max_size=8), min_size=3, max_size=3, unique_by=str.strip),
-    st.sampled_from([(40, 3), (30, 5), (100, 12)]),
-    st.integers(0, 10),
-)
-def test_neither_headers_nor_the_order_of_columns_matter(
-    order: list[str], headers: list[str], size: tuple[int, int], seed: int
-) -> None:
-    table = lines(*size, seed=seed)[order]
-    named = {name: f"{header.strip()}·" for name, header in zip(order, headers, strict=True)}
-    asked = asked_of(table.rename(columns=named))
+def test_a_text_that_repeats_is_asked_about(tmp_path: Path) -> None:
+    table = lines().rename(columns={"Wer": "annotator", "Urteil": "label", "Kommentar": "text"})
+    asked = asked_of(table[["text", "annotator", "label"]])
     assert asked is not None
-    assert asked.answers[0][1] == {named["Ticket"]: "task", named["Wer"]: "worker", named["Urteil"]: "vote"}
+    assert asked.answers[0][1] == {"text": "task", "annotator": "worker", "label": "vote"}
+    assert asked.answers[1][1] == {"text": "text", "annotator": "keep", "label": "true_label"}
+
+
+def test_names_of_examples_and_people_that_nobody_knows_are_told(tmp_path: Path) -> None:
+    table = lines().set_axis(["Sache", "Leute", "Meinung", "Notiz", "gold"], axis=1)
+    assert asked_of(table) is None
+    table.to_csv(tmp_path / "lines.csv", index=False)
+    data = formats.read(tmp_path / "lines.csv", columns={"Sache": "task", "Leute": "worker", "Meinung": "vote"})
+    assert data.annotations is not None and data.annotations.n_annotators == 3 and len(data) == 40
 
 
 def test_other_tables_are_no_answers() -> None:

@@ -91,7 +91,9 @@ def are_answers(cells: Cells) -> bool:
     return _nearly_all(cells, lambda cell: answer_of(cell) is not None)
 
 
-_COUNTED = re.compile(r"(?:.*[^a-z])?(?:count|vote|dist|distribution|proba?|probabilitie|score|softmax)(?:s|er|ers)?")
+_COUNTED = re.compile(
+    r"(?:.*[^a-z])?(?:count|vote|dist|distribution|proba?|probabilitie|score|softmax|logit|pred|prediction)(?:s|er|ers)?"
+)
 
 
 def says_counts(name: str) -> bool:

@@ -34,6 +34,7 @@ from pll.formats.tabular.cells import (
     BINARY,
     MISSING,
     WORDS,
+    are_texts,
     guess_separator,
     labels_in,
     numbers_in,
@@ -819,6 +820,8 @@ def build(table: ArrowTable, columns: Sequence[Column], options: ReadOptions) ->
             else:
                 ids = _ids(keys, row_of, named)
     split, text, image = one("split"), one("text"), one("image")
+    if text is None and found.ids is not None and are_texts(found.ids.tolist(), 4):
+        text = one("task")
     return PartialLabelDataset(
         X=X,
         candidates=found.candidates,

@@ -175,16 +175,19 @@ def numbers_in(cell: str) -> list[float] | None:
     return numbers if len(numbers) > 1 else None
 
 
-def are_vectors(cells: Cells) -> bool:
-    """Whether nearly all cells are lists of numbers, equally long, and not all of them whole (as class numbers are)."""
+def are_lists_of_numbers(cells: Cells) -> bool:
+    """Whether nearly all cells are lists of numbers, equally long."""
     if not next((cell for cell in cells if cell), "").lstrip().startswith("["):
         return False
-    lists = [numbers_in(cell) for cell in known_cells(cells)]
-    known = [numbers for numbers in lists if numbers is not None]
-    widths = Counter(len(numbers) for numbers in known)
-    if not widths or max(widths.values()) < 0.9 * len(lists):
-        return False
-    return any(not number.is_integer() for numbers in known for number in numbers)
+    widths = Counter(len(numbers_in(cell) or ()) for cell in known_cells(cells))
+    return max((count for width, count in widths.items() if width), default=0) >= 0.9 * max(widths.total(), 1)
+
+
+def are_vectors(cells: Cells) -> bool:
+    """Whether they are lists of numbers, and not all of these whole (as class numbers are)."""
+    return are_lists_of_numbers(cells) and any(
+        not number.is_integer() for cell in known_cells(cells) for number in numbers_in(cell) or ()
+    )
 
 
 def are_texts(cells: Cells, words: int) -> bool:

@@ -4,7 +4,9 @@ The rules run in the order of `RULES`; each gives roles to columns that have non
 
 1. what a person says, reserved names, our own marks (`annotator:ann`) and the usual names of `USUAL`;
 2. the type of the cells: 0 and 1, numbers, lists, pictures, dates, texts, few words;
-3. columns of words with one vocabulary are voters. Where that leaves two roles, a person is asked once (`question`).
+3. columns of words with one vocabulary are voters (`_vocabulary`).
+
+Where two roles are possible, a person is asked once (`question`).
 
 A column with a usual name for labels, or with the vocabulary of others, is never learnt from unless a person says so.
 """
@@ -12,25 +14,27 @@ A column with a usual name for labels, or with the vocabulary of others, is neve
 from __future__ import annotations
 
 import json
+import math
 import re
 import shlex
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import combinations, pairwise, takewhile
+from itertools import pairwise
 
 from pll.errors import UserError
 from pll.formats.checks import listing, shorten
 from pll.formats.label_frame import RESULT_COLUMNS
-from pll.formats.tabular.answers import are_answers, are_objects, are_shares, only_labels
+from pll.formats.tabular.answers import are_answers, are_objects, are_shares, only_labels, says_counts
 from pll.formats.tabular.cells import (
     BINARY,
     WORDS,
     Cells,
     are_binary,
     are_dates,
+    are_lists_of_numbers,
     are_pictures,
     are_texts,
     are_vectors,
@@ -42,7 +46,6 @@ from pll.formats.tabular.cells import (
     is_measured,
     is_number,
     known_cells,
-    numbers_in,
     read_marks,
     spelling,
     split_cell,
@@ -164,28 +167,14 @@ _OPTION = re.compile(
 _CLASS = re.compile(
     r"(?P<stem>candidates?|cand|class|label|y)(?:(?:[_.= -]|: ?)(?P<name>.+)|(?P<number>\d{1,4}))", re.IGNORECASE | re.S
 )
-_SHARED_STEM = re.compile(r"(.+?[_.=: -])(?=.)", re.S)
 _LABEL_NUMBER = re.compile(r"label[ _.-]*\d{1,4}", re.IGNORECASE)
 _NAMED_ID = re.compile(rf"(?:.*[\W_])?(?:{'|'.join(ID_WORDS)})[\W_]*|.*(?:nummer|number)[\W_]*", re.IGNORECASE)
 _CAMEL_ID = re.compile(r".*[a-z](?:ID|Id|Nr|No)[\W_]*")
-_SHARES_OF_LABELS = re.compile(
-    r"(?:.*[^a-z])?(?:labels?|class(?:es)?|targets?|votes?|counts?|dist|distributions?|probas?|probs?|probabilit(?:y|ies)"
-    r"|softmax|logits?|pred(?:iction)?s?|scores?|confidences?)(?:[^a-z].*)?"
-)
 
 SAMPLE_ROWS = 2000
 """Rows of which roles are told at most; wide tables are told of fewer (`sample_rows`)."""
 SHOWN = 3
 """Number of cells of a column that a person is shown."""
-SHARED = 1 / 2
-"""Share of the cells of each of two columns whose words the other uses too, from which they have one vocabulary: most.
-
-Voters who never agree still use the same few words; with a thousand classes in few rows, they share what they agree on.
-"""
-NEARLY_ALL = 0.9
-"""Share of cells from which a column is what most of it says: one cell in ten may be a slip, a remark or a gap."""
-MOST_NAMED = 40
-"""Characters of what an example or a person may be called, on average; a longer cell is a text."""
 MOST_WORDS = 60
 """Characters of a word or the name of a class, on average; the longest names of classes in use have some 50."""
 
@@ -295,9 +284,11 @@ def question(columns: Sequence[Column]) -> Question | None:
     if kind == "truth":
         text = f"{names} names a candidate in nearly every row. Is it the true label?"
         return Question(text, (("the true label", other), ("only carried along", as_guessed)))
-    if len(asked) == 2:
-        names = f"{asked[0].name} and {asked[1].name}"
-    text = f"{names} use the same words. Whose answers are these?"
+    text = (
+        f"{' and '.join(names.split(', ')) if len(asked) == 2 else names} use the same words. Whose answers are these?"
+    )
+    if len(asked) == 1:
+        text = f"{names} uses the words of the labels. Whose answers are these?"
     roles = {"annotator": "each column is one voter's answers", "category": "nobody's: learn from them"}
     if kind == "marks":
         roles["class"] = "each column is a class, marked where it is a candidate"
@@ -419,27 +410,20 @@ def may_hold_labels(name: str) -> bool:
 
 @dataclass
 class _Header:
-    """The first cells of a table, and the roles found so far.
-
-    Attributes
-    ----------
-    given
-        By column, its first cells.
-    cells
-        The same, with the labels alone where a cell is JSON.
-    roles
-        By column, what it is.
-    """
+    """The first cells of a table by column, as they are and with the labels alone, and the roles found so far."""
 
     given: Mapping[str, Cells]
     cells: Mapping[str, Cells]
+    told: frozenset[str]
     roles: dict[str, Column] = field(default_factory=dict)
     _words: dict[str, Counter[str]] = field(default_factory=dict)
 
     def give(
         self, name: str, role: str, shown: str | None = None, *, guessed: bool = True, instead: str = "", asks: str = ""
     ) -> None:
-        self.roles[name] = Column(0, name, role, name if shown is None else shown, guessed, asks=asks, instead=instead)
+        self.roles[name] = Column(
+            0, name, role, _shown(name, role) if shown is None else shown, guessed, asks=asks, instead=instead
+        )
 
     def open(self) -> list[str]:
         """Columns without a role."""
@@ -453,57 +437,36 @@ class _Header:
         plain = {plain_name(name): name for name in reversed(names)}
         return [plain[known] for known in USUAL[role] if known in plain]
 
-    def words(self, name: str) -> Counter[str]:
-        """The labels in a column, in their common spelling, and how often each stands there."""
-        if name not in self._words:
-            self._words[name] = words_in(self.cells[name])
-        return self._words[name]
+    def words(self, *names: str) -> Counter[str]:
+        """The labels in some columns, in their common spelling, and how often each stands there."""
+        for name in names:
+            if name not in self._words:
+                self._words[name] = _labels_among(self.cells[name])
+        return sum((self._words[name] for name in names), Counter[str]())
 
     def truth(self) -> Counter[str]:
-        """The true labels, in their common spelling."""
-        return sum((self.words(name) for name in self.having("true_label")), Counter[str]())
-
-    def truth_or_names(self, names: Sequence[str]) -> set[str]:
-        """The true labels; without a truth the words of a column that are all names of some other columns."""
-        truth = set(self.truth())
-        if truth:
-            return truth
-        plain = set(map(spelling, names))
-        others = [name for name in self.open() if name not in names and default_role(self.cells[name]) == "category"]
-        return next(
-            (
-                set(self.words(name))
-                for name in others
-                if len(self.words(name)) > 1 and self.words(name).keys() <= plain
-            ),
-            set(),
-        )
+        return self.words(*self.having("true_label"))
 
     def classes(self) -> Counter[str]:
-        """The classes that the truth and the candidates name, in their common spelling."""
-        found = self.truth()
-        for name in self.having("candidates", "candidate"):
-            found += self.words(name)
-        return found + Counter(spelling(self.roles[name].shown) for name in self.having("class", "probability"))
+        """What the truth and the candidates are called."""
+        named = (spelling(self.roles[name].shown) for name in self.having("class", "probability"))
+        return self.words(*self.having("true_label", "candidates", "candidate")) + Counter(named)
 
 
-def words_in(cells: Cells) -> Counter[str]:
-    """The labels in some cells, in their common spelling and without marks of missing cells, with their counts."""
+def _labels_among(cells: Cells) -> Counter[str]:
+    known = known_cells(cells)
+    mark = guess_separator(known)
     found: Counter[str] = Counter()
-    for cell, count in Counter(known_cells(cells)).items():
-        parts: Sequence[str] = re.split(r"[|;]", cell)
-        if cell.lstrip()[:1] == "[":
-            with suppress(UserError):  # reading says where a list cannot be read
-                parts = split_cell(cell)
-        for part in parts:
-            if part.strip():
-                found[spelling(part)] += count
+    for cell, count in Counter(known).items():
+        with suppress(UserError):  # reading says where a list cannot be read
+            for label in split_cell(cell, mark):
+                found[spelling(label)] += count
     return found
 
 
-def share_among(words: Counter[str], others: Counter[str] | set[str]) -> float:
-    """Which share of the labels of one column another one uses too."""
-    return sum(count for word, count in words.items() if word in others) / max(words.total(), 1)
+def _mostly_among(words: Counter[str], others: Counter[str]) -> bool:
+    """Whether most of the labels of one column are used in another."""
+    return 2 * sum(count for word, count in words.items() if word in others) >= words.total() > 0
 
 
 MAX_COLUMNS = 60_000
@@ -546,7 +509,8 @@ def roles_of(header: Sequence[str], sample: Sequence[Cells], told: Mapping[str, 
     sample
         The first cells of each column, as text; None where a cell is missing.
     told
-        By name, what the user says; one of `ROLES` each.
+        By name, what the user says; one of `ROLES` each. Who answers a question for one of its columns has answered it
+        for all.
 
     Raises
     ------
@@ -558,18 +522,26 @@ def roles_of(header: Sequence[str], sample: Sequence[Cells], told: Mapping[str, 
     >>> [column.role for column in roles_of(["id", "width", "colour"], [["1"], ["2.5"], ["red"]])]
     ['id', 'feature', 'category']
     """
-    said = _checked(told or {}, header)
-    called: dict[tuple[str, str], str] = {}
-    with suppress(UserError):  # two columns of one role, of which a person tells one apart
-        called = {(one.name, one.role): one.shown for one in roles_of(header, sample)} if said else {}
+    told = told or {}
+    for name, role in told.items():
+        if name not in header:
+            raise UserError(f"There is no column {shorten(name)}; there are {listing(header)}.")
+        if role not in ROLES:
+            raise UserError(f"The column {name} cannot be {role!r}; use one of {', '.join(ROLES)}.")
     given = dict(zip(header, sample, strict=True))
-    table = _Header(given, {name: _labels_alone(name, cells) for name, cells in given.items()})
-    for name, role in said.items():
-        table.give(name, role, called.get((name, role)) or _shown(name, role), guessed=False)
-    for rule in RULES:
-        rule(table)
+    cells = {name: only_labels(name, some) for name, some in given.items()}
+    found, said = _by_rules(given, cells, {}), dict[str, str]()
+    while told and (asked := question(list(found.values()))):
+        answer = next((roles for _, roles in asked.answers if roles.items() & told.items()), None)
+        if answer is None:
+            break
+        said |= answer
+        found = _by_rules(given, cells, said)
+    if told:
+        called = {(one.name, one.role): one.shown for one in found.values()}
+        found = _by_rules(given, cells, said | dict(told), called)
     for role in SINGLE:
-        twice = [name for name in header if table.roles[name].role == role]
+        twice = [name for name in header if found[name].role == role]
         if len(twice) > 1:
             raise UserError(
                 f"The columns {twice[0]} and {twice[1]} both are {role} ({ROLES[role]}); only one can be. "
@@ -577,29 +549,30 @@ def roles_of(header: Sequence[str], sample: Sequence[Cells], told: Mapping[str, 
             )
     commas = have_decimal_commas(sample)
     return [
-        replace(table.roles[name], at=at, first=tuple(given[name][:SHOWN]), comma=commas[at])
+        replace(found[name], at=at, first=tuple(given[name][:SHOWN]), comma=commas[at])
         for at, name in enumerate(header)
     ]
 
 
-def _labels_alone(name: str, cells: Cells) -> Cells:
-    return only_labels(name, cells) if any(cell and "}" in cell for cell in cells) else cells
-
-
-def _checked(told: Mapping[str, str], header: Sequence[str]) -> dict[str, str]:
+def _by_rules(
+    given: Mapping[str, Cells],
+    cells: Mapping[str, Cells],
+    told: Mapping[str, str],
+    called: Mapping[tuple[str, str], str] | None = None,
+) -> dict[str, Column]:
+    table = _Header(given, cells, frozenset(told))
     for name, role in told.items():
-        if name not in header:
-            raise UserError(f"There is no column {shorten(name)}; there are {listing(header)}.")
-        if role not in ROLES:
-            raise UserError(f"The column {name} cannot be {role!r}; use one of {', '.join(ROLES)}.")
-    return dict(told)
+        table.give(name, role, (called or {}).get((name, role)), guessed=False)
+    for rule in RULES:
+        rule(table)
+    return table.roles
 
 
 # ---- rules: names ----------------------------------------------------------------------------------------------------
 
 
 def _reserved(table: _Header) -> None:
-    """Reserved names, and results of an earlier run."""
+    """Reserved names, results of an earlier run, and columns marked as our own tables mark them: `annotator:ann`."""
     results = results_among(list(table.given))
     for name in table.open():
         plain = name.casefold()
@@ -609,33 +582,52 @@ def _reserved(table: _Header) -> None:
             table.give(name, "keep")
         elif plain in (*LABEL_COLUMNS, *PAYLOAD_COLUMNS) and not table.having(plain):
             table.give(name, plain, guessed=False)
-
-
-def _marked(table: _Header) -> None:
-    """Columns marked as our own tables mark them: `annotator:ann`, `category:zip`."""
     for name in table.open():
         for role, mark in MARKS.items():
             if name.startswith(mark) and name != mark and not (role == "class" and table.having("candidates")):
-                table.give(name, role, bare_name(name, role), guessed=False)
+                table.give(name, role, guessed=False)
 
 
 def _long_form(table: _Header) -> None:
-    """`task, annotator, label`: one row per label. A task column called `id` must name some example twice."""
+    """`task, annotator, label`: one row per label, by usual names. A task column called `id` must repeat.
+
+    Where the name of the example repeats, and the others have no usual names, it is asked.
+    """
     if table.having("candidates", "annotator", "class") or len(table.having(*LINES)) == len(LINES):
         return
-    found: dict[str, str] = {}
-    for role in ("worker", "vote", "task"):
-        if table.having(role):
-            continue
-        fitting = [name for name in table.usual(role, table.open()) if name not in found]
-        if role == "task" and not fitting:  # `id` is reserved, and has its role already
-            fitting = [name for name in table.having("id") if not table.roles[name].guessed]
-            fitting = [name for name in fitting if len(set(table.given[name])) < len(table.given[name])]
-        if not fitting or (len(fitting) > 1 and role != "task"):
-            return
-        found[fitting[0]] = role
-    for name, role in found.items():
-        table.give(name, role)
+    usual = {role: table.having(role) or table.usual(role, table.open()) for role in LINES}
+    repeating = [name for name in table.given if 2 * len(set(table.given[name])) <= len(table.given[name])]
+    if not usual["task"]:  # `id` is reserved, and has its role already
+        usual["task"] = [name for name in table.having("id") if len(set(table.given[name])) < len(table.given[name])]
+    if usual["task"] and len(usual["worker"]) == 1 == len(usual["vote"]):
+        for role, names in usual.items():
+            if names[0] not in table.told:
+                table.give(names[0], role)
+        return
+    if table.having(*LABELLED, *LINES):
+        return
+    keys = [*usual["task"], *filter(is_named_id, table.open()), *table.having("text", "image")]
+    for task in [name for name in keys if name in repeating and name not in table.told]:
+        words = [name for name in table.open() if name != task and _are_words(table.cells[name])]
+        for worker in usual["worker"][:1] or words:
+            pairs = set(zip(table.given[task], table.given[worker], strict=True))
+            votes = [name for name in usual["vote"][:1] or words if name not in (task, worker)]
+            votes = [name for name in votes if not _is_function(table.given[name], table.given[task])]
+            if votes and worker in repeating and len(pairs) == len(table.given[task]):  # who answers, answers once
+                for name, role in zip((task, worker, votes[0]), LINES, strict=True):
+                    is_truth = role == "vote" and table.usual("true_label", [name]) and not table.having("true_label")
+                    is_kept = name in (*usual["worker"], *table.having("id")) or may_hold_labels(name)
+                    otherwise = "true_label" if is_truth else "keep" if is_kept else default_role(table.cells[name])
+                    shown = next(iter(table.having("text", "image")), "") == name
+                    table.give(name, table.roles[name].role if shown else otherwise, asks="lines", instead=role)
+                return
+
+
+def _is_function(values: Cells, keys: Cells) -> bool:
+    """Whether what is known is the same wherever the key is."""
+    first: dict[str | None, str] = {}
+    pairs = [(key, value) for key, value in zip(keys, values, strict=True) if value and value.strip()]
+    return all(first.setdefault(key, value) == value for key, value in pairs)
 
 
 def _truth(table: _Header) -> None:
@@ -645,25 +637,19 @@ def _truth(table: _Header) -> None:
     """
     if table.having("true_label"):
         return
-    if table.having("vote"):
-        (task,) = table.having("task") or table.having("vote")
-        usual = [name for name in table.usual("true_label", table.open()) if not _is_generic(name)]
-        for name in [name for name in usual if _is_function(table.given[name], table.given[task])][:1]:
-            table.give(name, "true_label")
-        return
+    task = next(iter(table.having("task")), None)
     for name in table.usual("true_label", table.open()):
-        if has_fractions(table.cells[name]) or are_vectors(table.cells[name]):
+        if task is not None:
+            plain = plain_name(name)  # says that there are labels, and not that they are true
+            is_generic = plain in USUAL["vote"] or plain in ("class_label", "classification", "target")
+            if is_generic or not _is_function(table.given[name], table.given[task]):
+                continue
+        elif has_fractions(table.cells[name]) or are_vectors(table.cells[name]):
             continue
         cells = [cell for cell in table.cells[name] if cell]
         several = holds_several(cells) or any(cell.startswith("[") and cell.endswith("]") for cell in cells)
         table.give(name, "candidates" if several and not table.having(*LABELLED) else "true_label")
         return
-
-
-def _is_generic(name: str) -> bool:
-    """Whether a name says that there are labels, and not that they are true."""
-    plain = plain_name(name)
-    return plain in USUAL["vote"] or plain in ("class_label", "classification", "target")
 
 
 def _sets(table: _Header) -> None:
@@ -674,53 +660,51 @@ def _sets(table: _Header) -> None:
         if not is_measured(table.cells[name]) and holds_several(table.cells[name]):
             table.give(name, "candidates")
             return
-    single = [
-        name for name in table.open() if _OPTION.fullmatch(name) and default_role(table.cells[name]) == "category"
-    ]
+    single = [name for name in table.open() if _OPTION.fullmatch(name)]
+    single = [name for name in single if default_role(table.cells[name]) == "category"]
     for name in single if len(single) > 1 else ():
         table.give(name, "candidate")
 
 
 def _annotators(table: _Header) -> None:
-    """`annotator_1, annotator_2, …`: columns of labels and not of measurements; one alone if there are no others."""
+    """`annotator_1, annotator_2, …`: columns of labels, and no measurements; `gpt` beside `gpt_score`."""
     if table.having("vote", "class", "annotator", "candidate", "probability"):
         return
+    whole = [name for name in table.open() if not has_fractions(table.cells[name])]
     for pattern in _NUMBERED:
-        found = [name for name in table.open() if pattern.fullmatch(name) and not has_fractions(table.cells[name])]
+        found = [name for name in whole if pattern.fullmatch(name)]
         if pattern is _NUMBERED[1] and all(are_binary(table.cells[name]) for name in found):
             continue  # label_1, label_2 of 0 and 1 may be classes
-        is_single = len(found) == 1 and pattern is _NUMBERED[0] and not is_measured(table.cells[found[0]])
-        if len(found) >= 2 or (is_single and not table.having("candidates", "true_label")):
+        is_alone = pattern is _NUMBERED[0] and not table.having("candidates", "true_label")
+        if len(found) > 1 or (is_alone and len(found) == 1 and not is_measured(table.cells[found[0]])):
             for name in found:
                 table.give(name, "annotator")
             return
-    scored = {
-        _scored(name).casefold() for name in table.open() if _scored(name) != name and _are_amounts(table.cells[name])
-    }
-    rated = [
-        name for name in table.open() if name.casefold() in scored and default_role(table.cells[name]) == "category"
-    ]
-    if rated and not table.usual("true_label", rated):  # `gpt` beside `gpt_score`
-        for name in rated:
-            table.give(name, "annotator")
-        return
-    named = [name for name in table.open() if _NAMED.fullmatch(name) and plain_name(name) not in USUAL["worker"]]
-    named = [name for name in named if not has_fractions(table.cells[name]) and table.words(name)]
-    # `worker_ann, worker_bob` are annotators; `worker_age, worker_country` are not: they have no value in common.
-    if len(named) >= 2 and set.intersection(*(set(table.words(name)) for name in named)):
-        for name in named:
+    scored = {_scored(name).casefold() for name in table.open() if _are_amounts(table.cells[name])}
+    for name in whole:
+        if (
+            name.casefold() in scored
+            and default_role(table.cells[name]) == "category"
+            and not table.usual("true_label", [name])
+        ):
             table.give(name, "annotator")
 
 
 # ---- rules: types ----------------------------------------------------------------------------------------------------
 
 
-def _objects(table: _Header) -> None:
-    """JSON objects that are neither an answer nor shares of labels are kept."""
+def _json(table: _Header) -> None:
+    """Objects that are neither answers nor shares of labels, and numbers of labels without their names, are kept.
+
+    A list of shares (`label_dist`, `probs`) does not say which number is of which class. Other lists are vectors.
+    """
     for name in table.open():
         cells = table.given[name]
-        if are_objects(cells) and not are_answers(cells) and not are_shares(name, cells):
-            table.give(name, "keep")
+        if are_objects(cells):
+            if not are_answers(cells) and not are_shares(name, cells):
+                table.give(name, "keep")
+        elif are_lists_of_numbers(cells) and (says_counts(name) or are_vectors(cells)):
+            table.give(name, "keep" if says_counts(name) or may_hold_labels(name) else "vector")
 
 
 def _answers(table: _Header) -> None:
@@ -730,91 +714,56 @@ def _answers(table: _Header) -> None:
             table.give(name, "keep" if table.having("candidates", "candidate", "class") else "annotator")
 
 
-def _lists(table: _Header) -> None:
-    """Lists of numbers are vectors; those of shares or counts of labels (`label_dist`, `probs`) are kept.
-
-    They do not say which number is of which class, so nothing is made of them.
-    """
-    for name in table.open():
-        if _SHARES_OF_LABELS.fullmatch(name.casefold()) and _are_shares_of_labels(name, table.cells[name]):
-            table.give(name, "keep")
-        elif are_vectors(table.cells[name]):
-            table.give(name, "vector")
-
-
-def _are_shares_of_labels(name: str, cells: Cells) -> bool:
-    """Whether lists can be shares, logits or counts: [3, 0, 2] is no list of class numbers, of which none repeats."""
-    lists = [numbers_in(cell) for cell in known_cells(cells)]
-    known = [numbers for numbers in lists if numbers is not None]
-    if not known or len(known) < len(lists) or len({len(numbers) for numbers in known}) > 1:
-        return False
-    if all(number.is_integer() for numbers in known for number in numbers):
-        return any(len(set(numbers)) < len(numbers) for numbers in known)
-    return "logit" in name.casefold() or all(abs(sum(numbers) - 1) <= 0.02 for numbers in known)
-
-
 def _classes(table: _Header) -> None:
     """Marks that share a stem (candidate, class, label, y) or end in the truth's values: a column a class.
 
     `label_1, label_2` without a truth may also be voters who say 0 or 1: that is asked.
     """
-    marks = {name: marked_rows for name in table.open() if (marked_rows := read_marks(table.cells[name])) is not None}
+    marks = {name: rows for name in table.open() if (rows := read_marks(table.cells[name])) is not None}
     stems: dict[str, dict[str, str]] = {}
     for name in marks:
-        found = _CLASS.fullmatch(name)
-        if found is not None:
-            stem = found["stem"].casefold().replace("candidates", "candidate")
+        if found := _CLASS.fullmatch(name):
+            stem = found["stem"].casefold().replace("candidates", "candidate").replace("candidate", "cand")
             stems.setdefault(stem, {})[name] = _class_name(name)
-    if table.having("candidates", "candidate", "class"):  # another way to write the candidates: never a feature
-        for name in () if table.having("class") else (*stems.get("candidate", ()), *stems.get("cand", ())):
+    if table.having("candidates", "candidate"):  # another way to write the candidates: never a feature
+        for name in stems.get("cand", ()):
             table.give(name, "keep")
     if table.having(*LABELLED):
-        _like_the_told_one(table)
         return
     truth = set(table.truth())
-    for stem in ("candidate", "cand", "class", "label", "y"):
+
+    def is_matrix(group: Mapping[str, str]) -> bool:
+        different = len(set(group.values())) == len(group) > 1 and all(group.values())
+        return different and all(map(any, zip(*(marks[name] for name in group), strict=True)))
+
+    for stem in ("cand", "class", "label", "y"):
         group = stems.get(stem, {})
-        is_numbered = stem == "label" and all(_LABEL_NUMBER.fullmatch(name) for name in group)
-        ends_in_truth = bool(truth) and truth <= set(map(spelling, group.values()))
-        if is_numbered and len(group) > 1 and not ends_in_truth:
-            if truth <= {"0", "1", "0.0", "1.0"} and (truth or not _is_matrix(group, marks)):
+        is_open = stem == "label" and all(_LABEL_NUMBER.fullmatch(name) for name in group)
+        is_open = is_open and len(group) > 1 and not (truth and truth <= set(map(spelling, group.values())))
+        if is_open and (truth or not is_matrix(group)):
+            if truth <= {"0", "1", "0.0", "1.0"}:
                 for name in group:
                     table.give(name, "annotator")
                 return
-            if truth:
-                continue
-        if _is_matrix(group, marks, always=stem in ("candidate", "cand")):
+        elif is_matrix(group) or (stem == "cand" and len(group) > 1):  # of which reading names a row without a mark
             for name, ending in group.items():
-                is_open = is_numbered and not truth
-                table.give(
-                    name, "class", ending, asks="classes" if is_open else "", instead="annotator" if is_open else ""
-                )
+                asks, instead = ("classes", "annotator") if is_open else ("", "")
+                table.give(name, "class", ending, asks=asks, instead=instead)
             return
-    truth = table.truth_or_names(list(marks))
-    for group in (*_stems(list(marks)), {name: name for name in marks}) if truth else ():
-        kept = {name: ending for name, ending in group.items() if spelling(ending) in truth} if group else {}
-        if truth <= set(map(spelling, group.values())) and _is_matrix(group, marks) and not all(map(is_number, truth)):
-            chosen = group if len(kept) == len(group) or not _are_bare(group) else kept
-            for name, ending in chosen.items():
-                table.give(name, "class", ending)
-            return
+    group = _called_as(list(marks), truth)
+    for name, ending in group.items() if is_matrix(group) else ():
+        table.give(name, "class", ending)
 
 
-def _are_bare(group: Mapping[str, str]) -> bool:
-    """Whether columns are called as the classes, without a stem: others among them are features."""
-    return all(name == ending for name, ending in group.items())
-
-
-def _like_the_told_one(table: _Header) -> None:
-    """`label_1, label_2, …` of 0 and 1, of which a person told one: the others are the same."""
-    told = {column.role for name, column in table.roles.items() if _LABEL_NUMBER.fullmatch(name)}
-    if len(told & {"annotator", "class"}) == 1 and not any(
-        table.roles[n].guessed for n in table.having("annotator", "class")
-    ):
-        role = (told & {"annotator", "class"}).pop()
-        for name in table.open():
-            if _LABEL_NUMBER.fullmatch(name) and are_binary(table.cells[name]):
-                table.give(name, role, _shown(name, role), guessed=False)
+def _called_as(names: Sequence[str], truth: set[str]) -> dict[str, str]:
+    """Columns that are called as the true labels, after one stem, with those endings; all that have a stem."""
+    word = max(truth, key=len, default="")
+    ending = [name for name in names if spelling(name).endswith(word)] if not all(map(is_number, truth)) else []
+    for stem in dict.fromkeys(name[: len(name) - len(word)] for name in ending):
+        group = {name: name[len(stem) :].strip() for name in names if name.startswith(stem)}
+        if truth <= set(map(spelling, group.values())) and stem[-1:] in ("", *"_.=: -"):
+            return {name: said for name, said in group.items() if stem or spelling(said) in truth}
+    return {}
 
 
 def _probabilities(table: _Header) -> None:
@@ -822,194 +771,106 @@ def _probabilities(table: _Header) -> None:
     if table.having(*LABELLED):
         return
     amounts = [name for name in table.open() if _are_amounts(table.cells[name])]
+    truth = set(table.truth())
     for start in SHARE_STARTS:
         found = [name for name in amounts if len(name) > len(start) and name.casefold().startswith(start.casefold())]
-        rows = zip(*(table.cells[name] for name in found), strict=True)
         endings = {spelling(_shown(name, "probability")) for name in found}
-        is_other = bool(table.truth()) and endings.isdisjoint(table.truth())
-        if len(found) >= 2 and not is_other and all(_sum_to_1(row) for row in rows if any(row)):
+        if len(found) > 1 and not (truth and endings.isdisjoint(truth)):
             for name in found:
-                table.give(name, "probability", _shown(name, "probability"))
+                table.give(name, "probability")
             return
-    truth = table.truth_or_names(amounts)
-    for group in (*_stems(amounts), {name: name for name in amounts}) if len(truth) > 1 else ():
-        named = {name: ending for name, ending in group.items() if spelling(ending) in truth}
-        if set(map(spelling, named.values())) >= truth and not all(map(is_number, truth)):
-            sums = {round(_total(row), 6) for row in zip(*(table.cells[name] for name in group), strict=True)}
-            for name, ending in (group if len(sums) == 1 else named).items():  # a class may be nobody's truth
-                table.give(name, "probability", ending)
-            return
+    named = _called_as(amounts, truth) if len(truth) > 1 else {}
+    totals = {round(sum(map(_amount, row)), 6) for row in zip(*(table.cells[name] for name in amounts), strict=True)}
+    if named and len(totals) == 1:  # the others are classes too, which are nobody's truth
+        named = dict(zip(amounts, amounts, strict=True)) | named
+    for name, ending in named.items():
+        table.give(name, "probability", ending)
 
 
 def _are_amounts(cells: Cells) -> bool:
     """Whether all cells are numbers of at least 0, with or without a percent sign, or missing."""
-    plain = [cell.strip().removesuffix("%").strip().replace(",", ".") for cell in cells if cell and cell.strip()]
-    return bool(plain) and all(is_number(cell) and 0 <= float(cell) < float("inf") for cell in plain)
+    amounts = [_amount(cell) for cell in cells if cell and cell.strip()]
+    return bool(amounts) and all(0 <= amount < math.inf for amount in amounts)
 
 
-def _sum_to_1(row: Cells) -> bool:
-    total, allowed = _total(row), 0.01 + 0.001 * len(row)  # rounded
-    return abs(total - 1) <= allowed or abs(total / 100 - 1) <= allowed
+def _amount(cell: str | None) -> float:
+    plain = (cell or "0").strip().removesuffix("%").strip().replace(",", ".")
+    return float(plain) if is_number(plain) else math.nan
 
 
-def _total(row: Cells) -> float:
-    return sum(float((cell or "0").strip().removesuffix("%").replace(",", ".") or 0) for cell in row)
+def _sets_by_type(table: _Header) -> None:
+    """The one column with several words a cell, which recur and name the truth where there is one: the candidates."""
+    if table.having(*LABELLED, "vote") or any(column.asks for column in table.roles.values()):
+        return
+    fitting = []
+    for name in table.open():
+        cells, words = known_cells(table.cells[name]), table.words(name)
+        labels = words.total()
+        if not cells or is_measured(cells) or are_pictures(cells) or are_texts(cells, 8) or all(map(is_number, words)):
+            continue
+        recur = 2 * labels >= 3 * len(cells) and 2 * len(words) <= labels  # most cells are sets, of words that recur
+        if _mostly_among(table.truth(), words) and labels > len(cells) if table.truth() else recur:
+            fitting.append(name)
+    if len(fitting) == 1:
+        table.give(fitting[0], "candidates")
 
 
 # ---- rules: one vocabulary -------------------------------------------------------------------------------------------
 
 
-_WIDEST_OF_LINES = 40
-"""Columns of a table of lines at most: every pair of them is looked at."""
-
-
-def _lines(table: _Header) -> None:
-    """A table of one answer a line under other names: asked.
-
-    Two columns name something, repeat, and stand together but once; a third one holds few words or whole numbers that
-    differ within an example. Where there is a truth, it is the same in all lines of an example, and of those words.
-    """
-    if table.having(*LABELLED, *LINES) or len(table.given) > _WIDEST_OF_LINES:
-        return
-    n = len(next(iter(table.given.values()), ()))
-    columns = [*table.open(), *table.having("id")]
-    keys = {name: len(set(table.given[name])) for name in columns if _may_name(table.given[name])}
-    keys = {name: count for name, count in keys.items() if 2 <= count <= SHARED * n}
-    truth = table.having("true_label")
-    found: list[tuple[bool, bool, int, int, tuple[str, str, str]]] = []
-    for one, other in combinations(keys, 2):
-        pairs = set(zip(table.given[one], table.given[other], strict=True))
-        if len(pairs) < NEARLY_ALL * n:  # somebody answers an example once, but for a few who gave several labels
-            continue
-        many, few = sorted((one, other), key=lambda name: -keys[name])
-        task, worker = (few, many) if _is_person(many) and not _is_person(few) else (many, few)
-        if any(not _is_function(table.given[name], table.given[task]) for name in truth):
-            continue
-        for vote in table.open():
-            if vote in (one, other) or not _may_answer(table.cells[vote], n):
-                continue
-            if _is_function(table.given[vote], table.given[task]):
-                continue
-            if truth and share_among(table.truth(), table.words(vote)) < SHARED:
-                continue
-            names = (may_hold_labels(vote), _is_person(worker), -len(table.words(vote)), keys[task])
-            found.append((*names, (task, worker, vote)))
-    if found:
-        best = max(found)[-1]
-        for name, role in zip(best, LINES, strict=True):
-            otherwise = "keep" if may_hold_labels(name) else default_role(table.cells[name])
-            table.give(name, otherwise, asks="lines", instead=role)
-
-
-def _is_person(name: str) -> bool:
-    plain = plain_name(name)
-    return plain in USUAL["worker"] or plain in ("who", "name", "wer", "qui", "quien", "by", "annotateur", "prüfer")
-
-
-def _may_name(cells: Cells) -> bool:
-    """Whether cells can be what examples or people are called: all filled, no marks, dates, fractions or texts."""
-    if (
-        read_marks(cells) is not None
-        or any(not cell or not cell.strip() for cell in cells)
-        or has_fractions(cells)
-        or are_dates(cells)
-    ):
-        return False
-    some = list(dict.fromkeys(cell for cell in cells if cell))
-    return sum(map(len, some)) <= MOST_NAMED * len(some) and not are_texts(some, 4)
-
-
-def _may_answer(cells: Cells, n: int) -> bool:
-    """Whether cells can be answers: few words, or few whole numbers, that recur."""
-    known = known_cells(cells)
-    kinds = len(set(known))
-    if kinds < 2 or 2 * kinds > len(known):  # labels recur
-        return False
-    return not has_fractions(known) if is_measured(known) else default_role(known) == "category"
-
-
-def _is_function(values: Cells, keys: Cells) -> bool:
-    """Whether what is known is the same wherever the key is."""
-    first: dict[str | None, str] = {}
-    pairs = [(key, value) for key, value in zip(keys, values, strict=True) if value and value.strip()]
-    return all(first.setdefault(key, value) == value for key, value in pairs)
-
-
-def _sets_by_type(table: _Header) -> None:
-    """The one column whose cells mostly hold several labels is the candidates, where words recur or name the truth."""
-    if table.having(*LABELLED, "vote") or any(table.roles[name].asks for name in table.roles):
-        return
-    several = {name: share for name in table.open() if (share := _share_of_sets(table.cells[name]))}
-    truth = table.truth()
-    fitting = []
-    for name, share in several.items():
-        words = _parts(table.cells[name])
-        if truth:
-            if share_among(truth, words) >= NEARLY_ALL:
-                fitting.append(name)
-        elif 2 * share >= 1 and 2 * len(words) <= words.total() and not all(map(is_number, words)):
-            fitting.append(name)  # labels recur; free lists of words do not
-    if len(fitting) == 1:
-        table.give(fitting[0], "candidates")
-        table._words[fitting[0]] = _parts(table.cells[fitting[0]])
-
-
-def _share_of_sets(cells: Cells) -> float:
-    """Which share of the cells names several labels; 0 of numbers, texts and pictures."""
-    known = known_cells(cells)
-    if not known or is_measured(known) or are_pictures(known) or are_texts(known, 8):
-        return 0.0
-    mark = guess_separator(known)
-    with suppress(UserError):
-        return sum(len(split_cell(cell, mark)) > 1 for cell in known) / len(known)
-    return 0.0
-
-
-def _parts(cells: Cells) -> Counter[str]:
-    """The labels in cells that hold several, by the separator that they have."""
-    known = known_cells(cells)
-    mark = guess_separator(known)
-    found: Counter[str] = Counter()
-    with suppress(UserError):
-        for cell, count in Counter(known).items():
-            for part in split_cell(cell, mark):
-                found[spelling(part)] += count
-    return found
-
-
 def _vocabulary(table: _Header) -> None:
     """Columns of words with one vocabulary are voters.
 
-    They are where they share it with the truth or the candidates, or where there are three or more; two of them, or
-    words like yes and no, may as well be something to learn from: that is asked. `final`, `expert` and their like are
-    the truth, where a voter or the candidates have their words.
+    They are where they share it with the truth or the candidates, or where there are three or more; two of them, words
+    like yes and no, or a truth of other words leave it open whether they are something to learn from: that is asked.
+    `final`, `expert` and their like are the truth, where a voter or the candidates have their words.
     """
-    if table.having("vote") or any(column.asks == "lines" for column in table.roles.values()):
+    if table.having("vote") or any(column.asks for column in table.roles.values()):
         return
-    for name in table.having("candidates"):
-        table._words[name] = _parts(table.cells[name])
-    told = [name for name in table.having("annotator", "category") if not table.roles[name].guessed]
-    columns = [name for name in table.open() if _are_words(table.cells[name]) and table.words(name)]
-    classes = table.classes() + sum((table.words(name) for name in table.having("annotator")), Counter[str]())
+    voters = table.having("annotator")
     is_labelled = bool(table.having(*LABELLED, "true_label"))
-    near = [name for name in columns if is_labelled and share_among(table.words(name), classes) >= NEARLY_ALL]
-    groups = [group for group in _alike(table, [*columns, *told]) if len(group) > 1]
-    for group in groups:  # a truth of few rows names few of the classes
-        if is_labelled and any(name in near for name in group):
-            near += [name for name in group if name not in near and name in columns]
+    is_matrix = bool(table.having("class", "probability"))
+    whole = [name for name in table.open() if _NAMED.fullmatch(name) and not has_fractions(table.cells[name])]
+    columns = [name for name in table.open() if name in whole or _are_words(table.cells[name])]
+    groups = _of_one_vocabulary(table, [*columns, *voters])
+    classes = table.classes() + table.words(*voters)
+    near = {name for name in columns if is_labelled and _mostly_among(table.words(name), classes)}
     if not table.having("true_label"):
-        settled = [name for name in columns if plain_name(name) in SETTLED]
-        beside = [name for name in settled if name in near or any(name in group for group in groups)]
-        if beside:
-            table.give(beside[0], "true_label")
-            near += [name for group in groups if beside[0] in group for name in group if name not in (*near, *told)]
-    near = [name for name in near if name not in table.roles]
-    if near:
-        _voters_of(table, near)
+        beside = near.union(*(group for group in groups if len(group) > 1))
+        for name in [name for name in columns if plain_name(name) in SETTLED and name in beside][:1]:
+            table.give(name, "true_label")
+            near.add(name)
+            is_labelled = True
+    near = near.union(*(group for group in groups if near.intersection(group)))  # a truth may name but few of them
+    near_open = [name for name in columns if name in near and name not in table.roles]
+    for name in near_open:
+        if (
+            len(near_open) == 1
+            and table.having("candidates", "candidate", "class", "probability")
+            and not (voters or table.having("true_label"))
+        ):
+            table.give(name, "keep", asks="truth", instead="true_label")
+        elif is_matrix:
+            table.give(name, "keep")
+        elif voters or not _says_yes_or_no(table.words(name)):
+            table.give(name, "annotator")
+        else:
+            table.give(name, "category", asks="voters", instead="annotator")
     for group in groups:
-        _group(
-            table, [name for name in group if name in told or name not in table.roles], told, is_labelled=is_labelled
-        )
+        names = [name for name in group if name not in table.roles]
+        is_yes_or_no = _says_yes_or_no(table.words(*names))
+        is_clear = len(names) > 2 and not is_yes_or_no
+        is_clear = is_clear or (len(names) == 2 and all(_NAMED.fullmatch(name) for name in names))
+        if len(names) < 2 or (is_labelled and not is_clear):
+            continue
+        if table.having("annotator") and not voters:  # answers to another question
+            role, asks = "keep", ""
+        elif is_clear and not is_labelled:
+            role, asks = "annotator", ""
+        else:
+            role, asks = "category", "marks" if is_yes_or_no and not is_labelled else "voters"
+        for name in names:
+            table.give(name, role, asks=asks, instead="annotator" if asks else "")
 
 
 def _are_words(cells: Cells) -> bool:
@@ -1020,82 +881,36 @@ def _are_words(cells: Cells) -> bool:
     return sum(map(len, known)) <= MOST_WORDS * len(known)
 
 
-def _voters_of(table: _Header, names: Sequence[str]) -> None:
-    """Columns with the vocabulary of the truth or the candidates."""
-    are_sets = bool(table.having("candidates", "candidate", "class", "probability"))
-    if are_sets and len(names) == 1 and not table.having("true_label", "annotator"):
-        table.give(names[0], "keep", asks="truth", instead="true_label")
-        return
-    if are_sets and table.having("class", "probability"):
-        for name in names:
-            table.give(name, "keep")
-        return
-    is_known = bool(table.having("annotator"))
-    for name in names:
-        is_open = not is_known and _says_yes_or_no(table.words(name))
-        table.give(name, "annotator", asks="voters" if is_open else "", instead="category" if is_open else "")
-
-
-def _group(table: _Header, names: Sequence[str], told: Sequence[str], *, is_labelled: bool) -> None:
-    """Columns of one vocabulary, which is not that of the truth or the candidates."""
-    said = {table.roles[name].role for name in names if name in told}
-    names = [name for name in names if name not in told]
-    if len(said) == 1:  # a person told one of them
-        for name in names:
-            table.give(name, next(iter(said)))
-        return
-    words = _vocabulary_of(table, names)
-    is_small = len(names) < 3 or _says_yes_or_no(words)
-    truth = table.truth()
-    may_vote = not is_labelled or (bool(truth) and share_among(truth, words) >= SHARED)
-    if len(names) < 2 or (is_labelled and is_small and not may_vote):
-        return
-    if is_labelled or is_small:
-        asks = "voters" if is_labelled or not _says_yes_or_no(words) else "marks"
-        for name in names:
-            table.give(name, "category", asks=asks, instead="annotator")
-    elif table.having("annotator"):  # answers to another question
-        for name in names:
-            table.give(name, "keep")
-    else:
-        for name in names:
-            table.give(name, "annotator")
-
-
 def _says_yes_or_no(words: Counter[str]) -> bool:
     return set(words) <= {*BINARY, *WORDS}
 
 
-def _alike(table: _Header, names: Sequence[str]) -> list[list[str]]:
-    """Groups of columns of one vocabulary, the largest first; who says but a few of the words belongs to it."""
+def _of_one_vocabulary(table: _Header, names: Sequence[str]) -> list[list[str]]:
+    """Groups of columns of one vocabulary, the largest first.
+
+    Two have one where most cells of each hold words of the other: whoever sorts the same examples into the same classes
+    shares them however often they disagree, and of a thousand classes in few rows those that they agree on. Who says
+    but a few of the words of a group belongs to it.
+    """
     groups: list[list[str]] = []
     for name in names:
         words = table.words(name)
-        fitting = [
-            group
-            for group in groups
-            if any(
-                share_among(words, table.words(other)) >= SHARED and share_among(table.words(other), words) >= SHARED
-                for other in group
-            )
-        ]
+
+        def is_like(other: str, words: Counter[str] = words) -> bool:
+            others = table.words(other)
+            return _mostly_among(words, others) and _mostly_among(others, words)
+
+        fitting = [group for group in groups if any(map(is_like, group))]
         groups = [group for group in groups if group not in fitting]
         groups.append([*(one for group in fitting for one in group), name])
-    single = [name for group in groups for name in group if len(_vocabulary_of(table, group)) == 1]
-    if len(single) > 1:  # each speaks for one class, as labelling functions do
-        groups = [group for group in groups if group[0] not in single] + [single]
     groups.sort(key=len, reverse=True)
     for group in [group for group in groups if len(group) > 1]:
-        words = _vocabulary_of(table, group)
-        for other in [other for other in groups if other is not group and len(other) <= len(group)]:
-            if share_among(_vocabulary_of(table, other), words) >= NEARLY_ALL:
+        words = table.words(*group)
+        for other in groups[groups.index(group) + 1 :]:
+            if group and other and set(table.words(*other)) <= set(words):
                 group += other
                 other.clear()
     return [group for group in groups if group]
-
-
-def _vocabulary_of(table: _Header, names: Sequence[str]) -> Counter[str]:
-    return sum((table.words(name) for name in names), Counter[str]())
 
 
 def _scores(table: _Header) -> None:
@@ -1105,15 +920,14 @@ def _scores(table: _Header) -> None:
     for name in table.open():
         who = people.get(_scored(name).casefold())
         cells = [cell for cell in table.given[name] if cell and cell.strip()]
-        numbers = sum(is_number(cell.replace(",", ".")) for cell in cells)
-        if who is not None and _scored(name) != name and cells and numbers >= NEARLY_ALL * len(cells):
+        if who is not None and cells and 2 * sum(is_number(cell.replace(",", ".")) for cell in cells) >= len(cells):
             table.give(name, "score", who)
 
 
 def _scored(name: str) -> str:
-    """Return the annotator whose scores a column of this name holds: what stands before the ending, if there is one."""
-    end = next((end for end in SCORE_ENDS if name.casefold().endswith(end) and len(name) > len(end)), "")
-    return name[: len(name) - len(end)]
+    """Return the annotator whose scores a column of this name holds: what stands before the ending; "" without one."""
+    end = next((end for end in SCORE_ENDS if name.casefold().endswith(end)), "")
+    return name[: len(name) - len(end)] if end else ""
 
 
 # ---- rules: what there is to see and to learn from -------------------------------------------------------------------
@@ -1144,26 +958,18 @@ def _counts_rows(cells: Cells) -> bool:
 
 def _payload(table: _Header) -> None:
     """A column of pictures and one of texts; in long form told of the first line of each example."""
-    task = next(iter(table.having("task")), None)
-    rows: Sequence[int] | None = None
-    if task is not None:
-        rows = list({cell: at for at, cell in reversed(list(enumerate(table.given[task])))}.values())
-    cells = {
-        name: table.given[name] if rows is None else [table.given[name][at] for at in rows] for name in table.open()
-    }
-    if not table.having("image"):
-        pictures = [name for name, some in cells.items() if are_pictures(some)]
-        pictures.sort(key=lambda name: plain_name(name) not in USUAL["image"])
-        for name in pictures[:1]:
-            table.give(name, "image")
-            del cells[name]
-    if not table.having("text"):
-        wanted = {name: 2 if plain_name(name) in USUAL["text"] else 4 for name in cells}
-        wordy = sorted(
-            (name for name, words in wanted.items() if are_texts(cells[name], words)), key=wanted.__getitem__
-        )
-        for name in wordy[:1]:
-            table.give(name, "text")
+    cells = {name: table.given[name] for name in table.open()}
+    if task := table.having("task"):
+        rows = {cell: at for at, cell in reversed(list(enumerate(table.given[task[0]])))}.values()
+        cells = {name: [some[at] for at in rows] for name, some in cells.items()}
+    pictures = [name for name, some in cells.items() if are_pictures(some)]
+    for name in [*table.usual("image", pictures), *pictures][:1] if not table.having("image") else ():
+        table.give(name, "image")
+        del cells[name]
+    usual = table.usual("text", list(cells))
+    texts = [name for name in usual if are_texts(cells[name], 2)] + [n for n in cells if are_texts(cells[n], 4)]
+    for name in texts[:1] if not table.having("text") else ():
+        table.give(name, "text")
 
 
 def _rest(table: _Header) -> None:
@@ -1180,61 +986,31 @@ def _rest(table: _Header) -> None:
 
 
 RULES: tuple[Callable[[_Header], None], ...] = (
-    *(_reserved, _marked, _objects, _lists),
-    *(_long_form, _truth, _sets, _annotators, _answers, _classes, _probabilities),
-    *(_lines, _sets_by_type, _vocabulary, _scores),
-    *(_ids, _payload, _rest),
+    *(_reserved, _json, _long_form, _truth, _sets, _annotators, _answers),
+    *(_classes, _probabilities, _sets_by_type, _vocabulary, _scores, _ids, _payload, _rest),
 )
 """The rules, in their order; each gives roles to columns that have none."""
 
 
-# ---- names of classes in names of columns ----------------------------------------------------------------------------
+# ---- what a column is called, and what is said of it -----------------------------------------------------------------
 
 
 def _shown(name: str, role: str) -> str:
     """Return what a column is called, once its role is known."""
+    if name.startswith(MARKS.get(role, "\0")):
+        return bare_name(name, role)
     if role == "probability":
         stem = next((s for s in SHARE_STARTS if name.casefold().startswith(s.casefold()) and len(name) > len(s)), "")
-        bare = name[len(stem) :]
-        return bare.removesuffix(")") if stem.endswith("(") else bare
-    if role == "score" and not name.startswith(MARKS["score"]):
-        return bare_name(_scored(name), "annotator")
-    return _class_name(name) if role == "class" else bare_name(name, role)
+        return name[len(stem) :].removesuffix(")") if stem.endswith("(") else name[len(stem) :]
+    if role == "score":
+        return bare_name(_scored(name) or name, "annotator")
+    return _class_name(name) if role == "class" else name
 
 
 def _class_name(name: str) -> str:
-    """Return what follows the stem of a column of a class, or its mark."""
-    found = None if name.startswith(MARKS["class"]) else _CLASS.fullmatch(name)
-    return bare_name(name, "class") if found is None else found["name"] or found["number"]
-
-
-def _stems(names: Sequence[str]) -> Iterator[dict[str, str]]:
-    """Yield columns that share a stem, each with its ending: the longest stem that all share, then the shortest."""
-    groups: dict[str, list[str]] = {}
-    for name in names:
-        stem = _SHARED_STEM.match(name)
-        if stem is not None:
-            groups.setdefault(stem[1], []).append(name)
-    for shortest, group in groups.items():
-        shared = "".join(one for one, *_ in takewhile(lambda letters: len({*letters}) == 1, zip(*group, strict=False)))
-        longest = max((end for end in range(len(shared) + 1) if shared[end - 1 : end] in "_.=: -"), default=0)
-        for end in dict.fromkeys((max(longest, len(shortest)), len(shortest))):
-            yield {name: name[end:].strip() for name in group}
-
-
-def _is_matrix(names: Mapping[str, str], marks: Mapping[str, list[bool]], *, always: bool = False) -> bool:
-    """Whether columns can be classes: at least two, with distinct names, and a mark in every row.
-
-    Parameters
-    ----------
-    always
-        Their names leave no doubt: a row without a mark is an error, which reading names.
-    """
-    different = len(set(names.values())) == len(names) >= 2 and all(names.values())
-    return different and (always or all(map(any, zip(*(marks[name] for name in names), strict=True))))
-
-
-# ---- what is said of it ----------------------------------------------------------------------------------------------
+    """Return what follows the stem of a column of a class."""
+    found = _CLASS.fullmatch(name)
+    return name if found is None else found["name"] or found["number"]
 
 
 def has_labels(columns: Sequence[Column]) -> bool:

@@ -18,7 +18,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, has_duplicate_ids
 from pll.formats.checks import listing
 from pll.formats.tabular.cells import has_fractions
-from pll.formats.tabular.columns import ROLES, SINGLE, Column, question
+from pll.formats.tabular.columns import ROLES, SINGLE, Column, Question, question
 from pll.formats.votes import VOTES
 from pll.ui.data import loader
 from pll.ui.format import plain, without_shell
@@ -86,20 +86,26 @@ def asked(source: Source) -> Columns:
         return Columns(source)
     source = _of_question(_of_sheet(source))
     guessed = _columns(source)
-    answered = _answered(source, guessed)
-    if answered is None:
-        return Columns(source, guessed, guessed, waits=True)
-    told = {**answered, **_told(source)}
-    if not told:
-        return Columns(source, guessed, guessed)
-    told = {**source.options.get("columns", {}), **told}
-    source = replace(source, options={**source.options, "columns": told})
-    return Columns(source, _columns(source), guessed)
+    columns = guessed
+    while open_question := question(columns):
+        roles = _answer(source, open_question)
+        if roles is None:
+            return Columns(source, columns, guessed, waits=True)
+        source = _with_roles(source, roles)
+        columns = _columns(source)
+    if told := _told(source):
+        source = _with_roles(source, told)
+        columns = _columns(source)
+    return Columns(source, columns, guessed)
 
 
 def _columns(source: Source) -> list[Column]:
     assert source.path is not None
     return formats.columns(source.path, name=source.name, options=formats.ReadOptions(**source.options))
+
+
+def _with_roles(source: Source, roles: Mapping[str, str]) -> Source:
+    return replace(source, options={**source.options, "columns": {**source.options.get("columns", {}), **roles}})
 
 
 def _is_quick(source: Source) -> bool:
@@ -148,22 +154,19 @@ def _questions(path: str, name: str, sha256: str) -> list[str]:
     return formats.questions(path, name=name)
 
 
-def _answered(source: Source, guessed: Sequence[Column]) -> Mapping[str, str] | None:
-    """The roles that a person answered where names and types leave two open; None until then, {} without a question."""
-    open_question = question(guessed)
-    if open_question is None:
-        return {}
+def _answer(source: Source, asked: Question) -> Mapping[str, str] | None:
+    """The roles that a person chose where names and types leave several open; None until then."""
     answer = st.radio(
-        plain(open_question.text),
-        range(len(open_question.answers)),
+        plain(asked.text),
+        range(len(asked.answers)),
         index=None,
-        format_func=lambda at: open_question.answers[at][0].capitalize(),
-        key=f"asked-{open_question.text}-{_key(source)}",
+        format_func=lambda at: asked.answers[at][0].capitalize(),
+        key=f"asked-{asked.text}-{_key(source)}",
         on_change=st.session_state.pop,
         args=(_key(source), None),
         persist_state="session",
     )
-    return None if answer is None else open_question.answers[answer][1]
+    return None if answer is None else asked.answers[answer][1]
 
 
 # ---- what was said ---------------------------------------------------------------------------------------------------

@@ -225,9 +225,12 @@ JARGON = (
 """Words that stand only in what is opened (*Details*, *For experts*, *For engineers*), or in Learn, Compare and
 Experiments."""
 TEXT = """() => {
-  const main = document.querySelector('[data-testid=stMain]').cloneNode(true);
-  main.querySelectorAll('details:not([open]) > :not(summary), canvas, style, script').forEach((one) => one.remove());
-  return main.textContent;
+  const read = (one) => {
+    if (one.nodeType === Node.TEXT_NODE) return one.data;
+    if (one.matches?.('canvas, style, script, details:not([open]) > :not(summary)')) return "";
+    return [...one.childNodes, ...(one.shadowRoot ? [one.shadowRoot] : [])].map(read).join(" ");
+  };
+  return read(document.querySelector('[data-testid=stMain]'));
 }"""
 MEASURE = """() => {
   const main = document.querySelector('[data-testid=stMain]');
@@ -377,7 +380,12 @@ def walk(browser: Any, url: str, case: Case, folder: Path, shots: Path | None = 
             walker.press("labels.csv" if page.get_by_role("button", name="labels.csv").count() else "Download")
         download.value.save_as(folder / "labels.csv")
         seconds, clicks = time.monotonic() - began - (walker.posing - posed), walker.clicks
-        walker.press("Other formats")
+        page.get_by_test_id("stTopNavLink").filter(has_text="Review").click()
+        page.get_by_role("textbox", name="Your name").fill("Ada")
+        page.get_by_role("button", name="Start", exact=True).click()
+        page.locator(".desk .pick").first.wait_for()
+        walker.look("Review")
+        page.get_by_test_id("stTopNavLink").filter(has_text="Export").click()
         page.get_by_role("button", name="Download labels.csv").wait_for()
         walker.look("Export")
         labels = pd.read_csv(folder / "labels.csv", dtype=str, keep_default_na=False)["identified_label"].tolist()

@@ -41,7 +41,8 @@ JUMP = """async ([track, when, share]) => {
   track.setPointerCapture = () => {};
   track.dispatchEvent(new PointerEvent("pointerdown", at));
   const wanted = Number(track.getAttribute("aria-valuenow"));
-  const there = () => when.textContent === (wanted ? `Epoch ${wanted}` : "Before training");
+  const said = wanted ? `After ${wanted} pass${wanted > 1 ? "es" : ""}` : "Before training";
+  const there = () => when.textContent === said;
   while (!there() && performance.now() - started < 10000) await new Promise((go) => setTimeout(go, 2));
   return there() ? performance.now() - started : null;
 }"""

@@ -33,23 +33,11 @@ class Door(NamedTuple):
 
 
 DOORS = (
+    Door("Show my class", "The idea, in figures that move.", "Start the lesson", "school", "learn"),
+    Door("Compare methods", "Several methods on the same data.", "Compare", "compare", "compare"),
     Door(
-        "Show my class",
-        "Why guessing one label fails and weighting all candidates works: the paper as interactive figures.",
-        "Start the lesson",
-        "school",
-        "learn",
-    ),
-    Door(
-        "Compare methods",
-        "Train several methods on the same candidate sets from the same start, and compare their results.",
-        "Compare",
-        "compare",
-        "compare",
-    ),
-    Door(
-        "Try it on a known dataset",
-        "Choose a dataset with known true labels, add wrong candidates, and see how many are identified.",
+        "Try a known dataset",
+        "Add wrong labels; see which are found.",
         "Choose a dataset",
         "dataset",
         "data",
@@ -64,22 +52,22 @@ def hero() -> None:
     with words:
         st.title("From several possible labels to one.")
         st.markdown(
-            "Your annotators disagree, or each example has several possible labels. Upload the table, the images or "
-            "the export of your annotation tool: Candid finds one label for each and says how sure it is."
+            "Your annotators disagree, or examples have several possible labels? Candid finds one label for each and "
+            "says how sure it is."
         )
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             if st.button("Upload my data", type="primary", icon=":material/upload_file:"):
                 upload.begin_with(upload.UPLOAD)
                 go("data")
-            if st.button("Watch it work", type="primary", icon=":material/play_arrow:"):
+            about = "1,797 handwritten digits, each with about seven possible labels of ten; 20 seconds."
+            if st.button("Watch it work", type="primary", icon=":material/play_arrow:", help=about):
                 start_demo()
             if st.button("Sample file", type="tertiary"):
                 upload.open_sample(upload.SAMPLE)
                 go("data")
-        st.caption("Watch it work: 1,797 handwritten digits, each with about seven possible labels of ten; 20 seconds.")
     with picture:
         demo.replay()
-        st.caption("Every dot is a digit, its colour the true label. It moves to the label that Candid gives it.")
+        st.caption("Every dot is a digit, its colour the true label.")
 
 
 def start_demo() -> None:

@@ -92,6 +92,8 @@ KNOWN_WEIGHT = 5.0
 """Known labels that an estimated model weighs as much as."""
 LEAST_AGREEMENT = 0.9
 """Agreement of the starts below which the votes alone do not tell whom to believe."""
+RULED_OUT = 1.96
+"""Standard errors by which the best result must be likelier than another one for the votes to tell the two apart."""
 LEAST_KNOWN = 5
 """Known labels from which they may choose the start."""
 LEAST_CHECKED = 20
@@ -124,8 +126,8 @@ class VoterModels:
     units : (m,) which matrix belongs to each vote (voter × level of confidence)
     shares : (m,) weight of each vote, 1/k for an answer of k labels
     exponent : (n,) in (0, 1]
-    agreement : least share of the rows with a vote on which the result of another start gives the same label; 1 for
-        one start
+    agreement : least share of the rows with a vote on which the result of another start gives the same label, of those
+        that are not clearly less likely than the best one; 1 where there is none
     disputed : rows on which that start gives another label, the most telling first: those on which the starts are
         sure and differ (mutual information of start and label), one of each label before a second of any
     collapsed : whether the models named other labels than the votes, so that the majority stands in
@@ -170,8 +172,8 @@ class VoterModels:
         who = "Two" if said.n_annotators == 2 else "The"
         voted = int((said.answers_per_row > 0).sum())
         return (
-            f"{who} voters disagree on {len(self.disputed):,} of {voted:,} examples, and nothing tells who is right. "
-            f"Settle {min(SETTLED_FIRST, len(self.disputed))} of these and Candid knows whom to believe."
+            f"{who} voters disagree on {len(self.disputed):,} of {voted:,} examples; nothing tells who is right. "
+            f"Settle {min(SETTLED_FIRST, len(self.disputed))} of these."
         )
 
 
@@ -214,7 +216,7 @@ def fit_voters(
     References
     ----------
     Dawid & Skene (Applied Statistics 28, 1979); Zhang, Chen, Zhou & Jordan (JMLR 17, 2016); Kish, Survey Sampling
-    (1965), for the exponent.
+    (1965), for the exponent; Vuong (Econometrica 57, 1989), for which start is likelier.
 
     Examples
     --------
@@ -349,13 +351,18 @@ def _exponent(annotations: Annotations, T: Numbers, known: npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """Result of one run: posterior T (n, c), log Π_v C_v (n, c), matrices."""
+    """Result of one run: posterior T (n, c), log Π_v C_v (n, c), log-likelihood of each row (n,), matrices."""
 
     kind: str
     T: Numbers
     votes: Numbers
+    row_likelihood: Numbers
     confusions: Numbers | None = None
-    log_likelihood: float = 0.0
+
+    @property
+    def log_likelihood(self) -> float:
+        """Of all rows."""
+        return float(self.row_likelihood.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -369,19 +376,19 @@ class _Starts:
     @classmethod
     def of(cls, em: _Maximisation, known: npt.NDArray[np.int64] | None) -> _Starts:
         """Run all; the best one is the likeliest, unless known labels speak for another one (`_is_better`)."""
-        best, labels = None, []
-        mean, entropy, count = np.zeros_like(em.counted), np.zeros(em.said.n_rows), 0
+        best: _Found | None = None
+        found: list[tuple[npt.NDArray[np.float32], Numbers]] = []
         for start in em.starts():
             one = em.run_named(start)
+            found.append((one.T.astype(np.float32), one.row_likelihood))
             if best is None or _is_better(one, best, known):
                 best = one
-            labels.append(one.T.argmax(axis=1))
-            mean, entropy, count = mean + one.T, entropy + _entropy(one.T), count + 1
         assert best is not None
         chosen, voted = best.T.argmax(axis=1), em.said.answers_per_row > 0
-        differ = max(((other != chosen) & voted for other in labels), key=np.count_nonzero)
-        rows = np.flatnonzero(differ)
-        telling = (_entropy(mean / count) - entropy / count)[rows]
+        possible = [T for T, likelihood in found if not _is_likelier(best.row_likelihood[voted], likelihood[voted])]
+        rows = np.flatnonzero(max(((T.argmax(axis=1) != chosen) & voted for T in possible), key=np.count_nonzero))
+        here = np.stack([T[rows] for T in possible])
+        telling = _entropy(here.mean(axis=0)) - np.mean([_entropy(T) for T in here], axis=0)
         rows = rows[np.argsort(-telling, kind="stable")]
         turn = np.zeros(len(rows), dtype=np.int64)  # how many rows of the same label come before
         for label in np.unique(chosen[rows]):
@@ -403,6 +410,12 @@ def _is_better(one: _Found, other: _Found, known: npt.NDArray[np.int64] | None) 
         if lead**2 > apart:
             return lead > 0
     return one.log_likelihood > other.log_likelihood
+
+
+def _is_likelier(one: Numbers, other: Numbers) -> bool:
+    """Whether log-likelihoods of the same rows speak for the first result (Vuong's test)."""
+    lead = one - other
+    return bool(lead.sum() > RULED_OUT * np.sqrt(len(lead)) * lead.std())
 
 
 class _Maximisation:
@@ -473,7 +486,8 @@ class _Maximisation:
         T = _with_known(start, known)
         if kind == "majority":
             votes = np.log(self.counted + TINY)
-            return _Found(kind, _with_known(_softmax(votes if log_prior is None else votes + log_prior), known), votes)
+            T = _with_known(_softmax(votes if log_prior is None else votes + log_prior), known)
+            return _Found(kind, T, votes, np.zeros(n))
         for _ in range(MOST_ROUNDS):
             right = self._right(T)
             if kind == "one-coin":
@@ -490,8 +504,8 @@ class _Maximisation:
             if np.abs(T - before).max() < TOLERANCE:
                 break
         top = joint.max(axis=1)
-        total = float((np.log(np.exp(joint - top[:, None]).sum(axis=1)) + top).sum())
-        return _Found(kind, T, votes, confusions, total)
+        rows = np.log(np.exp(joint - top[:, None]).sum(axis=1)) + top
+        return _Found(kind, T, votes, rows, confusions)
 
     def run_named(self, start: Numbers) -> _Found:
         """`run` of matrices, with the classes named as most votes name them: permutations of them are as likely."""

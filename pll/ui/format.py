@@ -105,6 +105,17 @@ def count(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def after(epochs: int) -> str:
+    """A moment of training in words.
+
+    Examples
+    --------
+    >>> after(0), after(1), after(12)
+    ('Before training', 'After 1 pass', 'After 12 passes')
+    """
+    return f"After {count(epochs, 'pass', 'passes')}" if epochs else "Before training"
+
+
 def format_when(stamp: str, zone: tzinfo) -> str:
     """A moment as day and time of day; "" where it is not known.
 

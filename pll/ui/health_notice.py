@@ -36,7 +36,7 @@ def disputes(run: Run) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.warning(plain(sentence), icon=":material/balance:")
-        if st.button("Settle these", key=f"settle-{run.id}", icon=":material/rate_review:"):
+        if st.button("Settle", key=f"settle-{run.id}", icon=":material/rate_review:"):
             choose_rows(run.id, rows, DISPUTED)
             go("review", run=run.id)
 

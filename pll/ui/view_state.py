@@ -26,6 +26,7 @@ from pll.runs.lanes import lane_titles, rule_of
 from pll.runs.run import Lane, Run
 from pll.runs.snapshots import LaneSnapshot, Snapshot
 from pll.training.metrics import TRUTH_METRICS
+from pll.ui.format import after, count
 from pll.weights import Sharpness, Weights, identified_labels, sharpness
 
 EARLY = 0.1
@@ -178,8 +179,8 @@ class Frame:
     def when(self) -> str:
         """The moment as text."""
         if self.batch is not None:
-            return f"Epoch {self.epoch} and {self.batch[0]} of {self.batch[1]} mini-batches"
-        return f"Epoch {self.epoch}" if self.epoch else "Before training"
+            return f"After {count(self.epoch, 'pass', 'passes')} and {self.batch[0]} of {self.batch[1]} steps"
+        return after(self.epoch)
 
 
 @dataclass(frozen=True, eq=False)

@@ -200,12 +200,10 @@ def test_labelling_functions_do_not_run_away() -> None:
 
 
 def test_where_two_voters_alone_disagree_it_is_said_and_ten_answers_mend_it() -> None:
-    rng = np.random.default_rng(7)
+    rng = np.random.default_rng(2)
     c, n = 20, 600
     y = rng.integers(0, c, n)
-    good = np.where(rng.random(n) < 0.8, y, rng.integers(0, c, n))
-    swap = rng.permutation(c)  # takes most classes for others, always the same
-    poor = np.where(rng.random(n) < 0.9, np.where(y < 12, swap[y], y), rng.integers(0, c, n))
+    good, poor = (np.where(rng.random(n) < right, y, rng.integers(0, c, n)) for right in (0.8, 0.5))
     said = Annotations.from_votes(np.stack([poor, good], axis=1))
     found = fit_voters(said)
     assert found.agreement < 0.9 and f"Two voters disagree on {len(found.disputed)} of 600" in found.verdict
@@ -215,8 +213,16 @@ def test_where_two_voters_alone_disagree_it_is_said_and_ten_answers_mend_it() ->
     rest = known < 0
     after = fit_voters(said, known=known)
     right = [(one.posterior.argmax(1) == y)[rest].mean() for one in (found, after)]
-    assert right[1] >= right[0] and (after.posterior[~rest].argmax(1) == y[~rest]).all()
+    assert right[1] > right[0] + 0.2 and (after.posterior[~rest].argmax(1) == y[~rest]).all()
     assert fit_voters(Annotations.from_votes(drawn()[0])).verdict == ""
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_voter_at_chance_whom_the_others_refute_is_no_reason_to_ask(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    votes, y = drawn(200, 3, (0.8, 0.7, 0.75, 0.65, 1 / 3), seed)
+    found = fit_voters(Annotations.from_votes(np.where(rng.random(votes.shape) < 1 / 8, -1, votes), "abc"))
+    assert found.verdict == "" and (found.posterior.argmax(1) == y).mean() > 0.75
 
 
 @given(st.integers(2, 6), st.integers(0, 10**6))

@@ -68,12 +68,12 @@ def test_steps_play_and_pause(paused: Any) -> None:
     canvas = page.locator(".plot canvas").first
     canvas.evaluate("canvas => { canvas.mark = 'the same'; }")
     press(page, "Next step")
-    page.get_by_text("Epoch 0 and 1 of 6 mini-batches").first.wait_for()
+    page.get_by_text("After 0 passes and 1 of 6 steps").first.wait_for()
     press(page, "Run 1")
     page.get_by_text("Paused after 1 of 100.").wait_for()
     press(page, "Run 5")
     page.get_by_text("Paused after 6 of 100.").wait_for()
-    page.get_by_text("Epoch 6", exact=True).first.wait_for()
+    page.get_by_text("After 6 passes", exact=True).first.wait_for()
     page.keyboard.press("p")
     page.get_by_text("Training:").wait_for()
     assert places(page) == before  # no button moves away under the pointer
@@ -100,14 +100,14 @@ def test_going_back_while_it_trains(paused: Any) -> None:
     page.mouse.down()
     page.mouse.move(box["x"] + 8 + 0.03 * (box["width"] - 16), box["y"] + 20, steps=5)
     page.mouse.up()
-    page.get_by_text("in view: epoch 3").wait_for()
+    page.get_by_text("in view: after 3 passes").wait_for()
     before = trained(page)
     wait_for_epoch(page, before + 1)  # the run does not care
-    assert shown(page) == "Epoch 3"
-    assert track(page).get_attribute("aria-valuetext") == "epoch 3 of 100"
+    assert shown(page) == "After 3 passes"
+    assert track(page).get_attribute("aria-valuetext") == "3 of 100"
 
     page.keyboard.press("ArrowLeft")
-    page.get_by_text("in view: epoch 2").wait_for()
+    page.get_by_text("in view: after 2 passes").wait_for()
     page.keyboard.press("Home")
     page.get_by_text("in view: before training").wait_for()
     press(page, "Live")
@@ -118,13 +118,13 @@ def test_going_back_while_it_trains(paused: Any) -> None:
     press(page, "Stop")
     page.get_by_text("Stopped after").wait_for()
     last = re.search(r"\d+", page.get_by_text("Stopped after").inner_text())[0]
-    page.get_by_text(f"Epoch {last}", exact=True).first.wait_for()
+    page.get_by_text(f"After {last} passes", exact=True).first.wait_for()
     track(page).focus()
     page.keyboard.press("PageDown")
-    page.get_by_text(f"in view: epoch {int(last) - 10}").wait_for()
-    page.get_by_title("Play the epochs back").click()
-    page.get_by_text(f"Epoch {last}", exact=True).first.wait_for()
-    page.get_by_title("Play the epochs back").wait_for()  # it stopped by itself
+    page.get_by_text(f"in view: after {int(last) - 10} passes").wait_for()
+    page.get_by_title("Play it back").click()
+    page.get_by_text(f"After {last} passes", exact=True).first.wait_for()
+    page.get_by_title("Play it back").wait_for()  # it stopped by itself
 
 
 def test_an_example_is_chosen_in_the_picture_in_a_card_and_by_its_id(paused: Any) -> None:
@@ -155,15 +155,15 @@ def test_an_example_is_chosen_in_the_picture_in_a_card_and_by_its_id(paused: Any
 def test_pictures_are_saved_with_what_they_show(paused: Any, tmp_path: Path) -> None:
     page = paused
     press(page, "Run 1")
-    page.get_by_text("Epoch 1", exact=True).first.wait_for()
+    page.get_by_text("After 1 pass", exact=True).first.wait_for()
     page.get_by_title("Save this picture").first.click()
     with page.expect_download() as download:
         page.get_by_role("button", name="PNG", exact=True).first.click()
-    assert download.value.suggested_filename == "candid-epoch-1.png"
+    assert download.value.suggested_filename == "candid-after-1-pass.png"
     assert Path(download.value.path()).read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     press(page, "Options")
     with page.expect_download() as download:
-        page.get_by_role("button", name="Labels at this epoch as CSV").click()
+        page.get_by_role("button", name="These labels as CSV").click()
     lines = Path(download.value.path()).read_text("utf-8").splitlines()
     assert lines[0].startswith("id,identified_label,confidence") and len(lines) == 1439
 

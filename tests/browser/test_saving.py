@@ -12,7 +12,7 @@ import pytest
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 SVG = "{http://www.w3.org/2000/svg}"
-LINK = "train?link=1&data=iris&flip=binomial&q=0.3&seed=0&method=proden&epochs=5&threads=1&view=accuracy"
+LINK = "train?link=1&data=iris&flip=binomial&q=0.3&seed=0&method=proden&epochs=5&threads=1"
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def page(app: str, new_page: Any) -> Any:
     opened.goto(f"{app}/{LINK}")
     opened.get_by_role("button", name="Start", exact=True).click()
     opened.get_by_text("worth a look").wait_for()
-    opened.locator(".plot .when").filter(has_text=re.compile("^Epoch 5$")).nth(1).wait_for()
+    opened.locator(".plot .when").filter(has_text=re.compile("^After 5 passes$")).nth(1).wait_for()
     return opened
 
 
@@ -44,13 +44,13 @@ def words(svg: ElementTree.Element) -> list[str]:
 def test_a_star_plot_and_a_heatmap_are_saved_as_both(page: Any) -> None:
     for place in (0, 1):
         name, content = of_canvas(page, place, "PNG")
-        assert name == "candid-epoch-5.png" and content[:8] == b"\x89PNG\r\n\x1a\n"
+        assert name == "candid-after-5-passes.png" and content[:8] == b"\x89PNG\r\n\x1a\n"
     name, content = of_canvas(page, 0, "SVG")
     star = ElementTree.fromstring(content)
-    assert name == "candid-epoch-5.svg"
+    assert name == "candid-after-5-passes.svg"
     assert len(list(star.iter(f"{SVG}circle"))) == 150  # every example
-    assert {"Epoch 5", "150 examples", "setosa"} <= set(words(star))
-    assert star.findtext(f"{SVG}title", "").startswith("Star plot, Epoch 5")
+    assert {"After 5 passes", "150 examples", "setosa"} <= set(words(star))
+    assert star.findtext(f"{SVG}title", "").startswith("Star plot, After 5 passes")
     heatmap = ElementTree.fromstring(of_canvas(page, 1, "SVG")[1])
     assert len(list(heatmap.iter(f"{SVG}image"))) == 3  # a column a class
     assert "no candidate" in words(heatmap)
@@ -72,6 +72,8 @@ def test_the_menu_of_a_picture_is_reached_and_left_by_keys(page: Any) -> None:
 
 
 def test_a_chart_is_saved_as_both_with_its_numbers(page: Any) -> None:
+    page.get_by_text("For experts").click()
+    page.get_by_role("radio", name="Accuracy").click()
     page.locator(".js-plotly-plot").first.wait_for()
     page.get_by_role("button", name="Numbers and picture").first.click()
     name, content = saved(page, lambda: page.get_by_role("button", name="Picture as PNG").click())

@@ -34,7 +34,7 @@ def begun(page: Any) -> Any:
 
 def ended(page: Any) -> Any:
     page.get_by_text("worth a look").wait_for()
-    page.get_by_text("Epoch 12", exact=True).first.wait_for()
+    page.get_by_text("After 12 passes", exact=True).first.wait_for()
     page.locator(".timeline .track[aria-valuenow='12']").wait_for()
     return page
 
@@ -49,7 +49,7 @@ def figures(page: Any) -> tuple[list[str], bytes]:
     shown = page.get_by_test_id("stMetricValue").all_inner_texts()[:4]
     page.get_by_role("button", name="Options").nth(1).click()
     with page.expect_download() as download:
-        page.get_by_role("button", name="Label weights at this epoch as CSV").click()
+        page.get_by_role("button", name="How sure each is, as CSV").click()
     return shown, Path(download.value.path()).read_bytes()
 
 
@@ -70,7 +70,7 @@ def test_a_lesson_is_made_and_opened(app: str, fresh: Callable[[str], Any]) -> N
     track = page.locator(".timeline .track")
     track.focus()
     page.keyboard.press("ArrowLeft")
-    page.get_by_text("in view: epoch 11").wait_for()
+    page.get_by_text("in view: after 11 passes").wait_for()
     page.get_by_role("button", name="Share").click()
     code = page.get_by_test_id("stCode")
     page.get_by_role("button", name="Transport: step, play, pause, stop").click()
@@ -82,7 +82,7 @@ def test_a_lesson_is_made_and_opened(app: str, fresh: Callable[[str], Any]) -> N
 
     pupil = begun(fresh(link))
     pupil.get_by_text("worth a look").wait_for()
-    pupil.get_by_text("in view: epoch 11").wait_for()
+    pupil.get_by_text("in view: after 11 passes").wait_for()
     pupil.get_by_text("Lesson mode: some controls are hidden.").wait_for()
     assert pupil.get_by_role("button", name="Restart").count() == 0
     assert pupil.get_by_role("link", name="Export").count() == 0
@@ -120,7 +120,7 @@ LANES = (
 
 def lanes_ended(page: Any) -> str:
     """All that the table of figures says, once the lanes have ended."""
-    page.locator(".plot .when").filter(has_text="Epoch 12").nth(2).wait_for()
+    page.locator(".plot .when").filter(has_text="After 12 passes").nth(2).wait_for()
     return str(page.get_by_test_id("stTable").last.inner_text())
 
 

@@ -98,7 +98,7 @@ def test_the_moment_within_an_epoch(tmp_path: Path, looking: RunView) -> None:
     one.wait_until_paused(30)
     inside = now(one)
     assert inside.frame.batch == (1, 3)
-    assert inside.frame.when.startswith("Epoch 0 ") and "1 of 3" in inside.frame.when
+    assert inside.frame.when.startswith("After 0 passes ") and "1 of 3" in inside.frame.when
     before = inside.sets.uniform_weights()
     touched = np.unique(inside.sets.rows[inside.frame.weights != before])
     assert 0 < len(touched) <= 50

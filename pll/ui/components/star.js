@@ -242,7 +242,7 @@ class Star extends Plot {
     context.globalAlpha = 1;
   }
 
-  /** Rings: faint where the identified label changed in this epoch, plain at the pointer, strong on the selected. */
+  /** Rings: faint where the identified label just changed, plain at the pointer, strong on the selected. */
   drawRings(context, row) {
     const ring = (i, wider, width, alpha) => {
       const [x, y] = this.placeOf(i);
@@ -336,7 +336,7 @@ class Star extends Plot {
       lines.push(hue === UNKNOWN ? { text: "truth unknown" } : { text: `true label ${names[hue]}`, colour: colours[hue], shape: shapes[hue] });
     }
     if (this.data.pins?.includes(i)) lines.push({ text: "pinned" });
-    if (this.changed.includes(i)) lines.push({ text: "changed in this epoch" });
+    if (this.changed.includes(i)) lines.push({ text: "just changed" });
     return lines;
   }
 }

@@ -68,7 +68,7 @@ class Timeline {
     this.root.querySelector(".thumb").style.left = `calc(8px + ${share} * (100% - 16px))`;
     this.root.querySelector(".live").setAttribute("aria-pressed", String(follow));
     this.track.setAttribute("aria-valuenow", epoch);
-    this.track.setAttribute("aria-valuetext", `epoch ${epoch} of ${this.data.total}${follow && this.data.live ? ", live" : ""}`);
+    this.track.setAttribute("aria-valuetext", `${epoch} of ${this.data.total}${follow && this.data.live ? ", live" : ""}`);
   }
 
   // ---- what the person wants ------------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ class Timeline {
     clearInterval(this.timer);
     this.timer = 0;
     this.root.querySelector(".replay").classList.remove("playing");
-    this.root.querySelector(".replay").title = "Play the epochs back";
+    this.root.querySelector(".replay").title = "Play it back";
   }
 }
 

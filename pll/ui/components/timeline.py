@@ -20,13 +20,13 @@ MOST_COLUMNS = 300
 """Columns of the small chart behind the handle."""
 HTML = """
 <div class="timeline">
-  <button class="replay" type="button" title="Play the epochs back"></button>
-  <div class="track" role="slider" tabindex="0" aria-label="Epoch in view" aria-valuemin="0" aria-valuenow="0">
+  <button class="replay" type="button" title="Play it back"></button>
+  <div class="track" role="slider" tabindex="0" aria-label="Moment in view" aria-valuemin="0" aria-valuenow="0">
     <svg viewBox="0 0 1000 100" preserveAspectRatio="none" aria-hidden="true"><path></path></svg>
     <div class="rail"><div class="done"></div></div>
     <div class="thumb"></div>
   </div>
-  <button class="live" type="button" aria-pressed="true" title="Follow the latest epoch"><i></i>Live</button>
+  <button class="live" type="button" aria-pressed="true" title="Follow the latest"><i></i>Live</button>
 </div>
 """
 

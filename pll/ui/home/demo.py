@@ -13,6 +13,7 @@ from pll.paths import app_root
 from pll.ui.components.canvas import HERE as SHARED
 from pll.ui.components.component import Payload, register
 from pll.ui.components.star import star_payload
+from pll.ui.format import after
 
 HERE = Path(__file__).parent
 RECORDED = app_root() / "assets" / "demo.npz"
@@ -56,7 +57,7 @@ def film() -> Payload:
             star_payload(
                 weights.astype(np.float32) / 255,
                 sets,
-                when=f"Epoch {epoch}: {percent(float(right), 0)} right" if epoch else "Before training",
+                when=f"{after(epoch)}: {percent(float(right), 0)} right" if epoch else after(0),
                 truth=truth,
             )
             for weights, epoch, right in zip(recorded["weights"], recorded["epochs"], recorded["right"], strict=True)

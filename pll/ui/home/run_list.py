@@ -38,7 +38,7 @@ def runs() -> None:
     everybodys = _heading()
     past = past_runs(everybodys=everybodys)
     if not past:
-        st.caption("None yet. Your runs are listed here with their labels and models until you delete them.")
+        st.caption("None yet.")
     shown = st.session_state.get(SHOWN, RECENT)
     for one in past[:shown]:
         try:

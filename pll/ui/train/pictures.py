@@ -97,7 +97,7 @@ def star_options(now: Scene) -> None:
         lambda: labels_frame(now.sets, now.frame.weights, now.data.row_ids, y=now.data.y, given=now.data.given),
         f"candid-labels-epoch-{now.frame.epoch}.csv",
         key=f"labels-csv-{now.run.id}",
-        label="Labels at this epoch as CSV",
+        label="These labels as CSV",
     )
 
 
@@ -173,13 +173,13 @@ def heatmap_options(now: Scene, order: npt.NDArray[np.int64]) -> None:
         value=looking.frozen is not None,
         key=hold_key,
         on_change=hold,
-        help="Keeps the rows in their present order, so that you can follow one over the epochs.",
+        help="Keeps the rows in their present order, so that you can follow one.",
     )
     csv_button(
         lambda: weights_frame(now),
         f"candid-label-weights-epoch-{now.frame.epoch}.csv",
         key=f"weights-csv-{now.run.id}",
-        label="Label weights at this epoch as CSV",
+        label="How sure each is, as CSV",
     )
 
 

@@ -45,7 +45,7 @@ def draw(scene: Scene, row: int) -> None:
     figure, table = story_chart(
         epochs, weights, labels, names, scene.snapshot.total, None if scene.is_latest else scene.frame.epoch
     )
-    charts.show(figure, table, "story", f"Label weights of example {scene.data.row_ids[row]} over the epochs")
+    charts.show(figure, table, "story", f"How sure the labels of example {scene.data.row_ids[row]} became")
     if not has_picture:
         show_contents(scene.data, row)
 

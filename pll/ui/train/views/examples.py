@@ -20,7 +20,7 @@ Rows = npt.NDArray[np.int64]
 LISTS: dict[str, tuple[Callable[[Scene], Rows], str]] = {
     "A fixed sample": (
         lambda scene: fixed_sample(len(scene.data), SHOWN),
-        "The same examples at every epoch, chosen at random.",
+        "The same examples each time, chosen at random.",
     ),
     "Least certain": (
         lambda scene: least_certain(scene.frame.sharp, SHOWN),
@@ -61,7 +61,7 @@ def draw(scene: Scene) -> None:
         find(scene)
     choose, meaning = LISTS[shown]
     rows = choose(scene)
-    st.caption(f"{meaning} Click one to see its history." if len(rows) else f"{meaning} There are none at this epoch.")
+    st.caption(f"{meaning} Click one to see its history." if len(rows) else f"{meaning} There are none now.")
     gallery(
         scene.data,
         rows,

@@ -117,7 +117,7 @@ def test_looking_back_moves_every_lane_and_no_run(open_page: Any, finished: Run)
     page.session_state[f"run-view-{finished.id}"].look(3, False, 1)
     page.run()
     assert not page.exception
-    assert "in view: epoch 3" in said(page)
+    assert "in view: after 3 passes" in said(page)
     rows = [run.folder.metrics()[2] for run in finished.lanes]
     table = page.table[-1].value
     assert table["Epoch"].tolist() == ["3"] * 5

@@ -52,7 +52,7 @@ def test_a_link_sets_up_the_run_and_the_view(open_page: Any) -> None:
     (run,) = session.registry().all()
     assert run.config == IRIS
     assert (run.pace, run.patience) == (500.0, 50)
-    assert "in view: epoch 5" in said(page)
+    assert "in view: after 5 passes" in said(page)
     assert "Neighbours are alike" in said(page)
     assert page.query_params["run"] == run.id
     assert page.session_state[f"run-view-{run.id}"].truth

@@ -50,7 +50,7 @@ def test_a_link_sets_up_the_lanes_and_the_view(open_page: Any) -> None:
     page, comparison = ended(open_page("compare", **link(Look(epoch=5, truth=True, patience=50, pace=500.0))))
     assert [run.config for run in comparison.lanes] == CONFIGS
     assert (comparison.pace, comparison.patience) == (500.0, 50)
-    assert "in view: epoch 5" in said(page)
+    assert "in view: after 5 passes" in said(page)
     assert page.session_state[f"run-view-{comparison.id}"].truth
     assert page.query_params["comparison"] == comparison.id
 

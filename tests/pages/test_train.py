@@ -243,7 +243,7 @@ def test_looking_back_does_not_touch_the_run(open_page: Any, finished: Run) -> N
     before = (finished.folder.path / "state.json").read_bytes()
     page.session_state[f"run-view-{finished.id}"].look(3, False, 1)
     page.run()
-    assert "in view: epoch 3" in said(page)
+    assert "in view: after 3 passes" in said(page)
     shown, row = figures(page), finished.snapshot().rows[2]
     assert shown["Epoch"] == "3"
     assert shown["Identified"] == f"{100 * row['transductive_accuracy']:.1f} %"

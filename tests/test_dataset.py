@@ -25,18 +25,6 @@ class TestNormalForm:
         assert made(candidates=None, class_names=["x", "y", "z", "w"]).class_names == ("x", "y", "z", "w")
         assert made(candidates=None, y=None).n_classes == 0
 
-    def test_odd_arrays_are_taken(self) -> None:
-        frozen = X.copy()
-        frozen.flags.writeable = False
-        for odd in (frozen, np.asfortranarray(X), X[::-1][::-1], np.repeat(X, 2, axis=1)[:, ::2], X.astype(">f8")):
-            assert np.array_equal(made(X=odd).X, X)
-
-    def test_no_examples_at_all(self) -> None:
-        empty = made().take([])
-        assert (len(empty), len(empty.sets()), empty.X.shape) == (0, 0, (0, 3))
-        assert empty.fingerprint != made().fingerprint
-        assert empty.truth_outside().tolist() == []
-
 
 @pytest.mark.parametrize(
     ("changes", "message"),
@@ -73,13 +61,6 @@ def test_bad_data_is_refused_and_named(changes: dict[str, Any], message: str) ->
     assert message in str(caught.value)
 
 
-def test_without_truth_all_else_is_the_same() -> None:
-    data = made(ids=np.array(list("wxyz")))
-    untold = data.without_truth
-    assert untold.y is None and untold is data.without_truth and untold.without_truth is untold
-    assert untold.X is data.X and untold.candidates is data.candidates and untold.row_ids.tolist() == list("wxyz")
-
-
 class TestTake:
     def test_everything_follows(self) -> None:
         pictures = np.arange(16, dtype=np.uint8).reshape(4, 2, 2)
@@ -92,10 +73,6 @@ class TestTake:
         assert some.is_test is not None and some.is_test.tolist() == [False, True]
         assert some.images is not None and some.images[0].tolist() == [[12, 13], [14, 15]]
         assert len(data.take(np.array([True, False, False, True]))) == len(data.take(slice(2))) == 2
-
-    def test_an_example_cannot_be_taken_twice(self) -> None:
-        with pytest.raises(UserError, match="same id"):
-            made().take([0, 0])
 
 
 class TestFingerprint:
@@ -123,14 +100,6 @@ class TestFingerprint:
 
 
 class TestPictures:
-    def test_given_ones_are_shown_as_they_are(self) -> None:
-        pictures = np.arange(16, dtype=np.uint8).reshape(4, 2, 2)
-        shown = made(images=pictures).picture(1)
-        assert shown is not None and shown.tolist() == pictures[1].tolist()
-
-    def test_tables_have_none(self) -> None:
-        assert made().picture(0) is None
-
     @pytest.mark.parametrize(("channels", "shape"), [(1, (2, 5)), (3, (2, 5, 3))])
     def test_image_features_are_stretched_to_bytes(self, channels: int, shape: tuple[int, ...]) -> None:
         images = np.linspace(-1, 3, 4 * channels * 10).reshape(4, channels, 2, 5)
@@ -139,7 +108,3 @@ class TestPictures:
         assert first is not None and last is not None
         assert first.dtype == np.uint8 and first.shape == shape
         assert (first.min(), last.max()) == (0, 255)
-
-    def test_an_image_of_one_colour_is_no_division_by_0(self) -> None:
-        shown = made(X=np.zeros((4, 1, 2, 2))).picture(0)
-        assert shown is not None and shown.tolist() == [[0, 0], [0, 0]]

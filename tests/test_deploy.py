@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import configparser
 import re
-import shutil
-import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 from pll.runs.settings import SETTINGS
@@ -45,21 +41,3 @@ def test_the_image_gets_every_file_that_the_package_is_made_of() -> None:
     needed = {"requirements.txt", "pyproject.toml", project["project"]["readme"], *project["project"]["license-files"]}
     needed |= {name.strip("/") for name in project["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]}
     assert needed <= copied and all((ROOT / name).exists() for name in copied)
-
-
-def test_the_unit_says_what_systemd_knows() -> None:
-    unit = configparser.ConfigParser(strict=False, interpolation=None)
-    unit.optionxform = str  # type: ignore[assignment,method-assign]
-    unit.read_string(UNIT)
-    assert {"StateDirectory", "TimeoutStopSec", "LimitNOFILE", "NoNewPrivileges"} <= set(unit["Service"])
-    if shutil.which("systemd-analyze") is None:
-        pytest.skip("systemd-analyze is not on this machine")
-    done = subprocess.run(
-        ["systemd-analyze", "verify", "--man=no", str(DEPLOY / "candid.service")],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    told = [line for line in done.stderr.splitlines() if "candid.service" in line and "is not executable" not in line]
-    assert not told

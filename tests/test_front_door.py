@@ -29,19 +29,6 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     assert [name for name in loaded if name.startswith("pll.")] == []
 
 
-def test_candidate_sets_need_no_torch() -> None:
-    assert (
-        fresh("import sys; from pll import CandidateSets, flip_pair; print('torch' in sys.modules)").strip() == "False"
-    )
-
-
-def test_every_public_name_is_there_and_listed() -> None:
-    for name in pll.__all__:
-        assert getattr(pll, name) is not None
-    assert set(pll.__all__) <= set(dir(pll))
-    assert pll.PRODEN is METHODS["proden"] and pll.METHODS is METHODS
-
-
 def test_every_method_of_the_registry_is_public_by_its_class_name() -> None:
     for method in METHODS.values():
         if method.__module__.startswith("pll."):
@@ -68,11 +55,3 @@ def test_type_checkers_see_the_same_names() -> None:
 def test_a_misspelt_name_gets_a_suggestion(name: str, suggestion: str) -> None:
     with pytest.raises(AttributeError, match=f"{name}.*{suggestion}"):
         getattr(pll, name)
-
-
-def test_a_name_like_no_other_gets_none() -> None:
-    name = "xyzzy"
-    with pytest.raises(AttributeError) as caught:
-        getattr(pll, name)
-    assert "mean" not in str(caught.value)
-    assert not hasattr(pll, name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -11,14 +10,9 @@ import numpy as np
 import pytest
 
 from pll.errors import UserError
-from pll.io import check_finite, feature_array, remove_parts, save_array, write_atomically, write_json, write_text
+from pll.io import check_finite, feature_array, remove_parts, write_atomically, write_text
 
 X = np.arange(12, dtype=np.float32).reshape(4, 3)
-
-
-def test_features_are_contiguous_float32() -> None:
-    array = feature_array(X[::-1].astype(np.float64).T)
-    assert array.dtype == np.float32 and array.flags.c_contiguous
 
 
 def test_missing_features_pass_where_they_are_allowed_infinite_ones_never() -> None:
@@ -63,14 +57,6 @@ def test_a_writer_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_the_temporary_file_lies_beside_the_target_with_its_suffix(tmp_path: Path) -> None:
-    seen: list[Path] = []
-    write_atomically(tmp_path / "a.npz", lambda path: (seen.append(path), path.write_bytes(b"x")))
-    assert seen[0].parent == tmp_path
-    assert seen[0].suffix == ".npz"
-    assert not seen[0].exists()
-
-
 def test_a_durable_file_is_on_the_disk_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file, synced = tmp_path / "a", []
     monkeypatch.setattr(os, "fsync", lambda handle: synced.append(file.exists()))
@@ -79,13 +65,6 @@ def test_a_durable_file_is_on_the_disk_before_it_has_its_name(tmp_path: Path, mo
     write_atomically(tmp_path / "a", lambda path: path.write_bytes(b"y"), durable=True)
     assert synced == [True]  # the old one was still there
     assert file.read_bytes() == b"y"
-
-
-def test_a_link_keeps_naming_the_file_that_is_written(tmp_path: Path) -> None:
-    link = tmp_path / "link.txt"
-    link.symlink_to(tmp_path / "elsewhere" / "a.txt")
-    write_text(link, "written")
-    assert link.is_symlink() and (tmp_path / "elsewhere" / "a.txt").read_text() == "written"
 
 
 def test_a_device_is_written_to_and_stays_one(tmp_path: Path) -> None:
@@ -115,21 +94,3 @@ def test_what_a_dead_process_left_is_removed_and_nothing_else(tmp_path: Path) ->
         "frames/b.npy",
         "part-c",
     ]
-
-
-def test_arrays_hold_no_pickles(tmp_path: Path) -> None:
-    save_array(tmp_path / "a.npy", np.arange(3))
-    assert np.load(tmp_path / "a.npy", allow_pickle=False).tolist() == [0, 1, 2]
-    with pytest.raises(ValueError, match=r"[Oo]bject"):
-        save_array(tmp_path / "b.npy", np.array([{}], dtype=object))
-    assert not (tmp_path / "b.npy").exists()
-
-
-def test_json_is_readable_by_people_and_by_every_reader(tmp_path: Path) -> None:
-    write_json(tmp_path / "a.json", {"name": "Bär", "x": 0.1})
-    text = (tmp_path / "a.json").read_text(encoding="utf-8")
-    assert "Bär" in text
-    assert json.loads(text) == {"name": "Bär", "x": 0.1}
-    with pytest.raises(ValueError, match="JSON"):
-        write_json(tmp_path / "a.json", float("nan"))  # NaN is not JSON
-    assert json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))["x"] == 0.1

@@ -3,19 +3,12 @@
 import re
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[1]
 PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==([^\s;\\]+)", re.MULTILINE)
 
 
 def _pins(text: str) -> dict[str, str]:
     return {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in PIN.findall(text)}
-
-
-@pytest.mark.parametrize("line", ["psycopg[binary]==3.3.9   # why", "psycopg==3.3.9 \\", "Psycopg==3.3.9"])
-def test_a_pin_is_read_with_extras_comments_and_continuations(line: str) -> None:
-    assert _pins(line) == {"psycopg": "3.3.9"}
 
 
 def test_every_line_of_the_requirements_is_a_pin() -> None:

@@ -31,13 +31,6 @@ def test_the_error_is_a_mean_of_gaps(pairs, bins):
     assert result.error >= abs(confidence.mean() - right.mean()) - 1e-9
 
 
-def test_the_bounds_belong_to_the_outer_bins_and_nothing_is_nothing():
-    result = reliability(np.array([0.0, 1.0]), np.array([False, True]), bins=4)
-    assert result.counts.tolist() == [1, 0, 0, 1]
-    assert result.error == 0
-    assert np.isnan(reliability(np.empty(0), np.empty(0, dtype=bool)).error)
-
-
 def test_the_error_by_chance_is_what_calibrated_confidence_shows_on_average():
     rng = np.random.default_rng(0)
     confidence = np.repeat([0.15, 0.55, 0.75, 0.95, 1.0], [3, 7, 20, 30, 4])

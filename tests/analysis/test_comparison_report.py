@@ -54,32 +54,12 @@ def test_the_best_without_the_truth_is_the_headline() -> None:
     assert [line.title for line in found.lines] == ["oracle", "naive"]  # the best first
 
 
-def test_what_is_short_leaves_the_reasons_out_and_nothing_else() -> None:
-    naive = lane("naive", 100, rule="all weigh the same")
-    found = judged(naive, lane("proden", 20), lane("oracle", 2, given_truth=True), lane("twin", 21))
-    for line in found.lines:
-        assert line.text.startswith(line.short.removesuffix(".")) and line.text != line.short
-        assert "proden" in line.short and line.short.count(". ") == 0
-    twin = {line.title: line.short for line in found.lines}["twin"]
-    assert "94.8 %" in twin and "tie" in twin and "proden" in twin
-
-
 def test_a_tie_is_called_a_tie() -> None:
     found = judged(lane("a", range(20)), lane("b", range(10, 32)))
     assert "b cannot be told apart from it" in found.headline
     assert "a tie with a" in said(found)["b"]
     assert "points" not in said(found)["b"]
     assert "On 22 examples" in said(found)["b"]
-
-
-def test_the_same_accuracy_on_the_same_examples_is_a_tie() -> None:
-    found = judged(lane("a", 20), lane("b", 20))
-    assert "On 0 examples" in said(found)["b"]
-
-
-def test_few_examples_that_differ_all_one_way_are_no_tie() -> None:
-    found = judged(lane("a", 20), lane("b", 30))  # ten examples, all in favour of a: p = 2 / 1024
-    assert "2.5 points less than a" in said(found)["b"]
 
 
 def test_only_known_truth_counts() -> None:
@@ -89,28 +69,7 @@ def test_only_known_truth_counts() -> None:
     assert "93.3 %" in found.headline and "of 300 labels" in found.headline
 
 
-def test_before_training_there_is_nothing_to_say() -> None:
-    found = judged(lane("a", 20, epoch=0), lane("b", 30, epoch=0))
-    assert "Nothing has been learnt yet" in found.headline and not found.lines
-
-
-def test_unseen_examples_are_told_with_their_number() -> None:
-    found = judged(lane("a", 20, test=(45, 50)), lane("b", 200))
-    assert said(found)["a"].startswith("90.0 % (78.6 to 95.7) of 50 unseen")
-
-
-def test_uncertainty_and_its_limits_are_stated() -> None:
-    (note,) = judged(lane("a", 20), lane("b", 200)).notes
-    assert "95 % intervals over these 400 examples" in note and "One seed" in note
-
-
 # ---- reasons ---------------------------------------------------------------------------------------------------------
-
-
-def test_flat_weights_are_named_only_where_they_are_flat() -> None:
-    best = lane("best", 20, 0.9)
-    assert "stay flat, mean confidence 30.0 % against 90.0 %" in said(judged(best, lane("b", 100, 0.3)))["b"]
-    assert "flat" not in said(judged(best, lane("b", 100, 0.85)))["b"]
 
 
 def test_early_mistakes_that_stay() -> None:
@@ -130,16 +89,6 @@ def test_sure_and_wrong() -> None:
     assert "surer" in softer and "mean confidence 70.0 %" in softer
 
 
-def test_the_rule_of_a_method_is_said_where_it_is_worse() -> None:
-    text = said(judged(lane("best", 20), lane("b", 100, rule="it puts all weight on one")))["b"]
-    assert ": it puts all weight on one" in text
-
-
-def test_no_reason_is_made_up() -> None:
-    text = said(judged(lane("best", 20, 0.8), lane("b", 60, 0.8)))["b"]
-    assert text.endswith(").")  # the difference and its interval, nothing else
-
-
 # ---- without truth ---------------------------------------------------------------------------------------------------
 
 
@@ -154,10 +103,6 @@ def test_without_truth_nobody_is_called_right(y: Any) -> None:
     text = " ".join([found.headline, *lines.values()])
     assert "correct" not in text and "right" not in text
     assert "at random among the candidates would agree on 50.0 %" in found.notes[0]
-
-
-def test_one_lane_without_truth_is_nothing_to_compare() -> None:
-    assert "nothing can be compared" in verdict([lane("a", 0)], None, sizes=SIZES).headline
 
 
 def test_runs_of_different_data_are_not_compared() -> None:

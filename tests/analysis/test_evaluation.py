@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.stats
 from hypothesis import assume, given
@@ -22,31 +20,6 @@ RNG = np.random.default_rng(0)
 Y = RNG.permutation(np.arange(60) % 3)
 DATA = PartialLabelDataset((RNG.normal(size=(60, 4)) + 2 * np.eye(4)[Y]).astype(np.float32), y=Y, name="blobs")
 FLIP = Flip("binomial", 0.3)
-
-
-def frame(**values: list[float | None]) -> pd.DataFrame:
-    """Results of methods on the same parts."""
-    return ev.results_frame(
-        ev.Result("d", name, "linear", 0, fold, value, value, 1.0)
-        for name, of_method in values.items()
-        for fold, value in enumerate(of_method)
-    )
-
-
-# ---- figures ---------------------------------------------------------------------------------------------------------
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
-def test_the_mean_is_over_what_is_known(values: list[float]) -> None:
-    mean = ev._mean([{"test_accuracy": value} for value in values], "test_accuracy")
-    assert mean == pytest.approx(np.mean(values))
-    assert ev._mean([{"test_accuracy": None}], "test_accuracy") is None
-    assert ev._mean([], "test_accuracy") is None
-
-
-def test_results_csv_has_its_columns() -> None:
-    columns = "dataset,method,model,seed,fold,test_accuracy,transductive_accuracy,seconds,flip,q,recipe,settings"
-    assert ",".join(frame(a=[0.5])) == ",".join(ev.results_frame([])) == columns
 
 
 # ---- the t-test ------------------------------------------------------------------------------------------------------
@@ -88,12 +61,6 @@ def test_results_are_read_back(tmp_path: Path) -> None:
     results = [result, replace(result, test_accuracy=None, q=None, flip="", settings="")]
     ev.results_frame(results).to_csv(tmp_path / "results.csv", index=False)
     assert ev.read_results(tmp_path / "results.csv") == results
-
-
-def test_what_a_recipe_chose_is_no_part_of_the_key() -> None:
-    result = ev.Result("d", "proden", "linear", 0, 1, 0.5, None, 1.5, settings='{"folds": 3}')
-    chosen = replace(result, settings=json.dumps({"folds": 3, ev.CHOSEN: {"lr": 0.1}}))
-    assert ev.key_of(chosen) == ev.key_of(result)
 
 
 @pytest.mark.parametrize(

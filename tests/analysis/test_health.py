@@ -14,7 +14,6 @@ from pll.analysis.health import (
     health_of,
 )
 from pll.candidates import CandidateSets
-from pll.methods import METHODS
 from pll.methods.base import Task
 from pll.weights import Sharpness, sharpness
 from tests.analysis.clouds import C, clouds, fitted
@@ -83,24 +82,6 @@ def test_what_the_last_epochs_tell(changed: list[int], losses: list[float], expe
     assert names_of(found) == expected
 
 
-def test_one_class_that_swallows_the_others() -> None:
-    sets = CandidateSets.from_lists([[0, 1 + k % 3] for k in range(100)], 4)
-    assert names_of(health_of([], settled(np.zeros(100)), sets, GOOD)) == ["collapsed"]
-    assert health_of([], settled(1 + np.arange(100) % 3), sets, GOOD).is_healthy
-
-
-def test_no_training_setting_is_proposed_for_labels_from_votes_alone() -> None:
-    sets = CandidateSets.from_lists([[0, 1 + k % 3] for k in range(100)], 4)
-    found = health_of([], settled(np.zeros(100)), sets, None, votes_alone=True)
-    assert names_of(found) == ["collapsed"] and "learning rate" not in found.findings[0].remedy
-
-
-def test_weights_that_stay_as_they_began() -> None:
-    sets = CandidateSets.from_lists([[0, 1 + k % 3] for k in range(100)], 4)
-    found = health_of([], settled(1 + np.arange(100) % 3, confidence=0.505), sets, GOOD)
-    assert names_of(found) == ["flat"]
-
-
 def test_truth_counts_where_enough_of_it_is_known() -> None:
     sets = CandidateSets.from_lists([[0, 1]] * 100, 2)
     y = np.full(100, -1, dtype=np.int64)
@@ -109,9 +90,3 @@ def test_truth_counts_where_enough_of_it_is_known() -> None:
     y[:40] = 0
     found = against_truth(np.zeros(100, dtype=np.int64), y, sets)
     assert found == Evidence("truth", 40, 40, 0.5) and found.beats_chance
-
-
-def test_too_few_examples_are_no_evidence() -> None:
-    X, _, sets = clouds(FEWEST - 1)
-    assert against_sets(METHODS["proden"](), Task(X, sets)) is None
-    assert health_of([], settled(sets.indices[sets.indptr[:-1]]), sets, None).verdict == "unchecked"

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pll.analysis import projection
 from pll.analysis.projection import TOP, inside, project
-from pll.errors import UserError
 
 
 def features(n: int = 500, d: int = 6) -> np.ndarray:
@@ -31,15 +27,6 @@ def test_the_axes_are_the_first_two_principal_components() -> None:
     assert places.min() == 0 and places.max() == TOP
 
 
-def test_parts_and_files_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    X = features()
-    whole = project(X)
-    np.save(tmp_path / "X.npy", X)
-    monkeypatch.setattr(projection, "ROWS_AT_ONCE", 37)
-    again = project(np.load(tmp_path / "X.npy", mmap_mode="r"))
-    np.testing.assert_allclose(again.astype(int), whole.astype(int), atol=1)  # float32 sums of other lengths
-
-
 @pytest.mark.parametrize(
     "X",
     [
@@ -53,12 +40,6 @@ def test_parts_and_files_change_nothing(tmp_path: Path, monkeypatch: pytest.Monk
 )
 def test_every_kind_of_features_has_places(X: np.ndarray) -> None:
     assert project(X).shape == (len(X), 2)
-
-
-@pytest.mark.parametrize("shape", [(0, 3), (4, 0)])
-def test_without_features_there_is_no_map(shape: tuple[int, int]) -> None:
-    with pytest.raises(UserError, match="no features"):
-        project(np.zeros(shape, dtype=np.float32))
 
 
 def by_rays(point: np.ndarray, corners: list[tuple[int, int]]) -> bool:

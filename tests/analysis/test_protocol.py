@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pll.analysis.protocol import Parts, aligned, held_out, one_fold, prepare, with_candidates
+from pll.analysis.protocol import aligned, held_out, one_fold, prepare, with_candidates
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
@@ -43,12 +43,6 @@ def test_a_share_is_held_out_at_random_or_refused(n: int, share: float, seed: in
     np.testing.assert_array_equal(held, held_out(n, share, seed))
 
 
-@pytest.mark.parametrize("share", [0.0, 1.0, -0.2, 1.5, 20, float("nan")])
-def test_a_share_is_a_fraction(share: float) -> None:
-    with pytest.raises(UserError, match="between 0 and 1"):
-        held_out(100, share, 0)
-
-
 def test_seeds_make_other_parts_and_other_sets_but_always_the_same() -> None:
     parts = [prepare(labelled(), flip_with=BINOMIAL, holdout=0.25, seed=seed) for seed in (0, 0, 1)]
     assert numbers(parts[0].test) == numbers(parts[1].test) != numbers(parts[2].test)
@@ -66,14 +60,6 @@ def test_every_example_is_on_one_side_and_only_the_training_side_is_made_ambiguo
     assert parts.test is not None and parts.test.candidates is None
 
 
-def test_its_own_sets_are_used_where_none_are_to_be_made() -> None:
-    sets = CandidateSets.from_mask(np.ones((40, 4), dtype=bool))
-    parts = prepare(labelled(candidates=sets), holdout=0.25)
-    assert parts.train.sets().sizes.tolist() == [4] * 30
-    made = prepare(labelled(candidates=sets), flip_with=Flip("pair", 0.0), holdout=0.25)
-    assert made.train.sets().sizes.tolist() == [1] * 30
-
-
 # ---- a test part of its own ------------------------------------------------------------------------------------------
 
 
@@ -86,19 +72,6 @@ def test_a_marked_test_part_is_the_test_part_unless_another_is_wanted() -> None:
     assert numbers(own.test) == list(range(8))
     assert numbers(own.train) == list(range(30))  # what is marked is not learnt from all the same
     assert prepare(labelled(is_test=~marks & marks), flip_with=BINOMIAL).test is None
-
-
-def test_without_anything_to_test_on_there_is_no_test_part() -> None:
-    parts = prepare(labelled(), flip_with=BINOMIAL)
-    assert parts.test is None
-    assert len(parts.train) == 40
-    task = parts.task()
-    assert (task.X_test, task.y_test) == (None, None)
-
-
-def test_a_share_and_a_file_exclude_each_other() -> None:
-    with pytest.raises(UserError, match="not both"):
-        prepare(labelled(), flip_with=BINOMIAL, holdout=0.2, test=labelled(8))
 
 
 @pytest.mark.parametrize("marked", [False, True])
@@ -155,19 +128,6 @@ def test_every_example_is_tested_on_exactly_once(n: int, k: int, seed: int) -> N
     assert [part.train.sets() for part in again] == [part.train.sets() for part in parts]
 
 
-@pytest.mark.parametrize("k", [-1, 0, 1, 41])
-def test_a_number_of_folds_that_cannot_be_is_said(k: int) -> None:
-    with pytest.raises(UserError, match="use 2 to 40"):
-        one_fold(labelled(), k, 0, flip_with=BINOMIAL)
-
-
-def test_folds_need_truth_to_test_against() -> None:
-    sets = CandidateSets.from_mask(np.ones((6, 3), dtype=bool))
-    for y in (None, np.full(6, -1)):
-        with pytest.raises(UserError, match="no true labels to test against"):
-            one_fold(PartialLabelDataset(np.zeros((6, 1)), sets, y), 3, 0)
-
-
 # ---- what nothing can be learnt from ---------------------------------------------------------------------------------
 
 
@@ -188,14 +148,3 @@ def test_truth_outside_the_set_is_refused_only_where_it_has_to_be() -> None:
     assert len(prepare(data).train.truth_outside()) == 40
     with pytest.raises(UserError, match="not among its candidates"):
         prepare(data, strict=True)
-
-
-def test_a_method_is_given_all_that_is_known() -> None:
-    parts = prepare(labelled(), flip_with=BINOMIAL, holdout=0.25)
-    assert isinstance(parts, Parts)
-    task = parts.task()
-    assert task.candidates is parts.train.sets()
-    assert task.X[:, 0].astype(int).tolist() == numbers(parts.train)
-    assert task.y is not None and task.y_test is not None
-    np.testing.assert_array_equal(task.y, np.array(numbers(parts.train)) % 4)
-    np.testing.assert_array_equal(task.y_test, np.array(numbers(parts.test)) % 4)

@@ -13,10 +13,6 @@ from tests.dataset_helpers import X, made
 
 
 class TestWarnings:
-    def test_none_where_all_is_well(self) -> None:
-        sets = CandidateSets.from_lists([[0, 1], [1, 2], [0, 2], [2]], 3)
-        assert warnings_about(made(candidates=sets)) == []
-
     def test_truth_outside_is_counted(self) -> None:
         data = made(y=[2, 1, 2, 0])
         assert data.truth_outside().tolist() == [0, 3]
@@ -30,13 +26,6 @@ class TestWarnings:
         found = " ".join(warnings_about(made(candidates=certain, y=None)))
         assert "nothing is ambiguous" in found and "1 of 3 classes are never a candidate" in found
 
-    def test_large_numbers_are_easy_to_read(self) -> None:
-        sets = CandidateSets.from_lists([[0, 1]] * 2000, 2)
-        X = np.where(np.arange(2000) < 1500, np.nan, 1.0)[:, None]
-        found = warnings_about(PartialLabelDataset(X=X.astype(np.float32), candidates=sets, kind="table"))
-        assert found[0].startswith("2,000 of 2,000 examples have every class")
-        assert found[1].startswith("1,500 cells are missing")
-
     def test_missing_cells_of_a_table(self) -> None:
         data = made(X=np.where(X > 9, np.nan, X), kind="table", notes=("a note of the reader",))
         assert "2 cells are missing" in warnings_about(data)[-1]
@@ -44,11 +33,6 @@ class TestWarnings:
 
 
 class TestTrainable:
-    def test_good_data_passes(self) -> None:
-        check_trainable(made(), strict=True)
-        check_trainable(made(y=[2, 1, 2, 0]))
-        assert len(made().sets()) == 4
-
     @pytest.mark.parametrize(
         ("data", "strict", "message"),
         [

@@ -11,8 +11,7 @@ from torch import nn
 
 from pll.analysis.trace import slow_step
 from pll.candidates import CandidateSets
-from pll.errors import UserError
-from pll.methods.proden import _Seamless, _Sudden, _Supervised
+from pll.methods.proden import _Seamless, _Sudden
 from pll.synthesis import flip_binomial
 from pll.training.losses import get_loss
 from pll.training.trainer import Objective, Optimisation, Trainer, WeightedLoss
@@ -103,25 +102,3 @@ def test_the_numbers_fit_together():
     raised = np.exp(shown.logits - shown.logits.max())
     assert shown.label_weights == pytest.approx(raised / raised.sum(), abs=1e-6)  # Eq. (norm)
     assert shown.parameters == D * C + C
-
-
-def test_the_length_of_a_plain_gradient_step_is_lr_times_the_gradient():
-    shown = slow_step(trainer_after(0, momentum=0.0, weight_decay=0.0), SETS)
-    assert shown.move == pytest.approx(0.1 * shown.gradient_norm, rel=1e-5)
-
-
-def test_the_example_is_of_the_mini_batch():
-    trainer = trainer_after(1)
-    rows = slow_step(trainer, SETS).rows
-    assert len(rows) == 8
-    for row in rows:
-        assert slow_step(trainer, SETS, int(row)).example == row
-    elsewhere = next(i for i in range(N) if i not in rows)
-    fallback = slow_step(trainer, SETS, elsewhere)
-    assert fallback.example in rows and len(fallback.labels) == SETS.sizes[rows].max()
-
-
-def test_methods_without_weights_are_refused():
-    trainer = trainer_after(0, objective=lambda loss: _Supervised(loss, torch.from_numpy(Y)))
-    with pytest.raises(UserError, match="Slow mode shows methods that weigh the candidates"):
-        slow_step(trainer, SETS)

@@ -69,11 +69,6 @@ class TestWide:
         assert said.class_names == ("0", "2", "10")
         assert said.votes.toarray().tolist() == [[1, 1, 0], [0, 1, 0], [0, 1, 1]]
 
-    def test_several_labels_in_a_cell(self) -> None:
-        said = Annotations.from_wide({"ann": ["cat|dog", "cat"], "bob": ["", '["a|b"]']}, split=split_cell)
-        assert said.class_names == ("a|b", "cat", "dog")
-        assert said.n_answers == 3 and said.answer_sizes.tolist() == [2, 1, 1]
-
     @pytest.mark.parametrize(
         ("table", "settings", "message"),
         [
@@ -106,11 +101,6 @@ class TestLong:
     def test_several_lines_of_one_annotator_are_one_answer(self) -> None:
         said = Annotations.from_long([1, 1, 1], ["ann"] * 3, ["x", "y", "x"])
         assert said.n_answers == 1 and said.answer_sizes.tolist() == [2]
-
-    def test_examples_nobody_annotated_keep_their_place(self) -> None:
-        said = Annotations.from_long(["b"], ["ann"], ["x"], ids=["a", "b", "c"])
-        assert said.answers_per_row.tolist() == [0, 1, 0]
-        assert said.ids is not None and said.ids.tolist() == ["a", "b", "c"]
 
     @pytest.mark.parametrize(
         ("columns", "settings", "message"),
@@ -172,8 +162,3 @@ def test_bad_codes_are_refused(arguments: tuple, message: str) -> None:
     with pytest.raises(UserError) as caught:
         Annotations(*arguments)
     assert message in str(caught.value)
-
-
-def test_ids_must_fit() -> None:
-    with pytest.raises(UserError, match="There are 2 rows but 1 ids"):
-        Annotations([0], [0], [0], 2, ("a",), ("p",), np.array(["x"]))

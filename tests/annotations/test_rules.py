@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pll.annotations import RULES, Annotations, Rule, by_reliability, min_votes, resolve, rule_table, union
+from pll.annotations import RULES, Annotations, Rule, by_reliability, min_votes, rule_table, union
 from pll.annotations.voters import fit_voters
 from pll.errors import UserError
 from tests.annotations.test_data import made, triples
@@ -42,10 +42,6 @@ def test_what_was_left_out_and_stood_in_is_said() -> None:
     assert found.unannotated == 1 and [row.tolist() for row in found.filled()] == [[0, 1], [0, 1], [1]]
     assert "In 2 examples no label meets the rule" in found.notes()[0]
     assert union(made([(0, 0, 0)], 1, 1, 2)).notes() == ()
-
-
-def test_class_names_go_along() -> None:
-    assert union(Annotations.from_wide({"p": ["x", "y"]})).candidates.class_names == ("x", "y")
 
 
 class TestRule:
@@ -128,20 +124,6 @@ class TestReliability:
         # Neither for nor against what they said:
         np.testing.assert_allclose(found.product[said.rows[alone], said.labels[alone]], 0.5)
 
-    @given(triples())
-    def test_sets_whatever_is_said(self, case: Case) -> None:
-        said = made(*case)
-        if said.n_classes < 2 or not (said.answers_per_row >= 2).any():
-            with pytest.raises(UserError, match=r"There is one class|Nobody voted|No row has the answers of two"):
-                resolve(said, Rule("reliability"))
-            return
-        sets = resolve(said, Rule("reliability"))
-        assert (sets.candidates.sizes >= 1).all()
-
-    def test_anonymous_votes_have_none(self) -> None:
-        with pytest.raises(UserError, match="who gave which is not known"):
-            by_reliability(Annotations.from_counts([[2, 1]]))
-
 
 class TestTable:
     def test_counts_rows_by_size(self) -> None:
@@ -158,21 +140,6 @@ class TestTable:
 
     def test_anonymous_votes_have_no_row_for_reliability(self) -> None:
         assert rule_table(Annotations.from_counts([[2, 1]]))["rule"].tolist() == ["union", "votes:2"]
-
-    def test_only_the_rules_asked_for(self) -> None:
-        table = rule_table(made([(0, 0, 0)], 1, 1, 2), [Rule("votes", 3)])
-        assert table["rule"].tolist() == ["votes:3"] and table["fallback"].tolist() == [1]
-
-
-def test_real_votes_by_at_least_two(shared_data: Path) -> None:
-    with np.load(shared_data / "cifar10" / "human_labels.npz") as votes:
-        said = Annotations.from_counts(votes["cifar10h_counts"])
-    with np.load(shared_data / "cifar10" / "labels.npz") as labels:
-        y = labels["test"]
-    made = min_votes(said, 2)
-    assert len(made.rows) == 10_000 and len(made.fallback) == 0
-    assert round(float(made.candidates.sizes.mean()), 2) == 1.35
-    assert round(float(made.candidates.contains(y).mean()), 4) == 0.9996
 
 
 def test_real_annotators_union_misses_some_truth(shared_data: Path) -> None:

@@ -67,13 +67,6 @@ def test_matrices_are_the_computation_by_hand() -> None:
     assert found.posterior == pytest.approx(by_hand(votes, 3, 2.0), abs=1e-6)
 
 
-def test_the_average_is_that_of_the_three() -> None:
-    votes, _ = drawn(200, 3, (0.9, 0.6, 0.7))
-    said = Annotations.from_votes(votes, "abc")
-    parts = [fit_voters(said, kind=kind).product for kind in ("majority", "one-coin", "confusion")]
-    assert fit_voters(said).product == pytest.approx(np.mean(parts, axis=0), abs=1e-6)
-
-
 def test_it_beats_the_majority_and_knows_whom_to_trust() -> None:
     votes, y = drawn()
     found = fit_voters(Annotations.from_votes(votes))
@@ -137,20 +130,6 @@ def test_voters_of_one_family_are_found_and_independent_ones_are_not() -> None:
     assert pairs[0].observed > pairs[0].expected + 0.2
 
 
-def test_levels_of_confidence_get_matrices_of_their_own() -> None:
-    rng = np.random.default_rng(4)
-    y = rng.integers(0, 3, 900)
-    sure = rng.random(900)
-    first = np.where(rng.random(900) < sure, y, rng.integers(0, 3, 900))
-    others = [np.where(rng.random(900) < 0.6, y, rng.integers(0, 3, 900)) for _ in range(3)]
-    votes = np.stack([first, *others], axis=1)
-    scores = np.full(votes.shape, np.nan)
-    scores[:, 0] = sure
-    plain = fit_voters(Annotations.from_votes(votes)).posterior.argmax(1)
-    scored = fit_voters(Annotations.from_votes(votes, scores=scores)).posterior.argmax(1)
-    assert (scored == y).mean() > (plain == y).mean() + 0.02
-
-
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(1, 4), st.integers(0, 3))
 def test_posteriors_are_distributions_whatever_is_missing(seed: int, c: int, m: int, kind: int) -> None:
     rng = np.random.default_rng(seed)
@@ -170,17 +149,6 @@ def test_posteriors_are_distributions_whatever_is_missing(seed: int, c: int, m: 
 def test_bad_votes_are_named(votes: list, words: str) -> None:
     with pytest.raises(UserError, match=words):
         Annotations.from_votes(votes, ("a", "b"))
-
-
-def test_what_cannot_be_fitted_is_refused() -> None:
-    with pytest.raises(UserError, match="counts of votes"):
-        fit_voters(Annotations.from_counts([[1, 2]]))
-    with pytest.raises(UserError, match="Nobody voted"):
-        fit_voters(Annotations.from_votes([[-1, -1]], ("a", "b")))
-    with pytest.raises(UserError, match="one class"):
-        fit_voters(Annotations.from_votes([[0, 0]], ("a",)))
-    with pytest.raises(UserError, match="voter model"):
-        fit_voters(Annotations.from_votes([[0, 1]]), kind="two-coin")
 
 
 def test_labelling_functions_do_not_run_away() -> None:

@@ -102,14 +102,3 @@ def test_lanes_are_moved_as_one_looked_back_at_and_found_again(begun: Callable[.
     page.get_by_role("link", name="Open").nth(2).click()
     page.wait_for_url("**/train?run=*")
     page.get_by_text("Stopped after 6 of 100.").wait_for()
-
-
-def test_all_lanes_fit_on_a_phone(app: str, new_page: Any) -> None:
-    page = new_page(viewport={"width": 390, "height": 844})
-    page.goto(f"{app}/compare")
-    page.get_by_role("button", name="Start", exact=True).click()
-    page.locator(".plot canvas").nth(4).wait_for()
-    width = page.evaluate("document.documentElement.scrollWidth")
-    assert width <= 390  # nothing sticks out
-    boxes = [page.locator(".plot").nth(k).bounding_box() for k in range(5)]
-    assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes)

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -89,43 +88,6 @@ def test_two_tabs_do_not_see_each_others_settings(app: str, new_page: NewPage) -
     second.get_by_text("Nothing to train on yet").wait_for()
     assert "run=" in first.url
     assert "run=" not in second.url
-
-
-@pytest.mark.slow
-def test_a_bad_file_is_explained(app: str, new_page: NewPage) -> None:
-    page = new_page()
-    page.goto(f"{app}/data")
-    for name, content, words in (
-        ("empty.csv", b"", "empty"),
-        ("set.csv", b"id,candidates,a\n1,cat|dog,0.5\n2,,0.25\n", "3"),
-        ("number.csv", b"id,candidates,a\n1,cat|dog,0.5\n2,cat,inf\n", "'a'"),
-    ):
-        page.locator("input[type=file]").set_input_files({"name": name, "mimeType": "text/csv", "buffer": content})
-        alert = page.get_by_test_id("stAlert").filter(has_text=name)
-        alert.wait_for()
-        assert words in alert.inner_text()
-        assert page.get_by_test_id("stException").count() == 0
-
-
-@pytest.mark.slow
-def test_a_file_of_ones_own_is_trained_on(app: str, new_page: NewPage) -> None:
-    rng = np.random.default_rng(0)
-    truth = rng.integers(0, 3, 60)
-    names = ["cat", "dog", "fox"]
-    X = rng.normal(size=(60, 2)) + np.array([[0, 4], [4, 0], [-4, -4]])[truth]
-    rows = [
-        f"r{i},{names[t]}|{names[(t + 1 + i % 2) % 3]},{x[0]},{x[1]}"
-        for i, (t, x) in enumerate(zip(truth, X, strict=True))
-    ]
-    content = "id,candidates,length,width\n" + "\n".join(rows)
-    page = new_page()
-    page.goto(f"{app}/data")
-    page.locator("input[type=file]").set_input_files(
-        {"name": "animals.csv", "mimeType": "text/csv", "buffer": content.encode()}
-    )
-    page.get_by_role("button", name="Get labels").click()
-    page.get_by_text("worth a look").wait_for(timeout=180_000)  # the recipe auto searches first
-    assert page.get_by_text("animals.csv").first.is_visible()
 
 
 @pytest.mark.slow

@@ -128,10 +128,3 @@ def test_it_fits_a_telephone(lesson: Callable[..., Any]) -> None:
     page = lesson(viewport={"width": 390, "height": 844}, color_scheme="dark")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert canvas(page).bounding_box()["width"] > 300
-
-
-def test_what_draws_charts_is_loaded_while_the_first_idea_is_read(app: str, new_page: Any) -> None:
-    page = new_page()
-    page.goto(f"{app}/learn?idea=partial")
-    page.wait_for_function("performance.getEntriesByType('resource').some((one) => one.name.includes('PlotlyChart'))")
-    assert page.locator(".js-plotly-plot").count() == 0

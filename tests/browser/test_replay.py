@@ -75,23 +75,6 @@ def test_it_shows_the_run_and_is_scrubbed_without_a_network(page: Any, made: tup
     assert page.locator("#numbers tr").count() == EPOCHS + 2
 
 
-def test_it_plays_and_listens_to_the_keyboard(page: Any) -> None:
-    page.keyboard.press("Space")  # from the end: from the beginning
-    page.get_by_role("button", name="Pause").wait_for()
-    page.locator("#figures").get_by_text(str(EPOCHS), exact=True).wait_for()
-    page.get_by_role("button", name="Play").wait_for()  # it stopped by itself
-    page.keyboard.press("ArrowLeft")
-    assert epoch(page) == str(EPOCHS - 1)
-    page.locator("#epoch").focus()
-    page.keyboard.press("Home")
-    assert epoch(page) == "0"
-    assert page.locator("#star .when").inner_text() == "Before training"
-    page.keyboard.press("ArrowRight")
-    assert epoch(page) == "1"
-    page.locator("#lines svg").click(position={"x": 250, "y": 60})
-    assert 0 < int(epoch(page)) < EPOCHS
-
-
 def test_an_example_is_chosen_and_its_story_told(page: Any) -> None:
     before = page.locator("#name").inner_text()
     star = page.locator("#star canvas")

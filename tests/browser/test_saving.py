@@ -56,21 +56,6 @@ def test_a_star_plot_and_a_heatmap_are_saved_as_both(page: Any) -> None:
     assert "no candidate" in words(heatmap)
 
 
-def test_the_menu_of_a_picture_is_reached_and_left_by_keys(page: Any) -> None:
-    button = page.get_by_title("Save this picture").first
-    button.focus()
-    page.keyboard.press("Enter")
-    assert button.get_attribute("aria-expanded") == "true"
-    assert (
-        page.evaluate(
-            "document.activeElement.shadowRoot?.activeElement.textContent ?? document.activeElement.textContent"
-        )
-        == "PNG"
-    )
-    page.keyboard.press("Escape")
-    assert button.get_attribute("aria-expanded") == "false"
-
-
 def test_a_chart_is_saved_as_both_with_its_numbers(page: Any) -> None:
     page.get_by_text("For experts").click()
     page.get_by_role("radio", name="Accuracy").click()

@@ -99,13 +99,6 @@ def test_a_batch_that_was_changed_is_never_unpickled(
         load("cifar10", download=False)
 
 
-def test_another_archive_is_not_unpacked(cache: Path, batches: dict[str, bytes]) -> None:
-    in_archive(cache, batches)
-    with pytest.raises(UserError, match=r"cifar-10-python\.tar\.gz is not the published file: its MD5 is"):
-        load("cifar10", download=False)
-    assert not (cache / "cifar10" / "cifar-10-batches-py").exists()
-
-
 # ---- sprites -----------------------------------------------------------------------------------------------------
 
 
@@ -118,13 +111,6 @@ def test_tiles_are_read_row_after_row(tmp_path: Path) -> None:
         UserError, match=r"sheet\.webp is not the published file: it is 96 × 64 pixels; 7 tiles of 32 × 32 are expected"
     ):
         cifar.read_sprite(tmp_path / "sheet.webp", 7)
-
-
-@pytest.mark.parametrize("content", [b"", b"no picture", b"RIFF\x24\x00\x00\x00WEBPVP8L"])
-def test_a_damaged_picture(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "sheet.webp").write_bytes(content)
-    with pytest.raises(UserError, match=r"sheet\.webp is damaged"):
-        cifar.read_sprite(tmp_path / "sheet.webp", 1)
 
 
 def test_labels_that_are_pickles_are_refused(tmp_path: Path) -> None:
@@ -146,11 +132,6 @@ def test_a_label_with_two_votes_is_a_candidate() -> None:
     counts[0, [0, 3, 9]] = 40, 2, 1
     counts[1, 4] = 50
     assert cifar.sets_from_counts(counts) == CandidateSets.from_lists([[0, 3], [4]], 10, cifar.CLASS_NAMES)
-
-
-def test_the_union_of_annotators() -> None:
-    votes = np.array([[6, 4, 6], [9, 9, 9]], dtype=np.uint8)
-    assert cifar.sets_from_annotators(votes) == CandidateSets.from_lists([[4, 6], [9]], 10, cifar.CLASS_NAMES)
 
 
 def published_votes(path: Path, votes: np.ndarray, *, old: bool) -> None:
@@ -187,35 +168,6 @@ def test_a_torch_file_with_anything_else_in_it_is_refused(tmp_path: Path) -> Non
         with pytest.raises(UserError, match="cannot be read as arrays"):
             cifar._annotators({path.name: path})
     assert not (tmp_path / "went off").exists()
-
-
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        ([1, 2], "holds no dictionary of labels"),
-        ({"random_label1": np.zeros(3, dtype=np.int64)}, "lacks the labels random_label1, random_label2"),
-        ({f"random_label{i}": np.zeros(3, dtype=np.int64) for i in (1, 2, 3)}, r"of shape \(3, 3\)"),
-        ({f"random_label{i}": np.full(50_000, 10) for i in (1, 2, 3)}, "from 0 to 9 are expected"),
-    ],
-)
-def test_other_votes_are_refused(tmp_path: Path, content: object, words: str) -> None:
-    path = tmp_path / "CIFAR-10_human.pt"
-    torch.save(content, path)
-    with pytest.raises(UserError, match=rf"CIFAR-10_human\.pt .*{words}"):
-        cifar._annotators({path.name: path})
-
-
-def test_counts_as_published(tmp_path: Path) -> None:
-    path = tmp_path / "cifar10h-counts.npy"
-    counts = RNG.integers(0, 50, (10_000, 10))
-    np.save(path, counts)
-    np.testing.assert_array_equal(cifar._counts({path.name: path}), counts)
-    np.save(path, counts[:5])
-    with pytest.raises(UserError, match=r"shape \(10000, 10\) from 0 to 255 are expected"):
-        cifar._counts({path.name: path})
-    path.write_bytes(pickle.dumps(counts))
-    with pytest.raises(UserError, match=r"cifar10h-counts\.npy is damaged"):
-        cifar._counts({path.name: path})
 
 
 def test_votes_join_the_published_images(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,18 +1,16 @@
 from __future__ import annotations
 
-import gzip
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pll.catalog import available
 from pll.catalog.entry import Checksum, Need
-from pll.catalog.files import checksum_of, data_folder, have, locate, locate_archive, verify
+from pll.catalog.files import checksum_of, have, locate, verify
 from pll.errors import UserError
 
-from .helpers import entry_of, file_of
+from .helpers import file_of
 
 HELLO = b"hello\n"
 SUMS = {  # of HELLO, from md5sum, sha256sum and git hash-object
@@ -26,21 +24,6 @@ def put(path: Path, content: bytes = HELLO) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
     return path
-
-
-def test_the_cache_is_in_the_home_folder_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("PLL_DATA", raising=False)
-    monkeypatch.setenv("PLL_HOME", "~/candid")
-    assert data_folder() == Path.home() / "candid" / "data"
-    monkeypatch.delenv("PLL_HOME")
-    assert data_folder() == Path.home() / ".candid" / "data"
-    monkeypatch.setenv("PLL_DATA", "~/elsewhere")
-    assert data_folder() == Path.home() / "elsewhere"
-
-
-def test_what_is_nowhere_is_not_found(cache: Path) -> None:
-    assert locate(file_of()) is None
-    assert have(Need(((file_of(),),))) is None
 
 
 @pytest.mark.parametrize("place", ["toy/toy.data", "toy.data", "TOY/Toy.Data", "unpacked/toy.data", "toy/other.data"])
@@ -77,25 +60,10 @@ def test_a_name_that_several_datasets_use_counts_only_in_a_folder_of_its_own(
     assert locate(file) == tmp_path / "other" / "fashion" / "toy.data"
 
 
-def test_an_archive_put_by_hand_counts_as_available(cache: Path) -> None:
-    file = file_of(urls=("http://toy.example/a%20toy.zip",))
-    assert not available(entry_of(file)) and locate_archive(file) is None
-    path = put(cache / "toy" / "A Toy.zip")
-    assert available(entry_of(file)) and locate_archive(file) == path
-
-
 @pytest.mark.parametrize("kind", list(SUMS))
 def test_checksums_are_those_of_the_usual_tools(tmp_path: Path, kind: Any) -> None:
     path = put(tmp_path / "hello")
     assert checksum_of(path, Checksum(kind, "")) == SUMS[kind]
-
-
-def test_the_checksum_of_the_content_does_not_depend_on_its_compression(tmp_path: Path) -> None:
-    checksum = Checksum("sha256-unpacked", SUMS["sha256"])
-    for level in (1, 9):
-        path = put(tmp_path / f"hello{level}.gz", gzip.compress(HELLO, level))
-        verify(path, file_of(checksum=checksum))
-    verify(put(tmp_path / "hello"), file_of(checksum=checksum))
 
 
 def test_another_file_is_refused_with_both_checksums_and_the_remedy(tmp_path: Path) -> None:
@@ -106,22 +74,6 @@ def test_another_file_is_refused_with_both_checksums_and_the_remedy(tmp_path: Pa
     assert f"{path} is not the published file: its MD5 is " in message
     assert f"it should be {SUMS['md5']}" in message
     assert "Delete it and load again" in message and "http://toy.example" in message
-
-
-def test_a_file_that_was_replaced_is_read_again(tmp_path: Path) -> None:
-    file = file_of(checksum=Checksum("md5", SUMS["md5"]))
-    path = put(tmp_path / "toy.data", b"wrong\n")
-    with pytest.raises(UserError):
-        verify(path, file)
-    put(path)
-    os.utime(path, ns=(1, 1))
-    verify(path, file)
-
-
-def test_a_truncated_gz_is_damaged(tmp_path: Path) -> None:
-    path = put(tmp_path / "hello.gz", gzip.compress(HELLO * 1000)[:-20])
-    with pytest.raises(UserError, match=r"hello\.gz is damaged .* Delete it and load again"):
-        verify(path, file_of(checksum=Checksum("sha256-unpacked", SUMS["sha256"])))
 
 
 def test_the_first_complete_way_is_used(cache: Path) -> None:

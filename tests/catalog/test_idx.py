@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from pll.catalog import load
-from pll.catalog.idx import as_pixels, read_idx
+from pll.catalog.idx import read_idx
 from pll.errors import UserError
 
 
@@ -48,15 +48,6 @@ def test_anything_else_is_refused_by_name(tmp_path: Path, content: bytes, words:
     path.write_bytes(content)
     with pytest.raises(UserError, match=rf"labels\.gz is {words}"):
         read_idx(path)
-
-
-def test_pixels_are_between_0_and_1_with_channels_first() -> None:
-    grey = np.array([[[0, 51], [102, 255]]], dtype=np.uint8)
-    assert as_pixels(grey).tolist() == np.float32([[[[0, 0.2], [0.4, 1]]]]).tolist()
-    colour = np.arange(24, dtype=np.uint8).reshape(2, 2, 2, 3)
-    pixels = as_pixels(colour)
-    assert pixels.shape == (2, 3, 2, 2) and pixels.dtype == np.float32 and pixels.flags.c_contiguous
-    assert pixels[1, 2, 0, 1] == np.float32(colour[1, 0, 1, 2]) / np.float32(255)
 
 
 def test_mnists_files_are_not_taken_for_fashion_mnist(shared: Path, cache: Path) -> None:

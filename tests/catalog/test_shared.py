@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pll.catalog import load
-from tools.datasets_page import markdown
 
 
 def test_mnist(shared: Path, cache: Path) -> None:
@@ -31,16 +29,6 @@ def test_uci(shared: Path, name: str, shape: tuple[int, int], c: int) -> None:
     assert (data.X.shape, data.n_classes, data.kind, data.is_test) == (shape, c, "table", None)
     assert np.isnan(data.X).sum() == (8 if name == "dermatology" else 0)
     assert data.y is not None and len(np.unique(data.y)) == c
-
-
-def test_synthetic_control_classes_look_as_they_are_called(shared: Path) -> None:
-    data = load("synthetic-control", download=False)
-    assert data.y is not None
-    rise = data.X[:, 30:].mean(axis=1) - data.X[:, :30].mean(axis=1)
-    means = {name: rise[data.y == code].mean() for code, name in enumerate(data.class_names)}
-    assert min(means["increasing trend"], means["upward shift"]) > 5
-    assert max(means["decreasing trend"], means["downward shift"]) < -5
-    assert max(abs(means["normal"]), abs(means["cyclic"])) < 5
 
 
 @pytest.mark.parametrize(
@@ -71,18 +59,3 @@ def test_cifar10n_subset(shared: Path) -> None:
     data = load("cifar10n-subset", download=False)
     assert len(data) == 10_000 and data.sets().sizes.max() <= 3
     assert len(data.truth_outside()) / len(data) == pytest.approx(0.021, abs=0.002)
-
-
-def test_the_lines_about_sprites_make_the_same_data(
-    shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (code,) = re.findall(r"```python\n(import numpy.*?)```", markdown(), flags=re.DOTALL)
-    (tmp_path / "cifar10").symlink_to(shared / "cifar10")
-    monkeypatch.chdir(tmp_path)
-    exec(code, {})
-    ours = load("cifar10h", download=False)
-    with np.load("cifar10h.npz", allow_pickle=False) as made:
-        np.testing.assert_array_equal(made["X"], ours.X)
-        np.testing.assert_array_equal(made["candidates"], ours.sets().mask())
-        np.testing.assert_array_equal(made["y"], ours.y)
-        assert tuple(made["class_names"].tolist()) == ours.class_names

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import gc
 import hashlib
-import weakref
 from pathlib import Path
 
 import pytest
@@ -45,20 +43,6 @@ def test_what_is_neither_is_said(word: str, said: str, tmp_path: Path, monkeypat
         source_of(word)
 
 
-def test_it_reads_under_the_name_that_its_owner_knows(file: Path) -> None:
-    data = Source("annotations of May.npz", str(file)).load()
-    assert (len(data), data.name) == (120, "annotations of May.npz")
-    assert len(Source("digits").load()) == 1797
-
-
-def test_options_of_the_reader_are_kept(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("id,u,candidates\n1,0.5,a/b\n2,0.1,b\n")
-    source = Source("t.csv", str(tmp_path / "t.csv"), options={"separator": "/"})
-    kept = source.kept_in(tmp_path / "run")
-    assert kept.options == {"separator": "/"}
-    assert kept.load().sets().class_names == ("a", "b")
-
-
 def test_a_small_file_is_copied_and_the_copy_is_what_counts(file: Path, tmp_path: Path) -> None:
     kept = Source("small.npz", str(file)).kept_in(tmp_path / "run" / "source")
     assert kept.path == str(tmp_path / "run" / "source" / "small.npz")
@@ -80,11 +64,6 @@ def test_a_large_file_stays_where_it_is(file: Path, tmp_path: Path, monkeypatch:
     file.unlink()
     with pytest.raises(UserError, match=r"small\.npz is no longer at"):
         kept.load()
-
-
-def test_the_catalogue_needs_no_copy(tmp_path: Path) -> None:
-    assert Source("digits").kept_in(tmp_path / "run") == Source("digits")
-    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("name", ["gone.npz", ""])
@@ -113,9 +92,3 @@ def test_data_that_somebody_holds_is_not_read_again(file: Path, monkeypatch: pyt
     assert changed is not held
     with pytest.raises(UserError, match="has changed since"):
         Source("small.npz", str(file), sha256="0").load()
-
-
-def test_data_that_nobody_holds_leaves_the_memory(file: Path) -> None:
-    reference = weakref.ref(Source("small.npz", str(file)).load())
-    gc.collect()
-    assert reference() is None

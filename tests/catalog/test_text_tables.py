@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import tarfile
 from pathlib import Path
@@ -56,12 +55,6 @@ def test_another_file_is_refused_at_its_line(tmp_path: Path, text: str, words: s
         CATALOG["yeast"].loader(write(tmp_path, "yeast.data", text))
 
 
-def test_a_table_that_is_no_text(tmp_path: Path) -> None:
-    (tmp_path / "yeast.data").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(UserError, match="it is not plain text"):
-        CATALOG["yeast"].loader({"yeast.data": tmp_path / "yeast.data"})
-
-
 def test_synthetic_control_is_labelled_by_order(tmp_path: Path) -> None:
     rows = [" ".join(f"{row}.5" for _ in range(60)) for row in range(12)]
     data = CATALOG["synthetic-control"].loader(write(tmp_path, "synthetic_control.data", "\n".join(rows)))
@@ -92,29 +85,6 @@ def test_texture_is_read_with_its_classes_in_order(tmp_path: Path) -> None:
     np.testing.assert_allclose(data.X, [[-1.455, 0.25], [-1.44, -0.2], [1e-3, 5]], rtol=1e-6)
     assert data.class_names == ("2", "3", "14") and data.feature_names == ("V1", "V2")
     assert data.y is not None and data.y.tolist() == [2, 0, 1]
-
-
-def test_reading_texture_changes_nothing_for_other_tables(tmp_path: Path) -> None:
-    before = csv.field_size_limit()
-    CATALOG["texture"].loader(write(tmp_path, "texture.arff", ARFF))
-    assert csv.field_size_limit() == before
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", "cannot be read as ARFF|not numbers followed by a class"),
-        ("<html>\n</html>\n", "cannot be read as ARFF"),
-        (ARFF.replace("@ATTRIBUTE V2 NUMERIC", "@ATTRIBUTE V2 {a,b}"), "cannot be read as ARFF"),
-        (ARFF.replace("{2,14,3}", "REAL"), "not numbers followed by a class"),
-        (ARFF.replace("-1.44,", "x,"), "cannot be read as ARFF"),
-        (ARFF.replace("@ATTRIBUTE V2 NUMERIC", "@ATTRIBUTE V2 STRING"), "cannot be read as ARFF"),
-        (ARFF + "1\n", "cannot be read as ARFF"),
-    ],
-)
-def test_another_arff_is_refused(tmp_path: Path, text: str, words: str) -> None:
-    with pytest.raises(UserError, match=rf"texture\.arff .*({words}).*candid datasets"):
-        CATALOG["texture"].loader(write(tmp_path, "texture.arff", text))
 
 
 # ---- 20 Newsgroups -----------------------------------------------------------------------------------------------
@@ -154,37 +124,3 @@ def test_newsgroups(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert data.X.shape == (5, 2) and np.isfinite(data.X).all()
     cars, space = data.X[data.y == 0], data.X[data.y == 1]
     assert min(a @ b for a in space for b in space) > max(abs(a @ b) for a in space for b in cars)
-
-
-def test_the_features_are_kept(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(newsgroups, "COMPONENTS", 2)
-    first = newsgroups.load(news(tmp_path, POSTS))
-    computed = []
-    monkeypatch.setattr(newsgroups, "features", lambda *args: computed.append(1) or np.zeros((5, 2), np.float32))
-    assert newsgroups.load(news(tmp_path, POSTS)).fingerprint == first.fingerprint
-    assert computed == []
-    (kept,) = (cache / "20newsgroups").iterdir()
-    kept.write_bytes(b"broken")
-    newsgroups.load(news(tmp_path, POSTS))
-    assert computed == [1]
-
-
-def test_the_features_do_not_depend_on_the_test_texts() -> None:
-    texts, is_test = list(POSTS.values()), np.array([False] * 4 + [True])
-    other = [*texts[:4], "car car car"]
-    first, second = newsgroups.features(texts, is_test, 2), newsgroups.features(other, is_test, 2)
-    np.testing.assert_array_equal(first[:4], second[:4])
-    assert not np.array_equal(first[4], second[4])
-
-
-@pytest.mark.parametrize("content", [b"", b"no archive", b"\x1f\x8b\x08 broken"])
-def test_a_damaged_archive_of_posts(cache: Path, tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "20news-bydate.tar.gz"
-    path.write_bytes(content)
-    with pytest.raises(UserError, match=r"20news-bydate\.tar\.gz is damaged"):
-        newsgroups.load({path.name: path})
-
-
-def test_an_archive_without_posts(cache: Path, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="it holds none of the texts"):
-        newsgroups.load(news(tmp_path, {"README": "x"}))

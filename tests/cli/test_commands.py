@@ -13,21 +13,18 @@ import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
-import click
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.io
 
 from pll import formats
-from pll.catalog import CATALOG
 from pll.cli import evaluate
-from pll.cli import fit as fit_module
 from pll.cli import main as main_module
 from pll.cli.declared import CHOICES
 from pll.cli.main import cli, main
 from pll.io import write_atomically
-from pll.methods import METHODS, recipe
+from pll.methods import recipe
 from pll.methods.persistence import load_model
 from pll.runs.folder import RunFolder
 from pll.runs.registry import RunRegistry
@@ -201,43 +198,7 @@ def test_a_wrong_option_is_named(
     run("fit", data, *option, "--out", tmp_path / "run").refuses(*words)
 
 
-def test_what_failed_at_once_is_in_nobodys_way(run: Run, data: Path, tmp_path: Path) -> None:
-    out = tmp_path / "run"
-    run("fit", data, *FLIP, *SMALL, "--lr", "-1", "--out", out).refuses("lr is -1")
-    assert run("fit", data, *FLIP, *SMALL, "--lr", "1", "--out", out).status == 0
-    other = tmp_path / "other"
-    run("fit", data, *FLIP, *SMALL, "--model", "lineaer", "--out", other).refuses("lineaer")
-    assert run("fit", data, *FLIP, *SMALL, "--out", other, "--resume").status == 0
-
-
-def test_where_nothing_can_be_written_is_said(run: Run, data: Path, tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    run("fit", data, *FLIP, "--out", tmp_path / "file").refuses("Cannot make the run folder", "file")
-    run("fit", data, *FLIP, "--out", tmp_path / "file" / "run").refuses("Cannot make the run folder")
-    run("synthesize", data, *FLIP, "--out", tmp_path / "file" / "d.npz").refuses("d.npz")
-    run("evaluate", data, *FLIP, *SMALL, "--holdout", "0.2", "--out", tmp_path / "file" / "r.csv").refuses("file")
-
-
-def test_help_and_mistakes_in_the_command_itself(run: Run) -> None:
-    said = run("--help")
-    assert said.status == 0
-    for command in ("datasets", "synthesize", "fit", "evaluate", "predict", "export"):
-        assert command in said.out
-        assert run(command, "--help").status == 0
-    assert run().status == run("dance").status == run("fit").status == 2
-
-
 # ---- datasets, synthesize --------------------------------------------------------------------------------------------
-
-
-def test_the_catalogue_is_listed_with_where_each_comes_from(run: Run) -> None:
-    said = run("datasets")
-    assert said.status == 0
-    *lines, last = said.out.splitlines()
-    assert json.loads(last) == {"datasets": len(CATALOG)}
-    assert [line.split()[0] for line in lines] == list(CATALOG)
-    digits = next(line for line in lines if line.startswith("digits"))
-    assert "1,797" in digits and "10 classes" in digits and "embedded" in digits
 
 
 def test_synthesised_sets_come_back_from_the_file(run: Run, data: Path, tmp_path: Path) -> None:
@@ -252,13 +213,6 @@ def test_synthesised_sets_come_back_from_the_file(run: Run, data: Path, tmp_path
     said = run("fit", tmp_path / "a.npz", *SMALL, "--out", tmp_path / "run")
     assert said.status == 0
     assert load_parts(RunFolder(tmp_path / "run").config()).train.sets() == a.sets()
-
-
-def test_synthesis_writes_any_format_by_its_ending(run: Run, data: Path, tmp_path: Path) -> None:
-    for ending in ("npz", "csv", "mat"):
-        assert run("synthesize", data, "--flip", "pair", "--q", "1", "--out", tmp_path / f"d.{ending}").status == 0
-        assert (formats.read(tmp_path / f"d.{ending}").sets().sizes == 2).all()
-    run("synthesize", data, *FLIP, "--out", tmp_path / "d.xyz").refuses("d.xyz", ".npz")
 
 
 def test_sets_of_what_several_people_said(run: Run, tmp_path: Path) -> None:
@@ -360,41 +314,6 @@ def test_fit_ends_with_one_line_of_json_and_a_complete_folder(run: Run, data: Pa
     assert "3/3" in said.err and "epoch/s" in said.err  # the bar, with its rate
 
 
-def test_options_that_are_not_given_are_the_methods_own(run: Run, data: Path, tmp_path: Path) -> None:
-    run("fit", data, *FLIP, "--epochs", 1, "--out", tmp_path / "run")
-    assert set(RunFolder(tmp_path / "run").config().params) == {"epochs", "threads"}
-
-
-def test_an_option_that_the_method_lacks_is_refused(
-    run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lacking = _method_without("momentum", monkeypatch)
-    said = run("fit", data, *FLIP, "--method", lacking, "--momentum", 0.5, "--out", tmp_path / "run")
-    said.refuses("no setting called 'momentum'")
-    assert not (tmp_path / "run").exists()
-
-
-def _method_without(setting: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    base = METHODS["proden"]
-
-    class Lacking(base):  # type: ignore[misc, valid-type]
-        def __init__(self, *, epochs: int = 2, batch_size: int = 16, seed: int = 0) -> None:
-            super().__init__(epochs=epochs, batch_size=batch_size, seed=seed)
-
-    assert setting not in Lacking().get_params()
-    monkeypatch.setitem(METHODS, "lacking", Lacking)
-    return "lacking"
-
-
-def test_a_test_file_is_tested_on(run: Run, data: Path, tmp_path: Path) -> None:
-    test = write_data(tmp_path / "test.npz", n=40)
-    said = run("fit", data, *FLIP, *SMALL, "--test", test, "--out", tmp_path / "run")
-    assert said.json["test_accuracy"] is not None
-    own = formats.read(test)
-    predicted = load_model(tmp_path / "run").predict(own.X)
-    assert said.json["test_accuracy"] == (predicted == own.y).mean()
-
-
 def test_truth_outside_the_sets_is_noted_and_refused_when_strict(run: Run, tmp_path: Path) -> None:
     odd = tmp_path / "odd.csv"
     odd.write_text("id,x,candidates,true_label\n1,0.1,a|b,c\n2,0.5,b,b\n3,0.7,a,a\n4,0.9,a|b,b\n")
@@ -422,12 +341,6 @@ def test_resuming_a_finished_run_prints_its_metrics_and_does_nothing(run: Run, d
     again = run(*fit, "--resume")
     assert (again.status, again.json) == (0, first.json)
     assert (tmp_path / "run" / "log.txt").read_bytes() == log
-
-
-def test_resuming_nothing_starts_afresh(run: Run, data: Path, tmp_path: Path) -> None:
-    fit = ("fit", data, *FLIP, *SMALL, "--out")
-    assert run(*fit, tmp_path / "a", "--resume").status == run(*fit, tmp_path / "b").status == 0
-    assert result_of(RunFolder(tmp_path / "a")) == result_of(RunFolder(tmp_path / "b"))
 
 
 @pytest.mark.parametrize(
@@ -481,24 +394,6 @@ def test_resuming_with_other_data_is_refused(run: Run, data: Path, tmp_path: Pat
     elsewhere.parent.mkdir()
     shutil.copy(data, elsewhere)
     assert run("fit", elsewhere, *fit, "--resume").status == 0  # the same data in another place
-
-
-def test_a_default_number_of_threads_is_not_a_changed_option(
-    run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fit = ("fit", data, *FLIP, "--epochs", "2", "--out", tmp_path / "run")
-    run(*fit)
-    monkeypatch.setattr(fit_module, "default_threads", lambda: 63)  # a run that was carried to another machine
-    assert run(*fit, "--resume").status == 0
-
-
-def test_a_run_that_somebody_works_on_is_left_alone(run: Run, data: Path, tmp_path: Path) -> None:
-    fit = ("fit", data, *FLIP, *SMALL, "--out", tmp_path / "run")
-    run(*fit)
-    other = RunFolder(tmp_path / "run")
-    other.lock()
-    run(*fit, "--resume").refuses("another process")
-    other.unlock()
 
 
 @pytest.mark.usefixtures("ctrl_c")
@@ -598,13 +493,6 @@ def test_evaluate_writes_a_row_a_fit_and_prints_a_table(run: Run, data: Path, tm
     assert measured["proden"]["test_accuracy_std"] * 100 == pytest.approx(deviation)
 
 
-def test_evaluate_says_which_methods_differ_from_which(run: Run, data: Path) -> None:
-    options = ("--epochs", 20, "--batch-size", 16, "--threads", 1, "--flip", "binomial", "--q", 0.8, "--folds", 5)
-    said = run("evaluate", data, *options, "--methods", "pn-oracle,pn-decomp")
-    assert said.out.splitlines()[2].endswith("significantly worse than pn-oracle")
-    assert "significantly" not in said.out.splitlines()[1]
-
-
 def test_one_seed_gives_every_method_the_same_sets(run: Run, data: Path, tmp_path: Path) -> None:
     def results(methods: str) -> pd.DataFrame:
         out = tmp_path / "results.csv"
@@ -613,18 +501,6 @@ def test_one_seed_gives_every_method_the_same_sets(run: Run, data: Path, tmp_pat
         return table[table["method"] == "proden"].reset_index(drop=True)
 
     pd.testing.assert_frame_equal(results("proden"), results("proden-naive,proden,pn-oracle"))
-
-
-def test_methods_without_an_option_run_without_it_and_that_is_said(
-    run: Run, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lacking = _method_without("momentum", monkeypatch)
-    said = run(
-        *("evaluate", data, *FLIP, *SMALL, "--methods", f"proden,{lacking}", "--momentum", 0.5, "--lr", 0.1),
-        *("--holdout", 0.2),
-    )
-    assert said.status == 0
-    assert f"note: {lacking} has no lr, momentum; it runs without." in said.err
 
 
 def test_an_interrupted_evaluation_keeps_what_it_has(
@@ -707,13 +583,6 @@ def test_an_evaluation_that_cannot_be_is_said(
     run("evaluate", data, *options).refuses(*words)
 
 
-def test_without_truth_nothing_can_be_evaluated(run: Run, tmp_path: Path) -> None:
-    file = tmp_path / "u.csv"
-    file.write_text("x,candidates\n" + "".join(f"{i},a|b\n" for i in range(8)))
-    for split in (("--folds", 2), ("--holdout", 0.5)):
-        run("evaluate", file, *split, *SMALL).refuses("no true labels")
-
-
 # ---- predict, export -------------------------------------------------------------------------------------------------
 
 
@@ -730,37 +599,6 @@ def test_predictions_have_ids_names_and_confidence(run: Run, table: Path, finish
     np.testing.assert_allclose(found["confidence"], scores.max(axis=1), rtol=1e-6)
 
 
-def test_columns_are_found_by_their_names(run: Run, table: Path, finished: Path, tmp_path: Path) -> None:
-    frame = pd.read_csv(table)
-    variants = {
-        "as it was": frame,
-        "other order": frame[["height", "candidates", "width", "id"]],
-        "more columns": frame.assign(depth=1.5)[["depth", "width", "height", "id"]],
-        "unlabelled": frame[["id", "height", "width"]],
-    }
-    found = {}
-    for name, variant in variants.items():
-        variant.to_csv(tmp_path / "new.csv", index=False)
-        assert run("predict", finished, tmp_path / "new.csv", "--out", tmp_path / "p.csv").status == 0, name
-        found[name] = (tmp_path / "p.csv").read_text()
-    assert len(set(found.values())) == 1
-    frame.drop(columns="width").to_csv(tmp_path / "new.csv", index=False)
-    run("predict", finished, tmp_path / "new.csv", "--out", tmp_path / "q.csv").refuses("new.csv", "no column 'width'")
-    assert not (tmp_path / "q.csv").exists()
-
-
-def test_a_hole_in_a_table_is_filled_as_in_training(run: Run, table: Path, finished: Path, tmp_path: Path) -> None:
-    frame = pd.read_csv(table)
-    frame.loc[3, "height"] = None
-    frame.to_csv(tmp_path / "new.csv", index=False)
-    assert run("predict", finished, tmp_path / "new.csv", "--out", tmp_path / "p.csv").status == 0
-    assert pd.read_csv(tmp_path / "p.csv")["confidence"].notna().all()
-
-
-def test_features_of_another_shape_are_refused(run: Run, data: Path, finished: Path, tmp_path: Path) -> None:
-    run("predict", finished, data, "--out", tmp_path / "p.csv").refuses("small.npz", "(5,)", "(2,)")
-
-
 def test_without_a_result_there_is_nothing_to_predict_with_or_to_export(
     run: Run, table: Path, finished: Path, tmp_path: Path
 ) -> None:
@@ -772,26 +610,6 @@ def test_without_a_result_there_is_nothing_to_predict_with_or_to_export(
     for command in (("predict", folder.path, table), ("export", folder.path)):
         run(*command, "--out", tmp_path / "out").refuses("no result yet (interrupted)")
     assert not (tmp_path / "out").exists()
-
-
-def test_export_lists_the_files_and_the_archive(run: Run, finished: Path, tmp_path: Path) -> None:
-    said = run("export", finished, "--out", tmp_path / "out")
-    assert said.status == 0
-    files = [Path(line) for line in said.out.splitlines()[:-1]]
-    assert (said.json["out"], said.json["zip"]) == (str(tmp_path / "out"), str(files[-1]))
-    assert all(file.exists() for file in files)
-    assert {file.name for file in files} >= {"labels.csv", "model.safetensors"}
-    assert files[-1].suffix == ".zip"
-
-
-def test_an_exported_model_predicts_too(run: Run, table: Path, finished: Path, tmp_path: Path) -> None:
-    model = tmp_path / "model"
-    model.mkdir()
-    for name in ("model.json", "model.safetensors"):
-        shutil.copy(finished / name, model / name)
-    assert run("predict", model, table, "--out", tmp_path / "a.csv").status == 0
-    run("predict", finished, table, "--out", tmp_path / "b.csv")
-    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
 
 
 # ---- as a process ----------------------------------------------------------------------------------------------------
@@ -806,13 +624,6 @@ def shell(*arguments: object, **options: object) -> subprocess.Popen[str]:
         text=True,
         **options,  # type: ignore[call-overload]
     )
-
-
-@pytest.mark.slow
-def test_in_a_shell_errors_go_to_stderr_with_status_2(tmp_path: Path) -> None:
-    process = shell("fit", text(tmp_path, ""), "--out", tmp_path / "run")
-    out, err = process.communicate(timeout=120)
-    Said(process.returncode, out, err).refuses("bad.csv", "empty")
 
 
 @pytest.mark.slow
@@ -849,17 +660,6 @@ def test_a_reader_who_has_seen_enough_is_no_error(tmp_path: Path) -> None:
     assert (process.returncode, process.stderr) == (0, "")
 
 
-def test_where_output_is_closed_a_command_works_all_the_same(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "stdout", None)  # as `… >&-` leaves it
-    monkeypatch.setattr(sys, "stderr", None)
-    out = tmp_path / "a.npz"
-    assert main(["synthesize", str(data), "--flip", "binomial", "--q", "0.5", "--out", str(out)]) == 0
-    assert out.exists()
-    assert main(["synthesize", "nothing", "--flip", "binomial", "--q", "0.5", "--out", str(out)]) == 2
-
-
 def parsed(line: str) -> dict[str, object]:
     """What the options of a command are read as; the command is not run."""
     name, *arguments = shlex.split(line)
@@ -875,29 +675,6 @@ def test_every_option_of_the_contract_is_there() -> None:
     assert (fit["lr"], fit["weight_decay"], fit["resume"], fit["strict"]) == (0.05, 1e-3, True, True)
     evaluate = parsed("evaluate d --methods proden,ipal --folds 5 --out r.csv --lr 1")
     assert (evaluate["folds"], evaluate["methods"]) == (5, "proden,ipal")
-
-
-@pytest.mark.parametrize("name", cli.commands)
-def test_every_option_says_what_it_is_for(name: str) -> None:
-    command = cli.commands[name]
-    options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
-    assert [option.name for option in options if not option.help] == []
-    assert command.get_short_help_str(60).endswith(".")
-
-
-def test_help_lists_what_the_registries_hold(run: Run) -> None:
-    said = run("fit", "--help")
-    for name in (*METHODS, "mse-elementwise", "convnet", "binomial", "crop-flip"):
-        assert name in said.out
-    assert "huggingface" in run("convert", "--help").out
-
-
-@pytest.mark.parametrize(
-    ("line", "meant"),
-    [("fti d", "fit"), ("fit d --epohcs 3", "--epochs"), ("fit d --out r --flip binomail", "binomial")],
-)
-def test_a_misspelt_word_gets_a_suggestion(run: Run, line: str, meant: str) -> None:
-    run(*shlex.split(line)).refuses("Did you mean", meant)
 
 
 def test_what_the_help_lists_is_what_the_registries_hold() -> None:
@@ -944,17 +721,6 @@ def test_candid_runs_commands_and_without_one_opens_the_app(
     assert app.is_absolute() and app.exists() and (app.parent / ".streamlit" / "config.toml").exists()
 
 
-def test_candid_opens_the_app_for_several_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PLL_RANKS", "1")
-    monkeypatch.setattr(main_module.runpy, "run_module", lambda name, **_: None)
-    for arguments, status in ((["--ranks", "3"], 0), (["--ranks=3"], 0), (["--ranks", "none"], 2)):
-        monkeypatch.setattr(sys, "argv", ["candid", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main_module.candid()
-        assert ended.value.code == status
-    assert os.environ["PLL_RANKS"] == "3"
-
-
 @pytest.mark.slow
 def test_candid_serves_the_app_with_its_own_settings_from_any_directory(tmp_path: Path) -> None:
     with socket.socket() as free:
@@ -986,18 +752,3 @@ def test_candid_serves_the_app_with_its_own_settings_from_any_directory(tmp_path
         out, _ = process.communicate(timeout=60)
     # Streamlit announces that it collects statistics when it starts, unless config.toml turns that off.
     assert "usage statistics" not in out.lower()
-
-
-def test_a_name_that_is_not_utf_8_is_refused(run: Run, tmp_path: Path) -> None:
-    name = tmp_path / os.fsdecode(b"caf\xe9.csv")
-    run("convert", name, "--to", "jsonl", "--out", tmp_path / "out.jsonl").refuses("caf", "UTF-8", "rename")
-
-
-def test_an_empty_home_is_not_the_home_of_the_user(
-    run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PLL_HOME", "")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert run("fit", data, *FLIP, "--epochs", 1, "--out", tmp_path / "run").status == 0  # it needs no home
-    run("gc").refuses("PLL_HOME")
-    assert [file.name for file in tmp_path.iterdir()] == ["run"]

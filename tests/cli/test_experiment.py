@@ -81,16 +81,6 @@ def test_a_preset_without_its_data_says_where_to_get_them(
     assert "lost: 50 cells cannot run" in said and "lost.mat" in said
 
 
-def test_a_preset_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["experiment", "real-world", "--show"]) == 0
-    assert 'datasets = ["lost"' in capsys.readouterr().out
-
-
-def test_a_file_is_not_shown(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    (tmp_path / "mine.toml").write_text("")
-    assert "mine.toml is a file already" in refused(capsys, tmp_path / "mine.toml", "--show")
-
-
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fit in this process."""

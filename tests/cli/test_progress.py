@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from pll.catalog.sources import Source
 from pll.cli import progress
 from pll.cli.main import main
-from pll.cli.progress import bar, load
+from pll.cli.progress import bar
 from pll.runs import run_data
 from pll.runs.folder import RunFolder
 from tests.catalog.helpers import TOY, Server, toy_in_catalogue
@@ -38,19 +37,6 @@ def test_each_kind_of_thing_has_a_bar_with_rate_and_time_left(
     assert said.out == ""
     assert "/1.00M" in said.err and "B/s" in said.err, "bytes, and how fast"
     assert "/20.0" in said.err and "rows/s" in said.err
-
-
-def test_what_is_quick_shows_no_bar(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "a.csv"
-    file.write_text("x,candidates\n1,a|b\n2,b\n")
-    assert len(load(Source("a.csv", str(file)))) == 2
-    assert capsys.readouterr().err.strip() == ""
-
-
-def test_a_dataset_is_downloaded_when_it_is_used(server: Server, tmp_path: Path) -> None:
-    out = tmp_path / "a.npz"
-    assert main(["synthesize", "toy", "--flip", "pair", "--q", "1", "--out", str(out)]) == 0
-    assert out.exists() and (tmp_path / "data" / "toy" / "toy.data").read_bytes() == TOY
 
 
 @pytest.mark.usefixtures("ctrl_c")

@@ -16,9 +16,6 @@ import pandas as pd
 import pytest
 
 from pll.analysis.evaluation import read_results
-from pll.candidates import CandidateSets
-from pll.catalog import load
-from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.experiments import execution
 from pll.experiments.execution import CellOutcome, ExperimentFolder, Progress, fit_cell, run, run_cell
@@ -114,32 +111,6 @@ def test_a_result_is_the_mean_of_the_last_ten_epochs_and_says_what_it_is_of() ->
     assert replace(again, seconds=0.0) == replace(result, seconds=0.0)
 
 
-def test_without_a_test_part_nothing_can_be_compared() -> None:
-    cell = replace(CELLS[0], folds=None, flip=None)
-    sets = CandidateSets.from_mask(np.ones((6, 3), dtype=bool))
-    marked = PartialLabelDataset(np.eye(6), sets, is_test=np.arange(6) > 3, name="marked")
-    for data in (load("iris"), marked):
-        with pytest.raises(UserError, match=f"{data.name} has no test part with true labels"):
-            fit_cell(cell if data is marked else replace(cell, flip=CELLS[0].flip), data)
-
-
-def test_truth_that_is_known_only_in_the_test_part_gives_half_a_result() -> None:
-    y = np.array([-1, -1, -1, -1, 0, 1])
-    sets = CandidateSets.from_lists([[0, 1], [1], [0], [1], [0], [1]], 2)
-    data = PartialLabelDataset(np.eye(6), sets, y, is_test=y >= 0)
-    result, _ = fit_cell(replace(CELLS[0], folds=None, flip=None), data)
-    assert result.transductive_accuracy is None
-    assert result.test_accuracy in (0.0, 0.5, 1.0)
-
-
-def test_the_automatic_recipe_is_searched_on_each_part_and_told() -> None:
-    recipes = Experiment.model_validate(EXPERIMENT.model_dump() | {"recipe": ["auto"], "methods": ["proden", "plknn"]})
-    cells = recipes.plan().cells[:2]
-    assert [cell.estimator().get_params().get("recipe") for cell in cells] == ["auto", None]
-    result = run_cell(cells[1]).result
-    assert result is not None and result.recipe == "auto"
-
-
 def test_a_rerun_does_what_is_missing_and_the_report_is_the_same(here: type[Here], tmp_path: Path) -> None:
     whole = made(tmp_path / "whole")
     expected = report(whole, run(CELLS, whole))
@@ -195,38 +166,12 @@ def test_only_some_cells_and_progress(here: type[Here], tmp_path: Path) -> None:
     assert len(read_results(folder.path / "results.csv")) == 2
 
 
-def test_one_process_at_a_time(here: type[Here], tmp_path: Path) -> None:
-    folder = made(tmp_path / "x")
-    with folder.locked(), pytest.raises(UserError, match="at work"):
-        run(CELLS, ExperimentFolder(folder.path))
-    assert not folder.is_locked()
-
-
 def test_a_dead_process_leaves_an_interrupted_experiment(tmp_path: Path) -> None:
     folder = made(tmp_path / "x")
     assert folder.progress()[0] == "new"
     folder.write_progress("running", Progress(9, 1, 0))
     state, progress, pid = folder.progress()
     assert (state, pid) == ("interrupted", os.getpid()) and progress == Progress(9, 1, 0)
-
-
-def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "thesis.tex").write_text("")
-    with pytest.raises(UserError, match="other files"):
-        made(tmp_path)
-
-
-def test_time_left_is_by_the_median_of_cells_alike() -> None:
-    def after(cell: Cell, seconds: float) -> CellOutcome:
-        result = run_cell(cell).result
-        assert result is not None
-        return CellOutcome(type(result)(**{**vars(result), "seconds": seconds}))
-
-    proden, naive = CELLS[0], CELLS[1]
-    known = {proden.key: after(proden, 4.0), naive.key: after(naive, 1.0)}
-    assert execution.seconds_left([CELLS[3], CELLS[4]], CELLS, known, 2) == 2.5
-    assert execution.seconds_left([CELLS[2]], CELLS, known, 1) == 2.5  # the median of all
-    assert execution.seconds_left([CELLS[2]], CELLS, {}, 1) is None
 
 
 DEADLY = """

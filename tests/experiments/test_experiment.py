@@ -3,14 +3,12 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from pll.errors import UserError
-from pll.experiments.experiment import Experiment, changed, parse_experiment, read_experiment, selected
+from pll.experiments.experiment import Experiment, parse_experiment, read_experiment
 from pll.experiments.presets import PRESETS, preset
 from pll.experiments.published import published, published_settings
-from pll.methods import METHODS
 
 TEXT = """
 datasets = ["iris", "digits"]
@@ -83,18 +81,6 @@ def test_presets_are_the_papers_experiments(name: str) -> None:
             assert published_settings(dataset, model, "proden")
 
 
-def test_published_settings_are_settings_of_the_method() -> None:
-    for method in METHODS:
-        given = published_settings("lost", "linear", method)
-        assert given is not None
-        METHODS[method](**given)
-    lost = published_settings("lost", "linear", "proden")
-    assert lost is not None
-    assert (lost["lr"], lost["weight_decay"], lost["batch_size"], lost["epochs"]) == (0.01, 0.01, 100, 500)
-    assert "lr" not in (published_settings("lost", "linear", "ga") or {"lr": 1})
-    assert published_settings("mine", "linear", "proden") is None
-
-
 def test_what_is_not_here_is_named_and_the_rest_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLL_DATA", str(tmp_path))
     monkeypatch.delenv("PLL_DATA_PATH", raising=False)
@@ -155,27 +141,3 @@ def test_what_is_no_experiment_is_refused_in_words(text: str, words: str) -> Non
 def test_a_hostile_text_is_refused_at_once(text: str) -> None:
     with pytest.raises(UserError, match=r"is not an? "):
         parse_experiment(text, "x.toml")
-
-
-def test_only_some_cells() -> None:
-    cells = parse_experiment(TEXT, "x").plan().cells
-    assert selected(cells, []) == list(cells)
-    chosen = selected(cells, ["iris", "q=0.70", "q=0.1", "method=plknn", "seed=1"])
-    assert {(cell.dataset, cell.method, cell.seed) for cell in chosen} == {("iris", "plknn", 1)}
-    assert len(chosen) == 2 * 3
-    for wrong in ("lost", "q=0.2", "colour=red"):
-        with pytest.raises(UserError, match=wrong):
-            selected(cells, [wrong])
-
-
-def test_changes_are_checked() -> None:
-    assert changed(one(), folds=None, holdout=0.2).holdout == 0.2
-    with pytest.raises(UserError, match="folds"):
-        changed(one(), folds=1)
-
-
-def test_missing_cells_of_a_table_are_filled_and_refused_in_arrays() -> None:
-    cell = one().plan().cells[0]
-    assert cell.estimator(is_table=True).get_params()["missing"] == "mean"
-    assert cell.estimator().get_params()["missing"] == "error"
-    assert np.all([cell.estimator().get_params()["threads"] == 1])

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from pll.catalog.sources import Source
 from pll.errors import UserError
-from pll.experiments import background
-from pll.experiments.execution import ExperimentFolder, run_cell
+from pll.experiments.execution import run_cell
 from pll.experiments.figures import q_panels
 from pll.experiments.sweep import sweep
 from pll.experiments.tables import tables
@@ -67,22 +65,3 @@ def test_curves_over_q_have_the_mean_and_deviation_of_the_seeds() -> None:
 def test_what_cannot_be_repeated_is_said(lane: RunConfig, values: dict[str, object]) -> None:
     with pytest.raises(UserError):
         sweep([lane], **({"seeds": 2} | values))  # type: ignore[arg-type]  # one of them is wrong on purpose
-
-
-def test_an_uploaded_file_is_copied_and_its_classes_stay_edited(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PLL_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(background, "_start", lambda folder: None)
-    rows = [f"{k},{k % 3 / 2},{'abA'[k % 3]}" for k in range(30)]
-    file = tmp_path / "mine.csv"
-    file.write_text("\n".join(["id,x,true_label", *rows]))
-    source = Source("mine.csv", str(file), classes={"A": "a"})
-    lane = RunConfig(source, flip=Flip("binomial", 0.3), holdout=0.2, params={"epochs": 1})
-    folder = background.begin("compare mine", sweep([lane], seeds=1), own_files=True)
-    file.unlink()
-    (cell,) = ExperimentFolder(folder.path).experiment().plan().cells
-    assert Path(str(cell.source.path)).is_relative_to(folder.path)
-    outcome = run_cell(cell)
-    assert outcome.result is not None, outcome.error
-    assert cell.source.load().class_names == ("a", "b")

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +9,9 @@ import pytest
 import scipy.stats
 
 from pll.analysis.evaluation import Result
-from pll.experiments.figures import Curve, Panel, panel_figure, q_panels, ranking_figure, save_figure
-from pll.experiments.tables import Table, entries_frame, latex, markdown, tables
+from pll.experiments.figures import Curve, Panel, panel_figure, ranking_figure, save_figure
+from pll.experiments.tables import Table, latex, markdown, tables
 
-RNG = np.random.default_rng(0)
 SHARES = {  # by fold
     "proden": [0.80, 0.82, 0.81, 0.79, 0.80],
     "ga": [0.50, 0.55, 0.52, 0.48, 0.50],
@@ -87,25 +85,6 @@ def test_what_is_not_complete_says_so() -> None:
     assert math.isnan(single.entries[("lost", None), "proden"].deviation)
 
 
-def test_models_and_recipes_have_tables_of_their_own() -> None:
-    found = results(proden=[0.5, 0.6])
-    found += [replace(result, model="mlp") for result in found] + [replace(result, recipe="paper") for result in found]
-    found += results(plknn=[0.4, 0.5])
-    several = tables(found, methods=["proden", "plknn"], parts=2)
-    assert {tuple(one.title.split(", ")[1:]) for one in several} == {
-        ("linear models", "recipe default"),
-        ("linear models", "recipe paper"),
-        ("mlp models", "recipe default"),
-    }
-    assert all("plknn" in one.methods for one in several if "default" in one.title)
-
-
-def test_no_model_is_named_where_the_recipe_may_choose_it() -> None:
-    found = [replace(result, recipe="auto") for result in results(proden=[0.5, 0.6])]
-    title = table(found).title
-    assert "recipe auto" in title and "models" not in title
-
-
 def test_across_data_sets() -> None:
     found = [result for k in range(6) for result in results(f"d{k}")]
     rows = {row.method: row for row in table(found).across()}
@@ -115,12 +94,6 @@ def test_across_data_sets() -> None:
     ranked = table(found).ranking()
     assert ranked is not None and dict(zip(*[ranked[0], ranked[1].ranks], strict=True))["plknn"] == 1.0
     assert table(results()).ranking() is None  # one data set
-
-
-def test_the_csv_has_everything_but_the_time() -> None:
-    frame = entries_frame([table(results())])
-    assert len(frame) == 4 and "seconds" not in frame
-    assert frame.loc[frame.method == "plknn", "difference"].item() == pytest.approx(55.4)
 
 
 # ---- figures ---------------------------------------------------------------------------------------------------------
@@ -147,12 +120,3 @@ def test_a_critical_difference_diagram_has_every_method_and_group() -> None:
     figure, frame = ranking_figure("Ranks", *ranked)
     assert frame.iloc[0].tolist() == ["PL-kNN", 1.0]
     assert len(figure.data) == 2 + len(ranked[1].groups())  # the methods, the difference, a bar a group
-
-
-def test_accuracy_against_q_needs_three_values() -> None:
-    found = [result for q in (0.5, 0.7, 0.9) for result in results("mnist", "pair", q)]
-    (panel,) = q_panels([table(found)])
-    assert [line.x.tolist() for line in panel.lines] == [[0.5, 0.7, 0.9]] * 4
-    assert q_panels([table(found[: 2 * 20])]) == []
-    begun = [result for result in found if result.method != "ga"] + results("other", "pair", 0.5)
-    assert [line.name for line in q_panels([table(begun)])[0].lines] == ["proden", "ipal", "plknn"]

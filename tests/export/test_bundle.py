@@ -13,11 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import pytest
-from torch import nn
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.export import EXPORTS, ExportSource, archive_data, archive_name, export_all, parts_of, preview
+from pll.export import EXPORTS, ExportSource, archive_name, export_all
 from pll.export.readme import readme
 from pll.formats.label_frame import Decision
 from pll.methods import METHODS
@@ -149,38 +148,6 @@ def test_the_code_in_the_readme_runs(
     assert capsys.readouterr().out.count(repr([names[j] for j in wanted])) == 3
 
 
-def test_the_readme_tells_real_names_shapes_and_how_it_was_made(source: ExportSource) -> None:
-    text = readme(source, set(FILES), ["model.xyz: impossible"])
-    for part in (
-        *("# Labels of `Odd names, 10`\n", "`日本語`", '`` " `x` " ``', '`"two\\nlines"`'),
-        *("(batch, 5) float32", "(batch, 10) float32", '"transductive_accuracy": 0.5', '"epochs": 2'),
-        *("## Not in this export\n\n- model.xyz: impossible", "60 examples, 10 classes"),
-    ):
-        assert part in text
-
-
-def test_the_heading_shows_the_name_of_the_file_as_it_is(source: ExportSource) -> None:
-    text = readme(replace(source, name="a\n# b ![x](http://y.z) `c`.csv"), set(FILES), [])
-    assert text.splitlines()[0] == '# Labels of `` "a\\n# b ![x](http://y.z) `c`.csv" ``'
-
-
-def test_only_files_that_are_there_are_described(source: ExportSource) -> None:
-    assert list(snippets(readme(source, {"labels.csv", "labels.parquet"}, []))) == ["labels.csv", "labels.parquet"]
-
-
-def test_what_the_recipe_warns_of_is_in_the_readme(source: ExportSource) -> None:
-    warning = "No settings do better than chance."
-    assert warning in readme(replace(source, warnings=(warning,)), set(FILES), [])
-    assert warning not in readme(source, set(FILES), [])
-
-
-def test_many_names_are_cut_short(sources: Callable[..., ExportSource]) -> None:
-    source = sources(feature_names=tuple(f"column {j}" for j in range(100)))
-    text = readme(source, set(FILES), [])
-    assert "`column 29` and 70 more" in text
-    assert "column 30" not in text
-
-
 def test_a_method_without_a_network_gives_the_rest_and_says_so(no_network: ExportSource, tmp_path: Path) -> None:
     result = export_all(no_network, tmp_path)
     assert tuple(path.name for path in result.files) == tuple(set_minus(FILES, {"model.pt2", "model.onnx"}))
@@ -226,51 +193,9 @@ def test_files_of_an_earlier_export_are_replaced_or_named(
         assert "model.onnx" not in archive.namelist()
 
 
-def test_a_network_of_ones_own_has_to_be_given_again(
-    sources: Callable[..., ExportSource], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = sources(nn.Linear(5, 10))
-    export_all(source, tmp_path)
-    made = run_snippets(tmp_path, monkeypatch)
-    assert "model.safetensors + model.json" not in made  # only its owner can run that
-    assert "model.pt2" in made
-    assert 'load_model(".", model=…)' in (tmp_path / "README.md").read_text(encoding="utf-8")
-
-
-def test_a_folder_that_cannot_be_made_is_named(source: ExportSource, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(UserError, match=r"cannot be written to .*file"):
-        export_all(source, tmp_path / "file")
-
-
 @pytest.mark.parametrize("name", ["labels-csv", "labels-jsonl", "label-weights", "model-weights", "model-card"])
 def test_a_single_file_is_the_one_of_the_whole_export(name: str, source: ExportSource, exported: Path) -> None:
     assert EXPORTS[name].data(source) == (exported / EXPORTS[name].file_name).read_bytes()
-
-
-def test_the_archive_can_be_had_as_bytes(source: ExportSource, tmp_path: Path) -> None:
-    (tmp_path / archive_name(source)).write_bytes(archive_data(source))
-    with zipfile.ZipFile(tmp_path / archive_name(source)) as archive:
-        assert tuple(archive.namelist()) == FILES
-        archive.extractall(tmp_path / "out")
-    X = np.ones((3, 5), dtype=np.float32)
-    np.testing.assert_array_equal(load_model(tmp_path / "out").predict_proba(X), source.estimator.predict_proba(X))
-
-
-def test_every_export_explains_itself(source: ExportSource) -> None:
-    assert [part.file_name for part in parts_of(source).values()] == set_minus(FILES, {"README.md"})
-    for part in EXPORTS.values():
-        assert part.label
-        assert part.summary.endswith(".")
-        assert re.fullmatch(r"[a-z]+/[a-z.-]+", part.mime)
-
-
-def test_the_preview_is_the_top_of_the_table(sources: Callable[..., ExportSource]) -> None:
-    when = datetime(2026, 11, 20, tzinfo=UTC)
-    decisions = {1: Decision("=1+1", "Ada", when), 50: Decision("1", "Ada", when)}
-    source = sources(decisions=decisions)
-    pd.testing.assert_frame_equal(preview(source), source.frame.head(20))
-    pd.testing.assert_frame_equal(preview(source, rows=1000), source.frame)
 
 
 @pytest.mark.parametrize(

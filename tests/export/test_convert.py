@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 import zipfile
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -26,9 +25,8 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.export.convert import convert, of_run, results_of
 from pll.export.run_export import export_source
-from pll.formats import FORMATS, ReadOptions, Results
+from pll.formats import FORMATS, ReadOptions
 from pll.formats.label_frame import Decision
-from pll.images import encode
 from pll.runs.folder import RunFolder
 from tests.formats.strategies import check_same, named_sets
 
@@ -150,46 +148,6 @@ class TestRuns:
                 found = {row["id"]: row["identified_label"] for row in csv.DictReader(file, delimiter="\t")}
         assert {example: label for example, label in found.items() if label} == labels(run)
 
-    def test_pictures_stay_as_they_are(self, tmp_path: Path) -> None:
-        with zipfile.ZipFile(tmp_path / "in.zip", "w") as archive:
-            for k in range(6):
-                folder = ("cat;dog", "cat", "dog")[k % 3]
-                archive.writestr(f"{folder}/{k}.png", encode(np.full((4, 4), 40 * k, dtype=np.uint8)))
-            archive.writestr("README.md", "notes")
-        run = fit(tmp_path / "in.zip", tmp_path / "run")
-        converted(run, "imagezip", tmp_path / "out.zip")
-        with zipfile.ZipFile(tmp_path / "in.zip") as before, zipfile.ZipFile(tmp_path / "out.zip") as after:
-            assert set(after.namelist()) == {*before.namelist(), "table.csv"}
-            assert all(after.read(name) == before.read(name) for name in before.namelist())
-            table = after.read("table.csv").decode().splitlines()
-        found = {row["image"]: row["identified_label"] for row in csv.DictReader(table)}
-        assert found == labels(run)
-
-    def test_arrays_that_nobody_reads_stay_and_a_mat_file_is_written_anew(self, tmp_path: Path) -> None:
-        X, sets = np.arange(24.0).reshape(6, 4), np.tile([[True, True, False], [False, True, True]], (3, 1))
-        np.savez(tmp_path / "in.npz", X=X, candidates=sets, margin=np.eye(2), note=np.array("mine"))
-        scipy.io.savemat(tmp_path / "in.mat", {"data": X, "partial_target": sets.T, "extra": {"a": "words"}})
-        npz, mat = fit(tmp_path / "in.npz", tmp_path / "npz"), fit(tmp_path / "in.mat", tmp_path / "mat")
-        assert ["margin" in note for note in converted(npz, "npz", tmp_path / "out.npz")] == [True]
-        with np.load(tmp_path / "in.npz") as before, np.load(tmp_path / "out.npz") as after:
-            assert set(after) == {
-                *before,
-                "identified_label",
-                "confidence",
-                "entropy",
-                "source",
-                "reviewer",
-                "decided_at",
-            }
-            assert all(
-                np.array_equal(after[name], before[name]) and after[name].dtype == before[name].dtype for name in before
-            )
-            assert after["identified_label"].tolist() == list(labels(npz).values())
-        assert ["written anew" in note for note in converted(mat, "mat", tmp_path / "out.mat")] == [True]
-        found = scipy.io.loadmat(tmp_path / "out.mat")
-        assert found["identified_target"].toarray().argmax(axis=0).astype(str).tolist() == list(labels(mat).values())
-        assert "extra" not in found and found["data"].tolist() == X.tolist() and found["confidence"].shape == (1, 6)
-
     @pytest.mark.parametrize("sample", ["labelstudio.json", "prodigy.jsonl", "doccano.jsonl", "argilla.json"])
     def test_the_least_certain_come_first_where_people_go_through_a_file(self, tmp_path: Path, sample: str) -> None:
         run = fit(SAMPLES / f"reviews.{sample}", tmp_path / "run")
@@ -272,13 +230,6 @@ class TestRuns:
             else:
                 assert out.read_text(encoding="utf-8").replace("\\u00f1", "ñ").count("añadido") >= 2
 
-    def test_a_format_that_cannot_hold_it_says_so_before(self, tmp_path: Path) -> None:
-        run = RunFolder(fit(SAMPLES / "reviews.labelstudio.json", tmp_path / "run"))
-        assert "no features" in str(of_run(run, "mat").obstacle)
-        assert "no pictures" in str(of_run(run, "imagezip").obstacle)
-        assert [of_run(run, to).obstacle for to in ("labelstudio", "csv", "argilla")] == [None] * 3
-        assert list(of_run(run, "labelstudio").beside) == [".config.xml"] and of_run(run, "csv").beside == {}
-
     @pytest.mark.parametrize(
         "to", ["csv", "tsv", "parquet", "jsonl", "npz", "labelstudio", "doccano", "prodigy", "argilla"]
     )
@@ -326,29 +277,6 @@ class TestRuns:
         if to == "xlsx":  # the votes stay, on their own sheet
             assert len(pd.read_excel(out, sheet_name=1)) == len(votes)
 
-    @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
-    def test_a_table_is_written_as_it_was(self, tmp_path: Path, encoding: str) -> None:
-        lines = [f"{k};zu groß ({k});{k},5;{'Größe' if k % 2 else 'Größe|Preis'}" for k in range(30)]
-        text = "\r\n".join(["Nr;Text;Betrag;candidates", *lines, ""])
-        (tmp_path / "in.csv").write_bytes(text.encode(encoding))
-        run = fit(tmp_path / "in.csv", tmp_path / "run")
-        converted(run, "csv", tmp_path / "out.csv")
-        made = (tmp_path / "out.csv").read_bytes()
-        assert made.startswith(b"\xef\xbb\xbf") == (encoding == "utf-8-sig")
-        rows = made.decode(encoding).split("\r\n")
-        assert [row.split(";")[:4] for row in rows] == [row.split(";") for row in text.split("\r\n")]
-        numbers = [row.split(";")[5] for row in rows[1:-1]]
-        assert all(re.fullmatch(r"[01],\d{1,3}", number) for number in numbers)
-        assert "-0" not in (run / "labels.csv").read_text(encoding="utf-8")
-        exact = pd.read_csv(run / "labels.csv")["confidence"]
-        assert np.abs(np.array([float(number.replace(",", ".")) for number in numbers]) - exact).max() <= 0.0005
-
-    def test_a_label_that_the_encoding_does_not_have_is_kept(self, tmp_path: Path) -> None:
-        (tmp_path / "in.csv").write_bytes("id;label\n1;für\n2;ärger\n".encode("cp1252"))
-        done = Results(["1", "2"], {"identified_label": ["猫", "für"]})
-        formats.give_back(tmp_path / "in.csv", tmp_path / "out.csv", done)
-        assert (tmp_path / "out.csv").read_bytes().decode("utf-8-sig").splitlines()[1] == "1;für;猫"
-
     def test_sets_that_the_run_made_go_along(self, tmp_path: Path) -> None:
         run = fit("iris", tmp_path / "run", "--flip", "pair", "--q", "0.5", "--holdout", "0.2")
         converted(run, "csv", tmp_path / "out.csv")
@@ -358,27 +286,11 @@ class TestRuns:
         assert back.row_ids.tolist() == [row["id"] for row in rows] and len(back) == 120
         assert named_sets(back) == [set(row["candidates"].split("|")) for row in rows]
 
-    def test_what_was_held_out_is_predicted(self, tmp_path: Path) -> None:
-        run = fit(SAMPLES / "flowers.csv", tmp_path / "run", "--holdout", "0.2")
-        assert converted(run, "csv", tmp_path / "out.csv") == []
-        with (tmp_path / "out.csv").open(newline="") as file:
-            sources = [row["source"] for row in csv.DictReader(file)]
-        assert (sources.count("predicted"), len(sources)) == (6, 30)
-        converted(run, "labelstudio", tmp_path / "out.json")
-        tasks = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
-        assert sum("predictions" in task for task in tasks) == len(tasks) == 30
-
     def test_columns_are_read_as_they_were_for_the_run(self, tmp_path: Path) -> None:
         (tmp_path / "t.csv").write_text("a,b,c\n1,x,0.5\n2,y,0.1\n3,x,0.7\n4,y,0.2\n")
         options = ReadOptions(columns={"a": "id", "b": "candidates"})
         assert converted(tmp_path / "t.csv", "jsonl", tmp_path / "t.jsonl", options=options) == []
         assert formats.read(tmp_path / "t.jsonl").row_ids.tolist() == ["1", "2", "3", "4"]
-
-    def test_a_run_without_labels(self, tmp_path: Path) -> None:
-        run = fit(SAMPLES / "flowers.csv", tmp_path / "run")
-        (run / "labels.csv").unlink()
-        with pytest.raises(UserError, match="has no labels yet"):
-            convert(str(run), "csv", tmp_path / "out.csv", tell=lambda told: None)
 
     def test_a_source_that_has_changed(self, tmp_path: Path) -> None:
         run = fit(SAMPLES / "flowers.csv", tmp_path / "run")
@@ -388,16 +300,6 @@ class TestRuns:
 
 
 class TestCommand:
-    def test_it_says_what_it_wrote(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        out = tmp_path / "out.json"
-        assert main(["convert", str(SAMPLES / "flowers.csv"), "--to", "labelstudio", "--out", str(out)]) == 0
-        said = capsys.readouterr()
-        files = [str(out), str(tmp_path / "out.config.xml")]
-        *lines, last = said.out.splitlines()
-        assert lines == [*files, "30 examples"]
-        assert json.loads(last) == {"files": files, "examples": 30, "labelled": 0}
-        assert said.err == ""
-
     def test_columns_formats_and_ways_to_combine(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (tmp_path / "t.csv").write_text("n,p,q\na,0,1\nb,1,\n")
         out = str(tmp_path / "out.csv")

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,9 +20,8 @@ from pll.export import ExportSource
 from pll.formats.label_frame import COLUMNS, Decision, labels_frame
 from pll.formats.tabular.cells import split_cell
 from pll.runs import labels_table
-from pll.runs.labels_table import write_jsonl, write_label_weights, write_labels, write_labels_in_parts, write_parquet
-from pll.synthesis import flip_binomial
-from pll.weights import dense, normalise, restricted_softmax
+from pll.runs.labels_table import write_jsonl, write_labels, write_labels_in_parts, write_parquet
+from pll.weights import normalise, restricted_softmax
 
 WHEN = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
 
@@ -34,12 +32,6 @@ def read_csv(path: Path) -> pd.DataFrame:
 
 def none_for_missing(column: pd.Series) -> list[object]:
     return [None if pd.isna(value) else value for value in column]
-
-
-def test_the_columns_are_those_of_the_design(source: ExportSource, tmp_path: Path) -> None:
-    write_labels(source.frame, tmp_path / "labels.csv")
-    header = (tmp_path / "labels.csv").read_text(encoding="utf-8").splitlines()[0].replace('"', "")
-    assert tuple(header.split(",")) == tuple(source.frame.columns) == COLUMNS
 
 
 def test_a_table_computed_by_hand() -> None:
@@ -86,12 +78,6 @@ def test_the_csv_gives_back_every_name_and_number(source: ExportSource, tmp_path
         np.testing.assert_array_equal(table[name].astype(float).to_numpy(), source.frame[name].to_numpy())
 
 
-def test_names_with_a_bar_are_written_as_a_json_list() -> None:
-    sets = CandidateSets.from_lists([[0, 1], [1, 2]], 3, ["a|b", "c", "d"])
-    frame = labels_frame(sets, sets.uniform_weights(), ["x", "y"])
-    assert frame["candidates"].tolist() == ['["a|b", "c"]', "c|d"]
-
-
 def test_the_jsonl_gives_back_every_name_and_number(source: ExportSource, tmp_path: Path) -> None:
     write_jsonl(source.labels, tmp_path / "labels.jsonl")
     lines = (tmp_path / "labels.jsonl").read_text(encoding="utf-8").split("\n")
@@ -117,25 +103,6 @@ def test_the_parquet_file_gives_back_every_name_and_number(source: ExportSource,
         else:
             assert none_for_missing(table[name]) == none_for_missing(source.frame[name])
     assert table["confidence"].dtype == np.float32
-
-
-def test_the_weights_load_with_scipy(source: ExportSource, tmp_path: Path) -> None:
-    path = tmp_path / "label_weights.npz"
-    write_label_weights(source.candidates, source.label_weights, source.ids, path)
-    matrix = scipy.sparse.load_npz(path)
-    assert matrix.shape == (len(source.candidates), source.candidates.n_classes)
-    np.testing.assert_array_equal(matrix.toarray(), dense(source.label_weights, source.candidates))
-    with np.load(path, allow_pickle=False) as arrays:
-        assert arrays["class_names"].tolist() == list(source.candidates.class_names)
-        assert arrays["ids"].tolist() == source.ids.tolist()
-
-
-def test_a_weight_of_0_is_still_a_candidate(tmp_path: Path) -> None:
-    sets = CandidateSets.from_lists([[0, 1]], 2)
-    write_label_weights(sets, np.array([0, 1], dtype=np.float32), ["x"], tmp_path / "w.npz")
-    matrix = scipy.sparse.load_npz(tmp_path / "w.npz")
-    assert CandidateSets(matrix.indptr, matrix.indices, 2) == sets
-    assert matrix.data.tolist() == [0, 1]
 
 
 @st.composite
@@ -180,13 +147,6 @@ def test_what_does_not_fit_is_refused(changed: dict[str, object], message: str) 
     given = {"label_weights": sets.uniform_weights(), "ids": ["x"]} | changed
     with pytest.raises(UserError, match=message):
         labels_frame(sets, given.pop("label_weights"), given.pop("ids"), **given)
-
-
-def test_sixty_thousand_rows_are_written(tmp_path: Path) -> None:
-    sets = flip_binomial(np.arange(60_000) % 10, 10, 0.7)
-    frame = labels_frame(sets, sets.uniform_weights(), np.arange(60_000))
-    write_labels(frame, tmp_path / "labels.csv")
-    assert len(read_csv(tmp_path / "labels.csv")) == 60_000
 
 
 @pytest.mark.parametrize("own_ids", [False, True])

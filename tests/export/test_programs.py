@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import subprocess
 import sys
 import threading
-import warnings
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import onnx
 import pytest
 import torch
 from torch import Tensor, nn
 
 from pll.candidates import CandidateSets
-from pll.errors import UserError
-from pll.export import EXPORTS, ExportSource, NotExportable
+from pll.export import ExportSource, NotExportable
 from pll.export.programs import write_onnx, write_torch_program
 from pll.methods import METHODS
 
@@ -75,49 +70,6 @@ def test_both_run_without_candid(sources: Callable[..., ExportSource], tmp_path:
                     np.testing.assert_array_equal(got.argmax(axis=1), probabilities[:size].argmax(axis=1))
 
 
-def test_the_onnx_file_is_one_file_with_readable_names(source: ExportSource, tmp_path: Path) -> None:
-    write_onnx(source, tmp_path / "model.onnx")
-    assert [path.name for path in tmp_path.iterdir()] == ["model.onnx"]
-    model = onnx.load(tmp_path / "model.onnx", load_external_data=False)
-    onnx.checker.check_model(model, full_check=True)
-    (given,), (gives,) = model.graph.input, model.graph.output
-    shapes = [
-        [size.dim_param or size.dim_value for size in value.type.tensor_type.shape.dim] for value in (given, gives)
-    ]
-    assert (given.name, gives.name) == ("features", "probabilities")
-    assert shapes == [["batch", 5], ["batch", 10]]
-    assert all(tensor.data_location == onnx.TensorProto.DEFAULT for tensor in model.graph.initializer)
-
-
-@pytest.mark.parametrize("name", ["torch-program", "onnx"])
-def test_no_path_of_this_machine_is_in_the_file(name: str, source: ExportSource, tmp_path: Path) -> None:
-    path = tmp_path / EXPORTS[name].file_name
-    EXPORTS[name].build(source, path)
-    content = path.read_bytes()
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            content = b"".join(archive.read(member) for member in archive.namelist())
-    home = str(Path(__file__).parents[2]).encode()
-    assert home not in content
-    assert b"=1+1" in content  # a class name: the right bytes were searched
-
-
-@pytest.mark.parametrize("write", [write_torch_program, write_onnx])
-def test_nothing_is_said_on_the_console(
-    write: Callable[[ExportSource, Path], None],
-    source: ExportSource,
-    tmp_path: Path,
-    capfd: pytest.CaptureFixture[str],
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        write(source, tmp_path / "program")
-    assert not caught
-    assert capfd.readouterr() == ("", "")
-    assert not [record for record in caplog.records if record.levelno >= logging.INFO]
-
-
 @pytest.mark.parametrize("write", [write_torch_program, write_onnx])
 def test_exporting_leaves_the_model_and_a_training_beside_it_alone(
     write: Callable[[ExportSource, Path], None], source: ExportSource, tmp_path: Path
@@ -146,20 +98,6 @@ def test_exporting_leaves_the_model_and_a_training_beside_it_alone(
     assert all(parameter.requires_grad for parameter in module.parameters())
     for name, array in source.estimator.fitted_arrays().items():
         np.testing.assert_array_equal(array, before[name])
-
-
-def test_a_page_may_export_from_its_own_thread(source: ExportSource, tmp_path: Path) -> None:
-    done: list[bytes] = []
-    threads = [
-        threading.Thread(target=lambda name=name: done.append(EXPORTS[name].data(source)))
-        for name in ("torch-program", "onnx")
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(120)
-    assert len(done) == 2
-    assert all(len(content) > 1000 for content in done)
 
 
 # ---- what cannot be exported ------------------------------------------------------------------------------------
@@ -209,10 +147,3 @@ def test_a_network_of_ones_own_is_exported_like_any_other(sources: Callable[...,
     np.testing.assert_allclose(
         program(torch.from_numpy(X)).detach().numpy(), source.estimator.predict_proba(X), atol=1e-4
     )
-
-
-def test_missing_packages_are_named(source: ExportSource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert "candid-labels[onnx]" in (EXPORTS["onnx"].why_not(source) or "")
-    with pytest.raises(UserError, match=r"candid-labels\[onnx\]"):
-        write_onnx(source, tmp_path / "model.onnx")

@@ -6,7 +6,6 @@ import base64
 import io
 import json
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -20,9 +19,8 @@ from PIL import Image
 from pll.candidates import CandidateSets
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
 from pll.export.replay import replay_html
-from pll.export.replay.film import MOST_EXAMPLES, SCALE, film, fitted, packed, quantised, sample, thinned, unpacked
+from pll.export.replay.film import SCALE, film, fitted, quantised, unpacked
 from pll.export.replay.page import script
 from pll.export.replay.pictures import picture_payload
 from pll.runs import fit_loop, run_data
@@ -102,21 +100,6 @@ def test_what_is_in_it_is_what_happened(run: RunFolder, data: PartialLabelDatase
     assert np.frombuffer(base64.b64decode(told["truth"]), "<u2").tolist() == data.y.tolist()
 
 
-def test_unknown_truth_is_not_told(run: RunFolder, data: PartialLabelDataset) -> None:
-    assert film(run, replace(data, y=None))["truth"] is None
-    assert data.y is not None
-    partly = np.where(np.arange(len(data)) < 3, -1, data.y)
-    told = np.frombuffer(base64.b64decode(film(run, replace(data, y=partly))["truth"]), "<u2")
-    assert told[:3].tolist() == [0xFFFF] * 3 and told[3:].tolist() == data.y[3:].tolist()
-
-
-def test_there_is_nothing_to_replay_before_the_first_epoch(tmp_path: Path, data: PartialLabelDataset) -> None:
-    folder = RunFolder(tmp_path / "run")
-    folder.create(config(write_data(tmp_path / "small.npz")))
-    with pytest.raises(UserError, match="nothing to replay yet"):
-        film(folder, data)
-
-
 @given(some.lists(some.lists(some.floats(0, 1, width=32), min_size=1, max_size=6), min_size=1, max_size=20))
 def test_thousandths_keep_the_identified_label(rows: list[list[float]]) -> None:
     sets = CandidateSets.from_lists([list(range(len(row))) for row in rows], n_classes=6)
@@ -124,12 +107,6 @@ def test_thousandths_keep_the_identified_label(rows: list[list[float]]) -> None:
     whole = quantised(weights, sets)
     assert np.abs(whole.astype(float) / SCALE - weights).max() <= 1.5 / SCALE
     assert identified_labels(whole.astype(np.float32), sets).tolist() == identified_labels(weights, sets).tolist()
-
-
-@given(some.integers(1, 6), some.integers(1, 30), some.integers(0, 2**32 - 1))
-def test_packing_loses_nothing(count: int, wide: int, seed: int) -> None:
-    frames = np.random.default_rng(seed).integers(0, SCALE + 1, (count, wide)).astype(np.uint16)
-    assert unpacked(packed(frames), count).tolist() == frames.tolist()
 
 
 def test_what_does_not_fit_loses_frames_evenly_and_keeps_both_ends() -> None:
@@ -140,14 +117,6 @@ def test_what_does_not_fit_loses_frames_evenly_and_keeps_both_ends() -> None:
     steps = np.diff(epochs)
     assert steps.max() - steps.min() <= 2
     assert unpacked(content, len(epochs)).tolist() == frames[np.array(epochs) // 2].tolist()
-
-
-def test_of_many_examples_and_epochs_some_are_shown() -> None:
-    rows = sample(60_000)
-    assert (
-        len(set(rows.tolist())) == MOST_EXAMPLES and rows.tolist() == sorted(rows.tolist()) == sample(60_000).tolist()
-    )
-    assert thinned(list(range(1001)), 11) == list(range(0, 1001, 100))
 
 
 # ---- pictures and texts ----------------------------------------------------------------------------------------------
@@ -171,21 +140,6 @@ def test_pictures_stand_where_they_are_looked_for() -> None:
     assert [int(picture[0, k * side]) for k in range(3)] == [8, 200, 236]
 
 
-def test_large_pictures_become_smaller_until_all_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    images = np.random.default_rng(0).integers(0, 256, (60, 64, 64, 3)).astype(np.uint8)
-    assert picture_payload(dataset(images=images), np.arange(60))["pictures"]["side"] == 48
-    monkeypatch.setattr("pll.export.replay.pictures.MOST_BYTES", 40_000)
-    assert picture_payload(dataset(images=images), np.arange(60))["pictures"]["side"] < 48
-    monkeypatch.setattr("pll.export.replay.pictures.MOST_BYTES", 100)
-    assert picture_payload(dataset(images=images), np.arange(60))["pictures"] is None
-
-
-def test_texts_are_cut() -> None:
-    told = picture_payload(dataset(texts=np.array(["short", "x" * 5000] * 30, dtype=object)), np.arange(2))
-    assert told["pictures"] is None
-    assert told["texts"] == ["short", "x" * 399 + "…"]
-
-
 # ---- the page --------------------------------------------------------------------------------------------------------
 
 
@@ -200,14 +154,6 @@ def test_the_page_needs_nothing_and_runs_nothing_of_the_data(run: RunFolder, dat
     assert reader.scripts[1][1].strip() == script().strip()
     assert "default-src 'none'" in page
     assert "{{" not in page.replace(NASTY[1], "")
-
-
-def test_the_pictures_are_drawn_by_the_scripts_of_the_app() -> None:
-    text = script()
-    for name in ("canvas", "star", "heatmap"):
-        own = (Path(__file__).parents[2] / "pll" / "ui" / "components" / f"{name}.js").read_text("utf-8")
-        assert own.split("export default")[0] in text
-    assert "export default" not in text and "import " not in re.sub(r"//.*|/\*\*.*", "", text)
 
 
 @pytest.mark.slow

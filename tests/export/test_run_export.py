@@ -43,12 +43,6 @@ def test_what_is_exported_is_what_the_run_found(folder: RunFolder) -> None:
     assert source.metrics == folder.state()["metrics"]
 
 
-def test_the_data_need_not_be_read_again(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    parts = run_data.load_parts(folder.config())
-    monkeypatch.setattr("pll.runs.run_data.load_parts", lambda *_, **__: pytest.fail("read again"))
-    assert export_source(folder, parts).candidates is parts.train.sets()
-
-
 def test_data_that_is_read_otherwise_now_is_refused_in_words(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
     folder.create(config(write_data(tmp_path / "small.npz"), name="my labels"))
@@ -73,15 +67,6 @@ def test_everything_is_exported_loose_and_in_one_archive(folder: RunFolder, tmp_
     pd.testing.assert_frame_equal(pd.read_csv(exported, dtype=str, keep_default_na=False), own)
     with zipfile.ZipFile(result.zip_path) as archive:
         assert {Path(name).name for name in archive.namelist()} == names
-
-
-def test_a_run_without_a_result_is_said(folder: RunFolder, tmp_path: Path) -> None:
-    empty = RunFolder(tmp_path / "run")
-    with pytest.raises(UserError, match="no run in"):
-        export_source(empty)
-    empty.create(folder.config())
-    with pytest.raises(UserError, match=r"no result yet \(interrupted\)"):
-        export_source(empty)
 
 
 def test_a_stopped_run_has_a_result_until_it_goes_on(folder: RunFolder, tmp_path: Path) -> None:
@@ -144,16 +129,3 @@ def test_the_check_program_agrees_and_notices_another_scale(folder: RunFolder, t
     arrays = dict(np.load(out / "check.npz"))
     np.savez(out / "check.npz", **(arrays | {"probabilities": arrays["probabilities"][:, ::-1]}))
     assert check().returncode == 1
-
-
-def test_predict_warns_about_another_scale(
-    folder: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    train = run_data.load_parts(folder.config()).train
-    data = {"X": train.X, "candidates": train.sets().mask()}
-    np.savez(tmp_path / "same.npz", **data)
-    np.savez(tmp_path / "larger.npz", **(data | {"X": train.X * 16}))
-    for name, warned in (("same", False), ("larger", True)):
-        given, out = str(tmp_path / f"{name}.npz"), str(tmp_path / f"{name}.csv")
-        assert main(["predict", str(folder.path), given, "--out", out]) == 0
-        assert ("training" in capsys.readouterr().err) == warned

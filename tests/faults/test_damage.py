@@ -12,10 +12,8 @@ from pll.export.run_export import export_source
 from pll.io import write_atomically
 from pll.runs.fit_loop import train
 from pll.runs.folder import RunFolder, inspect
-from pll.runs.history import History
 from pll.runs.manifest import (
     MANIFEST_FILE,
-    DamagedError,
     Manifest,
     check,
     damages,
@@ -23,7 +21,6 @@ from pll.runs.manifest import (
     listed_files,
     read_manifest,
 )
-from pll.runs.run_data import parts_of
 from pll.training.metrics import StopTraining
 from tests.faults.damage import COMMANDS, Answer, Case, answer, cases, damaged, verdict
 from tests.run_helpers import config, result_of, write_data
@@ -77,18 +74,6 @@ def test_a_run_without_a_manifest_opens_and_is_called_unverified(
     assert found.status == 0 and found.message.count("no complete checksums") == 1
     with pytest.raises(UserError, match="it is gone"):
         inspect(RunFolder(old))
-
-
-def test_a_sound_file_never_looks_damaged_wherever_its_writer_died(tmp_path: Path) -> None:
-    manifest = Manifest(tmp_path)
-    manifest.put("config.json", b"one")
-    manifest.put("config.json", b"two")
-    for content in (b"one", b"two"):  # before the rename, and after it
-        (tmp_path / "config.json").write_bytes(content)
-        assert check(tmp_path, "config.json").read_bytes() == content
-    (tmp_path / "config.json").write_bytes(b"owt")
-    with pytest.raises(DamagedError, match=r"config\.json is damaged"):
-        check(tmp_path, "config.json")
 
 
 def test_a_write_that_failed_leaves_the_old_file_sound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,21 +143,6 @@ def test_no_command_ends_with_a_traceback_or_a_wrong_label(
         assert [case for case, what in found.items() if what == "same"] == []
 
 
-def test_half_of_labels_csv_is_not_converted(finished: Path, tmp_path: Path) -> None:
-    folder = damaged(finished, Case("labels.csv", "truncate"), tmp_path / "run")
-    for expected in ("labels.csv is damaged", "rows, but the run has"):
-        found = answer(["convert", str(folder), "--to", "csv", "--out", str(tmp_path / "out.csv")], tmp_path)
-        assert found.status == 2 and expected in found.message
-        (folder / MANIFEST_FILE).unlink(missing_ok=True)  # a run of an earlier version too
-
-
-def test_no_promise_is_planned_for_damaged_labels(finished: Path, tmp_path: Path) -> None:
-    folder = damaged(finished, Case("labels.csv", "truncate"), tmp_path / "run")
-    for given in (folder, folder / "labels.csv"):
-        found = answer(["plan", str(given), "--error", "0.3", "--out", str(tmp_path / "plan.csv")], tmp_path)
-        assert found.status == 2 and "labels.csv is damaged" in found.message
-
-
 def test_label_weights_with_a_flipped_bit_are_not_exported(finished: Path, tmp_path: Path) -> None:
     folder = RunFolder(damaged(finished, Case("history/final.npy", "flip"), tmp_path / "run"))
     with pytest.raises(UserError, match=r"final\.npy is damaged"):
@@ -206,11 +176,3 @@ def test_a_damaged_run_is_not_resumed_to_another_result(stopped: Path, tmp_path:
         for name in ("state", "final", "labels.csv", "model"):
             assert found[name] == expected[name], case
     assert refused > 10
-
-
-def test_a_frame_that_is_damaged_is_named(finished: Path, tmp_path: Path) -> None:
-    folder = RunFolder(damaged(finished, Case("history/frames/000001.npy", "flip"), tmp_path / "run"))
-    history = History(folder.history, parts_of(folder).train.sets())
-    with pytest.raises(UserError, match=r"000001\.npy is damaged"):
-        history.weights(1)
-    assert len(history.weights(2))

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pll.errors import UserError
-from pll.io import PART, check_free_space, stored_name, write_atomically
+from pll.io import PART, stored_name, write_atomically
 from pll.runs import fit_loop
 from pll.runs.folder import RunFolder
 from tests.run_helpers import config, result_of, write_data
@@ -58,12 +58,6 @@ def test_a_file_that_cannot_be_written_whole_stays_as_it_was(tmp_path: Path) -> 
         write_atomically(file, lambda part: part.write_text("x" * 1000))
     assert file.read_text() == "old"
     assert list(tmp_path.iterdir()) == [file]
-
-
-def test_too_little_space_is_said_before_the_work(tmp_path: Path) -> None:
-    check_free_space(tmp_path / "not" / "yet", 1, "a little")
-    with pytest.raises(UserError, match=r"MB left, but all epochs may take 1,000,000,000 MB"):
-        check_free_space(tmp_path, 10**15, "all epochs")
 
 
 @pytest.mark.parametrize("name", ["x" * 300 + ".csv", "ä" * 200 + ".parquet", "a" * 250])

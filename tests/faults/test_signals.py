@@ -53,9 +53,3 @@ def test_a_signal_stops_with_a_checkpoint_and_resume_goes_on_to_the_same_bits(
     assert folder.state()["state"] == "stopped" and folder.checkpoint() is not None
     assert main([*fit, "--out", str(tmp_path / "run"), "--resume"]) == 0
     assert result_of(folder) == result_of(RunFolder(tmp_path / "whole"))
-
-
-def test_a_device_that_computes_nothing_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    data = write_data(tmp_path / "small.npz")
-    assert main(["fit", str(data), "--flip", "binomial", "--q", "0.4", "--device", "meta", "--out", str(tmp_path)]) == 2
-    assert "cannot compute on 'meta'" in capsys.readouterr().err

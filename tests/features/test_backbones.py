@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +12,9 @@ import urllib3
 
 from pll.errors import UserError
 from pll.features import backbones
-from pll.features.backbones import BACKBONES, BackboneFeatures, weights_of
+from pll.features.backbones import BackboneFeatures, weights_of
 from pll.images import torchvision
-from tests.features.helpers import folder_of, saved_and_loaded, table
+from tests.features.helpers import folder_of, saved_and_loaded
 from tests.features.test_images import picture
 
 SMALL = "mobilenet_v3_small"
@@ -82,13 +81,6 @@ def test_batches_change_nothing_and_progress_is_told(
     assert told == [("pictures", 2, 5), ("pictures", 4, 5), ("pictures", 5, 5)]
 
 
-def test_weights_are_named_in_the_state_and_not_kept(found: Path, tmp_path: Path) -> None:
-    made = BackboneFeatures(SMALL, device="cpu").fit(folder_of([picture(8, 8)], tmp_path / "p"))
-    settings, arrays = made.state()
-    assert arrays == {} and settings["weights"] == found.name
-    assert json.loads(json.dumps(settings)) == settings
-
-
 class TestWithoutWeights:
     def test_offline_it_says_which_file_belongs_where(self, data_folder: Path, tmp_path: Path) -> None:
         data = folder_of([picture(8, 8)], tmp_path / "p")
@@ -120,37 +112,3 @@ class TestWithoutWeights:
             BackboneFeatures(SMALL).fit(folder_of([picture(8, 8)], tmp_path / "p"), lambda *said: told.append(said))
         assert told and told[-1][:2] == ("bytes of the network", 12)
         assert not list((data_folder / "weights").iterdir())
-
-    def test_weights_of_another_network_are_refused(self, found: Path, tmp_path: Path) -> None:
-        other = BackboneFeatures("resnet18")
-        wrong = found.with_name(weights_of("resnet18").file.name)
-        found.rename(wrong)
-        with pytest.raises(UserError, match="does not hold the weights of resnet18"):
-            other.fit(folder_of([picture(8, 8)], tmp_path / "p"))
-
-    def test_nothing_is_downloaded_for_data_without_pictures(self, data_folder: Path) -> None:
-        with pytest.raises(UserError, match="data has no pictures"):
-            BackboneFeatures("resnet18").fit(table([[1]]))
-
-
-@pytest.mark.parametrize("backbone", BACKBONES)
-def test_every_network_has_published_weights_with_a_checksum_in_their_name(backbone: str) -> None:
-    weights = weights_of(backbone)
-    assert weights.file.urls[0].startswith("https://") and 5 < weights.file.megabytes < 400
-    assert len(weights.hash_prefix) == 8 and int(weights.hash_prefix, 16) >= 0
-
-
-@pytest.mark.parametrize("backbone", BACKBONES)
-def test_every_network_wants_its_colours_scaled_alike(backbone: str) -> None:
-    preset = torchvision().models.get_model_weights(backbone).DEFAULT.transforms()
-    assert (tuple(preset.mean), tuple(preset.std)) == (backbones.MEAN, backbones.SPREAD)
-    assert preset.crop_size == [224]
-
-
-def test_unknown_networks_and_other_weights_are_refused() -> None:
-    with pytest.raises(UserError, match="no network called 'resnet9'; use one of resnet18, "):
-        BackboneFeatures("resnet9")
-    with pytest.raises(ValueError, match=r"fitted with the weights resnet18-old.pth"):
-        BackboneFeatures.from_state({"backbone": "resnet18", "weights": "resnet18-old.pth"}, {})
-    with pytest.raises(UserError, match="not fitted yet"):
-        BackboneFeatures().transform(table([[1]]))

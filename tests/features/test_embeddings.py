@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import importlib.util
-import sys
 import zipfile
 from pathlib import Path
 
@@ -50,21 +49,6 @@ def test_texts_that_mean_the_same_are_near_and_the_saved_state_gives_the_same(mi
     np.testing.assert_array_equal(saved_and_loaded(made, tmp_path).transform(data), X)
 
 
-def test_each_text_is_computed_once(minilm: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = EmbeddingFeatures(str(minilm), device="cpu").fit(texts(*TEXTS))
-    X = first.transform(texts(*TEXTS))
-    again = EmbeddingFeatures(str(minilm), device="cpu").fit(texts(*TEXTS))
-    encoded: list[str] = []
-    encode = again._encoder.encode
-    monkeypatch.setattr(again._encoder, "encode", lambda some, **how: (encoded.extend(some), encode(some, **how))[1])
-    Y = again.transform(texts(*TEXTS[::-1], "One more."))
-    assert encoded == ["One more."]
-    np.testing.assert_array_equal(Y[:4], X[::-1])
-    for file in home.rglob("*.npy"):  # a damaged cache costs time, nothing else
-        file.write_bytes(file.read_bytes()[:40])
-    np.testing.assert_allclose(again.transform(texts(*TEXTS)), X, atol=1e-6)
-
-
 def test_another_model_in_the_folder_is_refused(minilm: Path, tmp_path: Path) -> None:
     settings, arrays = EmbeddingFeatures(str(minilm), device="cpu").fit(texts(*TEXTS)).state()
     other = EmbeddingFeatures.from_state({**settings, "weights_sha256": "0" * 64}, arrays)
@@ -72,24 +56,11 @@ def test_another_model_in_the_folder_is_refused(minilm: Path, tmp_path: Path) ->
         other.transform(texts(*TEXTS))
 
 
-def test_a_folder_must_hold_safetensors(tmp_path: Path) -> None:
-    pytest.importorskip("huggingface_hub")
-    (tmp_path / "pytorch_model.bin").write_bytes(b"anything")
-    with pytest.raises(UserError, match="safetensors"):
-        EmbeddingFeatures(str(tmp_path)).fit(texts(*TEXTS))
-
-
 @pytest.mark.parametrize(("model", "message"), [("/no/such/folder", "no folder"), ("no-such-model", "network")])
 def test_a_model_that_cannot_be_had_is_named(model: str, message: str) -> None:
     pytest.importorskip("sentence_transformers")
     with pytest.raises(UserError, match=message):
         EmbeddingFeatures(model).fit(texts(*TEXTS))
-
-
-def test_without_the_library_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "sentence_transformers", None)  # as if it were not installed
-    with pytest.raises(UserError, match=r"candid-labels\[embeddings\]"):
-        EmbeddingFeatures().fit(texts(*TEXTS))
 
 
 @pytest.mark.parametrize("spec", ["embedding:/etc", "table+embedding:../x", "embedding:~/m", "embedding:tests"])

@@ -4,12 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.features.images import PixelFeatures, as_planes
+from pll.features.images import PixelFeatures
 from pll.images import Pictures
 from tests.features.helpers import folder_of, saved_and_loaded, table, words
 
@@ -17,18 +15,6 @@ from tests.features.helpers import folder_of, saved_and_loaded, table, words
 def picture(height: int, width: int, channels: int = 1, seed: int = 0) -> np.ndarray:
     shape = (height, width) if channels == 1 else (height, width, 3)
     return np.random.default_rng(seed).integers(0, 256, shape, dtype=np.uint8)
-
-
-@given(st.integers(1, 9), st.integers(1, 9), st.sampled_from([1, 3]), st.sampled_from([1, 3]), st.integers(1, 5))
-def test_planes_have_the_shape_asked_for(height: int, width: int, channels: int, wanted: int, side: int) -> None:
-    planes = as_planes(picture(height, width, channels), (wanted, side, side))
-    assert planes.shape == (wanted, side, side) and planes.dtype == np.float32
-    assert planes.min() >= 0 and planes.max() <= 1
-
-
-def test_shrinking_averages() -> None:
-    checks = np.indices((8, 8)).sum(axis=0) % 2 * np.uint8(255)
-    assert abs(as_planes(checks.astype(np.uint8), (1, 2, 2)) - 0.5).max() < 0.1
 
 
 class TestPictures:
@@ -53,12 +39,6 @@ class TestPictures:
         other = folder_of([picture(12, 3, 3)], tmp_path / "q")
         assert saved_and_loaded(made, tmp_path).transform(other).shape == (1, 1, 6, 6)
 
-    def test_progress_is_told(self, tmp_path: Path) -> None:
-        data = folder_of([picture(4, 4)] * 3, tmp_path / "p")
-        told: list[tuple[str, int, int | None]] = []
-        PixelFeatures().fit(data).transform(data, lambda *said: told.append(said))
-        assert told == [("pictures", 1, 3), ("pictures", 2, 3), ("pictures", 3, 3)]
-
     def test_a_damaged_one_is_named(self, tmp_path: Path) -> None:
         data = folder_of([picture(4, 4)] * 2, tmp_path / "p")
         made = PixelFeatures().fit(data)
@@ -75,22 +55,11 @@ class TestArrays:
         found = saved_and_loaded(PixelFeatures().fit(data), tmp_path).transform(data)
         np.testing.assert_allclose(found, X / scale, atol=1e-6)
 
-    def test_black_and_white_are_those_of_the_training_part(self) -> None:
-        train = PartialLabelDataset(np.array([-1.0, 3.0]).reshape(2, 1, 1, 1), kind="image")
-        other = PartialLabelDataset(np.array([1.0, 5.0]).reshape(2, 1, 1, 1), kind="image")
-        found = PixelFeatures().fit(train).transform(other).ravel()
-        np.testing.assert_allclose(found, [0.5, 1.0], atol=1 / 255)
-
     def test_pictures_beside_features(self) -> None:
         images = np.stack([picture(3, 3, 3), picture(3, 3, 3, seed=1)])
         data = PartialLabelDataset(np.zeros((2, 4)), images=images)
         expected = images.transpose(0, 3, 1, 2) / np.float32(255)
         np.testing.assert_array_equal(PixelFeatures().fit(data).transform(data), expected)
-
-    def test_too_many_channels_are_refused(self) -> None:
-        data = PartialLabelDataset(np.zeros((1, 4, 2, 2)), kind="image")
-        with pytest.raises(UserError, match="pictures of 4 channels"):
-            PixelFeatures().fit(data)
 
 
 @pytest.mark.parametrize(
@@ -107,9 +76,3 @@ class TestArrays:
 def test_without_pictures_there_are_no_pixels(data: PartialLabelDataset, message: str) -> None:
     with pytest.raises(UserError, match=message):
         PixelFeatures().fit(data)
-
-
-@pytest.mark.parametrize("argument", ["0", "1025", "big", "-3"])
-def test_a_side_that_cannot_be_is_refused(argument: str) -> None:
-    with pytest.raises(UserError, match="The side of a picture is"):
-        PixelFeatures.from_argument(argument)

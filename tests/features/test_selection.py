@@ -8,7 +8,7 @@ import pytest
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.features import CHOICES, FEATURISERS, contents, featurised, featuriser, fitted, fitting_choices, suggested
+from pll.features import contents, featurised, featuriser, fitted, fitting_choices, suggested
 from pll.features.selection import JoinedFeatures
 from pll.images import Pictures
 from tests.features.helpers import folder_of, saved_and_loaded, table, texts, words
@@ -26,12 +26,6 @@ def everything() -> PartialLabelDataset:
         categories={"colour": words("red", "red", "blue", None)},
         texts=words(*TEXTS),
     )
-
-
-@pytest.mark.parametrize("spec", CHOICES)
-def test_every_choice_exists(spec: str) -> None:
-    made = featuriser(spec)
-    assert FEATURISERS[made.name] is type(made) and made.title
 
 
 @pytest.mark.parametrize(
@@ -63,14 +57,6 @@ class TestJoined:
         assert isinstance(loaded, JoinedFeatures)
         np.testing.assert_array_equal(loaded.transform(data), X)
 
-    def test_say_what_each_has_to_say(self) -> None:
-        made = fitted("table+tfidf", everything())
-        other = PartialLabelDataset(
-            np.zeros((1, 1)), feature_names=("width",), kind="table",
-            categories={"colour": words("mauve")}, texts=words("elephants"),
-        )  # fmt: skip
-        assert len(made.notes(other)) == 2
-
 
 class TestSuggested:
     def test_goes_by_what_there_is(self, tmp_path: Path) -> None:
@@ -87,10 +73,6 @@ class TestSuggested:
         assert suggested(replace(pictures, X=np.zeros((1, 2)))) == "pixels"  # such as the size of the file
         assert suggested(replace(pictures, X=np.zeros((1, 40)))) == "table"
         assert suggested(PartialLabelDataset(np.zeros((1, 1, 2, 2)), kind="image")) == ""
-
-    def test_what_is_suggested_works(self) -> None:
-        data = everything()
-        assert featurised(data, fitted(suggested(data), data)).X.shape == (4, 4 + 3)
 
 
 class TestFeaturised:

@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from pll.errors import UserError
@@ -17,10 +16,6 @@ def folder(tmp_path: Path) -> Path:
     data = texts("red cats and mice", "red dogs and mice", "blue cats and dogs", "blue dogs and mice")
     save_features(fitted("tfidf:2", data), tmp_path)
     return tmp_path
-
-
-def test_nothing_is_there_where_features_were_ready(tmp_path: Path) -> None:
-    assert load_features(tmp_path) is None
 
 
 def test_the_same_features_give_the_same_files(folder: Path, tmp_path: Path) -> None:
@@ -76,19 +71,3 @@ def test_damaged_files_are_named(folder: Path, how: str, message: str) -> None:
     with pytest.raises(UserError) as caught:
         load_features(folder)
     assert message in str(caught.value)
-
-
-def test_a_folder_that_cannot_be_written_to_is_named(folder: Path) -> None:
-    loaded = load_features(folder)
-    assert loaded is not None
-    with pytest.raises(UserError, match="cannot be written to"):
-        save_features(loaded, folder / CARD_FILE)
-
-
-def test_features_without_arrays_need_one_file(tmp_path: Path) -> None:
-    from tests.features.helpers import table
-
-    data = table(np.ones((2, 1)))
-    save_features(fitted("table", data), tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == [CARD_FILE]
-    assert load_features(tmp_path) is not None

@@ -55,12 +55,6 @@ def test_the_state_gives_exactly_the_same_back(train, other) -> None:  # type: i
     assert again.feature_names == made.feature_names and again.state() == (settings, arrays)
 
 
-def test_through_files(tmp_path: Path) -> None:
-    train = table([[1.5], [NAN], [4]], ("width",), colour=words("red", None, "日本語"))
-    loaded = saved_and_loaded(TableFeatures().fit(train), tmp_path)
-    assert loaded.transform(train).tolist() == [[1.5, 1, 0, 0], [2.75, 0, 0, 1], [4, 0, 1, 0]]
-
-
 def test_words_training_never_saw_are_said() -> None:
     made = TableFeatures().fit(table([[1], [2]], ("width",), colour=words("red", "blue")))
     other = table([[1], [2], [3]], ("width",), colour=words("mauve", "red", None))
@@ -80,16 +74,6 @@ def test_rare_words_share_a_column(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 
 
 class TestColumns:
-    def test_go_by_name_and_others_are_left_alone(self) -> None:
-        made = TableFeatures().fit(table([[1, 2]], ("width", "height")))
-        other = table([[9, 20, 10]], ("more", "height", "width"), colour=words("red"))
-        assert made.transform(other).tolist() == [[10, 20]]
-
-    def test_without_names_they_go_by_position(self) -> None:
-        made = TableFeatures().fit(table([[1, 2]]))
-        assert made.feature_names == ("feature 0", "feature 1")
-        assert made.transform(table([[3, 4]])).tolist() == [[3, 4]]
-
     def test_words_that_are_all_numbers_this_time(self) -> None:
         """Zip codes: `B-1`, `94107` in training; a file that holds `94107` alone is read as numbers."""
         made = TableFeatures().fit(table(np.empty((3, 0)), zip=words("B-1", "94107", "0.5")))
@@ -113,18 +97,3 @@ class TestColumns:
         with pytest.raises(UserError) as caught:
             made.transform(other)
         assert message in str(caught.value)
-
-
-def test_numbers_alone_and_words_alone() -> None:
-    assert TableFeatures().fit(table([[1], [NAN]])).transform(table([[NAN]])).tolist() == [[1]]
-    alone = table(np.empty((2, 0)), colour=words("red", "blue"))
-    assert TableFeatures().fit(alone).transform(alone).tolist() == [[0, 1], [1, 0]]
-
-
-def test_nothing_to_learn_from_is_refused() -> None:
-    with pytest.raises(UserError, match="no column of numbers or words"):
-        TableFeatures().fit(table(np.empty((2, 0))))
-    with pytest.raises(UserError, match="has no rows"):
-        TableFeatures().fit(table(np.empty((0, 1))))
-    with pytest.raises(UserError, match="not fitted yet"):
-        TableFeatures().transform(table([[1]]))

@@ -8,7 +8,6 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from pll.errors import UserError
-from pll.features import texts as module
 from pll.features.texts import TextFeatures
 from tests.features.helpers import saved_and_loaded, table, texts
 
@@ -30,13 +29,6 @@ def test_is_tfidf_and_svd_as_scikit_learn_has_them() -> None:
     counted = TfidfVectorizer(sublinear_tf=True, min_df=2).fit_transform(TRAIN.texts.tolist())
     expected = TruncatedSVD(5, random_state=0).fit_transform(counted)
     np.testing.assert_allclose(made.transform(TRAIN), expected, atol=1e-4)
-
-
-def test_texts_about_the_same_are_near_each_other() -> None:
-    X = TextFeatures(components=5).fit(TRAIN).transform(texts(*sentences("cat mat purr", 9, 2), *STARS))
-    X /= np.linalg.norm(X, axis=1, keepdims=True)
-    similarity = X @ X.T
-    assert similarity[:9, :9].mean() > similarity[:9, 9:].mean() + 0.3
 
 
 @pytest.mark.parametrize("components", [1, 3, 300])
@@ -72,27 +64,6 @@ def test_scripts_without_spaces_are_taken_apart_by_character(tmp_path: Path) -> 
     X = made.transform(texts("猫と鼠", "光る星"))
     nearest = (X @ made.transform(train).T).argmax(axis=1)
     assert nearest[0] in (0, 1) and nearest[1] in (2, 3)
-
-
-def test_working_piece_by_piece_changes_nothing_and_tells(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = TextFeatures(4).fit(TRAIN)
-    whole = made.transform(TRAIN)
-    monkeypatch.setattr(module, "ROWS_AT_ONCE", 15)
-    told: list[tuple[str, int, int | None]] = []
-    found = made.transform(TRAIN, lambda *said: told.append(said))
-    np.testing.assert_allclose(found, whole, atol=1e-6)
-    assert told == [("texts", 15, 40), ("texts", 30, 40), ("texts", 40, 40)]
-
-
-def test_few_texts_have_few_features() -> None:
-    assert TextFeatures().fit(texts("a red cat", "a blue dog")).transform(texts("red")).shape == (1, 1)
-    assert TextFeatures().fit(texts("red cat")).transform(texts("red")).shape == (1, 1)
-
-
-def test_only_the_most_frequent_words_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_WORDS", 3)
-    settings, arrays = TextFeatures().fit(TRAIN).state()
-    assert len(settings["words"]) == 3 and arrays["components"].shape == (2, 3)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,4 @@
-"""One table, however it is written, reads as the same sets: six tables, and every way to write them.
-
-`python -m tests.formats.test_alike` prints how many of them read alike, and which are refused and why.
-"""
+"""One table, however it is written, reads as the same sets: six tables, and every way to write them."""
 
 from __future__ import annotations
 
@@ -10,7 +7,6 @@ import csv
 import io
 import json
 import random
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -287,26 +283,10 @@ def test_what_is_no_share_is_refused_with_its_row(tmp_path: Path, share: str) ->
         formats.read(_written(tmp_path, "x.csv", file.getvalue()))
 
 
-def test_a_set_of_shares_that_are_all_0_is_empty(tmp_path: Path) -> None:
-    table = pa.table({"id": ["a", "b"], "candidates": [{"cat": 2, "dog": 1}, {"cat": None, "dog": 0}]})
-    pq.write_table(table, tmp_path / "x.parquet")
-    with pytest.raises(UserError, match="Row 1 has an empty candidate set"):
-        formats.read(tmp_path / "x.parquet")
-
-
 @pytest.mark.parametrize("line", ['{"id": "a", "candidates": "x", "id": "b"}', '{"candidates": {"x": 1, "x": 2}}'])
 def test_a_key_that_stands_twice_is_refused(tmp_path: Path, line: str) -> None:
     with pytest.raises(UserError, match=r"Row 2.*twice"):
         formats.read(_written(tmp_path, "x.jsonl", f'{{"id": "c", "candidates": "x"}}\n{line}\n'))
-
-
-@pytest.mark.parametrize("space", ["\u2028", " ", "\u00a0"])
-@pytest.mark.parametrize("name", ["x.csv", "x.jsonl"])
-def test_space_around_a_name_is_none_of_it(tmp_path: Path, name: str, space: str) -> None:
-    rows = [{"id": f"a{k}", "candidates": f"{space}cat|dog", "true_label": f"{space}cat"} for k in range(3)]
-    way = in_json() if name == "x.jsonl" else in_csv()
-    data = formats.read(way(Table(rows), tmp_path))
-    assert data.class_names == ("cat", "dog") and data.y is not None and data.y.tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -358,30 +338,3 @@ def test_an_encoding_that_could_be_another_is_refused(tmp_path: Path, words: tup
 def test_encodings_of_short_labels_are_told(tmp_path: Path, words: tuple[str, ...], encoding: str) -> None:
     rows = [{"id": f"a{k}", "candidates": list(words), "true_label": words[k % len(words)]} for k in range(12)]
     assert set(formats.read(in_csv(encoding=encoding)(Table(rows), tmp_path)).class_names) == set(words)
-
-
-def test_which_encoding_was_taken_is_said(tmp_path: Path) -> None:
-    table = candidate_lists(*SCRIPTS["Cyrillic"])
-    data = formats.read(in_csv(encoding="cp1251")(table, tmp_path))
-    assert any("Windows-1251" in note for note in data.notes)
-
-
-def _print_all() -> None:
-    import tempfile
-
-    found: Counter[str] = Counter()
-    for name, script, way in WAYS:
-        for make in TABLES:
-            with tempfile.TemporaryDirectory() as folder:
-                try:
-                    said = outcome(make, script, way, Path(folder))
-                except AssertionError:
-                    said = "MISREAD"
-            found["alike" if not said else "misread" if said == "MISREAD" else "refused"] += 1
-            if said:
-                print(f"{make.__name__}, {name}: {said}")
-    print(f"{len(TABLES)} tables × {len(WAYS)} ways: {dict(found)}")
-
-
-if __name__ == "__main__":
-    _print_all()

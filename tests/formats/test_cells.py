@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pll.candidates import sort_names
 from pll.errors import UserError
 from pll.formats.tabular.cells import guess_separator, join_column, join_names, read_label, split_cell, write_label
 
@@ -18,13 +17,6 @@ sets_of_names = st.lists(names, min_size=1, max_size=4, unique=True)
 @given(sets_of_names)
 def test_a_set_survives_its_cell(candidates: list[str]) -> None:
     assert split_cell(join_names(candidates)) == tuple(candidates)
-
-
-@given(st.lists(sets_of_names, min_size=1, max_size=4))
-def test_a_column_survives_a_reader_that_guesses_the_separator(column: list[list[str]]) -> None:
-    cells = join_column(column)
-    mark = guess_separator(cells)
-    assert [split_cell(cell, mark) for cell in cells] == [tuple(candidates) for candidates in column]
 
 
 @given(st.none() | names)
@@ -72,17 +64,6 @@ def test_cells_as_people_write_them(cell: str, expected: tuple[str, ...]) -> Non
 def test_lists_that_are_none(cell: str, words: str) -> None:
     with pytest.raises(UserError, match=words):
         split_cell(cell)
-
-
-def test_numbers_are_sorted_as_numbers() -> None:
-    assert sort_names(["10", "9", "100"]) == ("9", "10", "100")
-    assert sort_names(["10", "9", "x"]) == ("10", "9", "x")
-    assert sort_names(["9" * 5000, "1"]) == ("1", "9" * 5000)  # Python refuses to convert so long a number
-
-
-@pytest.mark.parametrize("cell", ["['cat', 'dog']", "[\"cat\", 'dog']", "  ['cat','dog','cat'] ", '["cat", "dog"]'])
-def test_lists_of_python_are_read(cell: str) -> None:
-    assert split_cell(cell) == ("cat", "dog")
 
 
 @pytest.mark.parametrize(

@@ -88,13 +88,6 @@ def test_classes_may_be_numbers(tmp_path: Path, ending: str, stem: str) -> None:
 
 
 @every_table
-def test_truth_values_are_marks_too(tmp_path: Path, ending: str) -> None:
-    said = {name: ["true" if cell == "1" else "false" for cell in cells] for name, cells in OTTERS.items()}
-    table = {"length": LENGTHS, **columns_of("is_", said), "true_label": TRUTH}
-    assert named_sets(read(tmp_path, ending, table)) == SETS
-
-
-@every_table
 def test_one_hot_columns_are_features(tmp_path: Path, ending: str) -> None:
     fur = {"fur_dark": ["1", "0", "0", "1"], "fur_pale": ["0", "1", "1", "0"]}
     for more in ({}, {"true_label": TRUTH}, {"candidates": ["sea", "river", "sea", "giant"]}):
@@ -105,39 +98,11 @@ def test_one_hot_columns_are_features(tmp_path: Path, ending: str) -> None:
 
 
 @every_table
-def test_with_another_truth_only_certain_names_are_classes(tmp_path: Path, ending: str) -> None:
-    ages = ["old", "young", "old", "old"]
-    habits = read(tmp_path, ending, {"length": LENGTHS, **columns_of("eats_"), "true_label": ages})
-    assert habits.candidates is None and len(habits.feature_names) == 4
-    sets = read(tmp_path, ending, {"length": LENGTHS, **columns_of("candidate_"), "true_label": ages})
-    assert named_sets(sets) == SETS and sets.feature_names == ("length",)
-
-
-@every_table
 @pytest.mark.parametrize("stem", ["class_", "is_"])
 def test_a_row_without_a_class_makes_them_features(tmp_path: Path, ending: str, stem: str) -> None:
     empty = {name: [*cells[:3], "0"] for name, cells in OTTERS.items()}
     data = read(tmp_path, ending, {"length": LENGTHS, **columns_of(stem, empty)})
     assert data.candidates is None and data.feature_names == ("length", *columns_of(stem))
-
-
-def test_a_row_without_a_class_far_below_is_refused(tmp_path: Path) -> None:
-    many = {name: [*cells * 100, "0"] for name, cells in OTTERS.items()}
-    with pytest.raises(UserError, match="Row 402"):
-        read(tmp_path, "csv", columns_of("candidate_", many))
-
-
-@every_table
-def test_two_kinds_of_features_stay_features(tmp_path: Path, ending: str) -> None:
-    data = read(tmp_path, ending, {**columns_of("eats_"), **columns_of("sees_")})
-    assert data.candidates is None and len(data.feature_names) == 6
-
-
-@every_table
-def test_candidates_written_twice_are_no_features(tmp_path: Path, ending: str) -> None:
-    cells = ["|".join(sorted(names)) for names in SETS]
-    data = read(tmp_path, ending, {"length": LENGTHS, "candidates": cells, **columns_of("candidate_")})
-    assert named_sets(data) == SETS and data.feature_names == ("length",) and len(data.extras) == 3
 
 
 # ---- label_0, label_1, … -------------------------------------------------------------------------------------------
@@ -175,10 +140,3 @@ def test_numbered_labels_without_truth_are_asked_about(tmp_path: Path, ending: s
     assert votes.annotations is not None and votes.annotations.n_annotators == 3 and votes.class_names == ("0", "1")
     classes = read(tmp_path, ending, table, label_2="class")
     assert named_sets(classes) == NUMBERED_SETS and classes.feature_names == ("length",)
-
-
-@every_table
-def test_numbered_labels_of_nothing_but_0_are_votes(tmp_path: Path, ending: str) -> None:
-    empty = {name: [*cells[:3], "0"] for name, cells in NUMBERED.items()}
-    data = read(tmp_path, ending, {"length": LENGTHS, **columns_of("label_", empty)})
-    assert data.annotations is not None and data.class_names == ("0", "1") and data.feature_names == ("length",)

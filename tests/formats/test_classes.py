@@ -96,13 +96,6 @@ def test_what_looks_alike(counts: dict[str, int], expected: dict[str, str]) -> N
     assert proposed_merges(counts) == expected
 
 
-def test_ways_to_say_nothing() -> None:
-    assert no_answers(["k. A.", "k.A.", "–", "n. a.", "weiß nicht", "A", "none of the above"]) == [
-        *("k. A.", "k.A.", "–", "n. a.", "weiß nicht")
-    ]
-    assert no_answers(["++", "+", "-", "n/a"]) == ["n/a"] and no_answers(["A", "-"]) == ["-"]
-
-
 NAMES = ("a", "b", "c", "d")
 
 
@@ -131,7 +124,3 @@ def test_every_set_is_what_becomes_of_its_labels(sets: list[set[int]], edits: di
     assert tidy.prior is not None
     totals = np.bincount(tidy.sets().rows, weights=tidy.prior)
     np.testing.assert_allclose(totals, 1, rtol=1e-5)
-
-
-def test_one_number_written_in_three_ways_is_proposed_as_one_class() -> None:
-    assert proposed_merges({"1": 9, "1.0": 2, "01": 1, "10": 3, "0": 4}) == {"1.0": "1", "01": "1"}

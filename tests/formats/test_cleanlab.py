@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pll import formats
 from pll.annotations.data import Annotations
 from pll.dataset import PartialLabelDataset
-from pll.formats import FORMATS, ReadOptions, Results
+from pll.formats import FORMATS, Results
 from pll.formats.tabular.builder import sets_of
 
 from .strategies import answers, check_held, named_sets
@@ -54,12 +54,6 @@ def test_what_pandas_writes_is_recognised(tmp_path: Path, header: str) -> None:
     assert answers(data) == [(0, "annotator_1", "0"), (0, "annotator_2", "2"), (1, "annotator_2", "0")]
 
 
-def test_columns_of_any_name_are_annotators_where_the_user_says_cleanlab(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("x,y\n0,1\n1,\n")
-    assert formats.detect(tmp_path / "t.csv").name == "csv"  # they could be features
-    assert named_sets(formats.read(tmp_path / "t.csv", format="cleanlab")) == [{"0", "1"}, {"1"}]
-
-
 def test_its_long_form(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("task,annotator,label\na,1,0\na,2,1\nb,1,1\n")
     data = formats.read(tmp_path / "t.csv", format="cleanlab")
@@ -82,22 +76,3 @@ def test_consensus_on_the_way_out(tmp_path: Path) -> None:
     data = formats.read(tmp_path / "t.csv", format="cleanlab")
     formats.write(data, tmp_path / "new.csv", "cleanlab", results)
     assert (tmp_path / "new.csv").read_text().splitlines()[1] == '"a","0","2","2","2","0.5","0.75"'
-
-
-def test_an_earlier_consensus_makes_way(tmp_path: Path) -> None:
-    text = ",annotator_1,annotator_2,consensus_label,num_annotations\na,0,2,0,2\nb,,0,0,1\n"
-    (tmp_path / "t.csv").write_text(text)
-    results = Results(["a", "b"], {"identified_label": ["2", "0"], "confidence": ["0.75", "1.0"]}, "proden")
-    assert not FORMATS["cleanlab"].cannot_give_back(tmp_path / "t.csv", results, ReadOptions())
-    formats.give_back(tmp_path / "t.csv", tmp_path / "out.csv", results, format="cleanlab")
-    with (tmp_path / "out.csv").open() as file:
-        assert [row["consensus_label"] for row in csv.DictReader(file)] == ["2", "0"]
-
-
-def test_several_labels_of_one_annotator_are_said(tmp_path: Path) -> None:
-    said = Annotations([0, 0], [0, 0], [0, 1], 1, ("a", "b"), ("ann",))
-    data = PartialLabelDataset(np.empty((1, 0)), sets_of(said)[0], annotations=said)
-    lost = " ".join(FORMATS["cleanlab"].cannot_hold(data))
-    assert "several labels" in lost and "names of the classes" in lost
-    formats.write(data, tmp_path / "t.csv", "cleanlab")
-    assert (tmp_path / "t.csv").read_text() == '"","annotator:ann","annotator:ann (2)"\n"0","0","1"\n'

@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given, settings
 
 from pll import formats
-from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import FORMATS, ReadOptions
 
-from .strategies import check_held, datasets, named_sets, named_truth, rich_datasets, same
+from .strategies import datasets, named_sets, named_truth, same
 
 
 def table(folder: Path, text: str, name: str = "table.csv", **options: object) -> PartialLabelDataset:
@@ -45,34 +44,6 @@ def test_writing_then_reading_gives_everything_back(
         assert same(back.y, data.y)
 
 
-@pytest.mark.parametrize("suffix", ["csv", "tsv"])
-@given(data=rich_datasets())
-def test_texts_words_and_annotators_come_back(
-    suffix: str, tmp_path_factory: pytest.TempPathFactory, data: PartialLabelDataset
-) -> None:
-    path = tmp_path_factory.mktemp("round") / f"data.{suffix}"
-    formats.write(data, path)
-    check_held(formats.read(path), data, FORMATS[suffix].cannot_hold(data))
-
-
-@given(data=datasets(images=True))
-@settings(deadline=None, max_examples=20)
-def test_images_become_columns_of_pixels_and_that_is_said(
-    tmp_path_factory: pytest.TempPathFactory, data: PartialLabelDataset
-) -> None:
-    path = tmp_path_factory.mktemp("round") / "data.csv"
-    formats.write(data, path)
-    assert same(formats.read(path).X, data.X.reshape(len(data), -1))
-    assert "shape of the images" in FORMATS["csv"].cannot_hold(data)[0]
-
-
-def test_what_is_lost_is_said() -> None:
-    sets = CandidateSets.from_lists([[0, 1], [1]], 3, ["dog", "cat", "never"])
-    X = np.ones((2, 2), dtype=np.float32)
-    said = " ".join(FORMATS["csv"].cannot_hold(PartialLabelDataset(X, sets, feature_names=("id", "width"))))
-    assert "never" in said and "order of the classes" in said and "width" not in said
-
-
 def test_reserved_names_of_features_do_not_become_labels(tmp_path: Path) -> None:
     X = np.arange(6, dtype=np.float32).reshape(2, 3)
     formats.write(PartialLabelDataset(X, feature_names=("id", "ID", "")), tmp_path / "data.csv")
@@ -98,12 +69,6 @@ def test_the_columns_find_their_parts(tmp_path: Path) -> None:
     assert any("confidence" in note for note in data.notes)
 
 
-def test_without_labels_it_is_data_to_predict(tmp_path: Path) -> None:
-    data = table(tmp_path, "x,y\n1,2\n")
-    assert data.candidates is None and data.y is None and data.class_names == ()
-    assert data.row_ids.tolist() == ["0"]
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -120,12 +85,6 @@ def test_dialects_mean_the_same(tmp_path: Path, text: str) -> None:
     data = table(tmp_path, text)
     assert data.X.ravel().tolist() == [1, 2]
     assert named_sets(data) == [{"a", "b"}, {"b"}]
-
-
-def test_options_fix_the_classes_and_the_separator(tmp_path: Path) -> None:
-    data = table(tmp_path, "x,candidates\n1,b/a\n", class_names=("c", "b", "a"), separator="/")
-    assert data.class_names == ("c", "b", "a")
-    assert data.sets()[0].tolist() == [1, 2]
 
 
 def test_rows_are_numbered_as_a_spreadsheet_does(tmp_path: Path) -> None:
@@ -168,21 +127,6 @@ def test_what_stands_above_the_header_is_left_out_and_said(tmp_path: Path, text:
     row = text.count("\n") - text.count("both\n")  # the last one, as a spreadsheet counts
     with pytest.raises(UserError, match=f"Row {row}, column 'y'"):
         table(tmp_path, text.replace("5,6", "5,six"))
-
-
-def test_a_header_without_a_name_for_the_first_column_is_no_title(tmp_path: Path) -> None:
-    (tmp_path / "table.csv").write_text(",x,colour\na,b,c\nd,e,f\ng,h,i\n")
-    found = formats.columns(tmp_path / "table.csv")
-    assert [column.name for column in found] == ["unnamed 1", "x", "colour"]
-    with pytest.raises(UserError, match="Row 2 has 3 fields, the header has 2"):
-        table(tmp_path, "x,colour\nr1,b,c\nr2,e,f\nr3,h,i\n")
-
-
-def test_blank_lines_above_the_header(tmp_path: Path) -> None:
-    data = table(tmp_path, "\ufeff\n\nx,candidates\n1,p|q\n2,q\n")
-    assert data.X.tolist() == [[1], [2]]
-    with pytest.raises(UserError, match="Row 5, column 'x'"):
-        table(tmp_path, "\n\nx,candidates\n1,p|q\ntwo,q\n")
 
 
 LETTERS = "Nr;text;größe;candidates\nA-1;Mahngebühr fällig;1,5;für|wider\nA-2;schöne Grüße;2,5;für\n"

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pll import formats
-from pll.analysis.readiness import check_features, warnings_about
+from pll.analysis.readiness import warnings_about
 from pll.errors import UserError
-from pll.formats.tabular.cells import guess_separator, join_names, spelling, split_cell
+from pll.formats.tabular.cells import guess_separator, join_names, split_cell
 from pll.formats.tabular.columns import question, roles_of
 
 from .strategies import answers, named_sets, named_truth
@@ -159,17 +158,6 @@ def test_where_two_roles_are_possible_a_person_is_asked_once(
         assert told.items() <= {one.name: one.role for one in found}.items()
 
 
-@pytest.mark.parametrize("rows", [400, 2000])
-def test_a_thousand_classes_are_one_vocabulary(rows: int) -> None:
-    rng = np.random.default_rng(0)
-    truth = rng.integers(0, 1000, rows)
-    said = {
-        name: [f"class {k}" for k in np.where(rng.random(rows) < 0.7, truth, rng.integers(0, 1000, rows))]
-        for name in ("Anna", "Bert", "Chloé")
-    }
-    assert set(roles(**said).values()) == {"annotator"}
-
-
 # ---- through a whole file --------------------------------------------------------------------------------------------
 
 
@@ -223,14 +211,6 @@ def test_words_and_numbers_and_missing_cells(tmp_path: Path) -> None:
     assert any("Columns of words" in note for note in data.notes)
 
 
-def test_without_features_it_is_read_and_said(tmp_path: Path) -> None:
-    data = table(tmp_path, "id,candidates\n1,a\n")
-    assert data.X.shape == (1, 0) and "nothing to learn from" in warnings_about(data)[0]
-    texts = table(tmp_path, "text,candidates\nhello,a\n")
-    with pytest.raises(UserError, match=r"table\.csv: There are texts but no features yet"):
-        check_features(texts)
-
-
 def test_a_label_is_never_learnt_from_by_mistake(tmp_path: Path) -> None:
     data = table(tmp_path, "x,label\n1,cat\n2,dog\n")
     assert named_truth(data) == ["cat", "dog"] and not data.categories
@@ -257,19 +237,6 @@ def test_a_column_of_several_labels_is_the_candidates(tmp_path: Path, name: str,
     assert f"Column {name} was taken for the candidates." in data.notes
 
 
-@pytest.mark.parametrize("cells", [("red|blue", "blue|red", "red"), ("1,5", "5,1", "2,1.5")])
-def test_several_values_without_the_truth_among_them_are_no_candidates(tmp_path: Path, cells: tuple[str, ...]) -> None:
-    rows = [f'{k},"{cell}",{truth}' for k, (cell, truth) in enumerate(zip(cells, ("cat", "dog", "cat"), strict=True))]
-    assert table(tmp_path, "\n".join(["x,colours,gold", *rows]) + "\n").candidates is None
-
-
-def test_one_person_alone_is_an_annotator(tmp_path: Path) -> None:
-    data = table(tmp_path, "x,annotator_1\n1,cat\n2,dog\n")
-    assert named_sets(data) == [{"cat"}, {"dog"}] and not data.categories
-    beside_truth = table(tmp_path, "x,annotator_1,true_label\n1,cat,cat\n2,dog,dog\n")
-    assert beside_truth.annotations is not None
-
-
 def test_probabilities_are_sets_with_a_prior_and_never_features(tmp_path: Path) -> None:
     text = "x,prob_cat,prob_dog,prob_fox,gold\n1,0.7,0.295,0.005,cat\n2,0,1,0,dog\n3,,,,fox\n4,0.4,0.3,0.3,owl\n"
     data = table(tmp_path, text)
@@ -291,26 +258,10 @@ PEOPLE = ["late", "late", "praise", "damaged", "late", "praise"] * 4
 """What somebody said, with the slips of the finger below."""
 
 
-def test_slips_of_the_finger_do_not_make_a_person_a_feature() -> None:
-    anna = [*PEOPLE[:12], "alte", "LATE", "pariase", "damgaed", "laet", "prasie", *PEOPLE[18:]]
-    bert = [*PEOPLE[:18], "damaegd", "praise ", "prias", "?", "dmaaged", "lat"]
-    found = roles(Anna=anna, Bert=bert, Cleo=PEOPLE, Received=[f"{day}.03." for day in range(24)])
-    assert [found[name] for name in ("Anna", "Bert", "Cleo", "Received")] == ["annotator"] * 3 + ["keep"]
-
-
 @pytest.mark.parametrize("name", ["expert", "Adjudicated", "final label", "Gold-Standard"])
 def test_what_was_settled_is_the_truth_and_no_vote(name: str) -> None:
     settled = [label if row % 5 == 0 else "" for row, label in enumerate(PEOPLE)]
     assert roles(Anna=PEOPLE, Bert=PEOPLE, **{name: settled})[name] == "true_label"
-
-
-def test_numbers_with_a_decimal_comma(tmp_path: Path) -> None:
-    data = table(tmp_path, "id;width;weight;points;candidates\na;1,5;1.234,5;1.5;x|y\nb;-2;900;2;x\nc;;?;3;y\n")
-    assert data.X[:2].tolist() == [[1.5, 1234.5, 1.5], [-2.0, 900.0, 2.0]]
-    assert np.isnan(data.X[2, :2]).all()
-    assert any("decimal comma" in note and "points" not in note for note in data.notes)
-    with pytest.raises(UserError, match="Row 2, column 'width' holds '1,500'"):
-        table(tmp_path, "id;width;candidates\na;1,500;x|y\nb;2,300;x\n")
 
 
 def test_lists_of_numbers_are_features(tmp_path: Path) -> None:
@@ -332,19 +283,6 @@ IDS = [
     ("numéro", [str(k) for k in range(8)]),
     ("t", [str(k) for k in range(7, 15)]),
 ]
-NO_IDS = [
-    ("pump", [f"pump {k}" for k in range(8)]),
-    ("width", [str(2 * k) for k in range(8)]),
-    ("number of rooms", [str(8 - k) for k in range(8)]),
-    ("case", [f"{k}.5" for k in range(8)]),
-    ("day", [f"{k + 1:02}.03.2025" for k in range(8)]),
-    ("day", [f"2025-03-{k + 1:02}T10:00" for k in range(8)]),
-    ("weight", [f"{k}kg" for k in range(8)]),
-    ("price", [f"EUR {k}.50" for k in range(8)]),
-    ("name", ["Anna", "Bert", "Chloé", "Dirk", "Eva", "Finn"]),
-    ("Ticket", ["T-1", "T-2", "T-3", "T-4", "T-5", "T-5"]),
-    ("Ticket", ["T-1", "T-2", "T-3", "T-4", "T-5", ""]),
-]
 
 
 @pytest.mark.parametrize(("name", "cells"), IDS)
@@ -353,25 +291,6 @@ def test_distinct_cells_under_the_name_of_an_id_are_the_ids(name: str, cells: li
     assert roles({}, **others, **{name: cells})[name] == "id"
     assert roles({name: "keep"}, **others, **{name: cells})[name] == "keep"
     assert roles({}, id=[str(k) for k in range(len(cells))], **{name: cells})[name] != "id"
-
-
-@pytest.mark.parametrize(("name", "cells"), NO_IDS)
-def test_quantities_days_and_names_are_no_ids(name: str, cells: list[str | None]) -> None:
-    assert roles({}, **{name: cells})[name] != "id"
-
-
-def test_codes_that_repeat_further_down_are_no_ids(tmp_path: Path) -> None:
-    rows = [f"T-{k},{k % 7}.5,a|b\n" for k in range(2500)]
-    assert table(tmp_path, "Ticket,x,candidates\n" + "".join(rows)).row_ids[3] == "T-3"
-    for last in ("T-3",):
-        data = table(tmp_path, "Ticket,x,candidates\n" + "".join([*rows, f"{last},1.5,a\n"]))
-        assert data.row_ids[3] == "3" and data.extras["Ticket"][3] == "T-3"
-
-
-def test_of_several_columns_of_codes_the_one_that_is_named_so_is_the_ids() -> None:
-    codes: list[str | None] = [f"B{k}-{k + 1}" for k in range(6)]
-    found = roles({}, bin=codes, serial=[f"S{k}" for k in range(6)])
-    assert found["serial"] == "id" and found["bin"] != "id"
 
 
 CITIES = ("Bern", "Genf", "St. Gallen", "Zug")
@@ -386,17 +305,6 @@ def test_a_column_that_names_candidates_is_never_learnt_from() -> None:
     asked = question(found)
     assert found[1].role == "keep" and asked is not None and asked.answers[0][1] == {"Ort": "true_label"}
     assert roles(candidates=sets, gt=named)["gt"] == "true_label"
-
-
-def test_numbered_options_hold_a_candidate_each(tmp_path: Path) -> None:
-    columns: dict[str, list[str | None]] = {
-        f"Option {k + 1}": [names[k] if k < len(names) else None for names in LISTS] for k in range(3)
-    }
-    assert roles(**columns) == dict.fromkeys(columns, "candidate")
-    rows = [",".join(names + [""] * (3 - len(names))) for names in LISTS]
-    data = table(tmp_path, "Option 1,Option 2,Option 3\n" + "\n".join(rows) + "\n")
-    assert data.annotations is None
-    assert [set(data.sets().names(i)) for i in range(60)] == [set(names) for names in LISTS]
 
 
 @pytest.mark.parametrize("written", ["P({})", "prob_{}", "softmax.{}", "{}"])
@@ -432,15 +340,6 @@ def test_sets_as_programs_write_them(written: str, names: tuple[str, ...]) -> No
     assert all(split_cell(join_names([name])) == (name,) for name in ("{x}", "('x')", "set()"))
 
 
-def test_a_field_of_shares_in_json_lines_is_probabilities(tmp_path: Path) -> None:
-    lines = [{"text": f"a b {k}", "scores": {"Bern": 0.75, "St. Gallen": 0.25}} for k in range(6)]
-    path = tmp_path / "scores.jsonl"
-    path.write_text("\n".join(map(json.dumps, lines)))
-    data = formats.read(path)
-    assert data.class_names == ("Bern", "St. Gallen") and data.prior is not None
-    np.testing.assert_allclose(data.prior, [0.75, 0.25] * 6)
-
-
 COUNTS = np.random.default_rng(3).multinomial(20, [0.4, 0.3, 0.2, 0.1], 30)
 
 
@@ -454,38 +353,11 @@ def test_columns_named_as_the_labels_are_counts_of_people(tmp_path: Path, writte
     np.testing.assert_allclose(data.prior, (COUNTS / 20)[COUNTS > 0], rtol=1e-6)
 
 
-def test_counts_in_json_lines(tmp_path: Path) -> None:
-    path = tmp_path / "counts.jsonl"
-    lines = [{"text": f"a b {k}", "label_counter": {"b": k + 1, "a": 1}, "meta": {"page": 3}} for k in range(4)]
-    path.write_text("\n".join(map(json.dumps, lines)))
-    data = formats.read(path)
-    assert data.prior is not None
-    np.testing.assert_allclose(
-        data.prior.reshape(4, 2)[:, data.class_names.index("b")], [1 / 2, 2 / 3, 3 / 4, 4 / 5], rtol=1e-6
-    )
-
-
-@pytest.mark.parametrize(("yes", "no"), [("yes", "no"), ("x", ""), ("1", ""), ("Ja", "Nein")])
-def test_words_that_mark_classes(tmp_path: Path, yes: str, no: str) -> None:
-    header, rows = ",".join(CITIES), [",".join(yes if c in names else no for c in CITIES) for names in LISTS]
-    named = [f"{row},{name}" for row, name in zip(rows, TRUTH, strict=True)]
-    data = table(tmp_path, f"{header},label\n" + "\n".join(named) + "\n")
-    assert [set(data.sets().names(i)) for i in range(60)] == [set(names) for names in LISTS]
-
-
 @pytest.mark.parametrize("mark", [" or ", " oder ", "\n"])
 def test_words_and_lines_separate_labels(mark: str) -> None:
     assert roles(label=[mark.join(names) for names in LISTS])["label"] == "candidates"
     assert guess_separator([mark.join(names) for names in LISTS]) == mark
     assert guess_separator(["black or white", "red", "black or white"]) == "|"
-
-
-def test_a_truth_that_says_there_is_none_is_not_known(tmp_path: Path) -> None:
-    data = table(tmp_path, "candidates,true_label\na|b,a\nb|c,-\na|c,N/A\n")
-    assert data.class_names == ("a", "b", "c") and data.y is not None and data.y.tolist() == [0, -1, -1]
-    assert any("2 true labels say that there is none" in note for note in data.notes)
-    kept = table(tmp_path, "candidates,true_label\na|-,a\nb|-,-\n", "kept.csv")  # a class of that name
-    assert kept.y is not None and kept.y.min() >= 0
 
 
 @pytest.mark.parametrize(
@@ -495,10 +367,6 @@ def test_dates_and_times_are_kept_and_not_learnt_from(when: str) -> None:
     days = [when.format(day) for day in (1, 1, 2, 2, 3, 3)]
     assert roles(day=days, width=["1.5"] * 6, candidates=["a|b"] * 6)["day"] == "keep"
     assert roles(size=["10-12", "8-10"] * 3, candidates=["a|b"] * 6)["size"] == "category"
-
-
-def test_a_sign_belongs_to_a_number() -> None:
-    assert spelling("-1") != spelling("1") and spelling("C++") != spelling("C")
 
 
 SCORED = """id,note,gpt,gpt_score,Claude 3,Claude 3_confidence,weight
@@ -526,15 +394,6 @@ def test_scores_beside_annotators_are_theirs_and_never_learnt_from(tmp_path: Pat
         again = formats.read(tmp_path / f"again.{ending}").annotations
         assert again is not None and again.scores is not None
         np.testing.assert_array_equal(again.scores, said.scores)
-
-
-def test_scores_may_have_a_decimal_comma(tmp_path: Path) -> None:
-    file = tmp_path / "models.csv"
-    file.write_text(SCORED.replace(",", ";").replace(".", ","))
-    data = formats.read(file)
-    assert data.feature_names == ("weight",)
-    assert data.annotations is not None and data.annotations.scores is not None
-    assert data.annotations.scores[data.annotations.annotators == 0].tolist() == [0.9, 0.7, 0.6, 0.5, 0.99]
 
 
 @pytest.mark.parametrize(

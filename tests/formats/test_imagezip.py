@@ -15,14 +15,13 @@ from hypothesis.extra import numpy as hnp
 from PIL import Image
 
 from pll import formats
-from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.features.images import PixelFeatures
-from pll.formats import FORMATS, ReadOptions, Results
+from pll.formats import FORMATS
 from pll.images import encode
 
-from .strategies import check_held, datasets, named_sets, named_truth, same
+from .strategies import check_held, datasets, named_sets, same
 
 
 def png(*shape: int, value: int = 7) -> bytes:
@@ -58,30 +57,6 @@ def test_writing_then_reading_gives_everything_back(
         assert shown is not None
         assert same(shown.reshape(*shown.shape[:2], -1).transpose(2, 0, 1).astype(np.float32), data.X[i])
     check_held(back, replace(data, X=np.empty((len(data), 0)), pictures=back.pictures), lost)
-
-
-def test_pictures_of_any_size_come_back_byte_by_byte(tmp_path: Path) -> None:
-    table = (
-        'id,image,candidates,true_label\na,x/1.png,NA|None,None\nb,2.png,"[""a|b"", ""日本語""]",日本語\nc,x/3.jpg,1,\n'
-    )
-    jpeg = io.BytesIO()
-    Image.fromarray(np.zeros((90, 70, 3), dtype=np.uint8)).save(jpeg, "JPEG")
-    files = {"x/1.png": png(100, 90, 3), "2.png": png(5, 4), "x/3.jpg": jpeg.getvalue()}
-    data = formats.read(packed(tmp_path / "in.zip", **{"table.csv": table}, **files))
-    assert data.X.shape == (3, 0) and data.pictures is not None
-    assert named_sets(data) == [{"NA", "None"}, {"a|b", "日本語"}, {"1"}] and named_truth(data) == [
-        "None",
-        "日本語",
-        None,
-    ]
-    shown = [data.picture(i) for i in range(3)]
-    assert [None if one is None else one.shape for one in shown] == [(100, 90, 3), (5, 4), (90, 70, 3)]
-    formats.write(data, tmp_path / "out.zip")
-    back = formats.read(tmp_path / "out.zip")
-    check_held(back, data, [])
-    assert back.pictures is not None
-    assert [back.pictures.data(i) for i in range(3)] == list(files.values())
-    assert data.take([2, 0]).picture(1) is not None
 
 
 def test_folders_are_candidate_sets(tmp_path: Path) -> None:
@@ -141,15 +116,6 @@ def test_a_damaged_picture_is_named_and_does_not_stop_the_others(tmp_path: Path)
         data.picture(0)
 
 
-def test_columns_of_the_table_inside_can_be_corrected(tmp_path: Path) -> None:
-    table = "file,could be,who\na.png,x; y,AB\nb.png,y,CD\n"
-    path = packed(tmp_path / "in.zip", **{"all/table.csv": table, "all/a.png": png(3, 3), "all/b.png": png(3, 3)})
-    assert [column.name for column in formats.columns(path)] == ["file", "could be", "who"]
-    told = formats.ReadOptions(columns={"could be": "candidates"})
-    assert named_sets(formats.read(path, options=told)) == [{"x", "y"}, {"y"}]
-    assert formats.columns(packed(tmp_path / "folders.zip", **{"cat/a.png": png(3, 3)})) == []
-
-
 @pytest.mark.parametrize("side", [8_000, 30_000])
 def test_a_huge_picture_is_refused_before_it_is_decoded(tmp_path: Path, side: int) -> None:
     huge = io.BytesIO()
@@ -179,36 +145,3 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
         archive.writestr(info, "/etc/passwd")
     with pytest.raises(UserError, match="is a link"):
         formats.read(tmp_path / "bad.zip")
-
-
-def test_what_has_no_pictures_is_not_written(tmp_path: Path) -> None:
-    sets = CandidateSets.from_lists([[0]], 1)
-    with pytest.raises(UserError, match="There are no pictures to write"):
-        formats.write(PartialLabelDataset(np.ones((1, 2)), sets), tmp_path / "out.zip")
-    (tmp_path / "t.csv").write_text("image,candidates\na.png,x\n")
-    with pytest.raises(UserError, match=r"'a\.png' of row 0 is not here"):
-        formats.write(formats.read(tmp_path / "t.csv"), tmp_path / "out.zip")
-    assert not (tmp_path / "out.zip").exists()
-
-
-def test_folders_of_known_classes(tmp_path: Path) -> None:
-    path = packed(tmp_path / "in.zip", **{"cat/1.png": png(3, 3)})
-    data = formats.read(path, options=ReadOptions(class_names=("dog", "cat")))
-    assert data.class_names == ("dog", "cat") and named_sets(data) == [{"cat"}]
-    with pytest.raises(UserError, match=r"the label .* is unknown"):
-        formats.read(path, options=ReadOptions(class_names=("dog",)))
-
-
-def test_pictures_of_a_table_without_ids_are_called_by_their_names(tmp_path: Path) -> None:
-    table = "file,could be\nb/1.png,x;y\nb/2.png,y\n"
-    members: dict[str, bytes | str] = {"all/b/1.png": png(2, 2), "all/b/2.png": png(2, 2), "all/manifest.csv": table}
-    source = packed(tmp_path / "p.zip", **members)
-    told = {"could be": "candidates"}
-    assert formats.read(source, columns=told).row_ids.tolist() == ["b/1.png", "b/2.png"]
-    done = Results(["b/1.png", "b/2.png"], {"identified_label": ["x", "y"]})
-    formats.give_back(source, tmp_path / "out.zip", done, options=ReadOptions(columns=told))
-    with zipfile.ZipFile(tmp_path / "out.zip") as archive:
-        rows = archive.read("all/manifest.csv").decode().replace('"', "").splitlines()
-    assert rows == ["file,could be,identified_label", "b/1.png,x;y,x", "b/2.png,y,y"]
-    twice = packed(tmp_path / "twice.zip", **members | {"all/manifest.csv": table + "b/2.png,x\n"})
-    assert formats.read(twice, columns=told).row_ids.tolist() == ["0", "1", "2"]

@@ -9,12 +9,10 @@ from xml.etree import ElementTree
 
 import jsonschema
 import numpy as np
-import pytest
 
 from pll import formats
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
 from pll.formats import ReadOptions, Results
 
 from .strategies import answers, named_sets, named_truth
@@ -115,35 +113,6 @@ def test_annotations_become_sets(tmp_path: Path) -> None:
     assert named_sets(largest)[1] == {"neutral", "neg"}  # type: ignore[index]
 
 
-def test_choices_of_the_task_itself(tmp_path: Path) -> None:
-    data = tasks(
-        tmp_path,
-        {"data": {"image": "https://x.org/1.png", "candidates": [{"value": "cat"}, {"value": "dog"}]}},
-        {"data": {"image": "https://x.org/2.png", "candidates": ["fox"]}, "annotations": []},
-        {
-            "data": {"image": "https://x.org/3.png", "candidates": [{"value": "cat"}, {"value": "dog"}]},
-            "annotations": [annotation(1, choice("dog"))],
-        },
-    )
-    assert named_sets(data) == [{"cat", "dog"}, {"fox"}, {"dog"}]
-    assert data.pictures is not None and data.pictures.names.tolist()[0] == "https://x.org/1.png"
-    assert data.picture(0) is None  # an address is not followed
-
-
-def test_one_of_several_questions(tmp_path: Path) -> None:
-    two = {"id": 1, "data": {"text": "t"}, "annotations": [annotation(1, choice("a"), choice("b", question="topic"))]}
-    three = {"id": 2, "data": {"text": "u"}, "annotations": [annotation(1, choice("c")), {"completed_by": 2, "result": [
-        {"type": "rating", "from_name": "stars", "value": {"rating": 3}}]}]}  # fmt: skip
-    data = tasks(tmp_path, two, three)
-    assert named_sets(data) == [{"a"}, {"c"}]
-    assert any("several questions: sentiment, topic" in note for note in data.notes)
-    assert any("1 of type rating" in note for note in data.notes)
-    topic = tasks(tmp_path, two, three, columns={"topic": "candidates"})
-    assert named_sets(topic) == [{"b"}, {"b"}]  # nobody said of the second; the only class there is
-    with pytest.raises(UserError, match="Nobody answered a question called 'mood'; asked were sentiment, topic"):
-        tasks(tmp_path, two, three, columns={"mood": "candidates"})
-
-
 def test_what_a_person_decided_carries_their_name_and_makes_way_for_the_next(tmp_path: Path) -> None:
     tasks(tmp_path, *EXPORT)
     columns = {"identified_label": ["pos", "neg", "neutral"], "confidence": ["0.9", "0.5", "0.625"]}
@@ -162,16 +131,6 @@ def test_what_a_person_decided_carries_their_name_and_makes_way_for_the_next(tmp
     undone = Results(["7", "9", "12"], columns, "proden-a")
     formats.give_back(tmp_path / "out.json", tmp_path / "again.json", undone)
     assert ours("again.json")[9] == ("proden-a", 0.5)
-
-
-def test_data_fields_are_features_where_there_is_nothing_to_read_or_see(tmp_path: Path) -> None:
-    data = tasks(tmp_path, {"id": 1, "data": {"w": 1, "h": 2.5, "who": "x"}}, {"id": 2, "data": {"w": None, "h": 3}})
-    assert data.feature_names == ("w", "h") and np.isnan(data.X[1, 0]) and data.X[0].tolist() == [1, 2.5]
-    assert list(data.extras) == ["who"]
-    told = tasks(tmp_path, {"id": 1, "data": {"w": 1, "who": "x"}}, columns={"who": "category", "w": "ignore"})
-    assert list(told.categories) == ["who"] and told.X.shape == (1, 0) and not told.extras
-    with pytest.raises(UserError, match="There is no field 'z'"):
-        tasks(tmp_path, {"id": 1, "data": {"w": 1}}, columns={"z": "text"})
 
 
 def test_labels_come_back_as_predictions_and_nothing_else_changes(tmp_path: Path) -> None:
@@ -202,13 +161,6 @@ def test_labels_come_back_as_predictions_and_nothing_else_changes(tmp_path: Path
     assert json.loads((tmp_path / "again.json").read_text(encoding="utf-8")) == back
     # What goes in again is what went in at first.
     assert named_sets(formats.read(tmp_path / "out.json")) == named_sets(formats.read(tmp_path / "tasks.json"))
-
-
-def test_examples_that_were_held_out_get_no_prediction(tmp_path: Path) -> None:
-    tasks(tmp_path, *EXPORT)
-    formats.give_back(tmp_path / "tasks.json", tmp_path / "out.json", Results(["7"], {"identified_label": ["pos"]}))
-    back = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
-    assert [len(task.get("predictions", [])) for task in back] == [2, 0, 0] and back[1:] == EXPORT[1:]
 
 
 def test_tasks_of_other_data_and_the_configuration_that_goes_with_them(tmp_path: Path) -> None:

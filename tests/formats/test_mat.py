@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from hypothesis import given, settings
 
 from pll import formats
 from pll.dataset import PartialLabelDataset
-from pll.formats import FORMATS, ReadOptions, Results
+from pll.formats import FORMATS, ReadOptions
 
 from .strategies import datasets, same
 
@@ -41,27 +40,6 @@ def test_writing_then_reading_gives_everything_back(
     assert back.candidates == data.candidates
     if data.candidates is not None or data.y is not None:
         assert back.class_names == data.class_names
-
-
-@given(data=datasets(images=True))
-@settings(deadline=None, max_examples=20)
-def test_what_is_lost_is_said(tmp_path_factory: pytest.TempPathFactory, data: PartialLabelDataset) -> None:
-    path = tmp_path_factory.mktemp("round") / "data.mat"
-    formats.write(data, path)
-    back, said = formats.read(path), " ".join(FORMATS["mat"].cannot_hold(data))
-    assert same(back.X, data.X.reshape(len(data), -1)) and "shape of the images" in said
-    assert same(back.y, data.y)
-    assert ("ids" in said) == (not same(back.row_ids, data.row_ids))
-    assert ("split" in said) == (data.is_test is not None)
-    if data.candidates is not None:
-        assert ("names of the classes" in said) == (back.class_names != data.class_names)
-
-
-def test_missing_cells_are_refused_before_anything_is_written(tmp_path: Path) -> None:
-    data = PartialLabelDataset(np.array([[1.0], [np.nan]]), kind="table")
-    with pytest.raises(formats.UserError, match=r"data\.mat: Row 1 has a missing cell"):
-        formats.write(data, tmp_path / "data.mat")
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("compressed", [True, False])
@@ -93,29 +71,6 @@ def test_numbers_of_every_type_are_read_as_scipy_reads_them(tmp_path: Path, dtyp
     data = saved(tmp_path, **beside, data=values, more=np.ones((2, 2, 2)))
     assert same(data.X, scipy.io.loadmat(tmp_path / "data.mat")["data"].astype(np.float32))
     assert "cells, record, text, z, more" in data.notes[0]
-
-
-def test_files_of_machines_with_the_other_byte_order(tmp_path: Path) -> None:
-    def part(kind: int, data: bytes) -> bytes:
-        return struct.pack(">II", kind, len(data)) + data + bytes(-len(data) % 8)
-
-    numbers = part(9, np.array([[1, 2], [3, 4]], dtype=">f8").tobytes(order="F"))
-    name = struct.pack(">HH", 4, 1) + b"data"  # four bytes fit into the tag
-    matrix = part(6, struct.pack(">II", 6, 0)) + part(5, struct.pack(">ii", 2, 2)) + name + numbers
-    path = tmp_path / "big.mat"
-    path.write_bytes(b"MATLAB 5.0 MAT-file".ljust(124) + b"\x01\x00MI" + part(14, matrix))
-    assert formats.read(path).X.tolist() == [[1, 2], [3, 4]]
-    assert scipy.io.loadmat(path)["data"].tolist() == [[1, 2], [3, 4]]  # the file is a true one
-
-
-def test_as_many_classes_as_examples_are_read_as_documented(tmp_path: Path) -> None:
-    columns = np.array([[1, 0], [1, 1]])  # c × n: example 0 has both, example 1 the second alone
-    assert saved(tmp_path, data=np.ones((2, 3)), partial_target=columns).sets().sizes.tolist() == [2, 1]
-
-
-def test_sparse_features(tmp_path: Path) -> None:
-    data = saved(tmp_path, data=scipy.sparse.csc_matrix(np.eye(3)))
-    assert same(data.X, np.eye(3, dtype=np.float32)) and data.candidates is None and data.y is None
 
 
 # ---- the layouts in use ----------------------------------------------------------------------------------------------
@@ -211,19 +166,6 @@ def write_73(path: Path, variables: dict[str, Any]) -> None:
         raw.write(b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(124) + b"\x00\x02IM")
 
 
-def test_the_files_own_folds(tmp_path: Path) -> None:
-    said = saved(tmp_path, **LAYOUTS["b"])
-    assert said.is_test is None and any("2 folds" in note for note in said.notes)
-    second = formats.read(tmp_path / "data.mat", options=ReadOptions(fold=2))
-    assert second.is_test is not None and second.is_test.tolist() == [False, False, True, True, False, False]
-    for fold, words in ((3, "There is no fold 3; the file has 2"), (0, "folds count from 1")):
-        with pytest.raises(formats.UserError, match=words):
-            formats.read(tmp_path / "data.mat", options=ReadOptions(fold=fold))
-    saved(tmp_path, **LAYOUTS["a"])
-    with pytest.raises(formats.UserError, match="no folds of its own"):
-        formats.read(tmp_path / "data.mat", options=ReadOptions(fold=1))
-
-
 def hostile_73(folder: Path, make: Callable[[h5py.File], Any]) -> Path:
     path = folder / "bad.mat"
     with h5py.File(path, "w", userblock_size=512) as file:
@@ -299,17 +241,6 @@ def test_what_does_not_fit_together(tmp_path: Path, changes: dict[str, Any], wor
         return
     with pytest.raises(formats.UserError, match=words):
         formats.read(tmp_path / "data.mat")
-
-
-def test_results_are_written_beside_and_not_read_back(tmp_path: Path) -> None:
-    data = saved(tmp_path, **LAYOUTS["a"])
-    results = Results(["0", "2"], {"identified_label": ["1", "2"], "confidence": ["0.5", "1.0"]})
-    formats.write(data, tmp_path / "out.mat", results=results)
-    raw = scipy.io.loadmat(tmp_path / "out.mat")
-    assert raw["identified_target"].toarray().T.tolist() == [[0, 1, 0], [0, 0, 0], [0, 0, 1]] + [[0, 0, 0]] * 3
-    assert raw["confidence"][0, [0, 2]].tolist() == [0.5, 1.0] and np.isnan(raw["confidence"][0, 1])
-    back = formats.read(tmp_path / "out.mat")
-    assert back.candidates == data.candidates and not back.notes
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +9,7 @@ import pytest
 
 from pll import formats
 from pll.dataset import PartialLabelDataset
-from pll.formats import FORMATS, ReadOptions
-from pll.images import encode
+from pll.formats import FORMATS
 
 from .strategies import answers, check_same, named_sets, named_truth
 
@@ -48,22 +46,6 @@ r5,"[""日本語"", ""a|b"", ""NA""]",
 
 
 @pytest.mark.parametrize("name", [*TABLES, *TOOLS])
-def test_texts(tmp_path: Path, name: str) -> None:
-    table = """id,text,candidates
-a,"Two
-lines, and a ""quote"".",x|y
-b,,y
-c,123,x
-d,"日本語 \U0001f600 \u202e <b>&amp;</b>",y|z
-e," spaces ",z
-"""
-    data = read(tmp_path / "in.csv", table)
-    wanted = ['Two\nlines, and a "quote".', "", "123", "日本語 \U0001f600 \u202e <b>&amp;</b>", " spaces "]
-    assert data.texts is not None and data.texts.tolist() == wanted
-    check_same(through(data, tmp_path, name), data)
-
-
-@pytest.mark.parametrize("name", [*TABLES, *TOOLS])
 def test_numbers_and_words_with_missing_cells(tmp_path: Path, name: str) -> None:
     table = """id,width,colour,height,size,candidates
 a,1.5,red,,S,x|y
@@ -76,23 +58,6 @@ d,7,red,3,S,y|z
     assert data.categories["colour"].tolist() == ["red", None, "blue", "red"]
     assert data.categories["size"].tolist() == ["S", "M", None, "S"]
     check_same(through(data, tmp_path, name), data)
-
-
-@pytest.mark.parametrize("name", ["imagezip", *TABLES])
-def test_pictures_in_a_zip_with_a_table(tmp_path: Path, name: str) -> None:
-    pictures = {f"p/{k}.png": encode(np.full((k + 2, 3, 3), 40 * k, dtype=np.uint8)) for k in range(3)}
-    table = 'image,candidates,note\np/0.png,NA|日本語,first\np/1.png,"[""a|b"", ""1""]",second\np/2.png,None|NA,third\n'
-    with zipfile.ZipFile(tmp_path / "in.zip", "w") as archive:
-        archive.writestr("table.csv", table)
-        for where, content in pictures.items():
-            archive.writestr(where, content)
-    data = formats.read(tmp_path / "in.zip", options=ReadOptions(columns={"note": "keep"}))
-    assert named_sets(data) == [{"NA", "日本語"}, {"a|b", "1"}, {"None", "NA"}]
-    back = through(data, tmp_path, name)
-    if name == "imagezip":
-        assert back.pictures is not None
-        assert [back.pictures.data(i) for i in range(3)] == list(pictures.values())
-    check_same(back, data)
 
 
 @pytest.mark.parametrize("name", [*TABLES, *TOOLS])

@@ -17,7 +17,7 @@ from pll.errors import UserError
 from pll.formats import FORMATS
 from pll.io import is_mapped
 
-from .strategies import check_held, datasets, rich_datasets, same
+from .strategies import datasets, same
 
 
 def saved(folder: Path, **arrays: Any) -> PartialLabelDataset:
@@ -38,30 +38,6 @@ def test_writing_then_reading_gives_everything_back(
     assert (back.class_names, back.feature_names, back.kind) == (data.class_names, data.feature_names, data.kind)
     assert back.candidates == data.candidates
     assert same(back.y, data.y) and same(back.is_test, data.is_test)
-
-
-@given(data=rich_datasets())
-def test_texts_words_and_annotators_come_back(
-    tmp_path_factory: pytest.TempPathFactory, data: PartialLabelDataset
-) -> None:
-    path = tmp_path_factory.mktemp("round") / "data.npz"
-    formats.write(data, path)
-    back = formats.read(path)
-    check_held(back, data, FORMATS["npz"].cannot_hold(data))
-    assert back.fingerprint == data.fingerprint
-
-
-def test_pictures_are_kept(tmp_path: Path) -> None:
-    pictures = np.arange(24, dtype=np.uint8).reshape(2, 2, 2, 3)
-    formats.write(PartialLabelDataset(np.ones((2, 1)), images=pictures), tmp_path / "data.npz")
-    assert same(formats.read(tmp_path / "data.npz").images, pictures)
-
-
-@pytest.mark.parametrize("dtype", [np.bool_, np.uint8, np.int64, np.float16, np.float32, np.float64, ">f8"])
-def test_features_of_any_number_type(tmp_path: Path, dtype: Any) -> None:
-    data = saved(tmp_path, X=np.array([[0, 1], [1, 0]], dtype=dtype, order="F"))
-    assert data.X.dtype == np.float32 and data.X.tolist() == [[0, 1], [1, 0]]
-    assert data.candidates is None and data.y is None
 
 
 def test_a_mask_and_sparse_rows_mean_the_same(tmp_path: Path) -> None:
@@ -89,13 +65,6 @@ def test_names_ids_and_split(tmp_path: Path) -> None:
     assert data.row_ids.tolist() == ["7", "9"]
     assert data.is_test is not None and data.is_test.tolist() == [True, False]
     assert data.notes == ("Arrays not used: unused.",)
-
-
-def test_pictures_without_channels_get_one(tmp_path: Path) -> None:
-    data = saved(tmp_path, X=np.zeros((2, 4, 5), dtype=np.uint8))
-    assert data.X.shape == (2, 1, 4, 5) and data.kind == "image"
-    assert "one channel" in data.notes[0]
-    assert "channels come last" in saved(tmp_path, X=np.zeros((2, 8, 8, 3))).notes[0]
 
 
 def test_nothing_is_unpickled(tmp_path: Path) -> None:
@@ -184,17 +153,6 @@ def test_usual_names_of_arrays_are_known(tmp_path: Path, arrays: dict[str, Any])
     assert len(found.notes) == sum(name not in ("X", "y") for name in arrays)
 
 
-def test_our_own_names_count_first(tmp_path: Path) -> None:
-    found = saved(tmp_path, X=X, y=Y, candidates=MASK, data=-X, labels=Y[::-1], partial_labels=~MASK)
-    assert (found.X == X).all() and found.candidates is not None and (found.candidates.mask() == MASK).all()
-    assert found.y is not None and found.y.tolist() == Y.tolist() and len(found.notes) == 1
-
-
-def test_several_labels_a_row_are_candidate_sets(tmp_path: Path) -> None:
-    found = saved(tmp_path, X=X, Y=MASK.T)
-    assert found.y is None and found.candidates is not None and (found.candidates.mask() == MASK).all()
-
-
 def test_words_are_classes(tmp_path: Path) -> None:
     words = np.array(["dog", "cat", "", "dog", "cat", "cow"])
     found = saved(tmp_path, X=X, labels=words)
@@ -204,13 +162,3 @@ def test_words_are_classes(tmp_path: Path) -> None:
     assert named.y is not None and named.y.tolist() == [0, 1, UNKNOWN, 0, 1, 2]
     with pytest.raises(UserError, match="Row 5 of y is 'cow'"):
         saved(tmp_path, X=X, y=words, class_names=["dog", "cat"])
-
-
-def test_a_training_and_a_test_part_become_one(tmp_path: Path) -> None:
-    found = saved(tmp_path, x_train=X[:4], y_train=Y[:4], x_test=X[4:], y_test=Y[4:])
-    assert (found.X == X).all() and found.y is not None and found.y.tolist() == Y.tolist()
-    assert found.is_test is not None and found.is_test.tolist() == [False] * 4 + [True] * 2
-    without = saved(tmp_path, X_train=X[:4], y_train=Y[:4], X_test=X[4:])
-    assert without.y is not None and without.y.tolist() == [*Y[:4].tolist(), UNKNOWN, UNKNOWN]
-    with pytest.raises(UserError, match="do not fit together"):
-        saved(tmp_path, x_train=X[:4], x_test=X[4:, :1])

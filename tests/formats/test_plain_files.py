@@ -6,8 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from pll import formats
 from pll.dataset import PartialLabelDataset
@@ -29,16 +27,6 @@ def read(folder: Path, text: str, name: str = "table.data", **options: object) -
     return formats.read(folder / name, options=ReadOptions(**options))  # type: ignore[arg-type]
 
 
-def test_spaces_between_the_columns(tmp_path: Path) -> None:
-    data = read(tmp_path, YEAST)
-    assert data.feature_names == ("mcg", "gvh") and data.class_names == ("CYT", "MIT")
-    np.testing.assert_array_equal(data.X, np.array([[0.58, 0.61], [0.43, np.nan], [0.64, 0.62]], dtype=np.float32))
-    assert data.y is not None and data.y.tolist() == [1, 1, 0]
-    assert data.categories["Sequence_Name"].tolist() == ["ADT1_YEAST", "ADT2_YEAST", "ADT3_YEAST"]
-    cells = [column.first[:2] for column in formats.columns(tmp_path / "table.data")]
-    assert cells == [("ADT1_YEAST", "ADT2_YEAST"), ("0.58", "0.43"), ("0.61", "?"), ("MIT", "MIT")]
-
-
 @pytest.mark.parametrize("mark", [",", ";", "\t", "  "])
 def test_without_a_header_no_row_is_lost(tmp_path: Path, mark: str) -> None:
     text = "5.1,3.5,setosa\n4.9,3.0,setosa\n6.3,3.3,virginica\n".replace(",", mark)
@@ -48,14 +36,6 @@ def test_without_a_header_no_row_is_lost(tmp_path: Path, mark: str) -> None:
     assert "taken for data" in data.notes[0]
     with pytest.raises(UserError, match="Row 4, column 'column 1' holds 'x'"):
         read(tmp_path, text + mark.join(["x", "1", "setosa\n"]), columns={"column 1": "feature"})
-
-
-@pytest.mark.parametrize("header", ["0,1,2", "1990,1991,1992", "400.5,401,401.5", "a,1,2", "3,8,9,12,40", "0,1"])
-def test_numbers_that_name_columns_stay_names(tmp_path: Path, header: str) -> None:
-    names = header.split(",")
-    row = ",".join("0.5" for _ in names)
-    data = read(tmp_path, f"{header}\n{row}\n{row}\n", "table.csv")
-    assert data.feature_names == tuple(names) and len(data) == 2
 
 
 def test_what_r_and_numpy_write(tmp_path: Path) -> None:
@@ -82,15 +62,6 @@ def test_prose_and_other_things_with_spaces_are_no_tables(text: str) -> None:
     assert not is_spaced(text.encode())
 
 
-@given(
-    st.lists(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=3, max_size=3), min_size=3)
-)
-def test_numbers_come_back(tmp_path_factory: pytest.TempPathFactory, rows: list[list[float]]) -> None:
-    path = tmp_path_factory.mktemp("spaced") / "numbers.txt"
-    path.write_text("a b c\n" + "".join("  ".join(map(repr, row)) + "\n" for row in rows))
-    np.testing.assert_array_equal(formats.read(path).X, np.array(rows, dtype=np.float32))
-
-
 def test_labels_go_back_and_what_changes_is_said(tmp_path: Path) -> None:
     source, out = tmp_path / "table.data", tmp_path / "labelled.data"
     source.write_text("1.5 2 a\n0.5 7 b\n3 1 b\n")
@@ -101,26 +72,3 @@ def test_labels_go_back_and_what_changes_is_said(tmp_path: Path) -> None:
     lines = out.read_text().replace('"', "").splitlines()
     assert lines[0] == "column 1\tcolumn 2\tcolumn 3\tidentified_label\tconfidence"
     assert lines[3] == "3\t1\tb\ta\t0.5"
-
-
-@given(
-    at=st.integers(0, 400),
-    cut=st.integers(0, 30),
-    put=st.binary(max_size=12),
-    bare=st.booleans(),
-    again=st.integers(1, 3),
-)
-@settings(deadline=None, max_examples=150)
-def test_a_damaged_file_is_read_or_refused_by_name(
-    tmp_path_factory: pytest.TempPathFactory, at: int, cut: int, put: bytes, bare: bool, again: int
-) -> None:
-    rows = [f"name{k} 0.{k}1 {k} {'a' if k % 2 else 'b'}" for k in range(20)]
-    whole = "\n".join(rows if bare else ["what first second class", *rows]).encode()
-    for _ in range(again):
-        whole = whole[:at] + put + whole[at + cut :]
-    path = tmp_path_factory.mktemp("damaged") / "plain.data"
-    path.write_bytes(whole)
-    try:
-        assert len(formats.read(path)) > 0
-    except UserError as error:
-        assert str(error).startswith("plain.data: ")

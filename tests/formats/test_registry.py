@@ -47,10 +47,6 @@ def format_of(sample: Path) -> str:
     return before if before in FORMATS else last
 
 
-def test_there_is_a_sample_of_every_format() -> None:
-    assert {format_of(sample) for sample in SAMPLES.iterdir()} == set(FORMATS)
-
-
 @pytest.mark.parametrize("sample", sorted(SAMPLES.iterdir()), ids=lambda sample: sample.name)
 def test_samples_of_one_thing_are_one_dataset(sample: Path) -> None:
     assert formats.detect(sample).name == format_of(sample)
@@ -71,14 +67,6 @@ def test_samples_of_one_thing_are_one_dataset(sample: Path) -> None:
         assert (None if back.texts is None else back.texts.tolist()) == (
             None if csv.texts is None else csv.texts.tolist()
         )
-
-
-def test_an_upload_is_called_what_the_user_called_it(tmp_path: Path, data: PartialLabelDataset) -> None:
-    formats.write(data, tmp_path / "upload-1234", format="csv")
-    assert formats.read(tmp_path / "upload-1234", name="birds.csv").name == "birds.csv"
-    (tmp_path / "upload-1234").write_text("x,candidates\n1,\n")
-    with pytest.raises(UserError, match=r"^birds\.csv: Row 2 has an empty candidate set"):
-        formats.read(tmp_path / "upload-1234", name="birds.csv")
 
 
 @pytest.mark.parametrize(
@@ -104,13 +92,6 @@ def test_a_stranger_is_named(tmp_path: Path, content: bytes, words: str) -> None
         formats.read(path)
 
 
-def test_what_is_no_file(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"There is no file .*nowhere\.csv"):
-        formats.read(tmp_path / "nowhere.csv")
-    with pytest.raises(UserError, match="neither a table nor a picture inside"):
-        formats.read(tmp_path)
-
-
 def test_writing_is_all_or_nothing(tmp_path: Path, data: PartialLabelDataset) -> None:
     formats.write(data, tmp_path / "data.csv")
     before = (tmp_path / "data.csv").read_bytes()
@@ -128,19 +109,6 @@ def test_where_to_write_must_be_clear(tmp_path: Path, data: PartialLabelDataset)
         formats.write(data, tmp_path / "data.csv", format="xyz")
     with pytest.raises(UserError, match="there is no folder"):
         formats.write(data, tmp_path / "nowhere" / "data.csv")
-
-
-def test_an_archive_that_is_cut_off_is_called_so(tmp_path: Path) -> None:
-    whole = (Path(__file__).parents[2] / "assets" / "samples" / "digits.imagezip.zip").read_bytes()
-    (tmp_path / "cut.zip").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(UserError, match=r"^cut\.zip: The file is a ZIP archive that is cut off or damaged"):
-        formats.read(tmp_path / "cut.zip")
-
-
-def test_options_may_be_named_one_by_one(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("x,zip\n1,4\n2,5\n", encoding="utf-8")
-    data = formats.read(tmp_path / "t.csv", columns={"zip": "category"}, class_names=("a", "b"))
-    assert data.feature_names == ("x",) and list(data.categories) == ["zip"] and data.class_names == ("a", "b")
 
 
 @pytest.mark.parametrize("link", [False, True])

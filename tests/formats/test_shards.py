@@ -15,7 +15,6 @@ from pll import formats
 from pll.catalog.sources import source_of
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.results import Results
 from pll.io import is_mapped
 from pll.runs import fit_loop
 from pll.runs.folder import RunFolder
@@ -107,17 +106,6 @@ def test_a_run_on_a_folder_is_that_on_one_file(tmp_path: Path, monkeypatch: pyte
     assert made[0] == made[1]
 
 
-def test_labels_go_back_into_one_file_of_all_rows(tmp_path: Path) -> None:
-    whole = table()
-    folder = in_shards(whole, tmp_path / "shards")
-    ids = whole["id"].to_pylist()
-    labels = Results(ids, {"identified_label": ["ant"] * N})
-    formats.give_back(folder, tmp_path / "back.parquet", labels)
-    back = pq.read_table(tmp_path / "back.parquet")
-    assert back.drop_columns(["identified_label"]).equals(whole)
-    assert back["identified_label"].to_pylist() == ["ant"] * N
-
-
 def test_files_that_do_not_belong_together_are_refused_by_name(tmp_path: Path) -> None:
     folder = in_shards(table(), tmp_path / "shards")
     pq.write_table(table().drop_columns(["x1"]), folder / "part-00009.parquet")
@@ -130,22 +118,3 @@ def test_files_that_do_not_belong_together_are_refused_by_name(tmp_path: Path) -
     (folder / "part-00000.parquet").rename(folder / "train-00000.parquet")
     with pytest.raises(UserError, match="--test FOLDER"):
         formats.read(folder)
-
-
-def test_lists_of_different_lengths_are_refused(tmp_path: Path) -> None:
-    whole = table(vectors=True)
-    cells = whole["embedding"].to_pylist()
-    cells[-1] = [1.0]
-    place = whole.column_names.index("embedding")
-    folder = in_shards(whole.set_column(place, "embedding", pa.array(cells)), tmp_path / "shards")
-    with pytest.raises(UserError, match=r"embedding.* holds a list of 1 numbers, others have 3"):
-        formats.read(folder)
-
-
-def test_pictures_beside_a_table_stay_pictures(tmp_path: Path) -> None:
-    from pll.formats.tabular.parquet import holds_shards
-
-    folder = in_shards(table(), tmp_path / "shards")
-    assert holds_shards(folder)
-    (folder / "a.png").write_bytes(b"")
-    assert not holds_shards(folder)

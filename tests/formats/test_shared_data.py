@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,6 @@ from pll import formats
 from pll.annotations.data import Annotations
 from pll.cli.main import main
 from pll.dataset import PartialLabelDataset
-from tools.formats_page import markdown
 
 BY_NAME: dict[str, tuple[tuple[int, ...], int, float | None]] = {
     "lost": ((1122, 108), 16, 2.23),
@@ -83,17 +80,6 @@ def fitted(given: Path | str, folder: Path, *more: str) -> list[dict[str, str]]:
         return [row for row in csv.DictReader(file) if row["source"] == "model"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", list(LARGE))
-def test_every_set_of_images_by_its_name(shared: Path, tmp_path: Path, name: str) -> None:
-    shape, classes, candidates = BY_NAME[name]
-    rows = fitted(name, tmp_path / "run", *(("--flip", "pair", "--q", "0.5") if candidates is None else ()))
-    card = json.loads((tmp_path / "run" / "model.json").read_text(encoding="utf-8"))
-    assert len(rows) == LARGE[name] and card["input_shape"] == list(shape[1:]) and len(card["class_names"]) == classes
-    if candidates is not None:
-        assert round(sum(len(row["candidates"].split("|")) for row in rows) / len(rows), 2) == candidates
-
-
 def tiles(sheet: Path) -> Any:
     """(10000, 3) mean colours: enough to learn from in a test."""
     from PIL import Image
@@ -116,14 +102,3 @@ def test_votes_become_sets_by_at_least_two(shared: Path, tmp_path: Path) -> None
     assert round(sum(map(len, sets)) / len(sets), 2) == 1.35
     inside = sum(row["true_label"] in names for row, names in zip(rows, sets, strict=True))
     assert inside / len(rows) == 0.9996
-
-
-@pytest.mark.slow
-def test_sprites_by_the_lines_that_the_docs_show(
-    shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (code,) = re.findall(r"```python\n(import numpy.*?)```", markdown(), flags=re.DOTALL)
-    (tmp_path / "cifar10").symlink_to(shared / "cifar10")
-    monkeypatch.chdir(tmp_path)
-    exec(compile(code, "docs/formats.md", "exec"), {})
-    check(converted("cifar10h.npz", tmp_path, capsys), *BY_NAME["cifar10h"])

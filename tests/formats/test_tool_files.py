@@ -13,7 +13,6 @@ import pytest
 
 from pll import formats
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
 from pll.formats import FORMATS, ReadOptions, Results
 from pll.images import encode
 
@@ -79,10 +78,6 @@ class TestDoccano:
             {"id": 1, "filename": "cat.png", "label": ["cat"], "confidence": 0.5, "candidates": ["cat", "dog"]}
         ]
 
-    def test_other_names_of_its_fields(self, tmp_path: Path) -> None:
-        data = formats.read(lines(tmp_path, {"data": "t", "labels": [1, "a|b", True]}))
-        assert named_sets(data) == [{"1", "a|b", "true"}] and data.texts is not None
-
 
 class TestProdigy:
     OPTIONS: ClassVar = [{"id": "cat", "text": "A cat"}, {"id": "dog", "text": "A dog"}, {"id": 3, "text": "Three"}]
@@ -104,12 +99,6 @@ class TestProdigy:
             other | {"accept": [], "candidates": ["3", "cat", "dog"]},
         ]
 
-    def test_options_of_tasks_nobody_has_answered(self, tmp_path: Path) -> None:
-        data = formats.read(
-            lines(tmp_path, {"text": "t", "options": self.OPTIONS[:2]}, {"text": "u", "options": self.OPTIONS[1:]})
-        )
-        assert named_sets(data) == [{"cat", "dog"}, {"dog", "3"}]
-
     def test_labels_that_were_rejected_are_ruled_out(self, tmp_path: Path) -> None:
         data = formats.read(
             lines(
@@ -122,12 +111,6 @@ class TestProdigy:
             )
         )
         assert named_sets(data) == [{"A"}, {"C"}, {"A"}]
-
-    def test_spans_are_left_out_and_that_is_said(self, tmp_path: Path) -> None:
-        data = formats.read(
-            lines(tmp_path, {"text": "t", "_input_hash": 1, "spans": [{"start": 0}], "answer": "accept"})
-        )
-        assert data.candidates is None and any("spans of 1 lines" in note for note in data.notes)
 
 
 class TestArgilla:
@@ -163,17 +146,6 @@ class TestArgilla:
             {"id": "r-2", "fields": {"text": "bad"}, "suggestions": {"label": new}},
         ]
 
-    def test_records_of_version_1(self, tmp_path: Path) -> None:
-        one = {"values": {"label": {"value": ["a", "b"]}}, "user_id": "u", "status": "submitted"}
-        two = {"values": {"label": {"value": "c"}}, "user_id": "v", "status": "discarded"}
-        data = formats.read(lines(tmp_path, {"fields": {"text": "t"}, "responses": [one, two], "external_id": "x"}))
-        assert named_sets(data) == [{"a", "b"}] and data.row_ids.tolist() == ["x"]
-
-    def test_vectors_are_features(self, tmp_path: Path) -> None:
-        record = {"fields": {"text": "t"}, "metadata": {"candidates": ["a", "b"]}, "vectors": {"v": [0.5, 2]}}
-        data = formats.read(lines(tmp_path, record))
-        assert data.X.tolist() == [[0.5, 2]] and named_sets(data) == [{"a", "b"}]
-
 
 class TestHuggingFace:
     def written(self, folder: Path, kind: str = "Sequence") -> Path:
@@ -200,21 +172,6 @@ class TestHuggingFace:
         assert table.schema.metadata == before.schema.metadata
         assert table["identified_label"].to_pylist() == ["pos", ""] and table["confidence"].to_pylist() == [0.5, None]
         assert named_sets(formats.read(tmp_path / "out.parquet")) == [{"pos", "neg"}, {"neutral"}]
-
-    def test_what_we_write_says_what_the_numbers_mean(self, tmp_path: Path) -> None:
-        formats.write(formats.read(self.written(tmp_path)), tmp_path / "out.parquet", "huggingface")
-        table = pq.read_table(tmp_path / "out.parquet")
-        features = json.loads(table.schema.metadata[b"huggingface"])["info"]["features"]
-        assert features["candidates"]["feature"]["names"] == features["label"]["names"] == ["neg", "neutral", "pos"]
-        assert table["candidates"].to_pylist() == [[0, 2], [1]] and table["label"].to_pylist() == [0, -1]
-        assert set(features) == set(table.schema.names)
-
-    def test_a_number_without_a_name(self, tmp_path: Path) -> None:
-        table = pq.read_table(self.written(tmp_path))
-        table = table.set_column(1, "candidates", pa.array([[7], [1]]))
-        pq.write_table(table, tmp_path / "bad.parquet")
-        with pytest.raises(UserError, match=r"bad\.parquet: .*holds 7, which is no label: .* 0 to 2"):
-            formats.read(tmp_path / "bad.parquet")
 
     def test_pictures_inside(self, tmp_path: Path) -> None:
         png = encode(np.full((2, 3), 9, dtype=np.uint8))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,7 @@ from pll.annotations import Annotations
 from pll.cli.main import main
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.votes import VOTES, classes_in, kind_of, read_votes, with_votes
+from pll.formats.votes import classes_in, kind_of, read_votes, with_votes
 
 
 def lines(path: Path, records: list[dict]) -> Path:
@@ -47,38 +45,6 @@ def test_batch_results(tmp_path: Path) -> None:
     assert found.errors == 1
     assert [(a.id, a.voter, a.text) for a in found.answers] == [("1", "gpt-5", "cat"), ("2", "gpt-5", "dog")]
     assert found.answers[0].score == pytest.approx(math.exp(-0.3)) and found.answers[1].texts == ("dog", "dog", "cat")
-
-
-def test_batch_results_as_a_table(tmp_path: Path) -> None:
-    asked = [("t1", "Cat."), ("t2", "dog"), ("t1", "CAT"), ("t1", "dog"), ("t3", "")]
-    rows = [
-        {"custom_id": name, "response": json.dumps(batch(name, text)["response"]), "error": ""} for name, text in asked
-    ]
-    rows[4] |= {"response": "", "error": '{"code": "server_error"}'}
-    path = tmp_path / "out.csv"
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    assert kind_of(path) == VOTES
-    found = read_votes([path])
-    assert [(a.id, a.voter, a.text) for a in found.answers] == [("t1", "gpt-5", "Cat."), ("t2", "gpt-5", "dog")]
-    assert found.answers[0].texts == ("Cat.", "CAT", "dog")  # asked three times
-    assert found.errors == 1
-
-
-def test_lm_evaluation_harness(tmp_path: Path) -> None:
-    chosen = {
-        "doc_id": 0,
-        "doc": {"choices": ["cat", "dog"]},
-        "target": 1,
-        "resps": [[[-3.0, False]], [[-0.5, True]]],
-        "filtered_resps": [[-3.0, False], [-0.5, True]],
-    }
-    written = {"doc_id": 1, "doc": {}, "target": "cat", "resps": [["a cat"]], "filtered_resps": ["cat"]}
-    found = read_votes([lines(tmp_path / "samples_pets_2026.jsonl", [chosen, written])]).answers
-    assert [(a.id, a.voter, a.text) for a in found] == [("0", "pets_2026", "dog"), ("1", "pets_2026", "cat")]
-    assert found[0].score == pytest.approx(1 / (1 + math.exp(-2.5)))
 
 
 def test_argilla_suggestions_and_label_studio_predictions(tmp_path: Path) -> None:
@@ -157,36 +123,6 @@ def test_several_classes_in_one_answer_are_a_set(tmp_path: Path) -> None:
     file = lines(tmp_path / "a.jsonl", [batch("1", "a cat or a dog"), batch("2", "fox")])
     mapped = with_votes(data, read_votes([file]))
     assert [mapped.dataset.sets().names(row) for row in (0, 1)] == [["cat", "dog"], ["fox"]] and mapped.mapped == 2
-
-
-def test_classes_may_be_told(tmp_path: Path) -> None:
-    file = lines(tmp_path / "a.jsonl", [batch("1", "It is late."), batch("2", "lost or late")])
-    with pytest.raises(UserError, match="--classes a,b,c"):
-        with_votes(None, read_votes([file]))
-    told = with_votes(None, read_votes([file]), classes=("late", "lost", "broken")).dataset
-    assert told.class_names == ("late", "lost", "broken") and told.sets().names(1) == ["late", "lost"]
-
-
-def test_ids_of_tables_and_of_json_are_alike(tmp_path: Path) -> None:
-    rows = lines(tmp_path / "a.jsonl", [batch("1", "cat"), batch("2", "dog"), {**batch("3", "cat"), "custom_id": 3}])
-    table = text_file(tmp_path / "b.csv", "id,llama\n1.0,cat\n2.0,cat\n 3,dog\n")  # floats beside an empty cell
-    apart = lines(tmp_path / "c.jsonl", [batch("x1", "cat", model="far"), batch("x2", "dog", model="far")])
-    found = with_votes(None, read_votes([rows, table, apart])).dataset
-    assert found.row_ids.tolist() == ["1", "2", "3", "x1", "x2"]
-    assert any("far" in note and "check the ids" in note for note in found.notes)
-    data = PartialLabelDataset(X=np.ones((3, 1)), ids=np.array(["1", "2", "3"]), class_names=("cat", "dog"))
-    mapped = with_votes(data, read_votes([rows, table, apart]))
-    assert mapped.dataset.annotations is not None and mapped.dataset.annotations.answers_per_row.tolist() == [2, 2, 2]
-    assert mapped.others == 2 and any("far" in note for note in mapped.dataset.notes)
-
-
-ID_TWICE = (("1", "cat"), ("1", "dog"), ("2", "cat"), ("3", "dog"))
-
-
-def test_an_id_that_stands_twice_is_said(tmp_path: Path) -> None:
-    text = "id,annotator,label\n" + "".join(f"{k},gpt,{label}\n" for k, label in ID_TWICE)
-    found = with_votes(None, read_votes([text_file(tmp_path / "a.csv", text)]))
-    assert any("1 times" in note for note in found.dataset.notes) and found.dataset.sets().sizes.tolist() == [2, 1, 1]
 
 
 def test_votes_join_the_data_on_the_id(tmp_path: Path) -> None:
@@ -284,32 +220,12 @@ def prediction(model: str, label: str, name: str = "p") -> dict:
             "to_name": "text", "value": {"choices": [label]}}]}  # fmt: skip
 
 
-def test_labels_that_candid_wrote_are_no_votes(tmp_path: Path) -> None:
-    ours = prediction("proden-x", "dog", "candid-1")
-    task = {"id": 1, "data": {"text": "x"}, "predictions": [prediction("m", "cat"), ours]}
-    assert [a.voter for a in read_votes([lines(tmp_path / "tasks.json", [task])]).answers] == ["m"]
-
-
 def test_one_model_in_two_files_is_one_voter_for_other_examples_and_two_for_the_same(tmp_path: Path) -> None:
     first = lines(tmp_path / "part1.jsonl", [batch("1", "cat")])
     more = lines(tmp_path / "part2.jsonl", [batch("2", "dog")])
     again = [lines(tmp_path / name / "part1.jsonl", [batch("1", "dog")]) for name in ("a", "b")]
     voters = [answer.voter for answer in read_votes([first, more, *again]).answers]
     assert voters == ["gpt-5", "gpt-5", "gpt-5 (part1)", "gpt-5 (part1 2)"]
-
-
-def test_files_without_ids_are_joined_by_row_number(tmp_path: Path) -> None:
-    data = PartialLabelDataset(
-        X=np.ones((2, 1)), y=np.array([0, 1]), ids=np.array(["a", "b"]), class_names=("cat", "dog")
-    )
-    np.save(tmp_path / "net.npy", np.array([[0.9, 0.1], [0.2, 0.8]]))
-    sample = {"doc_id": 1, "doc": {}, "resps": [[[-3.0, False]], [[-0.5, True]]]}
-    sample["filtered_resps"] = [[-3.0, False], [-0.5, True]]
-    files = [tmp_path / "net.npy", lines(tmp_path / "samples_pets.jsonl", [sample])]
-    found = with_votes(data, read_votes(files)).dataset
-    assert found.annotations is not None
-    assert found.annotations.votes.toarray().tolist() == [[1, 0], [0, 2]]
-    assert any("3 votes have no id" in note for note in found.notes)
 
 
 def test_votes_of_models_stand_beside_those_of_people(tmp_path: Path) -> None:
@@ -333,50 +249,6 @@ def test_classes_are_guessed_from_what_several_voters_say_and_columns_of_words_a
     assert sum(count for _, count in found.unmapped) == 4
 
 
-def test_evaluate_takes_files_of_votes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rng = np.random.default_rng(1)
-    y = rng.integers(0, 2, 60)
-    rows = "".join(f"{k},{y[k] + rng.normal(0, 0.3):.3f},{'ab'[y[k]]}\n" for k in range(60))
-    data = text_file(tmp_path / "data.csv", "id,width,true_label\n" + rows)
-    files = []
-    for model in ("m1", "m2"):
-        said = np.where(rng.random(60) < 0.8, y, 1 - y)
-        rows_of = [batch(str(k), "ab"[said[k]], model=model) for k in range(60)]
-        files += ["--votes", str(lines(tmp_path / f"{model}.jsonl", rows_of))]
-    out = tmp_path / "results.csv"
-    words = ["evaluate", str(data), *files, "--methods", "proden,majority", "--folds", "2", "--epochs", "5"]
-    assert main([*words, "--threads", "1", "--out", str(out)]) == 0
-    results = pd.read_csv(out)
-    assert len(results) == 4 and results["transductive_accuracy"].min() > 0.6
-    assert "settled" in capsys.readouterr().err
-    assert main([*words, "--threads", "1", "--answer", "c=a", "--out", str(out)]) == 0
-    assert len(pd.read_csv(out)) == 8  # another mapping is another evaluation
-
-
-def test_probabilities_of_one_classifier_give_sets_and_a_prior(tmp_path: Path) -> None:
-    table = "id,prob_cat,prob_dog,prob_fox\nb,0.1,0.85,0.05\na,0.999,0.001,0\nzz,1,0,0\nc,,,\n"
-    file = text_file(tmp_path / "clf.csv", table)
-    data = PartialLabelDataset(X=np.ones((3, 1)), ids=np.array(["a", "b", "c"]), class_names=("fox", "dog", "cat"))
-    found = with_votes(data, read_votes([file]))
-    sets, prior = found.dataset.sets(), found.dataset.prior
-    assert found.dataset.row_ids.tolist() == ["a", "b"] and found.others == 1
-    assert [sets.names(row) for row in range(2)] == [["cat"], ["fox", "dog", "cat"]]
-    assert prior is not None and prior[1:].tolist() == pytest.approx([0.05, 0.85, 0.1])
-    assert found.dataset.annotations is None  # nothing to settle
-    with pytest.raises(UserError, match="probabilities are of"):
-        with_votes(replace(data, class_names=("cat", "dog", "x")), read_votes([file]))
-    run = tmp_path / "run"
-    assert main(["fit", "--votes", str(file), "--out", str(run)]) == 0
-    rows = pd.read_csv(run / "labels.csv").set_index("id")
-    assert rows.loc["b", "identified_label"] == "dog" and rows.loc["b", "confidence"] == pytest.approx(0.85)
-
-
-def test_of_one_voter_it_is_said_that_nothing_can_be_settled(tmp_path: Path) -> None:
-    data = PartialLabelDataset(X=np.ones((2, 1)), ids=np.array(["a", "b"]), class_names=("cat", "dog"))
-    file = lines(tmp_path / "x.jsonl", [batch("a", "cat"), batch("b", "dog")])
-    assert any("one voter" in note for note in with_votes(data, read_votes([file])).dataset.notes)
-
-
 def test_sentences_are_answers_and_may_be_mapped_by_hand(tmp_path: Path) -> None:
     data = PartialLabelDataset(X=np.ones((2, 1)), ids=np.array(["1", "2"]), class_names=("cat", "dog"))
     file = lines(tmp_path / "a.jsonl", [batch("1", "I believe this is a Dog."), batch("2", "cat")])
@@ -385,17 +257,6 @@ def test_sentences_are_answers_and_may_be_mapped_by_hand(tmp_path: Path) -> None
     assert any("1 different answers" in note and "dog" in note for note in mapped.dataset.notes)
     by_hand = with_votes(data, read_votes([file]), answers={"I believe this is a Dog.": "cat"})
     assert by_hand.dataset.sets().names(0) == ["cat"]
-
-
-def test_sentences_about_classes_are_no_classes_themselves(tmp_path: Path) -> None:
-    forms = ("{}", "The label is {}.", "I think it's {}.", '{{"kind": "{}", "sure": 0.9}}', "very {}")
-    texts = [form.format(name) for name in ("late", "lost") for form in forms for _ in range(3)]
-    files = [
-        lines(tmp_path / f"{m}.jsonl", [batch(str(k), text, model=m) for k, text in enumerate(texts)]) for m in "ab"
-    ]
-    mapped = with_votes(None, read_votes(files))
-    assert mapped.dataset.class_names == ("late", "lost", "very late", "very lost") and not mapped.unmapped
-    assert mapped.dataset.sets().sizes.max() == 1
 
 
 def answers_of(paths: Sequence[Path], **options: Any) -> tuple[dict[tuple[str, str], str], Any]:
@@ -420,27 +281,6 @@ def test_a_voter_asked_several_times_means_the_class_most_often_given(tmp_path: 
     assert said is not None and said.scores is not None
     one = (said.rows == 0).nonzero()[0][0]
     assert mapped.dataset.class_names[said.labels[one]] == "cat" and said.scores[one] == pytest.approx(0.6)
-
-
-def test_batches_of_other_interfaces(tmp_path: Path) -> None:
-    output = [
-        {"type": "reasoning", "summary": []},
-        {"type": "message", "content": [{"type": "output_text", "text": "cat"}]},
-    ]
-    call = {"content": None, "tool_calls": [{"function": {"name": "f", "arguments": '{"label": "cat"}'}}]}
-    bodies = [{"model": "o", "output": output}, {"model": "t", "choices": [{"message": call}]}]
-    records = [{"custom_id": "1", "response": {"status_code": 200, "body": body}, "error": None} for body in bodies]
-    message = {"model": "c", "content": [{"type": "thinking", "thinking": "dog?"}, {"type": "text", "text": "cat"}]}
-    used = {"model": "u", "content": [{"type": "tool_use", "input": {"label": "cat"}}]}
-    records += [{"custom_id": "1", "result": {"type": "succeeded", "message": one}} for one in (message, used)]
-    path = lines(tmp_path / "out.jsonl", [*records, {"custom_id": "2", "result": {"type": "expired"}}])
-    found = read_votes([path])
-    assert [answer.voter for answer in found.answers] == list("otcu") and found.errors == 1
-    assert {classes_in(answer.text, ("cat", "dog")) for answer in found.answers} == {("cat",)}
-    assert kind_of(lines(tmp_path / "c.jsonl", records[2:])) == VOTES
-    request = {"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {"messages": []}}
-    with pytest.raises(UserError, match="requests of a batch"):
-        read_votes([lines(tmp_path / "in.jsonl", [request])])
 
 
 @pytest.mark.parametrize("named", [True, False])
@@ -483,32 +323,6 @@ def test_ids_with_leading_zeros_and_in_columns_of_other_names(tmp_path: Path) ->
     assert read_votes([text_file(tmp_path / "d.csv", ",llama\na7,cat\na8,dog\n")]).answers[1].id == "a8"
 
 
-def test_votes_in_lines_are_read_as_those_of_any_table(tmp_path: Path) -> None:
-    table = text_file(tmp_path / "lines.csv", "task,annotator,label\na,gpt,It is a cat.\na,llama,dog\nb,gpt,dog\n")
-    said = {(one.id, one.voter): one.text for one in read_votes([table]).answers}
-    assert said == {("a", "gpt"): "It is a cat.", ("a", "llama"): "dog", ("b", "gpt"): "dog"}
-
-
-def test_one_voter_alone_is_said_to_settle_nothing(tmp_path: Path) -> None:
-    file = lines(tmp_path / "x.jsonl", [batch(str(k), text) for k, text in enumerate(("cat", "dog", "cat", "dog"))])
-    assert any("one voter" in note for note in with_votes(None, read_votes([file])).dataset.notes)
-
-
-def test_the_shell_says_that_a_file_also_holds_votes_of_models(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    records = [
-        {"id": str(k), "fields": {"text": f"text {name}"}, "suggestions": {"topic": {"value": name, "agent": "m"}}}
-        | {"responses": {"topic": [{"value": name, "user_id": "ann"}]}}
-        for k, name in enumerate(["cat", "dog"] * 6)
-    ]
-    path = str(lines(tmp_path / "argilla.jsonl", records))
-    assert main(["fit", path, "--epochs", "1", "--out", str(tmp_path / "a")]) == 0
-    assert f"--votes {path}" in capsys.readouterr().err
-    assert main(["fit", path, "--votes", path, "--epochs", "1", "--out", str(tmp_path / "b")]) == 0
-    assert "also holds" not in capsys.readouterr().err
-
-
 VOTED = {"id": ["a", "b", "c", "d"], "gpt": ["Cat.", "dog", "It is a dog.", "cat"], "llama": ["cat", "cat", "dog", ""]}
 
 
@@ -532,13 +346,3 @@ def test_votes_come_from_a_table_of_any_format(tmp_path: Path, way: str) -> None
         **({("a", "gpt"): "cat"} if way != "cp1252" else {}),
     }
     assert len(mapped.unmapped) == (way == "cp1252")
-
-
-def test_votes_of_people_in_another_tool_are_joined_too(tmp_path: Path) -> None:
-    said = [
-        {"text": f"t {k}", "id": str(k), "label": [name], "username": "ann"} for k, name in enumerate(["cat", "dog"])
-    ]
-    doccano = lines(tmp_path / "doccano.jsonl", said)
-    batches = lines(tmp_path / "gpt.jsonl", [batch("0", "dog"), batch("1", "It is a dog.")])
-    found, _ = answers_of([doccano, batches], classes=("cat", "dog"))
-    assert found == {("0", "ann"): "cat", ("1", "ann"): "dog", ("0", "gpt-5"): "dog", ("1", "gpt-5"): "dog"}

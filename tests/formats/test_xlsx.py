@@ -8,14 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import openpyxl
 import pytest
 
 from pll import formats
-from pll.candidates import CandidateSets
-from pll.cli.main import main
-from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import ReadOptions, Results
 from pll.formats.tabular import xlsx
@@ -64,12 +60,6 @@ def test_a_sheet_is_the_table_that_it_would_be_as_csv(tmp_path: Path) -> None:
     assert any("Complaints" in note for note in data.notes)
 
 
-def test_rows_are_counted_as_the_spreadsheet_does(tmp_path: Path) -> None:
-    book = workbook(tmp_path / "t.xlsx", a=[["x", "candidates"], [1, "p|q"], [], [2, None]])
-    with pytest.raises(UserError, match=r"^t\.xlsx: Row 4 has an empty candidate set"):
-        formats.read(book)
-
-
 def test_values_are_written_as_one_reads_them(tmp_path: Path) -> None:
     day = datetime.datetime(2025, 3, 4)
     rows = [["zip", "day", "ok", "n", "candidates"], ["007", day, True, 3.0, "a|b"], ["08", day, False, 4.5, "b"]]
@@ -91,15 +81,6 @@ def test_the_first_sheet_with_a_table_is_read_and_another_one_on_request(tmp_pat
         formats.read(book, sheet="New")
 
 
-def test_hidden_sheets_and_empty_columns_at_the_left_do_not_matter(tmp_path: Path) -> None:
-    path = workbook(tmp_path / "t.xlsx", Lists=ROWS[:3], Labels=[[None, *row] for row in ROWS])
-    book = openpyxl.load_workbook(path)
-    book["Lists"].sheet_state = "hidden"
-    book.save(path)
-    assert formats.sheets(path) == ["Labels"]
-    assert formats.columns(path)[0].name == "Fall-Nr."
-
-
 def test_labels_go_back_into_the_same_sheet(tmp_path: Path) -> None:
     source = workbook(tmp_path / "t.xlsx", Info=[["about"]], Labels=[["A title"], [], *ROWS])
     ids = [f"F-{k:03}" for k in range(6)]
@@ -114,14 +95,6 @@ def test_labels_go_back_into_the_same_sheet(tmp_path: Path) -> None:
     again = Results(ids, {"identified_label": ["late"] * 6, "confidence": ["0.5"] * 6})
     formats.give_back(tmp_path / "out.xlsx", tmp_path / "again.xlsx", again)
     assert cells(tmp_path / "again.xlsx", "Labels")[3][6:] == ("late", 0.5), "an earlier run makes way"
-
-
-def test_what_a_cell_cannot_hold_is_refused(tmp_path: Path) -> None:
-    sets = CandidateSets.from_lists([[0]], 1)
-    for text in ("x" * 40_000, "a\x07b"):
-        data = PartialLabelDataset(np.ones((1, 1)), sets, texts=np.array([text], dtype=object))
-        with pytest.raises(UserError, match=r"t\.xlsx: A cell of Excel cannot hold"):
-            formats.write(data, tmp_path / "t.xlsx")
 
 
 def test_hostile_workbooks_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,19 +125,3 @@ def test_an_old_or_encrypted_workbook_is_told_what_to_do(tmp_path: Path, head: b
     (tmp_path / "old.xls").write_bytes(head)
     with pytest.raises(UserError, match=r"^old\.xls: .*password.*\.xlsx.*CSV"):
         formats.read(tmp_path / "old.xls")
-
-
-def test_a_workbook_that_is_none_is_said_so(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "bad.xlsx", "w") as archive:
-        archive.writestr("[Content_Types].xml", "<Types/>")
-        archive.writestr("xl/workbook.xml", "<workbook/>")
-    with pytest.raises(UserError, match=r"^bad\.xlsx: The workbook cannot be read .*CSV"):
-        formats.read(tmp_path / "bad.xlsx")
-
-
-def test_the_shell_reads_the_sheet_that_is_named(tmp_path: Path) -> None:
-    other: Rows = [["x", "candidates"], [1, "p|q"], [2, "q"]]
-    book = workbook(tmp_path / "t.xlsx", Labels=ROWS, Old=other)
-    assert main(["convert", str(book), "--sheet", "Old", "--to", "csv", "--out", str(tmp_path / "out.csv")]) == 0
-    assert formats.read(tmp_path / "out.csv").class_names == ("p", "q")
-    assert main(["fit", "iris", "--sheet", "Old", "--out", str(tmp_path / "run")]) == 2

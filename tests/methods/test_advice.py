@@ -34,12 +34,6 @@ def test_memory_of_many_classes_follows_the_batch_and_not_the_examples() -> None
     assert small.memory_bytes < few.memory_bytes and many.seconds > 5 * few.seconds
 
 
-def test_what_many_classes_cost_is_said_and_few_classes_say_nothing() -> None:
-    (note,) = advise(METHODS["proden"](batch_size=256), data(400, 200_000)).notes
-    assert note.startswith("200,000 classes: about 1.") and "an epoch" in note
-    assert advise(METHODS["proden"](), data(400, 10)).notes == ()
-
-
 @pytest.mark.parametrize("method", ["proden", "sure"])
 def test_what_cannot_fit_into_memory_is_refused_in_words(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     there = memory_of_machine()

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from pll.candidates import CandidateSets
-from pll.methods import classical
-from pll.methods.classical import best_value, covering_rates
+from pll.methods.classical import covering_rates
 from tests.strategies import candidate_sets
 
 
@@ -28,20 +27,3 @@ def test_the_rate_is_the_share_of_sets_that_hold_the_prediction(sets: CandidateS
     rates = covering_rates(range(sets.n_classes), constants, X, sets, np.random.default_rng(0))
     assert rates == pytest.approx(dict(enumerate(sets.mask().mean(axis=0).tolist())))
     assert sorted(held) == X.ravel().tolist()
-
-
-def test_of_many_examples_a_part_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(classical, "SEARCH_ROWS", 10)
-    sets = CandidateSets.from_labels(np.arange(50) % 2, 2)
-    sizes = []
-
-    def predictions(train: np.ndarray, train_sets: CandidateSets, held_out: np.ndarray) -> np.ndarray:
-        sizes.append((len(train), len(held_out)))
-        return np.zeros((1, len(held_out)), dtype=np.int64)
-
-    covering_rates([1.0], predictions, np.zeros((50, 1)), sets, np.random.default_rng(0))
-    assert sizes == [(8, 2)] * 5
-
-
-def test_the_first_of_equals_is_taken() -> None:
-    assert best_value({0.1: 0.5, 1.0: 0.7, 10.0: 0.7}) == 1.0

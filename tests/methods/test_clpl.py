@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import Any
-
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import approx_fprime, minimize
+from scipy.optimize import minimize
 
 from pll.candidates import CandidateSets
-from pll.errors import UserError
-from pll.methods import clpl
-from pll.methods.base import Task
 from pll.methods.clpl import CLPL, FORMS, GRID, ConvexLoss
 from pll.synthesis import flip_binomial
-from pll.training.metrics import StopTraining
 from tests.methods.cases import mean_accuracy
 from tests.strategies import candidate_sets
 
@@ -60,39 +52,6 @@ def test_it_finds_the_minimum_a_general_solver_finds(C: float, form: str) -> Non
         np.testing.assert_allclose(found.label_weights_[at], raised / raised.sum(), atol=1e-3)
 
 
-@settings(max_examples=40, deadline=None)
-@given(candidate_sets(min_c=2), st.integers(1, 3), st.floats(0.01, 100), st.sampled_from(FORMS), st.integers(0, 999))
-def test_value_and_gradient_are_those_of_the_objective(
-    sets: CandidateSets, d: int, C: float, form: str, seed: int
-) -> None:
-    rng = np.random.default_rng(seed)
-    features = rng.normal(size=(len(sets), d))
-    theta = rng.normal(size=(d + 1) * sets.n_classes)
-    value, gradient = ConvexLoss(features, sets, C, lambda: None, pairwise=form == "pairwise")(theta)
-    unit = C * len(sets)
-    assert value * unit == pytest.approx(written_out(theta, features, sets, C, form))
-    expected = approx_fprime(theta, written_out, 1e-7, features, sets, C, form)
-    np.testing.assert_allclose(gradient * unit, expected, rtol=1e-4, atol=1e-4 * (1 + C))
-
-
-def test_blocks_of_rows_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    theta = np.random.default_rng(0).normal(size=12)
-    value, gradient = ConvexLoss(X, SETS, 1.0, lambda: None, pairwise=True)(theta)
-    monkeypatch.setattr(clpl, "BLOCK", 3)
-    calls: list[int] = []
-    again, slopes = ConvexLoss(X, SETS, 1.0, lambda: calls.append(1), pairwise=True)(theta)
-    assert again == pytest.approx(value) and len(calls) == 3
-    np.testing.assert_allclose(slopes, gradient)
-
-
-def test_the_loss_falls_round_by_round_to_its_end() -> None:
-    estimator = CLPL(C=10.0, form="pairwise", tol=1e-8)
-    records = list(estimator.iter_fit(Task(X.astype(np.float32), SETS)))
-    losses = [record.loss for record in records]
-    assert all(later <= earlier for earlier, later in pairwise(losses))
-    assert 1 < len(records) < estimator.total_epochs()
-
-
 @settings(max_examples=20, deadline=None)
 @given(candidate_sets(min_n=2, min_c=2), st.integers(0, 2**32 - 1))
 def test_the_order_of_examples_and_classes_does_not_matter(sets: CandidateSets, seed: int) -> None:
@@ -129,15 +88,6 @@ def test_it_ends_at_the_minimum_in_whatever_order_the_examples_come(seed: int) -
     assert np.linalg.norm(objective(found)[1]) <= 1e-8 * start
 
 
-@pytest.mark.parametrize("pairwise", [True, False])
-def test_the_curvature_is_the_slope_of_the_gradient(pairwise: bool) -> None:
-    objective = ConvexLoss(X, SETS, 1.0, lambda: None, pairwise=pairwise)
-    rng = np.random.default_rng(1)
-    theta, step = rng.normal(size=12), rng.normal(size=12)
-    apart = objective(theta + 1e-6 * step)[1] - objective(theta - 1e-6 * step)[1]
-    np.testing.assert_allclose(objective.curvature(theta, step), apart / 2e-6, atol=1e-6)
-
-
 def test_c_and_form_are_chosen_by_the_covering_rate() -> None:
     rng = np.random.default_rng(0)
     y = np.arange(90) % 3
@@ -149,40 +99,6 @@ def test_c_and_form_are_chosen_by_the_covering_rate() -> None:
     fixed = CLPL(**estimator.fitted_params()).fit(features, sets)
     np.testing.assert_array_equal(fixed.label_weights_, estimator.label_weights_)
     assert fixed.covering_rates_ == {}
-
-
-def test_stopped_while_it_chooses_it_can_still_predict() -> None:
-    seen: list[str] = []
-
-    def hook() -> None:
-        seen.append(estimator.stage_)
-        if len(seen) == 30:
-            raise StopTraining
-
-    estimator = CLPL()
-    with pytest.raises(StopTraining):
-        list(estimator.iter_fit(Task(X.astype(np.float32), SETS), hook=hook))
-    assert seen[0] == "choosing C and form: fold 1 of 5"
-    np.testing.assert_array_equal(estimator.finish(), SETS.uniform_weights())
-    assert np.isfinite(estimator.predict_proba(X)).all()
-
-
-@pytest.mark.parametrize("shape", [(2,), (1, 1, 2)])
-def test_as_a_torch_module_it_gives_the_same_scores(shape: tuple[int, ...]) -> None:
-    features = X.astype(np.float32).reshape(7, *shape) * 100 + 7
-    estimator = CLPL(C=1.0, form="mean").fit(features, SETS)
-    with torch.no_grad():
-        scores = estimator.module()(torch.from_numpy(features)).numpy()
-    np.testing.assert_allclose(scores, estimator.predict_scores(features), atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    "bad",
-    [{"C": 0}, {"C": -1.0}, {"C": "best"}, {"C": float("nan")}, {"C": None}, {"tol": 0}, {"max_rounds": 0}],
-)
-def test_settings_that_do_not_exist_are_refused_in_words(bad: dict[str, Any]) -> None:
-    with pytest.raises(UserError, match=rf"^{next(iter(bad))}.* is .*; it must be a "):
-        CLPL(**bad).fit(X, SETS)
 
 
 @pytest.mark.slow

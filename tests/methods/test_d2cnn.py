@@ -10,9 +10,8 @@ import torch
 from torch import nn
 
 from pll.candidates import CandidateSets
-from pll.errors import UserError
 from pll.methods.base import Task
-from pll.methods.d2cnn import D2CNN, ramp
+from pll.methods.d2cnn import D2CNN
 from pll.methods.proden import PRODENNaive
 from pll.training.layouts import DenseLayout, PaddedLayout
 from pll.training.trainer import Optimisation, Trainer
@@ -90,23 +89,3 @@ def test_each_term_makes_predictions_more_decided(term: str) -> None:
     with_it = D2CNN(**settings | {term: 3.0 if term == "entropy" else 100.0}).fit(X, SETS)
     ambiguous = SETS.sizes[SETS.rows] > 1
     assert (with_it.label_weights_[ambiguous] ** 2).sum() > (without.label_weights_[ambiguous] ** 2).sum()
-
-
-def test_the_ramp_only_grows_and_ends_at_one() -> None:
-    values = [ramp(t) for t in np.linspace(0, 1.5, 31)]
-    assert values == sorted(values) and values[0] == pytest.approx(np.exp(-5)) and values[-1] == 1
-
-
-@pytest.mark.parametrize(
-    ("setting", "bad"),
-    [
-        ("entropy", [-0.1, float("nan"), float("inf"), "1", None]),
-        ("consistency", [-1, float("nan"), "30"]),
-        ("ensemble", [-0.1, 1, float("nan"), None]),
-        ("ramp_up", [0, 1.1, float("nan"), "all"]),
-    ],
-)
-def test_settings_that_do_not_exist_are_refused_in_words(setting: str, bad: list[Any]) -> None:
-    for value in bad:
-        with pytest.raises(UserError, match=f"{setting} is .*; it must be a (finite )?number"):
-            D2CNN(**{setting: value}).fit(X, SETS)

@@ -83,28 +83,6 @@ def test_an_epoch_passes_over_every_pair_once() -> None:
         assert sorted(seen) == COPIES
 
 
-def test_the_loss_of_an_epoch_is_the_mean_over_copies() -> None:
-    network = nn.Linear(3, 4)
-    trainer = new_trainer(network, lr=0.0)
-    for units in trainer.batches_left():
-        trainer.step(units)
-    losses = -torch.log_softmax(network(torch.from_numpy(X)), dim=1).detach().numpy()
-    assert trainer.end_epoch() == pytest.approx(np.mean([losses[i, j] for i, j in COPIES]), rel=1e-5)
-
-
-@pytest.mark.usefixtures("layout")
-def test_copies_of_an_example_in_one_batch_agree_on_its_weights() -> None:
-    network = nn.Sequential(nn.Linear(3, 16), nn.Dropout(0.5), nn.Linear(16, 4))  # each copy gets other logits
-    trainer = new_trainer(network)
-    units = torch.tensor([6, 3, 7, 5])  # three copies of example 2, one of example 3
-    step = trainer.step(units)
-    first = dict(zip(step.batch.rows.tolist()[::-1], step.logits.flip(0), strict=True))
-    weights = dense(trainer.current_label_weights(), SETS)
-    for example, logits in first.items():
-        expected = torch.where(torch.from_numpy(SETS.mask()[example]), logits, -torch.inf).softmax(dim=0)
-        np.testing.assert_allclose(weights[example], expected.numpy(), atol=1e-6)
-
-
 def test_where_nothing_is_ambiguous_it_is_supervised_learning() -> None:
     y = np.array([0, 2, 1, 3, 3])
     sets = CandidateSets.from_labels(y, 4)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 import pickle
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from pll.methods import METHODS, PartialLabelEstimator
+from pll.methods import METHODS
 from pll.methods.base import Task
 from pll.synthesis import flip_binomial
-from pll.training.trainer import Objective
 
 Y = np.arange(2000) % 4
 X = np.random.default_rng(0).normal(size=(2000, 30)).astype(np.float32)
@@ -55,8 +53,3 @@ def test_a_network_that_gives_float64_is_trained_in_float32() -> None:
     estimator = METHODS["proden"](model=Double(), epochs=2, device="cpu").fit(X, SETS)
     assert estimator.label_weights_.dtype == np.float32
     assert estimator.predict_proba(X[:3]).dtype == np.float32
-
-
-def test_base_classes_are_abstract() -> None:
-    assert inspect.isabstract(PartialLabelEstimator) and inspect.isabstract(Objective)
-    assert not [name for name, method in METHODS.items() if inspect.isabstract(method)]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from threading import Event
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,7 +9,6 @@ from hypothesis import strategies as st
 from sklearn.svm import SVC, LinearSVC
 
 from pll.candidates import CandidateSets
-from pll.errors import UserError
 from pll.methods import ecoc
 from pll.methods.base import Task
 from pll.methods.ecoc import (
@@ -21,12 +17,8 @@ from pll.methods.ecoc import (
     choose_columns,
     draw_dichotomies,
     one_against_rest,
-    performance,
-    positive_shares,
     squared_hinge_machines,
-    stoppable,
 )
-from pll.synthesis import flip_binomial
 from pll.training.metrics import StopTraining
 from tests.methods.cases import clusters, mean_accuracy, table
 
@@ -115,50 +107,6 @@ def columns(sets: CandidateSets, length: int, **own: float) -> Coding:
     return choose_columns(sets, length, rng=rng, hook=lambda: None, **wanted)  # type: ignore[arg-type]
 
 
-def test_small_sets_are_used_whole_and_nothing_needs_saying() -> None:
-    sets = flip_binomial(np.arange(300) % 10, 10, 0.1)
-    coding = columns(sets, 34)
-    assert coding.notes == () and (coding.purities == 1).all() and coding.signs.shape == (10, 34)
-    for t in range(34):
-        expected = sides_in_words(sets, coding.signs[:, t], 1.0)
-        sides = coding.sides(t, sets)
-        assert sides.tolist() == expected
-        assert (sides != 0).sum() >= 30 and min((sides > 0).sum(), (sides < 0).sum()) >= 7.5
-
-
-def test_large_sets_are_used_in_part_and_the_page_is_told() -> None:
-    sets = flip_binomial(np.arange(1000) % 10, 10, 0.7)
-    coding = columns(sets, 34)
-    assert coding.signs.shape == (10, 102)  # three for each missing one
-    assert (np.diff(coding.purities) <= 0).all() and coding.purities.max() < 1
-    assert len(coding.notes) == 1 and "at least 60 % of a set" in coding.notes[0]
-    for t in (0, 50, 101):
-        expected = sides_in_words(sets, coding.signs[:, t], coding.purities[t])
-        assert coding.sides(t, sets).tolist() == expected
-        assert np.count_nonzero(expected) >= 100
-
-
-def test_the_original_alone_takes_the_best_there_are() -> None:
-    sets = flip_binomial(np.arange(1000) % 10, 10, 0.7)
-    coding = columns(sets, 34, min_purity=1.0)
-    assert (coding.purities == 1).all() and coding.signs.shape[1] > 0
-    assert "No split of the classes has the 100 examples" in coding.notes[0]
-    for t in range(coding.signs.shape[1]):
-        sides = coding.sides(t, sets)
-        assert (sides > 0).any() and (sides < 0).any()
-
-
-def test_pure_columns_come_first_and_relaxed_ones_stand_in_for_the_rest() -> None:
-    # {0,1}|{2,3} divides whole sets, {0,2}|{1,3} and {0,3}|{1,2} two thirds of some; single classes against the rest
-    # are uneven: {0}|{1,2,3} takes {0,1} as positive, since 0 is the rarer of the two sides.
-    sets = CandidateSets.from_lists([[0, 1], [2, 3]] * 30 + [[0, 1, 2], [0, 1, 3]] * 20, 4)
-    coding = columns(sets, 6)
-    assert coding.signs[:, 0].tolist() == [1, 1, -1, -1] and coding.purities[0] == 1
-    assert len(coding.purities) > 3 and (np.diff(coding.purities) <= 0).all() and coding.purities[1] < 1
-    assert {tuple(signs) for signs in coding.signs.T} >= {(1, -1, 1, -1), (1, -1, -1, 1)}
-    assert "1 with whole sets, " in coding.notes[0]
-
-
 def test_sets_that_no_split_can_use_are_told_apart_class_by_class() -> None:
     sets = CandidateSets.from_lists([[0, 1], [1, 2], [0, 2]] * 10, 3)
     coding = columns(sets, 16, min_purity=1.0)
@@ -168,42 +116,6 @@ def test_sets_that_no_split_can_use_are_told_apart_class_by_class() -> None:
     # class 0 in every set, class 3 in none: nothing to tell
     partial = one_against_rest(CandidateSets.from_lists([[0, 1], [0, 2]], 4))
     assert np.flatnonzero((partial.signs > 0).any(axis=1)).tolist() == [1, 2]
-
-
-def test_pairs_of_three_classes_can_be_learnt_all_the_same() -> None:
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 3, 150)
-    features = (rng.normal(size=(150, 2)) + 5 * np.array([[0, 0], [1, 0], [0, 1]])[y]).astype(np.float32)
-    sets = flip_binomial(y, 3, 0.0)  # every set has two labels
-    assert (PLECOC().fit(features, sets).identify() == y).mean() > 0.9
-
-
-def test_sets_that_are_all_alike_leave_everything_open() -> None:
-    sets = CandidateSets.from_lists([[0, 2]] * 8, 4)
-    estimator = PLECOC().fit(X, sets)
-    np.testing.assert_allclose(estimator.label_weights_, 0.5)
-    assert estimator.notes_[0].startswith("Every candidate set is the same")
-    probabilities = estimator.predict_proba(X_NEW)
-    np.testing.assert_allclose(probabilities, np.tile([0.5, 0, 0.5, 0], (5, 1)), atol=1e-6)
-
-
-def test_a_set_without_information_is_on_neither_side_of_an_uneven_split() -> None:
-    # Three classes against two: 3 of the 5 labels say nothing.
-    sets = CandidateSets.from_lists([[0, 1, 2, 3, 4], [0, 1, 2, 3], [0, 3, 4], [0, 1], [3]], 5)
-    held = np.array([4, 3, 2, 4, 2])  # by hand: on the first three 9, on the others 6
-    assert np.bincount(sets.indices).tolist() == held.tolist()
-    expected = [(a / 9) / (a / 9 + b / 6) for a, b in [(3, 2), (3, 1), (1, 2), (2, 0), (0, 1)]]
-    found = positive_shares(np.array([[1], [1], [1], [-1], [-1]], dtype=np.int8), sets)
-    np.testing.assert_allclose(found[:, 0], expected)
-
-
-def test_an_odd_number_of_classes_with_large_sets_is_learnt() -> None:
-    # Before shares were compared with those of all sets, most columns learnt that the side of more classes is larger.
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 7, 350)
-    features = (rng.normal(size=(350, 4)) + 4 * rng.normal(size=(7, 4))[y]).astype(np.float32)
-    fitted = PLECOC(C=1.0).fit(features, flip_binomial(y, 7, 0.7, seed=0))
-    assert (fitted.purities_ < 1).any() and (fitted.identify() == y).mean() > 0.85
 
 
 # ---- many examples -----------------------------------------------------------------------------------------------
@@ -239,31 +151,6 @@ def test_the_approximate_kernel_agrees_with_the_exact_one(monkeypatch: pytest.Mo
     assert sets.contains(held).mean() > 0.95
 
 
-# ---- decoding ----------------------------------------------------------------------------------------------------
-
-
-def test_performance_counts_agreement_among_those_who_may_be_of_the_class() -> None:
-    sets = CandidateSets.from_lists([[0, 1], [0], [1]], 3)
-    positive = np.array([[True, False], [True, True], [False, True]])
-    H = performance(positive, np.array([[1, 1], [-1, 1], [1, -1]], dtype=np.int8), sets)
-    np.testing.assert_allclose(H[0], [1 / 1.5, 0.5 / 1.5])
-    np.testing.assert_allclose(H[1], [0.5, 0.5])
-
-
-def test_a_class_that_every_column_gets_wrong_is_not_thereby_free_of_loss() -> None:
-    sets = CandidateSets.from_lists([[0], [1]], 2)
-    H = performance(np.array([[False], [True]]), np.array([[1], [-1]], dtype=np.int8), sets)
-    np.testing.assert_allclose(H, 1.0)
-
-
-def test_a_class_that_no_set_holds_is_never_predicted() -> None:
-    features, sets = clusters(1, n=80, c=4, q=0.1)
-    wider = CandidateSets(sets.indptr, sets.indices, 6)
-    estimator = PLECOC().fit(features, wider)
-    assert estimator.predict(clusters(2, n=300)[0]).max() < 4
-    assert estimator.predict_proba(features)[:, 4:].max() == 0
-
-
 # ---- manners -----------------------------------------------------------------------------------------------------
 
 
@@ -282,24 +169,6 @@ def test_the_order_of_the_examples_does_not_matter(seed: int, kernel: str) -> No
     assert (table(first)[single].max(axis=1) == 1).all()
 
 
-def test_one_seed_one_result_and_another_seed_other_columns() -> None:
-    features, sets = clusters(4, n=120, c=6, q=0.2)
-    results = [PLECOC(seed=seed, length=5).fit(features, sets) for seed in (1, 1, 2)]
-    np.testing.assert_array_equal(results[0].label_weights_, results[1].label_weights_)
-    assert not np.array_equal(results[0].coding_, results[2].coding_)
-
-
-def test_rounds_add_columns() -> None:
-    features, sets = clusters(5, n=120, c=6, q=0.2)
-    estimator = PLECOC()
-    known = []
-    truth = np.zeros(120, dtype=np.int64)
-    for record in estimator.iter_fit(Task(features, sets, X_test=features, y_test=truth)):
-        known.append(estimator.coding_.shape[1])
-        assert record.test_accuracy == pytest.approx((estimator.predict(features) == 0).mean())
-    assert len(known) == estimator.total_epochs() and known == sorted(known) and known[-1] == 26
-
-
 def test_a_stop_keeps_the_columns_learnt_so_far() -> None:
     features, sets = clusters(5, n=120, c=6, q=0.2)
     estimator = PLECOC()
@@ -316,79 +185,7 @@ def test_a_stop_keeps_the_columns_learnt_so_far() -> None:
     assert estimator.predict_proba(features).shape == (120, 6)
 
 
-def test_a_stop_before_the_first_column_leaves_something_that_predicts() -> None:
-    def hook() -> None:
-        raise StopTraining
-
-    estimator = PLECOC()
-    with pytest.raises(StopTraining):
-        next(iter(estimator.iter_fit(Task(X, SETS), hook=hook)))
-    np.testing.assert_allclose(estimator.predict_proba(X_NEW), 0.25)
-    assert PLECOC().restore(estimator.fitted_arrays(), (3,), SETS.class_names).predict(X_NEW).shape == (5,)
-
-
-def test_a_long_computation_can_be_left() -> None:
-    def hook() -> None:
-        raise StopTraining
-
-    stopped = Event()
-    with pytest.raises(StopTraining):
-        stoppable(lambda: stopped.wait(60), hook)  # returns before its end, which only the next line brings
-    stopped.set()
-
-
-def test_an_error_in_a_computation_is_not_lost() -> None:
-    with pytest.raises(ZeroDivisionError):
-        stoppable(lambda: 1 // 0, lambda: None)
-
-
-@pytest.mark.parametrize(
-    ("setting", "message"),
-    [
-        ({"kernel": "poly"}, "no kernel called 'poly'; use one of rbf, linear"),
-        ({"C": 0.0}, r"C is 0\.0; it must be a number above 0"),
-        ({"length": 0}, r"length .*None\) is 0; it must be a whole number, 1 or more"),
-        ({"min_usable": 0.0}, r"min_usable is 0\.0; it must be a number above 0, at most 1"),
-        ({"min_purity": 0.5}, r"min_purity is 0\.5; it must be a number, 0\.6 or more, at most 1"),
-        ({"stand_ins": 0}, "stand_ins is 0"),
-        ({"max_tries": 0}, "max_tries is 0"),
-    ],
-)
-def test_settings_that_make_no_sense(setting: dict[str, float], message: str) -> None:
-    with pytest.raises(UserError, match=message):
-        PLECOC(**setting).fit(X, SETS)  # type: ignore[arg-type]
-
-
 @pytest.mark.slow
 def test_digits_as_other_implementations() -> None:
     transductive, test = mean_accuracy(PLECOC, 0.1)
     assert transductive > 99.4 - 2 and test > 96.8 - 2
-
-
-@pytest.mark.slow
-def test_digits_where_other_implementations_fail() -> None:
-    relaxed = mean_accuracy(PLECOC, 0.7, seeds=1)
-    original = mean_accuracy(PLECOC, 0.7, seeds=1, min_purity=1.0)
-    assert relaxed[0] > original[0] + 10 and relaxed[1] > original[1] + 10
-
-
-def test_the_cost_is_said_before() -> None:
-    assert PLECOC.cost(5000, 50, 20, 15_000).note is None
-    assert "minutes" in str(PLECOC.cost(10_000, 3072, 10, 20_000).note)
-
-
-def test_columns_that_differ_in_unused_classes_alone_are_learnt_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    fits = 0
-    fit = SVC.fit
-
-    def counted(machine: SVC, *given: Any, **named: Any) -> SVC:
-        nonlocal fits
-        fits += 1
-        return fit(machine, *given, **named)
-
-    monkeypatch.setattr(SVC, "fit", counted)
-    X = np.random.default_rng(0).normal(size=(20, 5)).astype(np.float32)
-    sets = CandidateSets.from_lists([[7, 93]] * 10 + [[7]] * 5 + [[93]] * 5, 100)
-    estimator = PLECOC(C=1.0).fit(X, sets)
-    assert estimator.coding_.shape[1] > 10 >= fits
-    assert (estimator.predict(X[10:]) == np.repeat([7, 93], 5)).mean() > 0.5

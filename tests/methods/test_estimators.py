@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import inspect
 import io
 from functools import cache
 from typing import Any
@@ -113,13 +112,6 @@ def test_a_method_is_found_by_name_and_a_typo_is_helped() -> None:
         get_method("prodn")
 
 
-@every_method
-def test_it_explains_itself(name: str) -> None:
-    method = METHODS[name]
-    assert method.title and len(method.summary) > 40
-    assert inspect.getdoc(method)
-
-
 # ---- scikit-learn manners ----------------------------------------------------------------------------------------
 
 
@@ -150,12 +142,6 @@ def test_fitting_does_not_change_parameters_or_data(name: str) -> None:
     assert fit(estimator, features, SETS, truth) is estimator
     assert estimator.get_params() == before
     assert np.array_equal(features, X)
-
-
-@every_method
-def test_a_fitted_one_can_be_copied(name: str) -> None:
-    estimator = fitted(name)
-    np.testing.assert_array_equal(copy.deepcopy(estimator).predict(X_NEW), estimator.predict(X_NEW))
 
 
 # ---- what comes out ----------------------------------------------------------------------------------------------
@@ -263,16 +249,6 @@ def test_as_a_module_it_gives_the_same_scores(name: str) -> None:
     with torch.no_grad():
         scores = module(torch.from_numpy(X_NEW)).numpy()
     np.testing.assert_allclose(scores, estimator.predict_scores(X_NEW), atol=1e-4, rtol=1e-4)
-
-
-@every_method
-def test_after_release_it_still_predicts(name: str) -> None:
-    estimator = fit(small(name))
-    expected, identified = estimator.predict_scores(X_NEW), estimator.identify()
-    estimator.release()
-    np.testing.assert_array_equal(estimator.predict_scores(X_NEW), expected)
-    np.testing.assert_array_equal(estimator.identify(), identified)
-    estimator.release()  # a second time does no harm
 
 
 @every_method
@@ -398,16 +374,6 @@ def test_the_hook_is_called_at_least_once_a_round(name: str) -> None:
 # ---- data of every shape -----------------------------------------------------------------------------------------
 
 
-@every_method
-def test_images(name: str) -> None:
-    images = np.repeat(X, 4, axis=1).reshape(N, 1, 4, 5)[:, :, :, ::-1]
-    estimator = fit(small(name), images)
-    assert_on_simplex(estimator.label_weights_, SETS)
-    assert estimator.predict(images[:3]).shape == (3,)
-    with pytest.raises(UserError, match=r"shape \(1, 5, 4\); the model was fitted on \(1, 4, 5\)"):
-        estimator.predict(images.transpose(0, 1, 3, 2))
-
-
 WHOLE = np.round(X * 10)
 
 
@@ -447,14 +413,6 @@ def test_missing_values_are_filled_only_where_asked(name: str) -> None:
         atol=1e-4,
         rtol=1e-4,
     )
-
-
-@every_method
-def test_predictions_do_not_depend_on_the_units_of_the_features(name: str) -> None:
-    units = np.array([1, 1e3, 1e-3, 1e5, 1], dtype=np.float32)
-    own = {"scale": "zscore"} if name == "plknn" else {}  # which else compares raw examples too, and may choose them
-    one, other = (fit(small(name, **own), features) for features in (X, X * units))
-    np.testing.assert_allclose(other.label_weights_, one.label_weights_, atol=1e-3)
 
 
 EDGES: dict[str, tuple[np.ndarray, list[list[int]], int]] = {
@@ -552,42 +510,9 @@ def test_truth_that_does_not_fit_is_refused_in_words(name: str, changes: dict[st
     assert message in str(caught.value)
 
 
-@every_method
-def test_settings_that_do_not_exist_are_refused_in_words(name: str) -> None:
-    known = METHODS[name]().get_params()
-    bad = {
-        "epochs": [0, -1, 1.5, "3", None],
-        "batch_size": [0, 2.5, 10**30],
-        "lr": [-0.1, float("nan"), float("inf"), "fast"],
-        "momentum": [-1],
-        "weight_decay": [-1, float("inf")],
-        "seed": [-1, 0.5, None],
-        "scale": ["log"],
-        "missing": ["drop"],
-        "model": ["linaer", nn.Linear(3, C), nn.Linear(D, 2), nn.Flatten(), lambda shape, c: None],
-        "loss": ["xent", lambda logits: logits.sum(dim=1), nn.functional.cross_entropy],
-        "device": ["quantum", "cuda:99", None],
-        "threads": [0, 10**6, 1.5],
-    }
-    for setting in bad.keys() & known.keys():
-        for value in bad[setting]:
-            with pytest.raises(UserError) as caught:
-                fit(small(name).set_params(**{setting: value}))
-            assert len(str(caught.value)) > 20
-
-
 # ---- networks of the user's own ----------------------------------------------------------------------------------
 
 deep = pytest.mark.parametrize("name", [name for name, method in METHODS.items() if "model" in method().get_params()])
-
-
-@deep
-def test_a_network_of_one_s_own_is_not_trained_itself(name: str) -> None:
-    own = nn.Linear(D, C)
-    before = own.weight.detach().clone()
-    estimator = fit(small(name, model=own))
-    assert torch.equal(own.weight, before)
-    assert not np.allclose(estimator.fitted_arrays()["1.weight"], before.numpy())
 
 
 @deep
@@ -602,39 +527,6 @@ def test_lazy_layers_take_their_shape_and_their_seed(name: str) -> None:
 
 
 @deep
-def test_a_loss_of_one_s_own(name: str) -> None:
-    def own(logits: torch.Tensor) -> torch.Tensor:
-        return -torch.log_softmax(logits, dim=1)
-
-    np.testing.assert_allclose(fit(small(name, loss=own)).label_weights_, fit(small(name)).label_weights_, atol=1e-6)
-
-
-@deep
-def test_many_classes_are_learnt_from_padded_rows(name: str) -> None:
-    many = CandidateSets(SETS.indptr, SETS.indices, 1000)
-    estimator = fit(small(name), candidates=many)
-    assert_on_simplex(estimator.label_weights_, many)
-    assert estimator.predict_scores(X_NEW).shape == (17, 1000)
-
-
-@deep
-def test_the_last_batch_of_one_does_not_break_batch_norm(name: str) -> None:
-    estimator = fit(small(name, model="mlp", batch_size=60))
-    assert np.isfinite(estimator.predict_scores(X_NEW)).all()
-    with pytest.raises(UserError, match="batch size of at least 2"):
-        fit(small(name, model="mlp", batch_size=1))
-
-
-@deep
 def test_training_that_diverges_says_so(name: str) -> None:
     with pytest.raises(UserError, match="diverged"):
         fit(small(name, lr=1e30, epochs=8))
-
-
-@deep
-def test_stopping_what_has_diverged_says_so_too(name: str) -> None:
-    estimator = small(name, lr=1e38, epochs=8)
-    with pytest.raises(StopTraining):
-        list(estimator.iter_fit(estimator.grown(task(name)), hook=stop_at(5)))
-    with pytest.raises(UserError, match="diverged"):
-        estimator.finish()

@@ -126,17 +126,7 @@ def test_a_step_goes_down_the_risk_and_corrects_its_negative_parts(
     assert min(went.values()) >= 2  # both were seen
 
 
-def test_a_correction_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(UserError, match="use one of clamp, ascent"):
-        GA(correction="up").fit(np.zeros((6, 2)), SETS)
-
-
 def test_sets_that_rule_nothing_out_are_refused() -> None:
     sets = CandidateSets.from_lists([[0, 1]] * 4, 2)
     with pytest.raises(UserError, match="every candidate set here holds all the labels"):
         GA().fit(np.zeros((4, 2)), sets)
-
-
-def test_a_batch_that_rules_nothing_out_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    loss, change = step_on(np.ones((6, 4)), [4], DenseLayout, monkeypatch)
-    assert loss == 0 and not change.any()

@@ -10,10 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
-from pll.errors import UserError
-from pll.methods.base import Task
 from pll.methods.ipal import IPAL, reconstruction_weights
-from pll.training.metrics import StopTraining
 from tests.methods.cases import clusters, mean_accuracy, permuted, table
 
 RNG = np.random.default_rng(8)
@@ -82,14 +79,6 @@ def test_it_equals_the_loops(rounds: int) -> None:
     np.testing.assert_array_equal(estimator.predict(X_NEW), errors.argmin(axis=1))
 
 
-def test_each_record_is_a_round_of_propagation() -> None:
-    records = list(IPAL(k=K, propagations=5, scale="none").iter_fit(Task(X.astype(np.float32), SETS)))
-    assert len(records) == IPAL(propagations=5).total_epochs() == 5
-    for record in records:
-        expected = ipal_in_loops(record.epoch)[0][SETS.rows, SETS.indices]
-        np.testing.assert_allclose(record.label_weights, expected, atol=1e-5)
-
-
 @given(st.integers(0, 2**32), st.integers(1, 4), st.integers(1, 6))
 @settings(max_examples=30)
 def test_reconstruction_weights_are_the_least_squares_without_negative_ones(seed: int, k: int, d: int) -> None:
@@ -109,12 +98,6 @@ def test_twins_and_examples_of_zeros_are_no_trouble() -> None:
     probabilities = estimator.predict_proba(-rows)
     assert np.isfinite(probabilities).all()
     np.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-6)
-
-
-def test_where_no_neighbour_helps_most_of_them_decide() -> None:
-    rows = np.array([[1.0, 0.1], [1.0, -0.1], [1.0, 0.0]], dtype=np.float32)
-    estimator = IPAL(k=3, scale="none").fit(rows, CandidateSets.from_lists([[1], [2], [2]], 4))
-    assert estimator.predict(np.array([[-1.0, 0.0]])).tolist() == [2]
 
 
 @given(st.integers(0, 2**32))
@@ -138,56 +121,7 @@ def test_approximate_neighbours_give_nearly_the_same_labels() -> None:
     assert near.recall_ > 0.85 and "searched approximately" in near.notes_[0] and exact.notes_ == ()
 
 
-def test_scores_of_watched_examples_are_those_of_new_ones() -> None:
-    features, sets = clusters(2)
-    new, _ = clusters(9)
-    truth = np.zeros(len(new), dtype=np.int64)
-    estimator = IPAL(k=4, propagations=7)
-    for record in estimator.iter_fit(Task(features, sets, X_test=new, y_test=truth)):
-        watched = record.test_accuracy
-    assert estimator._memo is None  # what was kept for the test examples is gone
-    assert watched == pytest.approx((estimator.predict(new) == 0).mean())
-
-
-def test_after_a_stop_in_the_graph_it_can_predict() -> None:
-    calls = 0
-
-    def hook() -> None:
-        nonlocal calls
-        calls += 1
-        if calls == 2:
-            raise StopTraining
-
-    features, sets = clusters(6, n=600)
-    estimator = IPAL()
-    with pytest.raises(StopTraining):
-        next(iter(estimator.iter_fit(Task(features, sets), hook=hook)))
-    assert "256 of 600" in estimator.stage_
-    np.testing.assert_array_equal(estimator.finish(), sets.uniform_weights())
-    assert estimator.predict(features).shape == (600,)
-    estimator.release()
-    assert estimator._memo is None
-
-
-@pytest.mark.parametrize(
-    ("setting", "message"),
-    [
-        ({"k": 0}, "k is 0"),
-        ({"alpha": 1.0}, r"alpha is 1\.0; it must be a number, 0 or more, below 1"),
-        ({"propagations": 0}, "propagations is 0; it must be a whole number, 1 or more"),
-    ],
-)
-def test_settings_that_make_no_sense(setting: dict[str, float], message: str) -> None:
-    with pytest.raises(UserError, match=message):
-        IPAL(**setting).fit(X, SETS)  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize(("q", "transductive", "test"), [(0.1, 99.7, 98.5), (0.7, 98.7, 98.2)])
 def test_digits_as_other_implementations(q: float, transductive: float, test: float) -> None:
     reached = mean_accuracy(IPAL, q)
     assert reached[0] > transductive - 2 and reached[1] > test - 2
-
-
-def test_the_cost_is_said_before() -> None:
-    assert IPAL.cost(5000, 50, 20, 15_000).note is None
-    assert "minutes" in str(IPAL.cost(50_000, 3072, 10, 100_000).note)

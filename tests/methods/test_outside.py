@@ -7,15 +7,14 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import minimize
 from sklearn.datasets import load_digits
 
 from benchmarks.outside import damaged
-from pll.candidates import CandidateSets, with_sets
+from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.methods import PRODEN, PRODENOutside
 from pll.methods.base import Task
-from pll.methods.outside import LEAST_RATE, NEIGHBOURS, POOL_RIDGE, SMOOTHED, _fit_odds, _NearSets, find_outside
+from pll.methods.outside import LEAST_RATE
 from pll.synthesis import flip_binomial
 from pll.training.layouts import DenseLayout, PaddedLayout, SharedLayout
 from pll.weights import Outside, checked_prior, restricted_softmax
@@ -45,23 +44,6 @@ def test_missing_truths_are_counted_found_and_put_back(how: str) -> None:
     assert added.max() == 1 and (added[found.outside_.miss == 0] == 0).all()
     sums = np.add.reduceat(found.label_weights_ * found.outside_.added, found.candidates_.indptr[:-1])
     np.testing.assert_allclose(sums, np.where(added > 0, found.outside_.miss, 0), atol=1e-5)
-
-
-def test_what_neighbours_say_by_loops() -> None:
-    points, drawn = torch.from_numpy(X[:60]), np.arange(0, 60, 2)
-    sets = SETS.take(np.arange(60))
-    logs = _NearSets(points, sets, None, drawn, lambda: None).logs(np.arange(60))
-    for i in range(60):
-        others = sorted((r for r in drawn if r != i), key=lambda r: float(((X[i] - X[r]) ** 2).sum()))[:NEIGHBOURS]
-        mean = np.mean([np.isin(np.arange(10), sets[r]) / len(sets[r]) for r in others], axis=0)
-        np.testing.assert_allclose(np.exp(logs[i]), (mean + SMOOTHED / 10) / (1 + SMOOTHED), atol=1e-6)
-
-
-def test_what_says_nothing_adds_nothing() -> None:
-    noise = np.random.default_rng(0).normal(size=X.shape).astype(np.float32)
-    sets, _ = damaged(SETS, Y, 0.3, "swap", seed=1)
-    assert find_outside(noise, sets).is_empty
-    assert find_outside(X[:40], CandidateSets.from_mask(np.ones((40, 10), dtype=bool))).is_empty
 
 
 @pytest.mark.parametrize("layout", [DenseLayout, PaddedLayout])
@@ -116,15 +98,6 @@ def test_added_labels_can_be_taken_back_and_taken_apart() -> None:
         list(PRODENOutside().iter_fit(Task(X[:3], sets, outside=outside)))
 
 
-def test_what_was_found_before_is_used_as_it_is() -> None:
-    sets, _ = damaged(SETS, Y, 0.2, "swap", seed=3)
-    method = PRODENOutside(epochs=2)
-    task = method.grown(Task(X, sets))
-    assert method.grown(task) is task and task.outside is not None
-    (*_, last) = method.iter_fit(task)
-    np.testing.assert_array_equal(last.label_weights, PRODENOutside(epochs=2).fit(X, sets).label_weights_)
-
-
 def test_known_labels_teach_what_sets_miss() -> None:
     sets, missing = damaged(flip_binomial(Y, 10, 0.5, seed=0), Y, 0.4, "remove", seed=3)
     known = np.where(np.arange(len(Y)) % 8 == 0, Y, -1)
@@ -139,33 +112,3 @@ def test_known_labels_teach_what_sets_miss() -> None:
         PRODENOutside().fit(X, sets, truth=known[:-1])
     with pytest.raises(UserError, match="leave truth= out"):
         PRODEN().fit(X, sets, truth=known)
-
-
-def test_clean_sets_with_known_labels_give_proden() -> None:
-    known = np.where(np.arange(len(Y)) % 8 == 0, Y, -1)
-    found = PRODENOutside(epochs=2).fit(X, SETS, truth=known)
-    assert found.outside_.is_empty
-    sets = with_sets(SETS, {int(row): [int(Y[row])] for row in np.flatnonzero(known >= 0)})
-    np.testing.assert_array_equal(found.label_weights_, PRODEN(epochs=2).fit(X, sets).label_weights_)
-
-
-def test_the_odds_of_a_miss_by_a_computation_of_its_own() -> None:
-    rng = np.random.default_rng(0)
-    z, mask = rng.normal(size=(60, 4)) * 2, rng.random((60, 4)) < 0.5
-    mask[np.arange(60), rng.integers(0, 4, 60)] = True
-    y = np.where(rng.random(60) < 0.5, z.argmax(axis=1), rng.integers(0, 4, 60))
-    a, b = _fit_odds(z, CandidateSets.from_mask(mask), y)
-
-    def minus_log_posterior(v: np.ndarray) -> float:
-        total, counted, misses = 0.0, 0, 0
-        for i in range(60):
-            if not mask[i].all():
-                p = np.exp(z[i]) / np.exp(z[i]).sum()
-                odds = np.exp(v[0]) * mask[i].sum() / (~mask[i]).sum() * (p[~mask[i]].sum() / p[mask[i]].sum()) ** v[1]
-                total -= np.log(odds / (1 + odds) if not mask[i, y[i]] else 1 / (1 + odds))
-                counted, misses = counted + 1, misses + (not mask[i, y[i]])
-        rate = (misses + 0.5) / (counted + 1)
-        return total / counted + POOL_RIDGE / 2 * ((v[0] - np.log(rate / (1 - rate))) ** 2 + (v[1] - 1) ** 2)
-
-    best = minimize(minus_log_posterior, [0.0, 1.0], method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-10}).x
-    np.testing.assert_allclose([a, b], best, atol=1e-3)

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pll import formats
 from pll.candidates import CandidateSets
@@ -15,7 +13,6 @@ from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.methods import METHODS
-from pll.methods.base import Task
 from pll.runs import fit_loop
 from pll.runs.config import RunConfig
 from pll.runs.decided_sets import DecidedSets
@@ -23,7 +20,7 @@ from pll.runs.folder import RunFolder
 from pll.runs.history import History
 from pll.synthesis import flip_binomial
 from pll.training.metrics import StopTraining
-from pll.weights import checked_prior, on_candidates, restricted_softmax
+from pll.weights import checked_prior, on_candidates
 
 RNG = np.random.default_rng(0)
 N, C = 90, 5
@@ -32,7 +29,6 @@ X = (RNG.normal(size=(N, 6)) + 2.0 * np.eye(C, 6)[TRUTH]).astype(np.float32)
 SETS = flip_binomial(TRUTH, C, 0.5, seed=1)
 WIDE = CandidateSets(SETS.indptr, SETS.indices, 300, tuple(map(str, range(300))))  # the padded layout
 PRIOR = checked_prior(RNG.random(SETS.nnz) + 0.1, SETS)
-SMALL = SETS.take(np.arange(8))
 GRADIENT = [name for name, method in METHODS.items() if hasattr(method(), "epochs") and method.takes_prior]
 SHORT = {"epochs": 3, "batch_size": 32}
 
@@ -106,21 +102,6 @@ def test_methods_without_initial_weights_refuse_it(name: str) -> None:
         METHODS[name]().fit(X, SETS, prior=PRIOR)
 
 
-@given(st.lists(st.floats(0, 1e300), min_size=SMALL.nnz, max_size=SMALL.nnz))
-def test_a_checked_prior_sums_to_one_and_is_kept_as_it_is(values: list[float]) -> None:
-    array = np.array(values)
-    array[SMALL.indptr[:-1]] += 1e-3
-    prior = checked_prior(array, SMALL)
-    assert np.add.reduceat(prior.astype(np.float64), SMALL.indptr[:-1]) == pytest.approx(np.ones(len(SMALL)), abs=1e-6)
-    assert checked_prior(prior, SMALL) is prior
-
-
-def test_uniform_priors_of_any_size_are_the_uniform_weights() -> None:
-    sets = CandidateSets.from_lists([list(range(k)) for k in range(1, 1001)], 1000)
-    for value in (1.0, 0.1, 1e-30, 3e38):
-        assert np.array_equal(checked_prior(np.full(sets.nnz, value), sets), sets.uniform_weights())
-
-
 def dataset(prior: np.ndarray | None = PRIOR) -> PartialLabelDataset:
     return PartialLabelDataset(X=X, candidates=SETS, y=TRUTH, prior=prior)
 
@@ -140,16 +121,6 @@ def test_a_dataset_keeps_it_through_files_slices_and_decisions(tmp_path: Path) -
     assert decided.prior is not None and decided.prior[at].tolist() == [1.0]
     others = [k for k in range(N) if k != row]
     assert np.array_equal(decided.take(others).prior, data.take(others).prior)
-
-
-def test_a_matrix_of_probabilities_is_a_prior_in_data_npz(tmp_path: Path) -> None:
-    matrix = RNG.random((N, C))
-    np.savez(tmp_path / "data.npz", X=X, candidates=SETS.mask(), prior=matrix)
-    prior = formats.read(tmp_path / "data.npz").prior
-    assert prior is not None and np.array_equal(prior, checked_prior(on_candidates(matrix, SETS), SETS))
-    np.savez(tmp_path / "data.npz", X=X, candidates=SETS.mask(), prior=matrix[:5])
-    with pytest.raises(UserError, match=r"data\.npz.*prior"):
-        formats.read(tmp_path / "data.npz")
 
 
 def config(path: Path, method: str = "proden") -> RunConfig:
@@ -189,15 +160,3 @@ def test_a_run_of_a_method_that_does_not_use_it_says_so(tmp_path: Path) -> None:
     assert any("does not use the prior" in words for words in folder.about()["data"]["warnings"])
     plain = METHODS["plknn"]().fit(X, SETS)
     assert np.array_equal(np.load(folder.path / "history" / "final.npy"), plain.label_weights_)
-
-
-def test_restricted_softmax_multiplies_by_it() -> None:
-    scores = RNG.normal(size=SETS.nnz)
-    expected = np.exp(scores) * PRIOR
-    expected /= np.add.reduceat(expected, SETS.indptr[:-1])[SETS.rows]
-    assert restricted_softmax(scores, SETS, PRIOR) == pytest.approx(expected, rel=1e-5)
-
-
-def test_a_task_refuses_a_prior_of_other_sets() -> None:
-    with pytest.raises(UserError, match="prior"):
-        next(iter(METHODS["proden"](epochs=1).iter_fit(Task(X, SETS, prior=PRIOR[:-1]))))

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
@@ -95,12 +95,6 @@ def test_plain_labels_are_sets_of_one_and_are_predicted(name: str, labels: np.nd
     assert estimator.class_names_ == tuple(str(label) for label in estimator.classes_.tolist())
 
 
-def test_after_a_fit_on_sets_nothing_is_left_of_earlier_labels() -> None:
-    estimator = small("proden").fit(X, NAMES[Y]).fit(X, SETS)
-    assert estimator.classes_.tolist() == [0, 1, 2]
-    assert estimator.predict(X).dtype == np.int64
-
-
 @pytest.mark.parametrize(
     ("y", "words"),
     [
@@ -117,14 +111,6 @@ def test_a_y_that_is_no_form_of_sets_is_refused(y: Any, words: str) -> None:
         small("proden").fit(X, y)
 
 
-def test_sets_of_other_classes_cannot_be_scored() -> None:
-    estimator = small("plknn").fit(X, SETS)
-    with pytest.raises(UserError, match="4 classes; 3 are needed"):
-        estimator.score(X, CandidateSets.from_labels(Y, 4))
-    with pytest.raises(UserError, match="59 candidate sets"):
-        estimator.score(X, SETS[:-1])
-
-
 def test_only_the_oracle_takes_the_truth_and_needs_none_beside_labels() -> None:
     oracle = METHODS["pn-oracle"](**QUICK["proden"])
     from_truth = clone(oracle).fit(X, SETS, truth=Y)
@@ -136,11 +122,6 @@ def test_only_the_oracle_takes_the_truth_and_needs_none_beside_labels() -> None:
         clone(oracle).fit(X, SETS)
     with pytest.raises(UserError, match="truth="):
         small("proden").fit(X, SETS, truth=Y)
-
-
-def test_an_argument_that_a_method_does_not_use_is_refused() -> None:
-    with pytest.raises(UserError, match="does not use prior"):
-        small("plknn").fit(X, SETS, prior=np.ones(SETS.nnz))
 
 
 def test_lists_of_names_are_sets_of_named_classes() -> None:
@@ -217,17 +198,6 @@ def test_sparse_features_give_what_dense_ones_give(name: str) -> None:
     np.testing.assert_array_equal(estimator.predict_scores(rows), small(name).fit(X, SETS).predict_scores(X))
 
 
-def test_sparse_features_too_large_to_be_dense_are_refused() -> None:
-    with pytest.raises(UserError, match="TruncatedSVD"):
-        small("proden").fit(scipy.sparse.csr_matrix((N, 10**12), dtype=np.int8), SETS)
-
-
-def test_features_that_are_no_numbers_are_a_type_error_too() -> None:
-    for error in (UserError, TypeError):
-        with pytest.raises(error, match="numbers"):
-            small("proden").fit([[{}]] * N, SETS)
-
-
 # ---- what a classifier has ---------------------------------------------------------------------------------------
 
 
@@ -253,11 +223,6 @@ def test_features_are_counted_and_named(name: str) -> None:
     assert not hasattr(estimator.fit(X, SETS), "feature_names_in_")
 
 
-def test_the_features_of_an_image_are_its_pixels() -> None:
-    estimator = small("proden").fit(X.reshape(N, 1, 2, 2), SETS)
-    assert (estimator.n_features_in_, estimator.input_shape_) == (4, (1, 2, 2))
-
-
 @several_methods
 def test_decisions_are_the_scores_and_of_two_classes_their_difference(name: str) -> None:
     estimator = small(name).fit(X, SETS)
@@ -278,20 +243,6 @@ def test_the_score_of_sets_is_the_covering_rate(name: str) -> None:
 
 
 # ---- scikit-learn's tools ----------------------------------------------------------------------------------------
-
-
-def test_train_test_split_keeps_examples_and_sets_together() -> None:
-    X_train, X_test, train, test, rows, _ = train_test_split(X, SETS, np.arange(N), test_size=0.25, random_state=0)
-    assert isinstance(train, CandidateSets) and isinstance(test, CandidateSets)
-    assert (len(train), len(test)) == (len(X_train), len(X_test)) == (45, 15)
-    assert train == SETS[rows]
-
-
-@several_methods
-def test_cross_validation(name: str) -> None:
-    scores = cross_val_score(small(name), X, SETS, cv=3)
-    assert ((scores > 0.5) & (scores <= 1)).all()
-    np.testing.assert_array_equal(scores, cross_val_score(small(name), X, SETS, cv=3, scoring=covering_rate_scorer))
 
 
 def test_folds_of_sorted_rows_hold_every_class() -> None:
@@ -334,23 +285,6 @@ def test_pickle_and_clone(name: str) -> None:
     assert again.candidates_ == SETS
     fresh = clone(estimator)
     assert fresh.get_params() == estimator.get_params() and not hasattr(fresh, "classes_")
-
-
-def test_a_pickle_holds_no_training_state() -> None:
-    rng = np.random.default_rng(0)
-    many, sets = rng.normal(size=(2000, 100)), flip_binomial(rng.integers(0, 3, 2000), 3, 0.3)
-    estimator = METHODS["proden"](epochs=1, device="cpu", optimiser="adam").fit(many, sets)
-    assert len(pickle.dumps(estimator)) < many.size  # the features alone would take 4 bytes each
-    watched = METHODS["proden"](epochs=2, device="cpu")
-    for _ in watched.iter_fit(_task(many, sets)):
-        pickle.dumps(watched)
-    assert len(pickle.dumps(watched)) < many.size
-
-
-def _task(features: np.ndarray, sets: CandidateSets) -> Any:
-    from pll.methods import Task
-
-    return Task(features.astype(np.float32), sets)
 
 
 # ---- check_estimator ---------------------------------------------------------------------------------------------

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.linear_model import Ridge
 
 from pll.candidates import CandidateSets
-from pll.errors import UserError
 from pll.methods import sure
 from pll.methods.base import Task
 from pll.methods.persistence import load_model, save_model
-from pll.methods.sure import SURE, cholesky_in_place, confidences, kernel_matrix, project_on_simplex
+from pll.methods.sure import SURE, confidences
 from pll.synthesis import flip_binomial
-from pll.training.metrics import StopTraining
 from pll.weights import dense, on_candidates
 from tests.methods.cases import mean_accuracy
 from tests.strategies import candidate_sets, sets_and_scores
@@ -112,31 +108,6 @@ def test_confidences_are_the_best_there_are(case: tuple[CandidateSets, np.ndarra
         assert p[at].argmax() == q[at].argmax()  # the identified label is the regression's own
 
 
-@settings(max_examples=60, deadline=None)
-@given(sets_and_scores(largest=1e6))
-def test_projection_meets_the_conditions_of_optimality(case: tuple[CandidateSets, np.ndarray]) -> None:
-    """p = max(v − θ, 0) for one θ a row, on the simplex: there is only one such p."""
-    sets, scores = case
-    values = on_candidates(scores.astype(np.float64), sets)
-    p = project_on_simplex(values, sets.indptr)
-    for i in range(len(sets)):
-        at = slice(sets.indptr[i], sets.indptr[i + 1])
-        row, v = p[at], values[at]
-        assert row.min() >= 0 and row.sum() == pytest.approx(1, abs=1e-9)
-        theta = (v - row)[row > 0]
-        scale = 1e-12 * (1 + np.abs(v).max())
-        assert np.ptp(theta) <= 10 * scale
-        assert (v[row == 0] <= theta[0] + 10 * scale).all()
-
-
-def test_many_rows_lose_no_precision() -> None:
-    rng = np.random.default_rng(0)
-    values, indptr = rng.normal(size=600_000) * 100, np.arange(0, 600_001, 3)
-    p = project_on_simplex(values, indptr).reshape(-1, 3)
-    np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-9)
-    np.testing.assert_allclose(project_on_simplex(values[-3:], np.array([0, 3])), p[-1], atol=1e-9)
-
-
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 def test_the_objective_is_what_it_says_and_never_rises(kernel: str) -> None:
     lam, beta = 0.2, 0.1
@@ -155,11 +126,6 @@ def test_the_objective_is_what_it_says_and_never_rises(kernel: str) -> None:
     assert len(losses) == 8
 
 
-def test_it_ends_when_the_confidences_settle() -> None:
-    assert len(list(SURE(tol=1e-6).iter_fit(Task(X, SETS)))) < 100
-    assert len(list(SURE(tol=1.0).iter_fit(Task(X, SETS)))) == 1
-
-
 @settings(max_examples=20, deadline=None)
 @given(candidate_sets(min_n=3, min_c=2), st.integers(0, 2**32 - 1), st.sampled_from(["rbf", "linear"]))
 def test_the_order_of_examples_and_classes_does_not_matter(sets: CandidateSets, seed: int, kernel: str) -> None:
@@ -174,58 +140,6 @@ def test_the_order_of_examples_and_classes_does_not_matter(sets: CandidateSets, 
     np.testing.assert_allclose(dense(moved.label_weights_, mixed), expected, atol=1e-4)
 
 
-def test_prediction_in_blocks_is_prediction_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    new = np.random.default_rng(0).normal(size=(9, 2)).astype(np.float32)
-    fitted = SURE().fit(X, SETS)
-    at_once = fitted.predict_scores(new)
-    monkeypatch.setattr(sure, "BLOCK", 4)
-    np.testing.assert_allclose(fitted.predict_scores(new), at_once, atol=1e-5)
-
-
-def test_a_large_kernel_is_announced() -> None:
-    assert SURE.cost(5_000, 50, 20, 15_000).note is None
-    assert "10,000 examples takes 0.9 GB" in str(SURE.cost(10_000, 50, 20, 30_000).note)
-
-
-def test_probabilities_are_the_nearest_point_of_the_simplex() -> None:
-    fitted = SURE().fit(X, SETS)
-    scores, shares = fitted.predict_scores(X * 3), fitted.predict_proba(X * 3)
-    np.testing.assert_allclose(shares.sum(axis=1), 1, atol=1e-6)
-    np.testing.assert_array_equal(shares.argmax(axis=1), scores.argmax(axis=1))
-    for row, share in zip(scores, shares, strict=True):
-        np.testing.assert_allclose(row_by_a_solver(row.astype(np.float64), 0.0), share, atol=1e-4)
-
-
-def test_the_linear_model_is_a_torch_module_and_the_kernel_is_not() -> None:
-    fitted = SURE(kernel="linear").fit(X * 50, SETS)
-    module = fitted.module()
-    assert module is not None
-    with torch.no_grad():
-        np.testing.assert_allclose(module(torch.from_numpy(X * 50)), fitted.predict_scores(X * 50), atol=1e-5)
-    assert SURE().fit(X, SETS).module() is None
-
-
-def test_stopped_before_the_first_round_it_can_still_predict() -> None:
-    def hook() -> None:
-        raise StopTraining
-
-    for kernel in ("rbf", "linear"):
-        estimator = SURE(kernel=kernel)
-        with pytest.raises(StopTraining):
-            list(estimator.iter_fit(Task(X, SETS), hook=hook))
-        assert estimator.predict_proba(X).sum(axis=1) == pytest.approx(1)
-
-
-@pytest.mark.parametrize(
-    "bad", [{"lam": -0.1}, {"lam": "auto"}, {"beta": 0}, {"beta": float("nan")}, {"max_rounds": 0}, {"tol": -1}]
-)
-def test_settings_that_do_not_exist_are_refused_in_words(bad: dict[str, Any]) -> None:
-    with pytest.raises(UserError, match=rf"^{next(iter(bad))} is .*; it must be a "):
-        SURE(**bad).fit(X, SETS)
-    with pytest.raises(UserError, match="no kernel called 'poly'; use one of rbf, linear"):
-        SURE(kernel="poly").fit(X, SETS)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("q", "transductive", "test"), [(0.1, 99.8, 98.8), (0.7, 98.2, 97.3)])
 @pytest.mark.parametrize("scale", ["auto", "none"])
@@ -236,29 +150,6 @@ def test_digits_are_within_two_points_of_other_implementations(
 
 
 # ---- regression in blocks, against numpy's own -----------------------------------------------------------------------
-
-
-def test_the_factorisation_in_blocks_is_cholesky_s(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sure, "BLOCK", 3)
-    root = np.random.default_rng(0).normal(size=(10, 10))
-    matrix = root @ root.T + np.eye(10)
-    calls: list[int] = []
-    factor = cholesky_in_place(matrix.copy(), lambda: calls.append(1))
-    np.testing.assert_allclose(np.tril(factor), np.linalg.cholesky(matrix), atol=1e-12)
-    assert len(calls) == 4
-
-
-def test_the_kernel_in_blocks_is_that_of_loops(monkeypatch: pytest.MonkeyPatch) -> None:
-    A = np.random.default_rng(4).normal(size=(6, 2))
-    monkeypatch.setattr(sure, "BLOCK", 4)
-    matrix, width = kernel_matrix(A, lambda: None)
-    assert width == pytest.approx(mean_distance(A))
-    np.testing.assert_allclose(matrix, kernel_in_loops(A, A, width), atol=1e-12)
-
-
-def test_a_kernel_that_does_not_fit_is_refused() -> None:
-    with pytest.raises(UserError, match=r"kernel of 10,000,000 examples takes 800000 GB.*kernel='linear'"):
-        kernel_matrix(np.broadcast_to(np.zeros((1, 1)), (10_000_000, 1)), lambda: None)
 
 
 def test_the_kernel_is_chosen_by_the_covering_rate(tmp_path: Path) -> None:
@@ -326,14 +217,3 @@ class TestManyExamples:
         np.testing.assert_allclose(near.label_weights_, exact.label_weights_, atol=0.05)
         np.testing.assert_array_equal(near.identify(), exact.identify())
         assert not exact.notes_ and len(exact.kernel_error_) == 0
-
-    @pytest.mark.usefixtures("small_limits")
-    def test_a_saved_model_predicts_the_same(self, tmp_path: Path) -> None:
-        X, sets, _ = self.data()
-        model = SURE(kernel="rbf").fit(X, sets)
-        save_model(model, tmp_path, method="sure", input_shape=(3,))
-        np.testing.assert_allclose(load_model(tmp_path).predict_scores(X), model.predict_scores(X), atol=1e-6)
-
-    def test_the_estimate_of_the_cost_no_longer_grows_with_the_square(self) -> None:
-        cost = SURE.cost(20_000, 280, 170, 80_000)
-        assert cost.memory_bytes < 1e9 and cost.seconds < 60

@@ -47,21 +47,6 @@ def test_likely_labels_that_nobody_named_join_the_sets() -> None:
     assert found.candidates.contains(Y)[missed].mean() > 0.3
 
 
-def test_one_voter_is_not_overruled() -> None:
-    said = Annotations.from_votes(VOTES[:, :1])
-    found = settle(X, said)
-    assert found.added == 0 and (found.candidates.sizes == 1).all()
-    assert np.array_equal(METHODS["proden"](epochs=2).fit(X, None, votes=VOTES[:, :1]).identify(), VOTES[:, 0])
-
-
-def test_given_sets_stay_as_they_are() -> None:
-    sets = union_of(Annotations.from_votes(VOTES))
-    found = METHODS["proden"](epochs=2).fit(X, sets, votes=VOTES)
-    assert found.candidates_ == sets
-    ds = METHODS["dawid-skene"]().fit(X, sets, votes=VOTES)
-    assert ds.candidates_ == sets
-
-
 def test_majority_is_the_shares() -> None:
     votes = np.array([[0, 0, 1], [1, -1, 2]])
     found = METHODS["majority"]().fit(np.zeros((2, 0)), None, votes=votes)
@@ -97,16 +82,6 @@ def test_a_file_of_votes_trains_on_its_defaults(tmp_path: Path, capsys: pytest.C
     assert main(plain) == 0
     union = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert union["transductive_accuracy"] < result["transductive_accuracy"]
-
-
-def test_votes_alone_in_a_file_get_labels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    np.savez(tmp_path / "votes.npz", votes=VOTES, y=Y)
-    assert main(["fit", str(tmp_path / "votes.npz"), "--out", str(tmp_path / "run")]) == 0
-    out = capsys.readouterr()
-    result = json.loads(out.out.splitlines()[-1])
-    assert result["method"] == "dawid-skene" and result["transductive_accuracy"] > 0.6
-    assert main(["export", str(tmp_path / "run"), "--out", str(tmp_path / "export")]) == 0
-    assert (tmp_path / "export" / "labels.csv").exists()
 
 
 def test_npz_reads_votes_and_names_what_is_wrong(tmp_path: Path) -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
-from pll.synthesis import FLIPS, Flip
+from pll.synthesis import FLIPS
 from pll.ui import session
 from tests.page_helpers import bring_by, button, figures, labels, said, understood, with_details
 
@@ -15,46 +13,11 @@ def _choose_catalogue(page: Any) -> Any:
     return bring_by(page, "Choose a dataset")
 
 
-def test_the_empty_page_says_what_to_do(open_page: Any) -> None:
-    page = open_page("data")
-    assert not page.exception
-    assert page.file_uploader and {"Choose a dataset", "Path on the server"} <= labels(page)
-    assert not page.expander
-
-
-def test_a_dataset_is_synthesised_checked_and_chosen(open_page: Any) -> None:
-    page = _choose_catalogue(open_page("data"))
-    assert understood(page).startswith("1,797 pictures, 10 classes")
-    page.slider(key="flip_q").set_value(0.1).run()
-    next(button for button in page.button if button.label == "Settings").click().run()
-    choice = page.session_state["choice"]
-    assert choice.source.name == "digits"
-    assert choice.flip == Flip("binomial", 0.1)
-    assert session.dataset_with_candidates(choice).sets().sizes.min() == 2
-
-
 def test_gamma_is_that_of_the_sets_shown(open_page: Any) -> None:
     page = _choose_catalogue(open_page("data"))
     page.selectbox(key="flip_how").set_value("pair").run()
     page.slider(key="flip_q").set_value(1.0).run()
     assert figures(with_details(page))["Ambiguity degree γ"] == "100.0 %"
-
-
-def test_a_dataset_that_is_not_here_says_so(open_page: Any, monkeypatch: Any, tmp_path: Any) -> None:
-    monkeypatch.setenv("PLL_DATA", str(tmp_path / "nothing"))
-    monkeypatch.delenv("PLL_DATA_PATH", raising=False)
-    page = _choose_catalogue(open_page("data"))
-    page.selectbox(key="dataset").set_value("lost").run()
-    assert not page.exception
-    assert any("not on this machine yet" in info.value for info in page.info)
-
-
-@pytest.mark.parametrize("q", [0.0, 1.0])
-def test_the_ends_of_q_are_shown_and_not_refused(open_page: Any, q: float) -> None:
-    page = _choose_catalogue(open_page("data"))
-    page.slider(key="flip_q").set_value(q).run()
-    assert not page.exception
-    assert not page.error
 
 
 def test_every_way_of_making_candidates_is_offered_and_works(open_page: Any) -> None:
@@ -77,32 +40,12 @@ def test_a_good_file_after_a_broken_one(open_page: Any) -> None:
     assert understood(page).startswith("3 examples, 2 classes (x, y)")
 
 
-def test_a_file_taken_away_is_gone(open_page: Any) -> None:
-    page = _bring(open_page("data"), "good.csv", "id,candidates,a\n1,x|y,3\n2,x,4\n3,y,6\n")
-    page = page.file_uploader(key="uploader").set_value(None).run()
-    assert not page.exception
-    assert "Choose a dataset" in labels(page)
-
-
 def test_a_file_without_labels_asks_which_columns_hold_some(open_page: Any) -> None:
     page = _bring(open_page("data"), "bare.csv", "height,width\n1,2\n2,5\n3,1\n")
     assert not page.exception and not page.error
     (asked,) = page.button_group
     assert asked.label == "Which columns hold labels?" and asked.value == []
     assert "Get labels" not in labels(page)
-
-
-def test_texts_are_brought_and_learnt_from(open_page: Any) -> None:
-    rows = "".join(
-        f"{words} {k},{names}\n" for k in range(9) for words, names in (("ball goal", "a|b"), ("pan salt", "b"))
-    )
-    page = _bring(open_page("data"), "words.csv", "colour,candidates\nred,a|b\nblue,b\nred,a\n")
-    page = _bring(page, "texts.csv", "text,candidates\n" + rows)
-    assert not page.exception
-    assert not page.error, "what was chosen for another file is not kept for this one"
-    (features,) = (box for box in page.selectbox if box.label == "What is learnt from")
-    assert features.value == "tfidf"
-    assert "Get labels" in labels(page)
 
 
 def test_get_labels_starts_a_run_with_the_automatic_settings(open_page: Any) -> None:
@@ -136,9 +79,3 @@ def test_votes_are_weighed_and_nothing_contradicts_it(open_page: Any) -> None:
     page = button(page, "Get labels").click().run()
     (run,) = session.registry().all()
     assert run.config.method == "dawid-skene"
-
-
-def test_one_voter_has_no_accuracy(open_page: Any) -> None:
-    page = _bring(open_page("data"), "one.csv", "annotator_1,width\n" + "x,1.5\ny,2.5\nx,3.5\n" * 5)
-    assert "1 person answered 15 times." in understood(page)
-    assert not any("accuracy" in frame.value for frame in with_details(page).dataframe)

@@ -8,16 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import openpyxl
-import pandas as pd
-import pytest
 
-from pll import formats
 from pll.ui import session
 from pll.ui.data.columns_form import TITLES
-from tests.page_helpers import bring_by, button, figures, labels, said, understood, with_details
-from tests.pages.test_shared_data import until_read
+from tests.page_helpers import button, labels, said, understood
 
-SAMPLES = Path(__file__).parents[2] / "assets" / "samples"
 MESSY = """,Name,comment,width,ann_1,gold,
 0,x-1,"a small round thing, red",1.5,apple,apple,
 1,x-2,"a long yellow thing that bends",2.5,banana,banana,
@@ -159,68 +154,6 @@ def test_ids_that_stand_twice_can_be_replaced_by_numbers(open_page: Any) -> None
     assert data.row_ids.tolist() == ["0", "1", "2"] and data.extras["id"].tolist() == ["a", "a", "b"]
 
 
-def test_numbered_labels_are_asked_about(open_page: Any) -> None:
-    table = "width,label_1,label_2\n1.5,1,0\n2.5,1,1\n3.5,0,1\n"
-    page = bring(open_page("data"), "numbered.csv", table.encode())
-    question = next(radio for radio in page.radio if "label_1, label_2" in radio.label)
-    page = question.set_value(0).run()
-    assert shown(page)["label_1"] == shown(page)["label_2"] == TITLES["class"]
-    page = page.radio(key=question.key).set_value(1).run()
-    assert shown(page)["label_1"] == shown(page)["label_2"] == "One annotator's labels"
-
-
-def test_the_first_rows_are_seen_and_no_more(tmp_path: Path) -> None:
-    file = tmp_path / "t.csv"
-    file.write_bytes(b"a,b\n" + b"1,x\n" * 250_000 + b"\xff")  # what is wrong at its end is not reached
-    assert [column.first for column in formats.columns(file)] == [("1", "1", "1"), ("x", "x", "x")]
-
-
-@pytest.mark.parametrize("name", ["reviews-long.csv", "reviews.csv", "reviews.labelstudio.json"])
-def test_disagreement_is_measured_and_each_rule_shown(open_page: Any, name: str) -> None:
-    page = with_details(bring(open_page("data"), name, (SAMPLES / name).read_bytes()))
-    assert "they agree on 58 of 100" in understood(page)
-    seen = figures(page)
-    assert (seen["Agreement of two"], seen["Fleiss' kappa"]) == ("58.3 %", "0.36")
-    rules = next(frame.value for frame in page.dataframe if "labels each" in frame.value)
-    assert rules["a label is possible where"].tolist()[1:3] == ["named by anybody", "named by at least 2"]
-    assert rules["examples"].tolist() == [12] * len(rules) and rules["no label meets it"].tolist()[2] == 5
-    assert page.selectbox(key=f"rule_how-{name}").value == "voters"
-    page = page.selectbox(key=f"rule_how-{name}").set_value("votes").run()
-    assert chosen(page).rule == "votes:2"
-
-
-def test_pictures_and_texts_are_offered_the_features_that_fit_them(open_page: Any) -> None:
-    page = bring(open_page("data"), "reviews.csv", (SAMPLES / "reviews.csv").read_bytes())
-    box = next(box for box in page.selectbox if box.label == "What is learnt from")
-    assert box.value == "tfidf" and not any("pixels" in option for option in box.options)
-    page = bring_by(page, "Choose a dataset")
-    box = next(box for box in page.selectbox if box.label == "What is learnt from")
-    assert box.options[0] == "Pictures as they are" and any("resnet18" in option for option in box.options)
-    assert not any("tfidf" in option for option in box.options)
-    page = until_read(with_details(box.set_value("pixels:64").run()))
-    assert figures(page)["Features"] == "64 × 64 pixels, grey"
-
-
-def test_a_table_of_numbers_is_asked_nothing(open_page: Any) -> None:
-    buffer = io.StringIO()
-    pd.DataFrame({"a": [1.5, 2.5, 3.5], "candidates": ["x|y", "x", "y"]}).to_csv(buffer, index=False)
-    page = bring(open_page("data"), "plain.csv", buffer.getvalue().encode())
-    assert not any(box.label == "What is learnt from" for box in page.selectbox)
-
-
-def test_a_file_that_follows_another_takes_its_place(open_page: Any) -> None:
-    files = [
-        ("first.csv", b"id,candidates,a\n1,cat|dog,0.5\n2,,1\n"),
-        ("second.csv", b"id,candidates,a\n1,cat|dog,1\n2,cat,2\n"),
-    ]
-    page = open_page("data")
-    page.file_uploader(key="uploader").set_value([(*file, "text/csv") for file in files]).run()
-    assert understood(page).startswith("2 examples")
-    assert any("first.csv is left out" in caption.value for caption in page.caption)
-    page.selectbox[0].set_value(0).run()
-    assert any("first.csv" in error.value for error in page.error)
-
-
 def test_a_workbook_of_several_sheets_asks_which_one(open_page: Any, tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     first, second = book.active, book.create_sheet("Second")
@@ -260,14 +193,6 @@ def test_the_question_whose_answers_are_the_labels_can_be_chosen(open_page: Any)
     asked.set_value("tone").run()
     button(page, "Settings").click().run()
     assert session.dataset(page.session_state["choice"].source).class_names == ("x", "y")
-
-
-def test_which_column_holds_the_labels_is_asked_where_none_is_known_to(open_page: Any) -> None:
-    rows = [f"a text about number {k} and so on,{['late', 'lost'][k % 2]},{k}.5" for k in range(30)]
-    page = bring(open_page("data"), "t.csv", "\n".join(["Kommentar,Kategorie,x", *rows]).encode())
-    assert not page.error and ticks(page).options == ["Kategorie"] and ticks(page).value == []
-    page = ticks(page).set_value(["Kategorie"]).run()
-    assert shown(page)["Kategorie"] == "One annotator's labels" and "2 classes" in understood(page)
 
 
 def test_a_table_without_anything_like_labels_is_told_what_to_add(open_page: Any) -> None:

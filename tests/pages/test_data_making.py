@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import threading
 from typing import Any
 
-import numpy as np
 import pytest
 
 from pll.runs.background import Stopped
 from pll.synthesis import FLIPS, Flip
 from pll.synthesis.label_noise import Noisy
-from pll.ui import background, session
+from pll.ui import session
 from pll.ui.data import loader
 from tests.page_helpers import bring_by, button, figures, with_details
 from tests.pages.test_shared_data import until_read
@@ -58,23 +56,6 @@ def test_each_way_draws_its_matrix_and_says_what_comes_of_it(iris: Any, how: str
     assert f"γ = {seen['Ambiguity degree γ']} (exact)" in said(page)
 
 
-def test_a_matrix_comes_as_a_file(iris: Any) -> None:
-    page = iris.selectbox(key="flip_how").set_value("matrix").run()
-    assert not page.error and "transitions" not in charts(page), "nothing is drawn before there is a matrix"
-    page = give(page, "matrix-file", MATRIX)
-    assert figures(page)["Classes"] == "3" and "transitions" in charts(page)
-    assert train_on(page).flip == Flip("matrix", matrix=((1, 0, 0.5), (0, 1, 0), (0, 0.25, 1)))
-
-
-def test_an_npz_will_do_as_well(iris: Any) -> None:
-    buffer = io.BytesIO()
-    np.savez(buffer, matrix=np.array([[1, 0.5, 0], [0, 1, 0], [0, 0, 1]]))
-    page = iris.selectbox(key="flip_how").set_value("matrix").run()
-    page = give(page, "matrix-file", buffer.getvalue(), "m.npz")
-    assert figures(page)["Examples"] == "150"
-    assert train_on(page).flip == Flip("matrix", matrix=((1, 0.5, 0), (0, 1, 0), (0, 0, 1)))
-
-
 @pytest.mark.parametrize(
     ("content", "name", "message"),
     [
@@ -99,14 +80,6 @@ def test_a_matrix_that_is_none_is_explained_and_the_page_goes_on(
     assert figures(page)["Already certain"] == "100.0 %"
 
 
-def test_a_matrix_is_made_of_a_confusion_matrix(iris: Any) -> None:
-    page = iris.selectbox(key="flip_how").set_value("matrix").run()
-    page = page.selectbox(key="matrix_origin").set_value("From a confusion matrix").run()
-    page = give(page, "confusion-file", COUNTS)
-    flip = train_on(page).flip
-    assert flip is not None and flip.matrix == ((1, 0, 0), (0, 1, 0.6), (0, pytest.approx(0.3), 1))
-
-
 @pytest.mark.parametrize(("how", "joined"), [("topk", "2.0"), ("confusion", "1.6")])
 def test_single_labels_are_doubted(iris: Any, how: str, joined: str) -> None:
     page = iris.radio(key="candidates_way-iris").set_value("Doubt the labels: some are wrong").run()
@@ -119,25 +92,6 @@ def test_single_labels_are_doubted(iris: Any, how: str, joined: str) -> None:
     made = session.dataset_with_candidates(choice)
     assert made.y is None and made.extras["given_label"].tolist()[0] == "setosa"
     assert made.sets().contains(session.dataset(choice.source).y).all(), "the given label stays"
-
-
-def test_labels_are_doubted_by_a_confusion_matrix_of_ones_own(iris: Any) -> None:
-    page = iris.radio(key="candidates_way-iris").set_value("Doubt the labels: some are wrong").run()
-    page = page.selectbox(key="noisy_how").set_value("confusion").run()
-    page = page.selectbox(key="noisy_origin").set_value("A file").run()
-    page = give(page, "noisy-file", COUNTS.replace("45", "-45"))
-    assert "it must be a count or a share" in page.error[0].value
-    page = give(page, "noisy-file", COUNTS)
-    assert figures(page)["Candidates each"] == "1.67"
-    noisy = train_on(page).noisy
-    assert noisy is not None and noisy.confusion == ((50, 0, 0), (0, 40, 10), (0, 5, 45))
-
-
-def test_a_classifier_that_takes_long_works_in_the_background(iris: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loader, "QUICK", 10)
-    page = until_read(iris.selectbox(key="flip_how").set_value("instance").run())
-    assert "transitions" in charts(page) and figures(page)["Examples"] == "150"
-    assert not background.board()._jobs
 
 
 def test_work_that_nobody_waits_for_any_more_is_stopped(iris: Any, monkeypatch: pytest.MonkeyPatch) -> None:

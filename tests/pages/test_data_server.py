@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from pll.ui import background
 from pll.ui.data import loader
 from tests.page_helpers import bring_by, understood
 from tests.pages.test_shared_data import until_read
@@ -30,13 +29,6 @@ def named(page: Any, path: str) -> Any:
     return bring_by(page, "Path on the server")
 
 
-def test_a_file_is_named_by_its_path(open_page: Any, folder: Path) -> None:
-    page = named(open_page("data"), str(folder / "table.csv"))
-    assert understood(page).startswith("40 examples")
-    assert page.selectbox(key="server_path").options == [str(folder / "table.csv")]
-    assert any(str(folder) in caption.value for caption in page.caption), "it says which folders are open"
-
-
 def test_paths_out_of_the_folders_are_refused(open_page: Any, folder: Path) -> None:
     page = named(open_page("data"), "../secret.csv")
     assert not page.exception and "'..'" in page.error[0].value and str(folder) in page.error[0].value
@@ -46,20 +38,6 @@ def test_a_file_that_changes_in_its_place_is_read_again(open_page: Any, folder: 
     page = named(open_page("data"), str(folder / "table.csv"))
     (folder / "table.csv").write_text(TABLE + "r40,1,x\n")
     assert understood(page.run()).startswith("41 examples")
-
-
-def test_a_large_file_is_looked_at_first_and_read_when_asked(
-    open_page: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(loader, "LARGE", 100)
-    monkeypatch.setattr(loader, "HUGE", 200)
-    page = named(open_page("data"), str(folder / "table.csv"))
-    assert understood(page) == "" and "first cells" in page.dataframe[-1].value
-    next(button for button in page.button if button.label == "Read the whole file").click()
-    page = until_read(page.run())
-    assert understood(page).startswith("40 examples")
-    assert not any(button.label in ("Read the whole file", "Stop") for button in page.button)
-    assert not background.board()._jobs
 
 
 def test_what_is_wrong_with_a_large_file_is_said(open_page: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pll.ui import session
-from tests.page_helpers import button, labels, understood, with_details
+from tests.page_helpers import button, labels, understood
 
 NAMES = ("late", "lost", "praise")
 N = 60
@@ -33,42 +33,12 @@ def files() -> list[tuple[str, bytes, str]]:
     return [batch("gpt", 0.9, "*unsure*", 1, y), batch("llama", 0.8, "no comment", 2, y)]
 
 
-def table() -> tuple[str, bytes, str]:
-    texts = "".join(f"r{k},some words about parcel {k % 7}\n" for k in range(N))
-    return "reviews.csv", f"id,text\n{texts}".encode(), "text/csv"
-
-
 def voters(page: Any) -> Any:
     return next(frame.value for frame in page.dataframe if "decisive" in frame.value)
 
 
 def said(page: Any) -> str:
     return " ".join(caption.value for caption in page.caption)
-
-
-def test_votes_are_joined_with_data_and_answers_are_mapped_by_hand(open_page: Any) -> None:
-    page = open_page("data").file_uploader(key="uploader").set_value([*files(), table()]).run()
-    assert understood(page).startswith(
-        "60 texts, 3 classes (Label: Late, Label: Lost, Label: Praise), 2 models answered 113 times;"
-    )
-    assert "1 request failed" in said(page)
-    page = with_details(page)
-    assert voters(page)["annotator"].tolist() == ["gpt", "llama"]
-    unclear = next(frame.value for frame in page.dataframe if "means" in frame.value)
-    assert dict(zip(unclear["answer"], unclear["times"], strict=True)) == {"*unsure*": 3, "no comment": 3}
-    undo = next(one.key for one in page.button if one.label == "Undo all" and "answers-" in one.key)
-    key = undo.removesuffix("-undo")
-    page.session_state[key] = {"*unsure*": "Lost", "no comment": ""}  # as the table keeps it
-    page.run()
-    assert "answered 116 times" in understood(page)
-    next(button for button in page.button if button.label == "Settings").click().run()
-    source = page.session_state["choice"].source
-    assert source.answers == {"*unsure*": "Lost", "no comment": ""} and source.name == "reviews.csv"
-    assert [one.name for one in source.votes] == ["gpt.jsonl", "llama.jsonl"] and source.rule == "voters"
-    page = page.switch_page("../../pages/data.py").run()
-    assert "answered 116 times" in understood(page)
-    next(one for one in page.button if one.label == "Undo all" and "answers-" in (one.key or "")).click().run()
-    assert "answered 113 times" in understood(page)
 
 
 def test_votes_alone_are_trained_by_voter_models(open_page: Any) -> None:

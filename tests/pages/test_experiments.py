@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -48,21 +47,6 @@ def made(number: int = 6, state: Any = "finished") -> ExperimentFolder:
     folder.write_progress(state, Progress(6, number, 0, 6 - number, 1.0))
     write_report(experiment, cells, outcomes, folder)
     return folder
-
-
-def test_from_a_text_to_an_experiment(open_page: Any, started: list[ExperimentFolder]) -> None:
-    page = open_page("experiments")
-    assert not page.exception
-    assert page.selectbox(key="experiment-preset").value == "quick"
-    assert not button(page, "Start").disabled and "36 fits" in said(page)
-    page.toggle(key="experiment-as-text").set_value(True).run()
-    page.text_area[0].set_value(TEXT).run()
-    assert "6 fits" in said(page)
-    button(page, "Start").click().run()
-    assert not page.exception
-    (folder,) = started
-    assert folder.path.name == "small-one" and folder.experiment().methods == ["proden", "plknn"]
-    assert page.query_params["experiment"] in ("small-one", ["small-one"])
 
 
 def test_a_preset_says_what_is_missing(open_page: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -136,25 +120,6 @@ def test_a_damaged_one_says_so_and_is_written_anew(open_page: Any, started: list
     assert "6 of 6 fits" in said(open_page("experiments"))
     page = open_page("experiments", experiment="small")
     assert not page.exception and "no experiment" in said(page)
-
-
-def test_deleted_and_unknown_ones(open_page: Any) -> None:
-    open_page("home")
-    folder = made(0, "stopped")
-    background.delete(folder)
-    page = open_page("experiments", experiment="small")
-    assert "no such experiment" in said(page)
-    button(page, "All experiments").click().run()
-    assert page.title[0].value == "Experiments"
-
-
-def test_the_archive_holds_tables_and_figures(open_page: Any, tmp_path: Path) -> None:
-    open_page("home")
-    file = tmp_path / "x.zip"
-    file.write_bytes(live.archive(made()))
-    names = zipfile.ZipFile(file).namelist()
-    assert {"tables.md", "tables.tex", "results.csv", "experiment.json"} <= set(names)
-    assert any(name.startswith("figures/") for name in names) and not any("cells/" in name for name in names)
 
 
 @pytest.mark.slow

@@ -23,29 +23,6 @@ from tests.page_helpers import button, labels
 SAMPLES = Path(__file__).parents[2] / "assets" / "samples"
 
 
-def test_the_empty_page_says_what_to_do(open_page: Any) -> None:
-    page = open_page("export")
-    assert not page.exception
-    assert "Nothing to export yet" in page.info[0].value
-
-
-def test_a_finished_run_shows_its_labels_first(open_page: Any) -> None:
-    open_page("home")
-    run = session.registry().start(
-        RunConfig(Source("iris"), params={"epochs": 50}, flip=Flip("binomial", 0.3), name="irises")
-    )
-    run.join(60)
-    page = open_page("export", run=run.id)
-    assert not page.exception
-    table = page.dataframe[0].value
-    assert list(table["identified_label"][:2]) == ["setosa", "setosa"]
-    assert not table.isna().any().any()
-    assert "150 labels." in page.markdown[0].value
-    offered = [one.proto.label for one in page.get("download_button")]
-    assert offered[0] == "Download labels.csv" and len(offered) >= 9
-    assert [one.label for one in page.expander] == ["Other formats", "Connect Label Studio", "For engineers"]
-
-
 def finished(source: Source, **more: Any) -> Any:
     run = session.registry().start(RunConfig(source, params={"epochs": 3}, **more))
     run.join(60)
@@ -100,17 +77,6 @@ def test_what_a_format_cannot_hold_is_said_before_the_download(open_page: Any) -
     page = formats["export-format"].select("mat").run()
     assert any("no features" in info.value for info in page.info)
     assert len([button for button in page.get("download_button") if "-labelled" in button.proto.label]) == 1
-
-
-def test_another_run_can_be_chosen_while_one_is_in_view(open_page: Any) -> None:
-    open_page("home")
-    first = finished(Source("iris"), flip=Flip("binomial", 0.3), name="the first")
-    second = finished(Source("wine"), flip=Flip("binomial", 0.3), name="the second")
-    page = open_page("export", run=first.id)
-    assert "the first" in page.markdown[0].value
-    assert page.selectbox[0].value == first.id and set(page.selectbox[0].options) != set()
-    page = page.selectbox[0].select(second.id).run()
-    assert not page.exception and "the second" in page.markdown[0].value
 
 
 def test_a_run_without_a_result_is_explained(open_page: Any) -> None:

@@ -6,19 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from pll.candidates import CandidateSets
 from pll.catalog.sources import Source
 from pll.export.readme import readme
 from pll.export.run_export import export_source
-from pll.export.source import preview
 from pll.runs.config import RunConfig
-from pll.runs.labels_table import write_parquet
 from pll.runs.run import Run
 from pll.synthesis import Flip
-from pll.synthesis.ambiguity import degree_of
 from pll.ui import session
 from pll.ui.format import headline
 from pll.ui.train import chosen
@@ -83,45 +78,3 @@ def test_shares_say_how_many_true_labels_they_rest_on(open_page: Any, tmp_path: 
     assert f"{right} of 10 known" in said(page) and "% of all" in said(page)
     assert len(export_source(run.folder).frame) == 100
     assert "(10 of 10 known)" in headline({"transductive_accuracy": 1.0, "known_labels": 10})[1]
-
-
-def test_what_is_held_out_is_predicted_in_its_place(open_page: Any, tmp_path: Path) -> None:
-    """Also rows without any truth, which the file itself marks as its test part."""
-    lines = ["id,x,candidates,split"]
-    lines += [
-        f"r{k},{k % 2 + 0.1 * (k % 5)},{'a|b' if k % 3 else 'ab'[k % 2]},{'test' if k % 4 == 0 else 'train'}"
-        for k in range(60)
-    ]
-    (tmp_path / "split.csv").write_text("\n".join(lines))
-    open_page("home")
-    run = session.registry().start(RunConfig(Source("split.csv", str(tmp_path / "split.csv")), params={"epochs": 3}))
-    run.join(60)
-    source = export_source(run.folder)
-    table = source.frame
-    assert table["id"].tolist() == [f"r{k}" for k in range(60)]
-    assert (table["source"] == "predicted").tolist() == [k % 4 == 0 for k in range(60)]
-    for label, candidates in zip(table["identified_label"].tolist(), table["candidates"].tolist(), strict=True):
-        assert label in candidates.split("|")  # its own candidates are kept to
-    assert preview(source, rows=7).equals(table.head(7))
-    written = pd.read_csv(run.folder.path / "labels.csv", dtype=str, keep_default_na=False)
-    assert written["identified_label"].tolist() == table["identified_label"].tolist()
-    write_parquet(source.labels, tmp_path / "labels.parquet")
-    lists = pd.read_parquet(tmp_path / "labels.parquet")["candidates"]
-    assert ["|".join(names) for names in lists] == table["candidates"].tolist()
-
-
-def test_the_ambiguity_degree_names_the_pair_it_is_of() -> None:
-    sets = CandidateSets.from_lists([*[[0, 1]] * 10, [1], [2], [2]], 3)
-    found = degree_of(sets, np.array([*[0] * 10, 1, 2, -1]))
-    assert found is not None and (found.value, found.together, found.n, found.known) == (1.0, 10, 10, 12)
-    words = found.sentence(["late", "damaged", "lost"])
-    assert "10 of the 10 sets" in words and "12 of 13 true labels" in words and "cannot be told apart" in words
-
-
-def test_an_ambiguity_degree_from_a_single_known_label_is_not_told() -> None:
-    found = degree_of(CandidateSets.from_lists([[0, 1], [0, 1], [1]], 2), np.array([0, -1, 1]))
-    assert found is not None and not found.says_enough
-    assert "cannot be told apart" not in found.sentence(["late", "damaged"])
-    exact = degree_of(CandidateSets.from_lists([[0, 1], [1]], 2), np.array([0, 1]))
-    assert exact is not None and exact.says_enough
-    assert degree_of(CandidateSets.from_lists([[0, 1]], 2), np.array([-1])) is None

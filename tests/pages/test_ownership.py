@@ -132,21 +132,6 @@ def test_the_owner_shares_on_the_page(open_page: Any, hers: Any) -> None:
     assert seen_by("bob").role(hers) == "reviewer" and seen_by("eve").role(hers) == "viewer"
 
 
-def test_administrators_see_all_when_they_ask_for_it(open_page: Any, hers: Any) -> None:
-    home = open_page("home", user=ROOT)
-    assert "irises" not in shown(home)
-    home.toggle("everybodys-runs").set_value(True).run()
-    assert "irises" in shown(home) and "ada@" in shown(home).replace("\u2060", "")
-    assert "Restart" in labels(open_page("train", user=ROOT, run=hers.id))
-
-
-def test_runs_of_before_the_login_are_the_administrators(open_page: Any) -> None:
-    run = default_registry().start(IRIS)
-    run.join(60)
-    assert seen_by("ada").all() == []
-    assert default_registry().for_person(Person("root@example.org", is_admin=True)).may(run, "owner")
-
-
 def test_a_damaged_file_of_access_opens_nothing(hers: Any) -> None:
     file = hers.folder.path / ACCESS_FILE
     known = json.loads(file.read_text())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,26 +10,10 @@ import streamlit as st
 
 from pll.review.desk import Desk
 from pll.review.queue_manager import QueueManager
-from pll.review.tables import Opened
 from pll.runs.run import Run
-from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.review import service
 from tests.page_helpers import IRIS, begun, button, entered, figures, said, turned_to
-
-
-def test_without_any_run_it_offers_to_train(open_page: Any) -> None:
-    page = open_page("review")
-    assert not page.exception
-    assert "Nothing to review yet" in page.info[0].value
-    assert button(page, "Bring or choose data")
-
-
-def test_without_a_run_in_view_it_offers_those_with_labels(open_page: Any, finished: Run) -> None:
-    page = open_page("review")
-    assert page.selectbox[0].options == ["irises · PRODEN"]
-    page = entered(button(page, "Review its labels").click().run())
-    assert page.session_state["review-sitting"][1].given is not None  # an example, not a form
 
 
 def test_a_run_at_work_is_waited_for(open_page: Any) -> None:
@@ -39,30 +22,6 @@ def test_a_run_at_work_is_waited_for(open_page: Any) -> None:
     page = open_page("review", run=run.id)
     assert not page.exception
     assert "can be reviewed when it has ended" in page.info[0].value
-
-
-def test_a_run_without_labels_is_explained(open_page: Any) -> None:
-    open_page("home")
-    run = session.registry().start(replace(IRIS, params={"lr": 1e30}, flip=Flip("pair", 0.5)))
-    run.join(60)
-    page = open_page("review", run=run.id)
-    assert not page.exception
-    assert "no labels to review" in page.info[0].value
-
-
-def test_a_link_to_no_run_is_explained(open_page: Any) -> None:
-    page = open_page("review", run="nowhere")
-    assert not page.exception
-    assert "no run behind this link" in page.error[0].value
-
-
-def test_a_review_opens_on_the_first_example(open_page: Any, finished: Run) -> None:
-    page = entered(open_page("review", run=finished.id))
-    assert not page.exception
-    assert page.session_state["review-sitting"][1].given is not None
-    review = service.manager_of(finished).review
-    assert review.record.overlap == 1 and review.promise is None
-    assert review.round.opened == Opened("first", "Ada")
 
 
 def test_a_typed_name_is_marked_as_unverified(open_page: Any, finished: Run) -> None:
@@ -139,23 +98,3 @@ def test_a_review_in_use_is_never_opened_twice(finished: Run) -> None:
     for k in range(2 * service.KEPT):  # others push it out of those that are kept, but somebody still holds it
         service._reviews().get(f"other {k}", lambda: QueueManager(manager.review, session.registry()))
     assert service.manager_of(finished) is manager
-
-
-def test_examples_chosen_on_the_map_are_reviewed_and_nothing_else(open_page: Any, finished: Run) -> None:
-    page = open_page("train", run=finished.id)
-    looking = page.session_state[f"run-view-{finished.id}"]
-    looking.view = "Map"
-    looking.draw_outline([(0, 0), (30_000, 0), (30_000, 65_535), (0, 65_535)])
-    page.run()
-    assert not page.exception
-    (chosen,) = [one for one in page.button if one.label.startswith("Review these")]
-    many = int(chosen.label.split()[-1])
-    assert 0 < many < len(finished.parts().train)
-    page = chosen.click().run()  # goes to the review, where a test has to follow by itself
-    page = entered(page.switch_page("../../pages/review.py").run())
-    tab = page.session_state["review-sitting"][1]
-    assert len(tab.filter.rows) == many
-    assert tab.given.row in tab.filter.rows or tab.given.is_control
-    assert f"{many} examples chosen on the map" in said(page)
-    button(page, "All examples").click().run()
-    assert page.session_state["review-sitting"][1].filter.rows is None

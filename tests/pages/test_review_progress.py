@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from pll.candidates import CandidateSets
-from pll.dataset import PartialLabelDataset
-from pll.export.parts import EXPORTS
-from pll.export.run_export import export_source
 from pll.review import certification
 from pll.review.desk import Desk
-from pll.review.follow import LabelChanges
 from pll.runs.run import Run
 from pll.ui import session
 from pll.ui.format import count
@@ -39,36 +32,6 @@ def test_progress_says_what_was_done_and_changed(open_page: Any, finished: Run) 
     line = progress.strip(page.session_state["review-sitting"][1])
     assert line["left"].startswith("60 decided, 0 by you")
     assert line["right"].startswith("0 of the last 20 were wrong")
-
-
-def test_labels_that_people_added_are_listed(open_page: Any, finished: Run) -> None:
-    manager = begun(finished)
-    page = for_experts(turned_to(entered(open_page("review", run=finished.id)), finished))
-    assert "Labels added to sets" not in said(page)
-    desk, sets = Desk(manager.review, "Bob"), manager.review.root.candidates
-    one = given(desk)
-    desk.decide(one, "pick", one.identified, seconds=1.0)
-    one = given(desk)
-    desk.decide(one, "other", "*new* class", seconds=1.0)
-    page = for_experts(turned_to(entered(open_page("review", run=finished.id)), finished))
-    (table,) = [found.value for found in page.dataframe if "label added" in found.value]
-    (row,) = table.values.tolist()
-    name = str(manager.review.root.ids[one.row])
-    assert row == [name, "|".join(sets.names(one.row)), "*new* class", "Bob"]
-    source = export_source(finished.folder)
-    assert source.added[["id", "added_label"]].values.tolist() == [[name, "*new* class"]]
-    assert EXPORTS["added-labels"].data(source).decode().splitlines()[1].startswith(f"{name},{row[1]},*new* class,Bob,")
-
-
-def test_more_reviewers_are_asked_from_the_progress_view(open_page: Any, finished: Run) -> None:
-    manager = begun(finished)
-    page = turned_to(entered(open_page("review", run=finished.id)), finished)
-    page.session_state["review-reviewers"] = True
-    page = page.run()
-    page = page.segmented_control("review-overlap").set_value(2).run()
-    page = page.button("review-ask").click().run()
-    assert not page.exception
-    assert (manager.review.record.overlap, manager.review.record.overlap_share) == (2, 0.1)
 
 
 def progress_after(open_page: Any, run: Run, answers: int, **settings: Any) -> Any:
@@ -140,14 +103,3 @@ def test_labels_that_follow_are_shown_looked_at_and_taken_back(open_page: Any, f
     assert not page.exception
     assert not len(manager.changes()) and "changed no other label" in said(page)
     assert manager.review.label_of(int(changed.rows[0])) == changed.before[0]
-
-
-def test_changed_labels_show_what_a_person_reads() -> None:
-    sets = CandidateSets.from_lists([[0, 1]] * 3, 2, ("bill", "refund"))
-    texts = np.array(["pay me", "give it back", "thanks"], dtype=object)
-    data = PartialLabelDataset(np.zeros((3, 1), dtype=np.float32), sets, texts=texts)
-    rows = np.array([1, 2])
-    before, after = np.array(["bill"] * 2, dtype=object), np.array(["refund"] * 2, dtype=object)
-    changed = LabelChanges(rows, before, after, np.array([0.25, 0.5], dtype=np.float32))
-    shown = follow_panel.table(changed, data.row_ids, data)
-    assert shown["text"].tolist() == ["give it back", "thanks"]

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
-
-import numpy as np
 
 from pll.catalog.sources import Source
 from pll.runs.folder import RunConfig
 from pll.runs.lanes import lane_configs
-from pll.runs.lanes_link import lanes_from_query, lanes_to_query
+from pll.runs.lanes_link import lanes_to_query
 from pll.runs.link import Look
 from pll.runs.run import Run
 from pll.synthesis import Flip
@@ -46,44 +43,6 @@ def ended(page: Any) -> tuple[Any, Run]:
     return page, comparison
 
 
-def test_a_link_sets_up_the_lanes_and_the_view(open_page: Any) -> None:
-    page, comparison = ended(open_page("compare", **link(Look(epoch=5, truth=True, patience=50, pace=500.0))))
-    assert [run.config for run in comparison.lanes] == CONFIGS
-    assert (comparison.pace, comparison.patience) == (500.0, 50)
-    assert "in view: after 5 passes" in said(page)
-    assert page.session_state[f"run-view-{comparison.id}"].truth
-    assert page.query_params["comparison"] == comparison.id
-
-
-def test_the_same_link_gives_the_same_figures_and_a_reload_finds_them(open_page: Any) -> None:
-    first, mine = ended(open_page("compare", **link()))
-    second, yours = ended(open_page("compare", **link()))
-    assert mine.id != yours.id
-    assert first.table[-1].value.equals(second.table[-1].value)
-    for one, other in zip(mine.lanes, yours.lanes, strict=True):
-        assert np.array_equal(np.load(one.folder.history / "final.npy"), np.load(other.folder.history / "final.npy"))
-    reloaded = open_page("compare", **link(), comparison=mine.id)
-    assert reloaded.session_state["comparison"] == mine.id
-    first.query_params.pop("comparison", None)  # back in the browser's history
-    first.run()
-    assert first.session_state["comparison"] == mine.id
-    assert len(session.registry().comparisons()) == 2
-
-
-def test_a_lesson_may_hide_everything_and_everything_comes_back(open_page: Any) -> None:
-    hidden = ("transport", "speed", "settings", "next", "star", "verdict", "curves", "timeline")
-    page, _ = ended(open_page("compare", **link(Look(hidden=hidden))))
-    text = said(page)
-    assert labels(page) == {"Show everything"}
-    assert "What this shows" not in text and "heading" not in text and "seed 0" not in text
-    assert not page.get("plotly_chart") and len(page.table) == 1
-    (button,) = [one for one in page.button if one.label == "Show everything"]
-    button.click().run()
-    assert {"Restart", "New comparison"} <= labels(page)
-    assert "hide" not in page.query_params
-    assert "What this shows" in said(page)
-
-
 def test_predict_then_reveal(open_page: Any) -> None:
     page, comparison = ended(open_page("compare", **link(Look(hidden=("truth",)))))
     text = said(page)
@@ -98,21 +57,6 @@ def test_predict_then_reveal(open_page: Any) -> None:
     assert len({id(lane.data) for lane in [*lanes, *again]}) == 1  # made once
 
 
-def test_the_popover_gives_the_link(open_page: Any) -> None:
-    page, comparison = ended(open_page("compare", **link()))
-    page.session_state[f"run-view-{comparison.id}"].look(3, False, 1)
-    page.session_state["share"] = True
-    page.run()
-    assert not page.exception
-    pills = page.button_group(key="share-controls-lanes")
-    pills.set_value(["transport", "truth"]).run()
-    made = page.code[0].value
-    assert urlsplit(made).path.endswith("/compare") and "comparison=" not in made
-    shares = lanes_from_query(parse_qs(urlsplit(made).query))
-    assert [share.config for share in shares] == CONFIGS
-    assert (shares[0].look.epoch, set(shares[0].look.hidden)) == (3, {"transport", "truth"})
-
-
 def test_runs_laid_beside_each_other_have_no_link(open_page: Any) -> None:
     _, comparison = ended(open_page("compare", **link()))
     beside = session.registry().compare([run.id for run in comparison.lanes[:2]])
@@ -121,21 +65,6 @@ def test_runs_laid_beside_each_other_have_no_link(open_page: Any) -> None:
     page.run()
     assert not page.exception
     assert "trained separately" in said(page)
-
-
-def test_a_link_that_waits_and_one_that_is_wrong(open_page: Any) -> None:
-    page = started(open_page("compare", **link(Look(paused=True, hidden=("navigation",)))))
-    assert not page.exception
-    comparison = session.registry().get(page.session_state["comparison"])
-    comparison.wait_until_paused(30)
-    assert comparison.snapshot().epoch == 0
-    wrong = open_page("compare", **(link() | {"lanes": "proden,produn"}))
-    assert not wrong.exception
-    assert "no method called 'produn'" in wrong.error[0].value
-    assert len(session.registry().comparisons()) == 1
-    next(one for one in wrong.button if one.label == "Continue without this link").click().run()
-    assert not wrong.exception and not wrong.error
-    assert "Start" in labels(wrong)
 
 
 def test_a_file_is_asked_for_and_another_one_is_not_taken(open_page: Any, tmp_path: Any) -> None:

@@ -14,21 +14,8 @@ from pll.runs.run import Run
 from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.train import pictures
-from pll.ui.train.views import EXPERT_VIEWS, VIEWS, example_map
-from tests.page_helpers import IRIS, button, figures, labels, said
-
-
-def test_without_data_the_way_there_is_shown(open_page: Any) -> None:
-    page = open_page("train")
-    assert not page.exception
-    assert "Nothing to train on yet" in page.info[0].value
-    assert button(page, "Choose data")
-
-
-def test_a_dead_link_is_explained(open_page: Any) -> None:
-    page = open_page("train", run="nothing-here")
-    assert not page.exception
-    assert "no run behind this link" in page.error[0].value
+from pll.ui.train.views import VIEWS, example_map
+from tests.page_helpers import IRIS, button, said
 
 
 def test_a_run_in_several_processes_is_set_up_where_method_and_machine_can(
@@ -76,23 +63,6 @@ def test_a_recipe_is_searched_and_told(open_page: Any, monkeypatch: pytest.Monke
     assert chosen is not None and chosen.complete and run.snapshot().epoch == chosen.settings["epochs"]
 
 
-def test_from_settings_to_a_run(open_page: Any) -> None:
-    page = open_page("home")
-    page.session_state["choice"] = session.ChosenData(Source("iris"), Flip("binomial", 0.3))
-    page.switch_page("../../pages/train.py").run()
-    assert "150 examples" in said(page)
-    assert page.selectbox(key="setup_recipe").value == "auto"
-    page.selectbox(key="setup_recipe").set_value("default")
-    page.number_input(key="setup_epochs_proden").set_value(7)
-    button(page, "Start training").click().run()
-    assert not page.exception
-    (run,) = session.registry().all()
-    run.join(60)
-    page.run()
-    assert "worth a look" in said(page)
-    assert run.config.params["epochs"] == 7
-
-
 @pytest.mark.parametrize(
     ("field", "value", "word"), [("epochs", 0, "epochs"), ("weight_decay", 1000.0, "weight decay")]
 )
@@ -104,29 +74,6 @@ def test_start_says_what_is_wrong(open_page: Any, field: str, value: float, word
     assert not page.exception
     assert button(page, "Start training").disabled
     assert word in page.error[0].value
-
-
-def test_a_finished_run_shows_its_final_figures(open_page: Any, finished: Run) -> None:
-    page = open_page("train", run=finished.id)
-    assert not page.exception
-    metrics = finished.snapshot().metrics
-    assert metrics is not None
-    shown = figures(page)
-    assert shown["Epoch"] == "30"
-    assert shown["Identified"] == f"{100 * metrics['transductive_accuracy']:.1f} %"
-    assert shown["Mean confidence"] == f"{100 * metrics['mean_confidence']:.1f} %"
-    assert button(page, "Other formats")
-    assert not {"Resume", "Stop", "Next step"} & labels(page) and button(page, "Restart")
-
-
-def test_presenter_mode_leaves_the_pictures_and_one_strip(open_page: Any, finished: Run) -> None:
-    page = open_page("train", run=finished.id)
-    button(page, "Present").click().run()
-    assert not page.exception
-    assert labels(page) == {"Leave"} and not page.metric and not page.title
-    assert "right (" in said(page)
-    button(page, "Leave").click().run()
-    assert page.metric and button(page, "Present")
 
 
 def run_asked_for(page: Any) -> str:
@@ -150,14 +97,6 @@ def test_a_request_with_the_replaced_id_does_not_bring_the_old_run_back(open_pag
     assert run_asked_for(page) == finished.id
 
 
-def test_a_request_with_the_id_of_a_run_that_was_left_does_not_bring_it_back(open_page: Any, finished: Run) -> None:
-    page = open_page("train", run=finished.id)
-    button(page, "New run").click().run()
-    page.query_params["run"] = finished.id
-    page.run()
-    assert button(page, "Choose data")
-
-
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_of_a_finished_run(open_page: Any, finished: Run, view: str) -> None:
     page = open_page("train", run=finished.id)
@@ -166,29 +105,6 @@ def test_every_view_of_a_finished_run(open_page: Any, finished: Run, view: str) 
     assert not page.exception
     told = {"Pictures": "Where each example is heading", "Examples": "Least certain", "Map": "Neighbours are alike"}
     assert told[view] in said(page) + str([option for one in page.button_group for option in one.options])
-
-
-@pytest.mark.parametrize("view", EXPERT_VIEWS)
-def test_every_view_for_experts(open_page: Any, finished: Run, view: str) -> None:
-    page = open_page("train", run=finished.id)
-    page.session_state[page.session_state[f"run-view-{finished.id}"].expert_key] = view
-    page.run()
-    assert not page.exception
-
-
-def test_without_truth_there_is_no_right_and_wrong(open_page: Any, finished: Run, monkeypatch: Any) -> None:
-    data = finished.parts().train
-    monkeypatch.setitem(data.__dict__, "y", None)
-    page = open_page("train", run=finished.id)
-    page.session_state[f"run-view-{finished.id}"].view = "Examples"
-    page = page.run()
-    assert not page.exception
-    shown = figures(page)
-    assert "Identified" not in shown and shown["Sure"].endswith("%")
-    lists = [option for control in page.button_group for option in control.options]
-    labels = [getattr(option, "content", option) for option in lists]
-    assert "Confidently wrong" not in labels
-    assert "Least certain" in labels
 
 
 def test_the_gallery_shows_what_its_switch_says_when_training_ends(open_page: Any) -> None:
@@ -236,38 +152,6 @@ def test_those_who_look_at_the_same_moment_cost_one_computation_of_each_picture(
         page.session_state[f"run-view-{finished.id}"].view = view
         page.run()
     assert sorted(computed) == sorted(2 * ["heatmap_order", "heatmap_payload", "map_payload", "star_payload"])
-
-
-def test_looking_back_does_not_touch_the_run(open_page: Any, finished: Run) -> None:
-    page = open_page("train", run=finished.id)
-    before = (finished.folder.path / "state.json").read_bytes()
-    page.session_state[f"run-view-{finished.id}"].look(3, False, 1)
-    page.run()
-    assert "in view: after 3 passes" in said(page)
-    shown, row = figures(page), finished.snapshot().rows[2]
-    assert shown["Epoch"] == "3"
-    assert shown["Identified"] == f"{100 * row['transductive_accuracy']:.1f} %"
-    assert shown["Changed"] == str(row["changed_labels"])
-    assert (finished.folder.path / "state.json").read_bytes() == before
-
-
-def test_the_buttons_move_the_run(open_page: Any, finished: Run) -> None:
-    page = open_page("train", run=finished.id)
-    button(page, "Restart").click().run()
-    assert not page.exception
-    new = session.registry().get(page.session_state["run"])
-    assert new.id != finished.id and new.config == finished.config
-    new.wait_until_paused(30)
-    page.run()
-    assert "Paused after 0 of 30." in said(page)
-    for press, epoch in (("Run 1", 1), ("Run 5", 6), ("Run 25", 30)):
-        button(page, press).click().run()
-        new.wait_until_paused(30)
-        assert new.snapshot().epoch == epoch
-    assert new.snapshot().state == "finished"
-    assert np.array_equal(  # begun again means the same result
-        np.load(new.folder.history / "final.npy"), np.load(finished.folder.history / "final.npy")
-    )
 
 
 def test_slow_motion_goes_through_four_steps_and_takes_the_last(open_page: Any, finished: Run) -> None:

@@ -34,34 +34,6 @@ class TestTemperature:
         found = fit_temperature(weights, sets, rows, truth[rows])
         assert found == pytest.approx(true_temperature, rel=0.1)
 
-    def test_is_the_best_of_a_grid(self) -> None:
-        weights, sets, truth = labelled(300, 2.0, seed=3)
-        rows = np.arange(120)
-
-        def loss(t: float) -> float:
-            scaled = with_temperature(weights, sets, t)
-            chosen = scaled[sets.rows < 120][sets.indices[sets.rows < 120] == truth[sets.rows[sets.rows < 120]]]
-            return float(-np.log(chosen.astype(np.float64)).sum() + np.log(t) ** 2 / 2)
-
-        grid = np.exp(np.linspace(-1.5, 2.5, 401))
-        best = grid[np.argmin([loss(t) for t in grid])]
-        assert fit_temperature(weights, sets, rows, truth[rows]) == pytest.approx(best, rel=0.011)
-
-    def test_does_not_run_away_where_all_agree(self) -> None:
-        weights, sets, _ = labelled(200, 1.0, seed=4)
-        rows = np.arange(50)
-        found = fit_temperature(weights, sets, rows, identified_labels(weights, sets)[rows])
-        assert 0.05 < found < 1.0
-
-    def test_decisions_outside_the_set_say_nothing_about_it(self) -> None:
-        weights, sets, truth = labelled(300, 2.0, seed=5)
-        outside = np.flatnonzero(~sets.mask()[:, 0])[:40]
-        rows = np.setdiff1d(np.arange(100), outside)
-        alone = fit_temperature(weights, sets, rows, truth[rows])
-        both = np.append(truth[rows], np.zeros(len(outside), dtype=np.int64))
-        assert fit_temperature(weights, sets, np.append(rows, outside), both) == alone
-        assert fit_temperature(weights, sets, outside, np.zeros(len(outside), dtype=np.int64)) == 1.0
-
     @given(sets_and_scores(largest=50.0), st.floats(0.02, 50.0))
     @settings(deadline=None)
     def test_weights_stay_weights_and_their_order_stays(

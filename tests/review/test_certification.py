@@ -16,14 +16,6 @@ from pll.review.tables import Opened
 from tests.review_helpers import NAMES, answer, close, open_with, snapshot
 
 
-def test_who_began_is_kept(url: str) -> None:
-    review = open_with(url, begun_by="Ann", verified=True)
-    again = open_with(url, begun_by="Cy")  # comes too late
-    assert [record.opened for record in again.rounds] == [Opened("first", "Ann", verified=True)]
-    assert review.round == again.round
-    close(review, again)
-
-
 def test_controls_tell_how_many_sets_miss_the_right_label(url: str) -> None:
     review = open_with(url)
     sets, desk, controls = review.root.candidates, Desk(review, "Ann"), np.arange(10, 20)
@@ -43,16 +35,6 @@ def test_controls_tell_how_many_sets_miss_the_right_label(url: str) -> None:
     assert found is not None and (found.answered, found.missing, found.unknown) == (8, 2, 1)
     assert (found.low, found.high) == hypergeometric(2, 8, 40, unknown=1)
     close(review)
-
-
-def test_labels_that_changed_get_a_round_of_their_own(url: str) -> None:
-    review = open_with(url, snapshot(seed=0))
-    changed = snapshot(seed=0)
-    changed = type(changed)(changed.run, changed.ids, changed.candidates, np.roll(changed.weights, 1))
-    again = open_with(url, changed)
-    assert again.round.number == 2 and again.round.fingerprint == changed.fingerprint
-    assert again.round.opened == Opened("run went on")  # nobody did that
-    close(review, again)
 
 
 def test_calibration_rests_on_what_is_decided(url: str) -> None:

@@ -6,33 +6,12 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from alembic.autogenerate import compare_metadata
-from alembic.runtime.migration import MigrationContext
-from sqlalchemy import event
 
 from pll.errors import BusyError, UserError
 from pll.review import database as database_module
-from pll.review import tables
 from pll.review.database import Database
-from pll.review.database import database_url as default_url
 from pll.review.store import Store, now
 from pll.review.tables import Event, ReviewRecord
-
-
-def test_the_migrations_lead_to_the_tables_of_the_code(database_url: str) -> None:
-    database = Database(database_url)
-    with database.engine.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True})
-        assert compare_metadata(context, tables.metadata) == []
-    database.close()
-
-
-def test_a_second_start_changes_nothing(database_url: str) -> None:
-    Database(database_url).close()
-    database = Database(database_url)
-    with database.read() as connection:
-        assert connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalars().all() == ["first"]
-    database.close()
 
 
 def test_many_may_start_at_the_same_time(database_url: str) -> None:
@@ -55,24 +34,6 @@ def test_many_may_start_at_the_same_time(database_url: str) -> None:
     assert not failed and len(made) == 6
     for database in made:
         database.close()
-
-
-def test_sqlite_writes_ahead_and_waits_for_the_disk(tmp_path: Path) -> None:
-    database = Database(tmp_path / "deep" / "er" / "a.sqlite3")
-    with database.read() as connection:
-        found = {
-            name: connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in ("journal_mode", "synchronous")
-        }
-    assert found == {"journal_mode": "wal", "synchronous": 2}  # 2: FULL
-    database.close()
-
-
-def test_postgresql_waits_for_the_disk(postgres: str) -> None:
-    engine = sa.create_engine(postgres.replace("postgresql:", "postgresql+psycopg:"))
-    with engine.connect() as connection:
-        assert connection.execute(sa.text("SHOW synchronous_commit")).scalar() == "on"
-        assert connection.execute(sa.text("SHOW fsync")).scalar() == "on"
-    engine.dispose()
 
 
 def test_events_cannot_be_changed_or_deleted(database_url: str) -> None:
@@ -111,44 +72,12 @@ def test_a_file_that_is_no_database_is_explained(tmp_path: Path) -> None:
         Database(file)
 
 
-def test_the_url_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PLL_HOME", str(tmp_path))
-    monkeypatch.delenv("PLL_DATABASE_URL", raising=False)
-    assert default_url() == f"sqlite:///{tmp_path}/reviews.sqlite3"
-    monkeypatch.setenv("PLL_DATABASE_URL", "postgresql://host/name")
-    assert default_url() == "postgresql://host/name"
-
-
-def test_a_reader_does_not_wait_for_a_writer(tmp_path: Path) -> None:
-    store = Store(Database(tmp_path / "a.sqlite3"))
-    with store.write("r") as t:
-        t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, now()))
-        with store.read("r") as reader:
-            assert reader.review() is None  # not committed yet
-    with store.read("r") as reader:
-        assert reader.review() is not None
-    store.database.close()
-
-
 def test_what_was_begun_and_failed_leaves_nothing(database_url: str) -> None:
     store = Store(Database(database_url))
     with pytest.raises(ZeroDivisionError), store.write("r") as t:
         t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, now()))
         raise ZeroDivisionError
     assert store.reviews() == []
-    store.database.close()
-
-
-def test_a_second_writer_of_sqlite_waits(tmp_path: Path) -> None:
-    file = tmp_path / "a.sqlite3"
-    store = Store(Database(file))
-    other = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
-    other.execute("BEGIN IMMEDIATE")
-    threading.Timer(0.3, lambda: other.execute("COMMIT")).start()
-    with store.write("r") as t:
-        t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, now()))
-    assert store.reviews() == ["r"]
-    other.close()
     store.database.close()
 
 
@@ -180,24 +109,6 @@ def test_a_file_that_was_removed_is_noticed_and_what_was_in_it_is_kept(tmp_path:
     again.database.close()
 
 
-def test_what_was_rescued_once_is_not_taken_for_what_is_lost_now(tmp_path: Path) -> None:
-    """Each time what was in the file is kept under a name of its own."""
-    for review in ("first", "second"):
-        store = Store(Database(tmp_path / "a.sqlite3"))
-        with store.write(review) as t:
-            t.open_review(ReviewRecord(review, 3, 0, 1, 1.0, now()))
-        for path in tmp_path.glob("a.sqlite3*"):
-            path.unlink()
-        with pytest.raises(UserError) as caught:
-            store.reviews()
-        store.database.close()
-    assert str(tmp_path / "a.rescued-2.sqlite3") in str(caught.value)
-    for name, review in (("a.rescued.sqlite3", "first"), ("a.rescued-2.sqlite3", "second")):
-        rescued = Store(Database(tmp_path / name))
-        assert rescued.reviews() == [review]
-        rescued.database.close()
-
-
 def test_a_file_that_another_program_keeps_to_itself_is_explained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -215,14 +126,6 @@ def test_a_file_that_another_program_keeps_to_itself_is_explained(
     assert store.database._patience() == 0.2
     other.close()
     with store.write("r") as t:
-        t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, now()))
-    store.database.close()
-
-
-def test_a_file_that_may_only_be_read_is_explained(tmp_path: Path) -> None:
-    store = Store(Database(tmp_path / "a.sqlite3"))
-    event.listen(store.database.engine, "begin", lambda connection: connection.exec_driver_sql("PRAGMA query_only=1"))
-    with pytest.raises(UserError, match="check the permissions of the file"), store.write("r") as t:
         t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, now()))
     store.database.close()
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import copy
 import dataclasses
 import json
-import re
 
 import numpy as np
 import pytest
 
 from pll.errors import UserError
-from pll.export.certificate_page import certificate_html
 from pll.review import dataset_certificate as dc
 from pll.review.tables import START, broken_links, chained
 
@@ -83,15 +81,6 @@ def test_unsure_counts_as_wrong():
     )
 
 
-def test_an_open_control_among_the_accepted_is_named():
-    labels, promise, said, found, _ = whole()
-    accepted = set(labels.ids[found.accepted])
-    gone = next(one for one in said if one.id in accepted)
-    fewer = [one for one in said if one is not gone]
-    with pytest.raises(UserError, match=repr(gone.id)):
-        dc.certificate_document(promise, labels, fewer, dc.judge(promise, labels, fewer))
-
-
 def test_a_reranked_review_that_has_not_ended_says_what_to_look_at_next():
     labels = table()
     truth, _ = truth_of(labels)
@@ -116,14 +105,6 @@ def test_changed_labels_are_refused(change, words):
     promise = dc.make_promise(labels, 0.08, 0.9, seed=0)
     with pytest.raises(UserError, match=words):
         dc.controls_of(promise, dc.LabelTable(*change(labels)))
-
-
-def test_the_order_of_rows_does_not_matter():
-    labels, promise, said, found, _ = whole()
-    turn = np.random.default_rng(0).permutation(N)
-    other = dc.LabelTable(labels.ids[turn], labels.labels[turn], labels.confidence[turn])
-    again = dc.judge(promise, other, said[::-1])
-    assert set(other.ids[again.accepted]) == set(labels.ids[found.accepted])
 
 
 @pytest.mark.parametrize(
@@ -211,23 +192,6 @@ def test_nothing_is_added_or_emptied(path, value):
     assert dc.verify_document(altered(document, path, value))
 
 
-def test_names_and_dates_are_no_part_of_the_proof():
-    labels, promise, said, found, _ = whole()
-    document = dc.certificate_document(promise, labels, said, found, dc.Extras(name="ants"))
-    assert dc.verify_document(altered(document, (dc.INFORMATION, "name"), "bees")) == []
-    assert "ants" not in json.dumps({name: value for name, value in document.items() if name != dc.INFORMATION})
-
-
-def test_draws_are_counted_anew():
-    labels, promise, said, found, _ = whole()
-    again = dc.with_draws(promise, {promise.draw_hash, "another", "a third"})
-    assert (again.draw_number, again.draws_counted) == (3, True)
-    assert "drawn 3 times" in dc.certificate_document(again, labels, said, found)["notes"][-1]
-    unknown = dc.with_draws(promise, set())
-    assert not unknown.draws_counted
-    assert "not known" in dc.certificate_document(unknown, labels, said, found)["notes"][-1]
-
-
 def test_what_speaks_against_a_certificate_cannot_be_left_out():
     labels, promise, said, found, _ = whole()
     document = dc.certificate_document(dataclasses.replace(promise, draw_number=2), labels, said, found)
@@ -235,28 +199,6 @@ def test_what_speaks_against_a_certificate_cannot_be_left_out():
     assert "drawn 2 times" in document["notes"][1] and "0.8." in document["notes"][1]
     assert dc.verify_document(document) == []
     assert dc.verify_document(document | {"notes": document["notes"][:1]})
-
-
-def test_the_statement_names_the_confidence_above_which_all_is_accepted():
-    labels, promise, said, found, _ = whole()
-    stated = dc.certificate_document(promise, labels, said, found)["result"]["statement"]
-    bar = float(re.search(r"above ([0-9.]+)\. ", stated)[1])
-    assert found.accepted[labels.confidence > bar].all() and not found.accepted[labels.confidence < bar].any()
-
-
-def test_another_file_is_no_certificate():
-    with pytest.raises(UserError, match="no certificate"):
-        dc.verify_document({"a": 1})
-    with pytest.raises(UserError, match="another version of Candid"):
-        dc.verify_document({"format": dc.FORMAT, "version": 99})
-
-
-def test_the_page_shows_the_claim_and_escapes_what_users_wrote():
-    labels, promise, said, found, _ = whole()
-    extras = dc.Extras(name="<script>x</script><b>")
-    page = certificate_html(dc.certificate_document(promise, labels, said, found, extras))
-    assert "<script>" not in page and "&lt;script&gt;" in page and "&lt;b&gt;" in page
-    assert "at most 24 of all 300 labels" in page.lower() and promise.draw_hash in page
 
 
 def test_the_chain_names_what_was_altered_removed_or_moved():

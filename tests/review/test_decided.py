@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.review.decided import NEVER, OUTSIDE, Decided, as_decided
+from pll.review.decided import NEVER, OUTSIDE, Decided
 from tests.strategies import candidate_sets
 
 SETS = CandidateSets.from_lists([[0, 2], [1, 2], [0, 1, 2], [1]], n_classes=3)
@@ -23,23 +23,11 @@ def test_rows_keep_the_order_in_which_they_were_decided() -> None:
     assert len(said) == 2
 
 
-def test_a_label_that_is_no_candidate_has_no_position() -> None:
-    said = Decided.of(SETS, {0: 1, 1: OUTSIDE, 2: 2})
-    assert said.positions.tolist() == [-1, -1, 6]
-
-
 def test_settled_weights() -> None:
     weights = np.array([0.25, 0.75, 0.5, 0.5, 0.2, 0.3, 0.5, 1.0], dtype=np.float32)
     said = Decided.of(SETS, {0: 0, 1: OUTSIDE}, eliminated=[(2, 2), (2, 7), (3, 0)])
     expected = [1, 0, 0, 0, 0.4, 0.6, 0, 1]
     np.testing.assert_allclose(said.settled(weights), expected, rtol=1e-6)
-
-
-def test_what_is_ruled_out_altogether_stays_open() -> None:
-    said = Decided.of(SETS, eliminated=np.array([1, 1, 1, 0, 0, 0, 0, 0], dtype=bool))
-    assert said.open.tolist() == [True, True, False, True, True, True, True, True]
-    weights = SETS.uniform_weights()
-    assert said.settled(weights)[2:4].tolist() == [0, 1]
 
 
 def test_weight_that_was_all_on_a_label_ruled_out_is_shared_among_the_others() -> None:
@@ -63,17 +51,6 @@ def test_weight_that_was_all_on_a_label_ruled_out_is_shared_among_the_others() -
 def test_refused(rows: list[int], labels: list[int], message: str) -> None:
     with pytest.raises(UserError, match=message):
         Decided(SETS, np.array(rows), np.array(labels))
-
-
-def test_marks_of_the_wrong_length_are_refused() -> None:
-    with pytest.raises(UserError, match="8 marks"):
-        Decided.of(SETS, eliminated=np.zeros(3, dtype=bool))
-
-
-def test_nothing_decided() -> None:
-    assert as_decided(SETS, None).positions.tolist() == []
-    known = Decided.of(SETS)
-    assert as_decided(SETS, known) is known
 
 
 @given(candidate_sets(), st.data())

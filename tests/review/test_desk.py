@@ -9,19 +9,9 @@ import numpy as np
 import pytest
 
 from pll.errors import UserError
-from pll.review.desk import Assignment, Desk
-from pll.review.follow import teaching_decisions
+from pll.review.desk import Desk
 from pll.review.session import ReviewSession
 from tests.review_helpers import Clock, close, given, open_with, snapshot, top
-
-
-def test_the_least_certain_comes_first_with_its_candidates_by_weight(review: ReviewSession) -> None:
-    one = given(Desk(review, "Ann"))
-    assert one.row == int(np.argmin(review.root.sharp.confidence))
-    assert [choice.label for choice in one.choices] == list(review.root.weights_of(one.row))
-    weights = [choice.weight for choice in one.choices]
-    assert weights == sorted(weights, reverse=True) and sum(weights) == pytest.approx(1, abs=1e-6)
-    assert (one.example, one.identified) == (f"example {one.row}", top(one))
 
 
 def test_a_decision_is_stored_with_everything_around_it(review: ReviewSession, clock: Clock) -> None:
@@ -84,17 +74,6 @@ def test_eliminating_stays_with_the_example_until_one_is_left(review: ReviewSess
     assert second.event is not None and second.event.after == one.choices[1].label
 
 
-def test_eliminating_and_going_on_leaves_it_open(review: ReviewSession) -> None:
-    desk = Desk(review, "Ann")
-    review.set_order("three", [row for row in range(40) if review.root.candidates.sizes[row] == 3])
-    one = given(desk)
-    step = desk.decide(one, "eliminate", top(one))
-    assert step.next is not None and step.next.row != one.row
-    assert review.state.outcome(one.row).status == "open"
-    assert teaching_decisions(review.state, review.own.candidates).eliminated is not None
-    assert given(Desk(review, "Bob")).row == one.row  # it is still to be decided
-
-
 def test_a_conflict_has_no_label_until_it_is_settled(database_url: str) -> None:
     review = open_with(database_url, overlap=2)
     ann, bob = Desk(review, "Ann"), Desk(review, "Bob")
@@ -155,23 +134,6 @@ def test_what_makes_no_sense_is_refused_and_nothing_is_stored(review: ReviewSess
     assert review.state.all_events == []
 
 
-def test_all_examples_are_handed_out_once_and_then_nothing(review: ReviewSession) -> None:
-    desk, seen, one = Desk(review, "Ann"), [], given(Desk(review, "Ann"))
-    coming: Assignment | None = one
-    while coming is not None:
-        seen.append(coming.row)
-        coming = desk.decide(coming, "pick", top(coming)).next
-    assert seen == np.argsort(review.root.sharp.confidence, kind="stable").tolist()
-    assert len(review.decisions()) == 40
-
-
-def test_what_is_held_comes_back_after_a_reload(review: ReviewSession, database_url: str, clock: Clock) -> None:
-    one = given(Desk(review, "Ann"))
-    other = open_with(database_url, clock=clock)
-    assert given(Desk(other, "Ann")) == one
-    close(other)
-
-
 def test_what_was_skipped_comes_back_last(review: ReviewSession) -> None:
     desk = Desk(review, "Ann")
     review.set_order("few", [3, 5, 7])
@@ -200,28 +162,6 @@ def test_filters_and_what_to_look_at_first(review: ReviewSession) -> None:
     assert sorted(rows) == [5, 9]
     desk.restrict(None)
     assert given(desk).row not in (5, 9, 30)
-
-
-def test_a_new_order_takes_effect_with_the_next_example(review: ReviewSession) -> None:
-    desk = Desk(review, "Ann")
-    one = given(desk)
-    review.set_order("reverse", np.arange(40)[::-1])
-    step = desk.decide(one, "pick", top(one))
-    assert step.next is not None and (step.next.row, step.next.queue) == (39, "reverse")
-
-
-def test_a_batch_leaves_out_what_others_have(review: ReviewSession) -> None:
-    bobs = given(Desk(review, "Bob")).row
-    assert [one.row for one in Desk(review, "Ann").batch([bobs, 1])] == [1]
-
-
-def test_an_answered_example_that_is_looked_at_stays_answered(review: ReviewSession, clock: Clock) -> None:
-    desk = Desk(review, "Ann")
-    one = given(desk)
-    desk.decide(one, "pick", top(one))
-    desk.show(one.row)
-    clock.go_on(10_000)
-    assert given(Desk(review, "Bob")).row != one.row
 
 
 def test_two_reviewers_never_hold_the_same_example(review: ReviewSession, database_url: str, clock: Clock) -> None:
@@ -273,13 +213,6 @@ def test_what_is_left_lying_goes_to_the_others(review: ReviewSession, clock: Clo
     assert given(bob).row == one.row
 
 
-def test_a_late_answer_counts_where_nobody_else_has_the_example(review: ReviewSession, clock: Clock) -> None:
-    desk = Desk(review, "Ann")
-    one = given(desk)
-    clock.go_on(100_000)
-    assert desk.decide(one, "pick", top(one)).stored
-
-
 def test_a_late_answer_is_refused_where_another_has_it(review: ReviewSession, clock: Clock) -> None:
     ann, bob = Desk(review, "Ann"), Desk(review, "Bob")
     one = given(ann)
@@ -304,14 +237,6 @@ def test_another_window_of_the_same_reviewer_cannot_answer_twice(review: ReviewS
     assert review.decisions()[one.row].label == one.choices[0].label
 
 
-def test_what_another_holds_can_only_be_looked_at(review: ReviewSession) -> None:
-    one = given(Desk(review, "Ann"))
-    bob = Desk(review, "Bob")
-    seen = bob.show(one.row)
-    assert (seen.row, seen.token) == (one.row, "")
-    assert not bob.decide(seen, "pick", top(seen)).stored
-
-
 def test_with_overlap_each_example_goes_to_so_many_different_reviewers(database_url: str) -> None:
     review = open_with(database_url, snapshot(8), overlap=2)
     seen: dict[int, list[str]] = {}
@@ -324,15 +249,6 @@ def test_with_overlap_each_example_goes_to_so_many_different_reviewers(database_
     assert set(seen) == set(range(8))
     assert all(len(names) == len(set(names)) == 2 for names in seen.values())
     close(review)
-
-
-def test_overlap_on_a_share_only(database_url: str) -> None:
-    review = open_with(database_url, snapshot(400), overlap=3, overlap_share=0.25)
-    assert set(review.asked.tolist()) == {1, 3}
-    assert 0.15 < (review.asked == 3).mean() < 0.35
-    again = open_with(database_url, snapshot(400))
-    assert np.array_equal(again.asked, review.asked)  # every process asks alike
-    close(review, again)
 
 
 def test_undo_goes_back_example_by_example(review: ReviewSession) -> None:
@@ -354,36 +270,6 @@ def test_undo_goes_back_example_by_example(review: ReviewSession) -> None:
     nothing = desk.undo()
     assert not nothing.stored and nothing.notice
     assert nothing.next is not None and nothing.next.row == rows[0]
-
-
-def test_undo_of_an_earlier_decision_leaves_the_later_ones(review: ReviewSession) -> None:
-    desk = Desk(review, "Ann")
-    events = []
-    for _ in range(3):
-        one = given(desk)
-        events.append(desk.decide(one, "pick", top(one)).event)
-    assert events[0] is not None
-    step = desk.undo(events[0].id)
-    assert step.next is not None and step.next.row == events[0].row
-    assert sorted(review.decisions()) == sorted(event.row for event in events[1:] if event)
-
-
-def test_undo_sent_again_undoes_nothing_more(review: ReviewSession) -> None:
-    desk = Desk(review, "Ann")
-    for _ in range(3):
-        one = given(desk)
-        desk.decide(one, "pick", top(one))
-    assert desk.undo(token="undo-1").stored
-    assert not desk.undo(token="undo-1").stored
-    assert len(review.decisions()) == 2
-
-
-def test_nobody_undoes_what_another_said(review: ReviewSession) -> None:
-    one = given(Desk(review, "Ann"))
-    event = Desk(review, "Ann").decide(one, "pick", top(one)).event
-    assert event is not None
-    assert not Desk(review, "Bob").undo(event.id).stored
-    assert len(review.decisions()) == 1
 
 
 def test_deciding_again_replaces_and_undo_brings_the_first_back(review: ReviewSession) -> None:

@@ -59,16 +59,6 @@ def test_it_is_exact_once_all_controls_are_answered_and_none_where_nothing_is_le
     assert expected_checks(order, confidence, controls, answers, len(controls)).high == 0
 
 
-def test_the_rate_of_neighbours_moves_it_before_there_are_answers() -> None:
-    order, confidence, controls, _ = review(2)
-    nothing = np.full(N, UNANSWERED, dtype=np.int8)
-    few, many = (
-        expected_checks(order, confidence, controls, nothing, PLAN.tolerated, error_rate=rate) for rate in (0.02, 0.5)
-    )
-    assert few.likely == len(controls) < many.low
-    assert many == expected_checks(order, confidence, controls, nothing, PLAN.tolerated, error_rate=0.5)
-
-
 @given(st.integers(0, 200), st.integers(0, len(range(PLAN.controls))), st.sampled_from([0.0, 0.5, 1.0]))
 def test_any_confidence_and_any_answers_give_a_number_that_can_be(seed: int, first: int, constant: float) -> None:
     order, _, controls, wrong = review(seed)

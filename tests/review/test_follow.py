@@ -18,7 +18,7 @@ from pll.review import certification
 from pll.review.database import Database
 from pll.review.decided import Decided
 from pll.review.desk import Desk
-from pll.review.follow import FEWEST, follow, teaching_decisions
+from pll.review.follow import follow, teaching_decisions
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.logit import propose
 from pll.review.queue_manager import QueueManager
@@ -162,11 +162,6 @@ NEAR = np.array([[j for j in range(6) if j != i] for i in range(6)] * 2, dtype=n
 NEAR[6:] += 6
 RUN = ReviewSignals(SETS, np.tile(np.array([0.6, 0.4], dtype=np.float32), 12), neighbours=NEAR)
 OWN = LabelSnapshot("run", np.arange(12).astype(str), SETS, RUN.weights)
-
-
-def test_a_few_decisions_change_nothing() -> None:
-    few = dict.fromkeys(range(FEWEST - 1), 1)
-    assert follow(OWN, RUN, Decided.of(SETS, few)) is OWN
 
 
 def test_decisions_change_their_neighbours_and_those_only() -> None:

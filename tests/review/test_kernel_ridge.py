@@ -46,10 +46,3 @@ def test_it_corrects_labels_that_the_shape_of_the_data_contradicts() -> None:
 
 def dense_to_flat(labels: np.ndarray) -> np.ndarray:
     return np.eye(2, dtype=np.float32)[labels].ravel()
-
-
-def test_points_that_are_all_alike_say_the_mean() -> None:
-    sets = CandidateSets.from_lists([[0, 1]] * 20, n_classes=2)
-    weights = np.tile(np.array([0.7, 0.3], dtype=np.float32), 20)
-    found = leave_one_out(fit_factor(np.zeros((20, 2), np.float32), sets, weights), sets, weights)
-    np.testing.assert_allclose(found, weights, atol=5e-3)

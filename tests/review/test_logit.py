@@ -6,17 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from pll.candidates import CandidateSets
 from pll.review.decided import OUTSIDE, Decided
-from pll.review.logit import START, fit, propose, top_probability
+from pll.review.logit import fit, propose, top_probability
 from pll.review.signals import ReviewSignals
 from pll.synthesis import flip_binomial
-from pll.weights import Weights, dense, identified_labels, normalise
-from tests.strategies import candidate_sets
+from pll.weights import Weights, dense, normalise
 
 
 def some_weights(sets: CandidateSets, seed: int) -> Weights:
@@ -108,15 +105,6 @@ def test_fit_and_proposals_are_those_of_the_formulas() -> None:
         np.testing.assert_allclose(list(p[i].values()), expected, rtol=1e-4)
 
 
-def test_without_decisions_it_is_the_start() -> None:
-    sets = flip_binomial(np.arange(30) % 5, 5, 0.5, seed=0)
-    signals = some_signals(sets)
-    found = fit(signals, Decided.of(sets))
-    assert found.decisions == 0
-    assert found.theta.tolist() == [START[name] for name in found.features]
-    assert not found.bias.any()
-
-
 @pytest.mark.parametrize(
     ("lost", "theta"),
     [
@@ -136,14 +124,6 @@ def test_missing_signals_leave_the_run_to_speak(lost: tuple[str, ...], theta: li
     np.testing.assert_allclose(np.add.reduceat(p, sets.indptr[:-1]), 1, rtol=1e-5)
 
 
-def test_votes_are_heard_in_full() -> None:
-    sets = CandidateSets.from_lists([[0, 1], [0, 1]], n_classes=2)
-    votes = np.array([0.9, 0.1, 0.1, 0.9], dtype=np.float32)
-    signals = ReviewSignals(sets, np.full(4, 0.5, dtype=np.float32), votes=votes)
-    p = propose(signals, Decided.of(sets))
-    np.testing.assert_allclose(p, np.array([0.91, 0.11, 0.11, 0.91]) / 1.02, rtol=1e-5)
-
-
 def test_it_learns_which_class_the_run_confuses() -> None:
     """The run says 0 wherever the truth is 1; after a few answers nobody else needs to be asked."""
     y = np.array([1] * 60 + [2] * 60)
@@ -155,28 +135,6 @@ def test_it_learns_which_class_the_run_confuses() -> None:
     assert learnt.bias[1] > learnt.bias[0] and learnt.bias[2] > learnt.bias[0]
     p = propose(signals, decided, learnt)
     assert (p[sets.indices == 0] < 0.5).all()
-
-
-def test_classes_that_are_numbers_are_ordered() -> None:
-    """The truth lies in the middle of every set; after a few answers the middle is chosen everywhere."""
-    y = np.arange(60) % 8 + 1
-    names = [str(10 * j) for j in range(10)]
-    sets = CandidateSets.from_lists([[label - 1, label, label + 1] for label in y], 10, names)
-    signals = ReviewSignals(sets, np.full(sets.nnz, 1 / 3, dtype=np.float32))
-    p = propose(signals, Decided.of(sets, {row: int(y[row]) for row in range(0, 60, 3)}))
-    assert (identified_labels(p, sets) == y).all()
-    named = CandidateSets.from_lists([list(sets[i]) for i in range(60)], 10, list("abcdefghij"))
-    assert "rank" not in fit(replace(signals, sets=named), Decided.of(named)).features
-
-
-def test_a_decision_speaks_for_its_neighbours() -> None:
-    sets = CandidateSets.from_lists([[0, 1]] * 4, n_classes=2)
-    near = np.array([[1, 2], [0, 2], [0, 1], [0, 1]], dtype=np.int32)
-    signals = ReviewSignals(sets, np.full(8, 0.5, dtype=np.float32), neighbours=near)
-    before = propose(signals, Decided.of(sets))
-    after = propose(signals, Decided.of(sets, {0: 1, 1: 1}), fit(signals, Decided.of(sets)))
-    assert before[6] == pytest.approx(0.5)
-    assert after[7] > 0.7
 
 
 def test_labels_ruled_out_have_no_chance() -> None:
@@ -193,16 +151,3 @@ def test_none_of_these_teaches_nothing_and_keeps_its_proposal() -> None:
     decided = Decided.of(sets, {0: OUTSIDE, 2: 0})
     assert fit(signals, decided).decisions == 0
     assert propose(signals, decided)[:2].tolist() == propose(signals, Decided.of(sets))[:2].tolist()
-
-
-@settings(max_examples=40)
-@given(candidate_sets(min_n=2), st.integers(0, 1000), st.data())
-def test_proposals_are_label_weights(sets: CandidateSets, seed: int, data: st.DataObject) -> None:
-    signals = some_signals(sets, seed)
-    rows = data.draw(st.lists(st.integers(0, len(sets) - 1), unique=True))
-    labels = [int(data.draw(st.sampled_from(sets[row].tolist()))) for row in rows]
-    p = propose(signals, Decided.of(sets, dict(zip(rows, labels, strict=True))))
-    assert p.dtype == np.float32 and (p >= 0).all()
-    np.testing.assert_allclose(np.add.reduceat(p, sets.indptr[:-1]), 1, rtol=1e-5)
-    for row, label in zip(rows, labels, strict=True):
-        assert p[sets.indptr[row] + sets[row].tolist().index(label)] == 1

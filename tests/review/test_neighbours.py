@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
 from pll.review import neighbours
-from pll.review.neighbours import Neighbourhood, agreement, best_points, comparable, find_neighbours
+from pll.review.neighbours import Neighbourhood, best_points, comparable, find_neighbours
 from pll.weights import dense
 from tests.strategies import candidate_sets
 
@@ -30,26 +30,12 @@ def test_the_nearest_are_found() -> None:
     assert not (found == np.arange(60)[:, None]).any()
 
 
-def test_blocks_and_progress(monkeypatch: pytest.MonkeyPatch) -> None:
-    X = np.random.default_rng(1).normal(size=(50, 3)).astype(np.float32)
-    whole = find_neighbours(X, k=4)
-    monkeypatch.setattr(neighbours, "BLOCK", 16)
-    seen: list[tuple[int, int]] = []
-    np.testing.assert_array_equal(find_neighbours(X, 4, lambda done, total: seen.append((done, total))), whole)
-    assert seen == [(16, 50), (32, 50), (48, 50), (50, 50)]
-
-
 def test_twins_are_neighbours_and_nobody_is_their_own() -> None:
     X = np.zeros((14, 2), dtype=np.float32)
     found = find_neighbours(X, k=10)
     assert found.shape == (14, 10)
     assert not (found == np.arange(14)[:, None]).any()
     assert all(len(set(row)) == 10 for row in found.tolist())
-
-
-@pytest.mark.parametrize(("n", "k"), [(1, 0), (2, 1), (5, 4)])
-def test_fewer_examples_than_neighbours(n: int, k: int) -> None:
-    assert find_neighbours(np.arange(n, dtype=np.float32)[:, None]).shape == (n, k)
 
 
 def test_missing_cells_and_images_and_outliers() -> None:
@@ -83,13 +69,6 @@ def test_the_space_is_the_one_whose_neighbours_agree() -> None:
     assert right(best(words)) == 1 > right(comparable(words))
 
 
-def test_agreement_is_the_mean_product_of_weights() -> None:
-    sets = CandidateSets.from_lists([[0, 1], [0, 1], [1, 2]], n_classes=3)
-    weights = np.array([0.25, 0.75, 1.0, 0.0, 0.5, 0.5])
-    found = agreement(np.array([[1, 2], [0, 1]]), np.array([0, 2]), sets, weights)
-    assert found == pytest.approx((0.25 * 1 + 0.75 * 0.5 + 0.5 * 0.75 + 0) / 4)
-
-
 @given(candidate_sets(min_n=2), st.integers(0, 2**32 - 1), st.booleans())
 def test_means_are_those_of_a_dense_table(sets: CandidateSets, seed: int, by_search: bool) -> None:
     rng = np.random.default_rng(seed)
@@ -109,9 +88,3 @@ def test_means_are_those_of_a_dense_table(sets: CandidateSets, seed: int, by_sea
     at = rng.permutation(sets.nnz)[: max(1, sets.nnz // 2)]
     (found,) = hood.means_at(at, [(one, other)], lambda rows: marked[rows])
     np.testing.assert_allclose(found, mixed[near].mean(axis=1)[sets.rows[at], sets.indices[at]], rtol=1e-5, atol=1e-7)
-
-
-def test_shares_are_uniform_where_no_neighbour_has_the_labels() -> None:
-    sets = CandidateSets.from_lists([[0, 1], [2], [2]], n_classes=3)
-    hood = Neighbourhood(np.array([[1], [2], [1]], dtype=np.int32), sets)
-    assert hood.shares(sets.uniform_weights()).tolist() == [0.5, 0.5, 1.0, 1.0]

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from pll.cli.main import main
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.export.audit import altered_events, audit_rows
@@ -211,23 +208,3 @@ def test_the_changing_order_looks_at_the_texts_and_is_the_same_in_another_proces
     assert wrong[mine.open[:20]].mean() > 0.7  # by their texts: nothing else tells
     assert wrong[before.status(review.state, review.asked).open[:20]].mean() < 0.6
     close(review, other)
-
-
-def test_draws_are_counted_across_the_desk_and_the_shell(
-    url: str, clock: Clock, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    labels = snapshot(N)
-    table = tmp_path / "labels.csv"
-    frame = pd.DataFrame({"id": labels.ids, "identified_label": labels.labels, "confidence": labels.sharp.confidence})
-    held_out = pd.DataFrame({"id": ["x"], "identified_label": ["ant"], "confidence": [0.5], "source": ["predicted"]})
-    pd.concat([frame.assign(source="model"), held_out]).to_csv(table, index=False)
-    review = open_with(url, labels, clock=clock)
-    assert certification.draws_before(review) == 0
-    assert main(["plan", str(table), "--error", "0.2", "--out", str(tmp_path / "plan.csv")]) == 0
-    assert certification.draws_before(review) == 1
-    certification.promise_all_labels(review, 0.1)
-    assert in_force(review).promise.draw_number == 2
-    capsys.readouterr()
-    assert main(["plan", str(table), "--error", "0.3", "--out", str(tmp_path / "other.csv")]) == 0
-    assert "drawn 3 times" in capsys.readouterr().err
-    close(review)

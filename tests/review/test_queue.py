@@ -52,8 +52,3 @@ def test_filters(chosen: QueueFilter, rows: list[int]) -> None:
 def test_filters_that_cannot_be(chosen: QueueFilter, message: str) -> None:
     with pytest.raises(UserError, match=message):
         chosen.mask(SIGNALS, Decided.of(SETS), SAID)
-
-
-def test_no_annotators_to_filter_by() -> None:
-    with pytest.raises(UserError, match="no annotators"):
-        QueueFilter(annotator=0).mask(SIGNALS)

@@ -9,7 +9,6 @@ import sqlite3
 import zipfile
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -19,22 +18,17 @@ import pytest
 from pll.catalog.sources import Source
 from pll.errors import UserError
 from pll.export import archive_data, parts_of
-from pll.export.audit import audit_rows
 from pll.export.convert import convert
 from pll.export.run_export import export_source
-from pll.formats import FORMATS
 from pll.review.database import Database
 from pll.review.desk import Desk
-from pll.review.label_snapshot import new_round
-from pll.review.record import missing_review, record_of
+from pll.review.record import record_of
 from pll.review.session import ReviewSession, Settings, open_review
 from pll.review.store import Store
-from pll.review.tables import Event, Opened
-from pll.review.teaching import Teacher
 from pll.runs.config import RunConfig
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
-from tests.review_helpers import close, snapshot
+from tests.review_helpers import close
 from tests.run_helpers import config, write_data
 
 SETTINGS = Settings(begun_by="Ann")
@@ -130,29 +124,6 @@ def test_the_audit_trail_holds_everything_also_what_was_undone(runs: RunRegistry
     close(review)
 
 
-def test_the_audit_trail_says_when_other_labels_came_under_review() -> None:
-    def event(id_: int, round_: int) -> Event:
-        at = datetime(2026, 11, 21, tzinfo=UTC)
-        return Event("r", f"t{id_}", "run", round_, 0, "a", "Ann", "pick", at, label="cat", id=id_)
-
-    given = snapshot(20)
-    rounds = [
-        new_round(number, given, datetime(2026, 11, 21, tzinfo=UTC), opened)
-        for number, opened in (
-            (1, Opened("first", "Ann")),
-            (2, Opened("taught", "Bob", verified=True)),
-            (3, Opened("run went on", "Cy")),
-        )
-    ]
-    rows = audit_rows([event(1, 1), event(2, 3), event(3, 3)], rounds)
-    assert [(row["kind"], row["round"]) for row in rows] == [
-        *(("round", 1), ("pick", 1), ("round", 2), ("round", 3), ("pick", 3), ("pick", 3))
-    ]
-    assert [
-        (row["reviewer"], row["verified"], row["note"].split(":")[0]) for row in rows if row["kind"] == "round"
-    ] == [*(("Ann", False, "first"), ("Bob", True, "taught"), ("Cy", False, "run went on"))]
-
-
 def test_decisions_go_back_into_the_format_they_came_from(runs: RunRegistry, home: Path) -> None:
     tasks = [
         {"id": k, "data": {"text": f"text {k} " + "ab"[k % 2] * 3}, "annotations": [_said("cat"), _said("dog")]}
@@ -173,29 +144,6 @@ def test_decisions_go_back_into_the_format_they_came_from(runs: RunRegistry, hom
     convert(str(run.folder.path), "csv", home / "out.csv", tell=lambda notes: None)
     table = pd.read_csv(home / "out.csv", dtype=str, keep_default_na=False)
     assert table["source"].tolist()[:4] == ["human", "human", "human", "model"]
-    close(review)
-
-
-def test_a_taught_run_goes_out_with_the_decisions_of_its_review(runs: RunRegistry, home: Path) -> None:
-    run = run_of(runs, config(write_data(home / "data.npz")))
-    review = reviewed(runs, run)
-    taught = Teacher(review, runs).begin()
-    taught.join(60)
-    source = export_source(taught.folder)
-    assert source.decisions == review.decisions() and len(source.events) == 6
-    assert source.candidates.class_names[-1] == "lynx, perhaps"
-    assert source.frame["identified_label"][1] == "lynx, perhaps"
-    refused = set()
-    for to in FORMATS:
-        try:
-            convert(str(taught.folder.path), to, home / f"out.{to}", tell=lambda notes: None)
-        except UserError:  # a format that holds pictures or texts alone
-            refused.add(to)
-    assert not refused & {"csv", "tsv", "parquet", "jsonl", "npz", "mat"}
-    with np.load(home / "out.npz", allow_pickle=False) as arrays:
-        assert "lynx, perhaps" in arrays["identified_label"]
-    table = pd.read_csv(home / "out.csv", dtype=str, keep_default_na=False)
-    assert (table["candidates"][1], table["identified_label"][1]) == ("lynx, perhaps", "lynx, perhaps")
     close(review)
 
 
@@ -264,16 +212,3 @@ def test_a_decision_that_is_not_what_was_stored_leaves_nowhere(runs: RunRegistry
         database.execute("UPDATE event SET hash = NULL")  # as docs/server.md says
     if "row" not in damage and "undoes" not in damage:
         assert export_source(run.folder).decisions
-
-
-def test_a_review_that_the_database_lacks_is_told(home: Path, runs: RunRegistry) -> None:
-    run = run_of(runs, config(write_data(home / "data.npz"), params={"epochs": 1}))
-    assert missing_review(run.folder) == []
-    store = Store(Database(home / "home" / "reviews.sqlite3"))
-    open_review(run, store, runs.get, settings=SETTINGS)
-    store.database.close()
-    (run.folder.path / "review").mkdir(exist_ok=True)  # what Review makes when it is opened
-    assert missing_review(run.folder) == []
-    (home / "home" / "reviews.sqlite3").unlink()
-    (note,) = missing_review(run.folder)
-    assert "holds no review" in note

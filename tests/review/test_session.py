@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from pll.errors import UserError
 from pll.review import certification
-from pll.review.decided import OUTSIDE
 from pll.review.desk import Desk
-from pll.review.follow import teaching_decisions
 from pll.review.label_snapshot import LabelSnapshot
-from pll.review.session import ReviewSession, Settings
+from pll.review.session import Settings
 from pll.review.tables import Event, Opened
 from tests.review_helpers import answer, close, given, open_with, snapshot
 
@@ -36,36 +33,6 @@ def test_what_one_process_writes_the_other_takes_in(url: str) -> None:
     review.refresh()
     assert (review.record.overlap, set(review.asked.tolist())) == (2, {2})
     close(review, other)
-
-
-def test_decisions_as_the_orders_see_them(url: str) -> None:
-    review = open_with(url)
-    desk = Desk(review, "Ann")
-    sets = review.root.candidates
-    rows = [row for row in range(40) if sets.sizes[row] == 3][:4]
-    picked, none, other, struck = (desk.show(row) for row in rows)
-    desk.decide(picked, "pick", picked.choices[1].label)
-    desk.decide(none, "none")
-    desk.decide(other, "other", "lynx")
-    desk.decide(struck, "eliminate", struck.choices[0].label)
-    found = teaching_decisions(review.state, review.own.candidates)
-    label = sets.class_names.index(picked.choices[1].label)
-    assert dict(zip(found.rows.tolist(), found.labels.tolist(), strict=True)) == {
-        picked.row: label,
-        none.row: OUTSIDE,
-        other.row: OUTSIDE,
-    }
-    closed = sets.class_names.index(struck.choices[0].label)
-    marked = np.flatnonzero(~found.open)
-    assert [(int(sets.rows[at]), int(sets.indices[at])) for at in marked] == [(struck.row, closed)]
-    close(review)
-
-
-def test_an_order_of_other_rows_is_refused(url: str) -> None:
-    review: ReviewSession = open_with(url)
-    with pytest.raises(UserError, match="rows outside 0 … 39"):
-        review.set_order("far", [40])
-    close(review)
 
 
 def test_the_next_write_notices_what_another_process_changed(url: str) -> None:
@@ -101,16 +68,6 @@ def test_an_event_has_the_run_and_the_number_of_one_round(url: str) -> None:
     rounds = {(record.run, record.number) for record in review.rounds}
     assert {(event.run, event.round) for event in (*meanwhile, after)} <= rounds
     assert (after.run, after.round) == ("second", 2)
-    close(review, other)
-
-
-def test_a_round_whose_labels_cannot_be_read_changes_nothing(url: str) -> None:
-    review, other = open_with(url), open_with(url, load=lambda _: snapshot(run="second", seed=1))
-    certification.adopt(other, snapshot(run="second", seed=1), Opened("taught", "Bob"))
-    for _ in range(2):  # it is not forgotten the second time
-        with pytest.raises(UserError, match="second"):
-            review.refresh()
-        assert (review.round.number, review.round.run, review.current.run) == (1, "first", "first")
     close(review, other)
 
 

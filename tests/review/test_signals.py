@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
 from pll.review import signals
 from pll.review.queue import rank
-from pll.review.signals import ReviewSignals, prepare, vote_shares
+from pll.review.signals import ReviewSignals, prepare
 from pll.runs import fit_loop, run_data
 from pll.runs.folder import RunFolder
 from pll.runs.history import History
@@ -72,37 +70,6 @@ def test_a_run_over_the_same_examples_takes_the_neighbours_that_were_found(
     monkeypatch.setattr("pll.review.signals.find_neighbours", refuse)
     np.testing.assert_array_equal(prepare(again, data, like=first).neighbours, neighbours)
     np.testing.assert_array_equal(ReviewSignals.of_run(again, data).neighbours, neighbours)  # kept with it
-
-
-def test_means_of_another_epoch_are_not_used(finished: tuple[RunFolder, PartialLabelDataset]) -> None:
-    folder, data = finished
-    mean = prepare(folder, data).mean_weights
-    file = folder.path / "review" / "mean.npz"
-    np.savez(file, epoch=5, weights=np.zeros(data.sets().nnz, dtype=np.float32))
-    assert ReviewSignals.of_run(folder, data).mean_weights is None
-    np.testing.assert_array_equal(prepare(folder, data).mean_weights, mean)
-
-
-def test_a_run_that_has_not_begun(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path / "run")
-    folder.create(config(write_data(tmp_path / "data.npz")))
-    with pytest.raises(UserError, match="no label weights yet"):
-        ReviewSignals.of_run(folder, run_data.load_parts(folder.config()).train)
-
-
-SETS = CandidateSets.from_lists([[0, 1], [1, 2]], n_classes=3)
-
-
-def test_vote_shares_are_of_people_and_not_of_labels() -> None:
-    said = Annotations([0, 0, 0, 0], [0, 0, 1, 2], [0, 1, 1, 2], 2, ("0", "1", "2"), ("ann", "bob", "cyd"))
-    np.testing.assert_allclose(vote_shares(said, SETS), [1 / 3, 2 / 3, 0, 0], rtol=1e-6)
-
-
-def test_arrays_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(UserError, match="label weights are 3 values"):
-        ReviewSignals(SETS, np.ones(3, np.float32))
-    with pytest.raises(UserError, match="neighbours are 1 values"):
-        ReviewSignals(SETS, np.ones(4, np.float32), neighbours=np.zeros((1, 1), np.int32))
 
 
 def test_a_run_that_is_deleted_meanwhile_does_not_come_back_in_part(

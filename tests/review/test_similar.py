@@ -7,7 +7,7 @@ import pytest
 
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
-from pll.review.similar import FEWEST, PER_CLASS, Similar
+from pll.review.similar import PER_CLASS, Similar
 from pll.weights import Sharpness
 
 N = 900
@@ -41,13 +41,6 @@ def test_the_nearest_sure_ones_of_a_class_by_brute_force(data: PartialLabelDatas
     assert similar.of_class(0, 2).tolist() == []
 
 
-def test_where_nobody_is_sure_the_surest_stand_for_their_class(data: PartialLabelDataset) -> None:
-    confidence = np.linspace(0.2, 0.8, N)
-    found = Similar(data, sharp(confidence)).of_class(0, 1, most=FEWEST)
-    assert len(found) == FEWEST
-    assert found.min() >= N - 2 * FEWEST and set(found % 2) == {1}
-
-
 def test_columns_come_by_how_far_they_are_from_those_nearby(data: PartialLabelDataset) -> None:
     similar = Similar(data, sharp(np.ones(N)))
     columns = similar.columns(5, np.arange(10, 20), classes=(0, 2))
@@ -57,13 +50,6 @@ def test_columns_come_by_how_far_they_are_from_those_nearby(data: PartialLabelDa
     assert float(columns[0].usual) == pytest.approx(float(data.X[10:20, 2].mean()), rel=1e-3)
     assert columns[0].of_classes[0] == f"{data.X[similar.of_class(5, 0, 1)[0], 2]:.4g}" and not columns[0].of_classes[1]
     assert (columns[-1].name, columns[-1].value, columns[-1].usual) == ("note", "x", "")
-
-
-def test_missing_cells_do_not_matter(data: PartialLabelDataset) -> None:
-    data.X[5, 0] = np.nan
-    columns = Similar(data, sharp(np.ones(N))).columns(5)
-    assert {column.name: column.value for column in columns}["a"] == "missing"
-    assert all(np.isfinite(column.distance) for column in columns)
 
 
 def test_look_alikes_are_led_by_the_one_they_are_like(data: PartialLabelDataset) -> None:

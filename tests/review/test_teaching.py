@@ -9,9 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pll.annotations import Annotations
 from pll.candidates import CandidateSets, with_sets
-from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.methods import METHODS
 from pll.methods.persistence import can_warm_start
@@ -25,7 +23,6 @@ from pll.review.tables import Opened
 from pll.review.teaching import Teacher, changed_by_teaching, decided_sets_of, taught_config
 from pll.runs.config import RunConfig
 from pll.runs.decided_sets import DecidedSets
-from pll.runs.history import History
 from pll.runs.registry import RunRegistry
 from tests.review_helpers import close, given, open_with, snapshot
 from tests.run_helpers import config, write_data
@@ -125,17 +122,6 @@ def test_lessons_survive_the_config_and_damage_is_explained(tmp_path: Path) -> N
         with_sets(snapshot(30).candidates, {30: (0,)})
 
 
-def test_annotations_stay_beside_sets_with_a_new_class() -> None:
-    said = Annotations.from_wide({"ann": ["cat", "dog", "cat"], "bob": ["dog", "dog", "cat"]})
-    sets = CandidateSets.from_lists([[0, 1], [1], [0]], 2, said.class_names)
-    data = PartialLabelDataset(np.zeros((3, 2), dtype=np.float32), sets, np.array([0, 1, -1]), annotations=said)
-    taught = DecidedSets.of("r", "a", "a", {0: [2]}, new_classes=["lynx"]).applied(data)
-    assert taught.class_names == ("cat", "dog", "lynx")
-    assert [taught.sets().names(row) for row in range(3)] == [["lynx"], ["dog"], ["cat"]]
-    assert taught.annotations is not None and taught.annotations.class_names == taught.class_names
-    assert np.array_equal(taught.annotations.labels, said.labels) and np.array_equal(taught.y, data.y)
-
-
 # ---- the run that learns ---------------------------------------------------------------------------------------------
 
 
@@ -171,65 +157,12 @@ def test_a_taught_run_goes_on_from_the_model_and_its_labels_are_adopted(runs: Ru
     close(review)
 
 
-def test_the_story_of_the_labels_goes_on_from_the_earlier_model(runs: RunRegistry, tmp_path: Path) -> None:
-    root = finished(runs, tmp_path, params={"epochs": 30})
-    review = opened(runs, root, tmp_path)
-    desk = Desk(review, "Ann")
-    one = given(desk)
-    desk.decide(one, "pick", one.choices[-1].label)
-    run = Teacher(review, runs).begin()
-    run.join(60)
-    sets = run.parts().train.sets()
-    first = History(run.folder.history, sets).weights(0)
-    others = np.arange(len(sets)) != one.row
-    kept = review.root.candidates
-    assert np.allclose(
-        first[sets.positions(np.flatnonzero(others))],
-        review.root.weights[kept.positions(np.flatnonzero(others))],
-        atol=1e-5,
-    )
-    assert first[sets.positions(np.array([one.row]))].tolist() == [1.0]
-    close(review)
-
-
 def test_a_run_that_looks_off_the_sets_begins_anew_with_another_method(tmp_path: Path) -> None:
     root, taught = config(tmp_path / "data.npz"), DecidedSets.of("r", "a", "a", {0: [2]})
     found = taught_config(root, taught, outside=True)
     assert (found.method, found.params) == ("proden-outside", root.params)
     assert found.decided_sets is not None and not found.decided_sets.warm
     assert taught_config(replace(root, method="ipal"), taught, outside=True).method == "ipal"
-
-
-@pytest.mark.slow
-def test_decisions_teach_which_sets_miss_the_truth(runs: RunRegistry, tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 4, 160)
-    X = (rng.normal(0, 0.6, (160, 4)) + 2.5 * np.eye(4)[y]).astype(np.float32)
-    mask = rng.random((160, 4)) < 0.3
-    mask[np.arange(160), y] = rng.random(160) < 0.6
-    mask[~mask.any(axis=1), 0] = True
-    names = np.array(["a", "b", "c", "d"])
-    np.savez(tmp_path / "data.npz", X=X, candidates=mask, class_names=names)
-    run = runs.start(config(tmp_path / "data.npz", flip=None, holdout=None, params={"epochs": 12}))
-    run.join(60)
-    review = opened(runs, run.id, tmp_path)
-    desk, teacher = Desk(review, "Ann"), Teacher(review, runs)
-    for step in range(30):
-        assert teacher.can_look_outside() == (step >= 20)
-        one = given(desk)
-        label = names[y[one.row]]
-        desk.decide(one, "pick" if label in [choice.label for choice in one.choices] else "other", label)
-    child = teacher.begin(outside=True)
-    child.join(60)
-    assert child.config.method == "proden-outside" and teacher.poll()
-    found = np.array([names.tolist().index(label) for label in review.current.labels])
-    before = np.array([names.tolist().index(label) for label in review.root.labels])
-    assert (found == y).mean() > (before == y).mean() + 0.2
-    assert review.current.candidates.nnz > review.root.candidates.nnz  # labels that were in no set
-    one = given(desk)  # review goes on
-    assert desk.decide(one, "pick", one.choices[0].label).stored
-    assert Teacher(review, runs).waiting() == 1
-    close(review)
 
 
 def test_after_a_restart_the_review_finds_its_latest_model(runs: RunRegistry, tmp_path: Path) -> None:
@@ -252,37 +185,6 @@ def test_after_a_restart_the_review_finds_its_latest_model(runs: RunRegistry, tm
     assert (by_the_taught_run.root.run, by_the_taught_run.current.run) == (root, run.id)
     assert len(by_the_taught_run.decisions()) == 5
     close(review, restarted, by_the_taught_run)
-
-
-@pytest.mark.parametrize("method", ["plknn", "proden"])
-def test_a_method_that_cannot_go_on_is_fitted_again(method: str, runs: RunRegistry, tmp_path: Path) -> None:
-    params = {} if method == "proden" else {"model": None, "epochs": None, "batch_size": None, "threads": None}
-    made = config(write_data(tmp_path / "data.npz"), method=method)
-    kept = {name: value for name, value in made.params.items() if name not in params}
-    run = runs.start(RunConfig(**(vars(made) | {"params": kept})))
-    run.join(60)
-    review = opened(runs, run.id, tmp_path)
-    desk = Desk(review, "Ann")
-    one = given(desk)
-    desk.decide(one, "other", "lynx")  # a new class: the network would need another output
-    taught = Teacher(review, runs).begin()
-    taught.join(60)
-    assert taught.folder.state()["state"] == "finished"
-    assert Teacher(review, runs).poll()
-    assert review.current.labels[one.row] == "lynx"
-    assert taught.config.decided_sets is not None and not taught.config.decided_sets.warm
-    assert len(taught.folder.metrics()) == len(run.folder.metrics())
-    close(review)
-
-
-def test_a_whole_schedule_of_the_learning_rate_is_not_begun_again(tmp_path: Path) -> None:
-    root = config(
-        write_data(tmp_path / "d.npz"), params={"lr": 0.1, "lr_decay": 0.5, "lr_decay_every": 2, "epochs": 40}
-    )
-    taught = taught_config(root, DecidedSets.of("r", "a", "a", {0: [1]}))
-    assert (taught.params["epochs"], taught.params["lr"]) == (8, pytest.approx(0.1 * 0.5**20))
-    cold = taught_config(root, DecidedSets.of("r", "a", "a", {0: [1]}, warm=False))
-    assert cold.params == root.params
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if can_warm_start(name) and not METHODS[name].needs_truth])

@@ -8,7 +8,7 @@ import pytest
 
 from pll.review.desk import Desk
 from pll.review.session import ReviewSession
-from pll.review.work import PAUSE, last_work_session, recent_rate, work_by_reviewer, work_of
+from pll.review.work import PAUSE, last_work_session, recent_rate, work_by_reviewer
 from tests.review_helpers import Clock, close, given, open_with, snapshot
 
 
@@ -41,24 +41,6 @@ def test_what_everybody_has_done(review: ReviewSession, clock: Clock) -> None:
     assert (everybody.name, everybody.decisions) == ("", 14)
     assert everybody.seconds == pytest.approx(ann.seconds + bob.seconds)
     assert recent_rate(review.state, "Ann") == pytest.approx(20)
-
-
-def test_a_batch_takes_its_time_together_and_counts_once_for_all_rates(review: ReviewSession, clock: Clock) -> None:
-    desk = Desk(review, "Ann")
-    batches = [range(20), range(20, 60)]
-    for rows in batches:
-        tiles = desk.batch(list(rows))
-        clock.go_on(30)
-        desk.accept(tiles, str(review.current.labels[rows[0]]), seconds=30)
-    (ann,) = work_by_reviewer(review)
-    assert ann.per_minute == pytest.approx(recent_rate(review.state) or 0, rel=0.4)
-    assert (recent_rate(review.state, "Ann") or 0) <= 2 * ann.decisions
-
-
-def test_too_early_to_say(review: ReviewSession, clock: Clock) -> None:
-    answer(review, clock, 2)
-    assert recent_rate(review.state) is None
-    assert work_of([], set()).per_minute is None
 
 
 def test_a_sitting_in_figures_and_words(url: str, clock: Clock) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from pll.errors import UserError
 from pll.runs import background
-from pll.runs.background import Job, JobBoard, JobStatus, Report
+from pll.runs.background import Job, JobBoard, Report
 
 
 def test_a_job_says_how_far_it_is_and_gives_its_result() -> None:
@@ -70,24 +70,6 @@ def test_what_goes_wrong_is_said_in_words(raised: Exception, said: str) -> None:
     assert job.wait(10) and job.status().state == "failed" and said in job.status().error
     with pytest.raises(UserError, match=said):
         job.result()
-
-
-def test_rate_and_time_left_are_of_what_is_counted_now(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = [0.0]
-    monkeypatch.setattr(background.time, "monotonic", lambda: clock[0])
-    seen: list[JobStatus] = []
-
-    def work(report: Report) -> None:
-        for at, what, done in ((0.0, "bytes", 0), (2.0, "bytes", 100), (3.0, "rows", 10), (5.0, "rows", 30)):
-            clock[0] = at
-            report(what, done, 90)
-            seen.append(job.status())
-
-    ready = threading.Event()
-    job = Job(lambda report: ready.wait(10) and work(report))
-    ready.set()
-    assert job.wait(10)
-    assert [(s.rate, s.seconds_left) for s in seen] == [(None, None), (50.0, 0.0), (None, None), (10.0, 6.0)]
 
 
 def test_who_wants_the_same_shares_one_job_and_results_do_not_pile_up() -> None:

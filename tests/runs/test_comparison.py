@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +19,6 @@ from pll.analysis.protocol import Parts
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.export.run_export import export_source
 from pll.methods import METHODS
 from pll.runs import run_data
 from pll.runs.config import RunConfig
@@ -114,13 +111,6 @@ def test_lanes_start_alike_and_see_the_same_batches(
     assert all(batches == spy.batches[0] for batches in spy.batches.values())
 
 
-def test_lanes_take_turns_by_epoch(registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    spy = Spy(monkeypatch)
-    ended(registry.start(*usual(data, params={"epochs": 4})))
-    expected = [(lane, epoch) for epoch in range(4) for lane in range(len(USUAL)) for _ in range(BATCHES)]
-    assert spy.turns == expected
-
-
 LANES = [name for name, method in METHODS.items() if not method.adds_labels and not method.takes_votes]
 """Where sets are the method's own, or votes are needed, lanes share nothing."""
 
@@ -133,23 +123,6 @@ def test_a_lane_is_to_the_bit_what_the_method_is_alone(methods: list[str], regis
         alone = ended(registry.start(what))
         assert alone.snapshot().state == "finished"
         assert result_of(run.folder) == result_of(alone.folder), what.method
-
-
-def test_what_lanes_draw_at_random_does_not_mix(registry: RunRegistry, tmp_path: Path) -> None:
-    images = write_data(tmp_path / "images.npz", images=True)
-    configs = lane_configs(config(images, params={"augment": "crop-flip", "epochs": 3}), ["proden", "d2cnn"])
-    comparison = ended(registry.start(*configs))
-    for run, what in zip(comparison.lanes, configs, strict=True):
-        assert result_of(run.folder) == result_of(ended(registry.start(what)).folder)
-
-
-def test_settings_of_ones_own(data: Path) -> None:
-    shared = config(data, params={"lr": 0.1})
-    made = lane_configs(shared, ["proden", "plknn", "proden-naive"], {"proden-naive": {"lr": 0.5}})
-    assert [what.params.get("lr") for what in made] == [0.1, None, 0.5]
-    assert [what.params.get("epochs") for what in made] == [6, None, 6]
-    with pytest.raises(UserError, match="deepness"):
-        lane_configs(shared, ["proden", "sure"], {"sure": {"deepness": 3}})
 
 
 # ---- under a person's hand -------------------------------------------------------------------------------------------
@@ -202,75 +175,7 @@ def test_a_stop_leaves_a_result_in_every_lane(registry: RunRegistry, data: Path)
         assert not run.folder.is_locked()
 
 
-def test_stop_before_it_begins(registry: RunRegistry, data: Path) -> None:
-    comparison = registry.start(*usual(data), paused=True)
-    comparison.wait_until_paused(30)
-    comparison.stop()
-    ended(comparison)
-    assert {lane.state for lane in comparison.snapshot().lanes} == {"stopped"}
-    comparison.resume()
-    ended(comparison)
-    assert comparison.snapshot().state == "finished"
-
-
-def test_it_stops_once_all_have_settled(registry: RunRegistry, data: Path) -> None:
-    comparison = registry.start(*usual(data, params={"epochs": 400, "lr": 1e-9}), paused=True)
-    comparison.set_patience(4)
-    comparison.resume()
-    ended(comparison)
-    snapshot = comparison.snapshot()
-    assert snapshot.state == "stopped"
-    for lane in snapshot.lanes:
-        assert not any(row["changed_labels"] for row in lane.rows[-4:])
-
-
-def test_lanes_of_different_lengths(registry: RunRegistry, data: Path) -> None:
-    own = {"proden-sudden": {"epochs": 1}, "proden": {"epochs": 3}, "proden-naive": {"epochs": 6}}
-    configs = lane_configs(config(data), list(own), own)
-    comparison = registry.start(*configs, paused=True)
-    comparison.step(epochs=4)
-    assert still(comparison) == [1, 3, 4]
-    snapshot = comparison.snapshot()
-    assert [lane.state for lane in snapshot.lanes] == ["finished", "finished", "paused"]
-    assert (snapshot.epoch, snapshot.total) == (4, 6)
-    comparison.resume()
-    ended(comparison)
-    assert [lane.epoch for lane in comparison.snapshot().lanes] == [1, 3, 6]
-
-
-def test_the_time_of_an_epoch_is_that_of_the_lane(
-    registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    step, now = Trainer.step, [0.0]
-
-    def timed(trainer: Trainer, units: torch.Tensor) -> Any:
-        if type(trainer.objective).__name__ == "_Supervised":  # the oracle's step alone takes a second
-            now[0] += 1
-        return step(trainer, units)
-
-    monkeypatch.setattr(Trainer, "step", timed)
-    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
-    comparison = ended(registry.start(*usual(data, params={"epochs": 4})))
-    seconds = {run.config.method: [row["seconds"] for row in run.folder.metrics()] for run in comparison.lanes}
-    assert seconds.pop("pn-oracle") == [BATCHES] * 4
-    assert {value for rows in seconds.values() for value in rows} == {0.0}
-
-
 # ---- one place in the queue ------------------------------------------------------------------------------------------
-
-
-def test_a_comparison_is_one_in_the_queue(registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = registry.start(config(data, params=LONG))
-    wait_for(lambda: first.snapshot().epoch >= 1, "the first to begin")
-    comparison = registry.start(*usual(data))
-    wait_for(lambda: comparison.snapshot().ahead == 1, "the comparison to wait")
-    after = registry.start(config(data))
-    wait_for(lambda: after.snapshot().ahead == 2, "the next to wait for both")
-    assert {lane.state for lane in comparison.snapshot().lanes} == {"queued"}
-    first.stop()
-    ended(comparison)
-    ended(after)
-    assert comparison.snapshot().state == "finished"
 
 
 def test_a_lane_at_work_is_left_to_its_comparison(registry: RunRegistry, data: Path) -> None:
@@ -289,23 +194,6 @@ def test_a_lane_at_work_is_left_to_its_comparison(registry: RunRegistry, data: P
     assert not run.is_elsewhere()
 
 
-def test_threads_are_put_back_and_kept_meanwhile(
-    registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen = set()
-    step = Trainer.step
-
-    def counted(trainer: Trainer, units: torch.Tensor) -> Any:
-        seen.add(torch.get_num_threads())
-        return step(trainer, units)
-
-    monkeypatch.setattr(Trainer, "step", counted)
-    own = {"proden": {"epochs": 2}, "proden-naive": {"epochs": 5}}
-    ended(registry.start(*lane_configs(config(data, params={"threads": 2}), list(own), own)))
-    assert seen == {2}
-    assert torch.get_num_threads() == 1
-
-
 # ---- errors ----------------------------------------------------------------------------------------------------------
 
 
@@ -322,21 +210,6 @@ def test_a_lane_that_fails_does_not_stop_the_others(registry: RunRegistry, data:
     assert not comparison.is_alive()
 
 
-def test_data_that_cannot_be_read_is_said_in_every_lane(registry: RunRegistry, data: Path) -> None:
-    comparison = registry.start(*usual(data, params=LONG))
-    wait_for(lambda: comparison.snapshot().epoch >= 1, "a round")
-    comparison.stop()
-    ended(comparison)
-    (comparison.lanes[0].folder.path / "source" / data.name).write_bytes(b"PK")
-    comparison.lanes[0].forget_parts()
-    comparison.resume()
-    ended(comparison)
-    snapshot = comparison.snapshot()
-    assert snapshot.state == "failed"
-    assert snapshot.error is not None and "changed" in snapshot.error
-    assert all(lane.error == snapshot.error for lane in snapshot.lanes)
-
-
 def test_lanes_that_do_not_belong_together_are_refused(registry: RunRegistry, data: Path) -> None:
     shared = config(data)
     with pytest.raises(UserError, match="choose two to 5"):
@@ -348,23 +221,6 @@ def test_lanes_that_do_not_belong_together_are_refused(registry: RunRegistry, da
     with pytest.raises(UserError, match="prodne"):
         lane_configs(shared, ["prodne", "proden"])
     assert registry.all() == [] and registry.comparisons() == []
-
-
-def test_what_cannot_be_written_leaves_nothing(
-    registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    copy = shutil.copyfile
-    calls = iter(range(100))
-
-    def full(*args: Any, **options: Any) -> Any:
-        if next(calls) == 2:
-            raise OSError(28, "No space left on device")
-        return copy(*args, **options)
-
-    monkeypatch.setattr("pll.catalog.sources.shutil.copyfile", full)
-    with pytest.raises(UserError, match="No space left"):
-        registry.start(*usual(data))
-    assert list(registry.root.iterdir()) == []
 
 
 def test_who_cannot_be_a_lane_and_why() -> None:
@@ -390,17 +246,6 @@ def test_who_cannot_be_a_lane_and_why() -> None:
 # ---- found again -----------------------------------------------------------------------------------------------------
 
 
-def test_each_lane_is_an_ordinary_finished_run(registry: RunRegistry, data: Path) -> None:
-    comparison = ended(registry.start(*usual(data)))
-    again = RunRegistry(registry.root)
-    assert {run.id for run in again.all()} == {run.id for run in comparison.lanes}
-    for run in comparison.lanes:
-        found = again.get(run.id)
-        assert found.snapshot().state == "finished"
-        assert export_source(found.folder, found.parts()).name
-        assert found.folder.about()["comparison"] == comparison.id
-
-
 def test_it_is_found_after_a_restart_and_deleted(registry: RunRegistry, data: Path) -> None:
     comparison = ended(registry.start(*usual(data), name="mine"))
     other = RunRegistry(registry.root)
@@ -414,18 +259,6 @@ def test_it_is_found_after_a_restart_and_deleted(registry: RunRegistry, data: Pa
     for link in (comparison.id, "../x", "", "."):
         with pytest.raises(UserError, match="no run behind this link"):
             other.get(link)
-
-
-def test_a_lane_may_be_deleted_by_itself(registry: RunRegistry, data: Path) -> None:
-    comparison = ended(registry.start(*usual(data)))
-    gone, *kept = [run.id for run in comparison.lanes]
-    registry.delete(gone)
-    assert [run.id for run in registry.get(comparison.id).lanes] == kept
-    for run in kept:
-        registry.delete(run)
-    with pytest.raises(UserError, match="have been deleted"):
-        registry.get(comparison.id)
-    assert registry.comparisons() == []
 
 
 def test_finished_runs_are_compared(registry: RunRegistry, data: Path) -> None:

@@ -11,7 +11,6 @@ import pytest
 from pll.errors import UserError
 from pll.runs import control
 from pll.runs.folder import RunFolder
-from pll.runs.manifest import listed_files
 
 
 @pytest.fixture
@@ -78,10 +77,3 @@ def test_a_damaged_order_or_holder_is_none(folder: RunFolder, text: str) -> None
     assert control.take(folder.path, holder) == []
     (folder.path / control.HOLDER_FILE).write_text(text)
     assert control.holder_of(folder.path) is None
-
-
-def test_neither_file_belongs_to_the_result(folder: RunFolder) -> None:
-    control.announce(folder.path, "run", takes=control.ALL)
-    (folder.path / "control").mkdir()
-    (folder.path / "control" / "1.json").write_text("{}")
-    assert list(listed_files(folder.path)) == []

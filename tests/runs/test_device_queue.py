@@ -49,15 +49,6 @@ def line() -> Iterator[Line]:
         assert not thread.is_alive()
 
 
-def test_first_come_first_served(line: Line) -> None:
-    for owner in "1234":
-        line.join(owner)
-    for owner in "1234":
-        wait_for(lambda: line.entered[-1:] == [owner], owner)  # noqa: B023
-        line.queue.release("cpu", owner)
-    assert line.entered == list("1234")
-
-
 def test_a_place_may_be_taken_before_the_wait_begins(line: Line) -> None:
     line.queue.join("cpu", "1")
     line.join("2")
@@ -66,22 +57,6 @@ def test_a_place_may_be_taken_before_the_wait_begins(line: Line) -> None:
     wait_for(lambda: line.entered == ["1"], "1")
     line.queue.release("cpu", "1")
     wait_for(lambda: line.entered == ["1", "2"], "2")
-
-
-def test_a_place_that_is_given_up_holds_nobody_up(line: Line) -> None:
-    line.queue.join("cpu", "1")
-    line.join("2")
-    line.queue.leave("cpu", "1")
-    wait_for(lambda: line.entered == ["2"], "2")
-
-
-def test_everybody_sees_how_many_come_first(line: Line) -> None:
-    for owner in "123":
-        line.join(owner)
-    assert [line.queue.position("cpu", owner) for owner in "1234"] == [None, 1, 2, None]
-    line.queue.release("cpu", "1")
-    wait_for(lambda: "2" in line.entered, "2")
-    assert [line.queue.position("cpu", owner) for owner in "123"] == [None, None, 1]
 
 
 def test_the_lower_the_number_the_sooner(line: Line) -> None:
@@ -95,13 +70,6 @@ def test_the_lower_the_number_the_sooner(line: Line) -> None:
         line.queue.release("cpu", owner)
 
 
-def test_devices_do_not_wait_for_each_other(line: Line) -> None:
-    line.join("1", "cpu")
-    line.join("2", "cuda")
-    assert sorted(line.entered) == ["1", "2"]
-    assert line.queue.position("cuda", "1") is None
-
-
 def test_whoever_gives_up_leaves_the_line_and_nothing_else(line: Line) -> None:
     for owner in "123":
         line.join(owner)
@@ -110,23 +78,6 @@ def test_whoever_gives_up_leaves_the_line_and_nothing_else(line: Line) -> None:
     assert line.queue.position("cpu", "3") == 1
     line.queue.release("cpu", "1")
     wait_for(lambda: line.entered == ["1", "3"], "3")
-
-
-def test_who_gave_up_before_the_wait_does_not_come_in_even_where_nobody_is(line: Line) -> None:
-    line.gone.add("1")
-    line.join("1")
-    wait_for(lambda: line.refused == ["1"], "the refusal")
-    line.join("2")
-    wait_for(lambda: line.entered == ["2"], "2")
-
-
-def test_only_who_holds_a_device_can_release_it(line: Line) -> None:
-    line.join("1")
-    line.join("2")
-    line.queue.release("cpu", "2")
-    line.queue.release("cuda", "1")
-    assert line.queue.position("cpu", "2") == 1
-    assert line.entered == ["1"]
 
 
 def test_never_two_at_once() -> None:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -22,10 +21,8 @@ from pll.methods import recipe
 from pll.methods.persistence import load_model, read_card
 from pll.runs import fit_loop, run_data
 from pll.runs.config import RunConfig
-from pll.runs.device_queue import DeviceQueue
 from pll.runs.folder import RunFolder
 from pll.runs.history import History
-from pll.runs.run import Run
 from pll.synthesis import Flip
 from pll.training.distributed import RanksError
 from pll.training.metrics import StopTraining
@@ -97,15 +94,6 @@ def test_stopped_and_resumed_to_the_same_bits(
     assert result_of(folder) == undisturbed(model)
 
 
-def test_stopped_again_and_again(data: Path, tmp_path: Path, undisturbed: Callable[[str], dict[str, Any]]) -> None:
-    folder = made(tmp_path / "run", config(data, params={"model": "mlp"}))
-    states = []
-    while not states or states[-1] == "stopped":
-        states.append(fit_loop.train(folder, hook=stop_at(5)).state)
-    assert len(states) == 1 + EPOCHS * BATCHES // 5
-    assert result_of(folder) == undisturbed("mlp")
-
-
 @pytest.mark.parametrize(
     "params",
     [
@@ -123,19 +111,6 @@ def test_every_setting_survives_a_stop(method: str, params: dict[str, Any], data
         folder = made(tmp_path / name, config(data, method=method, params=params))
         if hook is not None:
             assert fit_loop.train(folder, hook=hook).state == "stopped"
-        fit_loop.train(folder)
-        results.append(result_of(folder))
-    assert results[0] == results[1]
-
-
-def test_what_is_drawn_at_random_survives_a_stop(tmp_path: Path) -> None:
-    images = write_data(tmp_path / "images.npz", images=True)
-    results = []
-    for name, hook in (("straight", None), ("stopped", stop_at(16))):
-        folder = made(tmp_path / name, config(images, params={"augment": "crop-flip"}))
-        if hook is not None:
-            assert fit_loop.train(folder, hook=hook).state == "stopped"
-        torch.manual_seed(99)  # whatever stands in the process's own stream
         fit_loop.train(folder)
         results.append(result_of(folder))
     assert results[0] == results[1]
@@ -209,20 +184,6 @@ def test_dying_after_any_batch_costs_nothing(
     assert result_of(folder) == undisturbed(model)
 
 
-def test_dying_before_the_first_checkpoint_starts_again(
-    data: Path, tmp_path: Path, undisturbed: Callable[[str], dict[str, Any]]
-) -> None:
-    folder = made(tmp_path / "run", config(data))
-    with pytest.raises(KeyboardInterrupt):
-        fit_loop.train(folder, on_record=lambda record: _interrupt_at(record.epoch, 4))
-    assert folder.checkpoint() is None
-    assert len(folder.metrics()) == 4
-    with (folder.history / "tracked.f32").open("ab") as table:
-        table.write(b"\x00")
-    fit_loop.train(folder)
-    assert result_of(folder) == undisturbed("linear")
-
-
 def test_dying_between_the_last_epoch_and_the_result(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, undisturbed: Callable[[str], dict[str, Any]]
 ) -> None:
@@ -241,18 +202,6 @@ def test_dying_between_the_last_epoch_and_the_result(
 def _interrupt_at(epoch: int, when: int) -> None:
     if epoch == when:
         raise KeyboardInterrupt
-
-
-def test_a_run_that_was_moved_goes_on_from_its_own_copy_of_the_data(
-    data: Path, tmp_path: Path, undisturbed: Callable[[str], dict[str, Any]]
-) -> None:
-    own = shutil.copy(data, tmp_path / data.name)
-    folder = made(tmp_path / "run", config(Path(own)))
-    fit_loop.train(folder, hook=stop_at(9))
-    Path(own).unlink()
-    moved = RunFolder(folder.path.rename(tmp_path / "elsewhere"))
-    fit_loop.train(moved)
-    assert result_of(moved) == undisturbed("linear")
 
 
 # ---- what it leaves behind -------------------------------------------------------------------------------------------
@@ -307,37 +256,6 @@ def test_everything_it_leaves_behind_agrees(stop: int | None, data: Path, tmp_pa
         assert changes.sum() == sum(row["changed_labels"] for row in folder.metrics())
 
 
-def test_config_json_says_what_was_done_with_what(data: Path, tmp_path: Path) -> None:
-    folder = made(tmp_path / "run", config(data, seed=3))
-    fit_loop.train(folder)
-    about = json.loads((folder.path / "config.json").read_text(encoding="utf-8"))
-    assert about["run"]["seed"] == about["parameters"]["seed"] == 3
-    assert about["parameters"]["momentum"] == 0.9  # the defaults, too
-    assert about["fingerprint"] == run_data.load_parts(folder.config()).train.fingerprint
-    assert set(about["versions"]) >= {"candid", "python", "torch", "numpy"}
-    assert about["data"]["examples"] + about["data"]["test_examples"] == 120
-    assert about["data"]["class_names"] == ["ant", "bee", "cat", "dog"]
-    assert (folder.path / "source" / data.name).read_bytes() == data.read_bytes()
-
-
-def test_a_table_with_holes_is_filled_and_an_array_refused(tmp_path: Path) -> None:
-    rows = "\n".join(f"{i},{'' if i == 3 else i % 2},{i * 0.1},{'a|b' if i % 3 else 'a'}" for i in range(12))
-    (tmp_path / "t.csv").write_text(f"id,u,v,candidates\n{rows}\n")
-    source = Source("t.csv", str(tmp_path / "t.csv"))
-    folder = made(tmp_path / "run", RunConfig(source, params={"epochs": 2, "threads": 1}))
-    assert fit_loop.train(folder).state == "finished"
-    assert folder.about()["parameters"]["missing"] == "mean"
-    assert any("missing" in warning for warning in folder.about()["data"]["warnings"])
-
-
-def test_the_data_may_be_given_by_whoever_has_it(data: Path, tmp_path: Path) -> None:
-    folder = made(tmp_path / "run", config(data))
-    parts = run_data.load_parts(folder.config())
-    seen: list[Any] = []
-    fit_loop.train(folder, load=lambda: parts, on_ready=lambda given, estimator: seen.append(given))
-    assert seen == [parts]
-
-
 # ---- what goes wrong -------------------------------------------------------------------------------------------------
 
 
@@ -361,24 +279,11 @@ def test_after_a_lost_rank_the_run_is_interrupted(data: Path, tmp_path: Path) ->
     assert json.loads((folder.path / "state.json").read_text("utf-8"))["state"] == "interrupted"
 
 
-def test_divergence_is_said_with_its_remedy(data: Path, tmp_path: Path) -> None:
-    said = failure(made(tmp_path / "run", config(data, params={"lr": 1e30, "loss": "mse"})))
-    assert "diverged in epoch 1" in said
-    assert "smaller learning rate" in said
-
-
 def test_other_data_than_it_was_started_with_is_refused(data: Path, tmp_path: Path) -> None:
     folder = made(tmp_path / "run", config(data))
     fit_loop.train(folder, hook=stop_at(7))
     write_data(folder.path / "source" / data.name, n=60)
     assert "has changed since" in failure(folder)
-
-
-def test_a_catalogue_that_changed_is_noticed(data: Path, tmp_path: Path) -> None:
-    folder = made(tmp_path / "run", config(data))
-    fit_loop.train(folder, hook=stop_at(7))
-    folder.note(fingerprint="of other data")
-    assert "no longer the data this run was started with" in failure(folder)
 
 
 @pytest.mark.parametrize("damage", [lambda content: content[: len(content) // 2], lambda content: b"", lambda _: b"x"])
@@ -435,40 +340,6 @@ def test_a_full_disk_does_not_hide_itself(data: Path, tmp_path: Path, monkeypatc
         monkeypatch.setattr(RunFolder, name, full)
     with pytest.raises(UserError, match="disk is full"):
         fit_loop.train(folder)
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"method": "prodne"}, "proden"),
-        ({"params": {"deepness": 3}}, "'deepness'"),
-        ({"params": {"lr": float("nan")}}, "lr is nan"),
-        ({"params": {"lr": float("inf")}}, "lr is inf"),
-    ],
-)
-def test_settings_that_do_not_exist_are_named(options: dict[str, Any], words: str, data: Path) -> None:
-    with pytest.raises(UserError, match=words):
-        fit_loop.new_estimator(config(data, **options))
-
-
-def test_a_setting_that_does_not_fit_the_data_fails_in_words(data: Path, tmp_path: Path) -> None:
-    assert "Augmentation" in failure(made(tmp_path / "run", config(data, params={"augment": "crop"})))
-
-
-def test_candidates_cannot_be_made_where_no_truth_is_known(tmp_path: Path) -> None:
-    np.savez(tmp_path / "d.npz", X=np.zeros((4, 2)), candidates=np.ones((4, 3), dtype=bool))
-    source = Source("d.npz", str(tmp_path / "d.npz"))
-    assert "true labels" in failure(made(tmp_path / "run", RunConfig(source, flip=Flip("pair", 0.5))))
-
-
-@pytest.mark.slow
-def test_what_a_method_had_to_do_differently_is_kept_for_the_page(tmp_path: Path) -> None:
-    run = Run(RunFolder(tmp_path / "run"), DeviceQueue())
-    config = RunConfig(Source("digits"), method="ecoc", params={"kernel": "linear"}, flip=Flip("binomial", 0.7))
-    run.folder.create(config)
-    run.start()
-    run.join(120)
-    assert any("candidate sets are large" in note for note in run.snapshot().notes)
 
 
 def test_a_stopped_search_keeps_the_best_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

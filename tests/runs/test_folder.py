@@ -3,11 +3,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,14 +58,6 @@ def test_a_config_comes_back_from_json_as_it_was(what: RunConfig) -> None:
     assert RunConfig.from_json(json.loads(json.dumps(what.to_json()))) == what
 
 
-def test_the_data_is_copied_into_the_folder_and_hashed(folder: RunFolder, tmp_path: Path) -> None:
-    source = folder.config().source
-    assert source.path == str(folder.path / "source" / "small.npz")
-    assert source.sha256 is not None
-    (tmp_path / "small.npz").unlink()
-    assert len(source.load()) == 120
-
-
 def test_a_file_called_like_our_own_folders_is_kept_too(tmp_path: Path) -> None:
     train, test = write_data(tmp_path / "test"), tmp_path / "b" / "test"
     test.parent.mkdir()
@@ -81,33 +71,11 @@ def test_a_file_called_like_our_own_folders_is_kept_too(tmp_path: Path) -> None:
     assert len(kept.source.load()) == len(kept.test.load()) == 120
 
 
-def test_facts_are_added_to_what_is_there(folder: RunFolder) -> None:
-    before = folder.about()
-    folder.note(fingerprint="abc", data={"examples": 3})
-    assert folder.about() == before | {"fingerprint": "abc", "data": {"examples": 3}}
-
-
 @pytest.mark.parametrize("content", ["", "{", '{"run": 3}', '{"run": {"source": {"name": "a"}, "new": 1}}', "{}"])
 def test_a_config_that_is_not_ours_is_said(folder: RunFolder, content: str) -> None:
     (folder.path / "config.json").write_text(content)
     with pytest.raises(UserError, match=r"config\.json"):
         folder.config()
-
-
-def test_where_there_is_no_run_there_is_none(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path / "none")
-    assert not folder.exists()
-    for look in (folder.config, folder.about, folder.state):
-        with pytest.raises(UserError, match="no run in"):
-            look()
-    assert (folder.metrics(), folder.checkpoint(), folder.has_begun()) == ([], None, False)
-
-
-def test_a_file_in_the_way_is_named(tmp_path: Path) -> None:
-    (tmp_path / "run").touch()
-    for begin in (lambda folder: folder.create(RunConfig(Source("digits"))), lambda folder: folder.lock()):
-        with pytest.raises(UserError, match=r"Cannot make the run folder .*run"):
-            begin(RunFolder(tmp_path / "run"))
 
 
 # ---- state and lock --------------------------------------------------------------------------------------------------
@@ -121,24 +89,6 @@ def test_at_work_without_anybody_at_work_is_interrupted(folder: RunFolder, state
     assert folder.state()["state"] == RunFolder(folder.path).state()["state"] == state
     folder.unlock()
     assert folder.state()["state"] == "interrupted"
-
-
-@pytest.mark.parametrize("state", ["stopped", "failed", "finished"])
-def test_ended_is_ended(folder: RunFolder, state: str) -> None:
-    folder.set_state(state, error="x")  # type: ignore[arg-type]
-    assert (folder.state()["state"], folder.state()["error"]) == (state, "x")
-
-
-def test_a_run_that_died_between_its_two_first_files_is_interrupted(folder: RunFolder) -> None:
-    (folder.path / "state.json").unlink()
-    assert folder.state()["state"] == "interrupted"
-
-
-@pytest.mark.parametrize("content", ["", "[]", '{"state": "dancing"}', "{}"])
-def test_a_state_that_is_not_ours_is_said(folder: RunFolder, content: str) -> None:
-    (folder.path / "state.json").write_text(content)
-    with pytest.raises(UserError, match=r"state\.json"):
-        folder.state()
 
 
 def test_one_at_a_time(folder: RunFolder) -> None:
@@ -179,31 +129,6 @@ def test_the_lock_of_a_process_that_was_killed_is_free(folder: RunFolder) -> Non
     folder.unlock()
 
 
-def test_looking_whether_it_is_locked_never_keeps_anybody_from_starting(folder: RunFolder) -> None:
-    is_over = threading.Event()
-
-    def look() -> None:
-        while not is_over.is_set():
-            RunFolder(folder.path).is_locked()
-
-    lookers = [threading.Thread(target=look) for _ in range(3)]
-    for thread in lookers:
-        thread.start()
-    try:
-        for _ in range(50):
-            folder.lock()
-            folder.unlock()
-    finally:
-        is_over.set()
-        for thread in lookers:
-            thread.join()
-    assert not folder.is_locked()
-
-
-def test_a_deleted_folder_is_not_locked(tmp_path: Path) -> None:
-    assert not RunFolder(tmp_path / "gone").is_locked()
-
-
 # ---- metrics ---------------------------------------------------------------------------------------------------------
 
 ROWS = st.fixed_dictionaries(
@@ -225,15 +150,6 @@ def test_metrics_come_back_to_the_last_digit(
     assert header == ",".join(METRICS)
 
 
-def test_metrics_are_read_by_pandas_too(folder: RunFolder) -> None:
-    pandas = pytest.importorskip("pandas")
-    folder.append_metrics(row(1, loss=0.1 + 0.2))
-    table = pandas.read_csv(folder.path / "metrics.csv", float_precision="round_trip")
-    assert list(table.columns) == list(METRICS)
-    assert table["loss"][0] == 0.1 + 0.2
-    assert table["test_accuracy"].isna()[0]
-
-
 @pytest.mark.parametrize("torn", ["3", "3,0.5,0.9", "3,,,,0,,,,0.1", "3,,,,0,,,,1e-", "3,,,,0,,,,"])
 def test_a_line_that_is_half_written_does_not_count(folder: RunFolder, torn: str) -> None:
     for epoch in (1, 2):
@@ -244,25 +160,6 @@ def test_a_line_that_is_half_written_does_not_count(folder: RunFolder, torn: str
     folder.rewind_metrics(2)
     folder.append_metrics(row(3))
     assert [values["epoch"] for values in folder.metrics()] == [1, 2, 3]
-
-
-def test_half_a_header_is_no_metrics(folder: RunFolder) -> None:
-    (folder.path / "metrics.csv").write_text("epoch,lo")
-    assert folder.metrics() == []
-    folder.rewind_metrics(0)
-    folder.append_metrics(row(1))
-    assert len(folder.metrics()) == 1
-
-
-def test_going_back_forgets_what_comes_after(folder: RunFolder) -> None:
-    for epoch in range(1, 6):
-        folder.append_metrics(row(epoch, loss=1 / epoch))
-    before = folder.metrics()
-    folder.rewind_metrics(3)
-    assert folder.metrics() == before[:3]
-    folder.rewind_metrics(0)
-    assert folder.metrics() == []
-    assert not folder.has_begun()
 
 
 def test_going_back_is_all_or_nothing(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -287,30 +184,12 @@ def test_metrics_that_somebody_changed_are_said(folder: RunFolder, line: str) ->
 # ---- checkpoint, log, list -------------------------------------------------------------------------------------------
 
 
-def test_a_checkpoint_comes_back(folder: RunFolder) -> None:
-    assert folder.checkpoint() is None
-    folder.save_checkpoint({"epoch": 3, "x": torch.arange(3), "deep": {"y": [1, None, "z"]}})
-    found = folder.checkpoint()
-    assert found is not None
-    assert (found["epoch"], found["x"].tolist(), found["deep"]) == (3, [0, 1, 2], {"y": [1, None, "z"]})
-    assert folder.has_begun()
-    assert [file.name for file in (folder.path / "checkpoint").iterdir()] == ["checkpoint.pt"]
-
-
 def test_a_checkpoint_that_fails_leaves_the_one_before(folder: RunFolder) -> None:
     folder.save_checkpoint({"epoch": 1})
     with pytest.raises(Exception, match=r"pickle|local"):
         folder.save_checkpoint({"epoch": 2, "no": lambda: None})
     found = folder.checkpoint()
     assert found is not None and found["epoch"] == 1
-
-
-def test_the_log_has_the_time_of_every_line(folder: RunFolder) -> None:
-    folder.log("first")
-    folder.log("zweite Zeile: ä")
-    lines = (folder.path / "log.txt").read_text(encoding="utf-8").splitlines()
-    assert [line.split(" ", 1)[1] for line in lines] == ["first", "zweite Zeile: ä"]
-    assert all(line.split(" ")[0].endswith("+00:00") for line in lines)
 
 
 def test_runs_are_listed_the_newest_first_whatever_happens_to_them_later(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
-from pll.io import save_array
-from pll.runs import history as history_module
-from pll.runs.history import MAX_FRAMES, MIN_FRAMES, TRACKED_FILE, History, HistoryWriter
+from pll.runs.history import MIN_FRAMES, TRACKED_FILE, History, HistoryWriter
 from pll.synthesis import flip_binomial
 from pll.training.metrics import EpochRecord, Monitor
 from pll.weights import Weights, restricted_softmax
@@ -59,32 +56,6 @@ def test_it_begins_with_uniform_weights_and_gives_back_every_frame(tmp_path: Pat
     assert history.weights(3).dtype == np.float32
 
 
-def test_some_rows_are_read_without_the_others(tmp_path: Path) -> None:
-    write(tmp_path, 2)
-    rows = np.array([7, 3])
-    expected = np.concatenate([weights_of(2)[SETS.indptr[i] : SETS.indptr[i + 1]] for i in rows])
-    np.testing.assert_array_equal(History(tmp_path, SETS).weights(2, rows), expected)
-
-
-def test_the_weights_of_the_final_model_are_the_last_frame(tmp_path: Path) -> None:
-    writer = write(tmp_path, 5)
-    changes = np.arange(30)
-    writer.finish(5, weights_of(99), changes)
-    history = History(tmp_path, SETS)
-    assert history.epochs() == [0, 1, 2, 3, 4, 5]
-    np.testing.assert_array_equal(history.weights(5), weights_of(99))
-    np.testing.assert_array_equal(history.weights(4), weights_of(4))
-    np.testing.assert_array_equal(history.changes(), changes)
-
-
-def test_before_anything_is_written_there_is_nothing_to_read(tmp_path: Path) -> None:
-    history = History(tmp_path / "none", SETS)
-    assert history.epochs() == []
-    assert history.changes() is None
-    with pytest.raises(FileNotFoundError, match="no history"):
-        history.weights(0)
-
-
 @settings(max_examples=25)
 @given(most=st.integers(MIN_FRAMES, 20), epochs=st.integers(1, 90))
 def test_thinned_frames_cover_the_run_evenly_within_the_budget(
@@ -103,52 +74,11 @@ def test_thinned_frames_cover_the_run_evenly_within_the_budget(
     assert History(folder, SETS).epochs() == sorted({*kept, epochs})
 
 
-def test_the_number_of_frames_has_limits_of_its_own(tmp_path: Path) -> None:
-    write(tmp_path / "large", 30, budget=1)
-    assert MIN_FRAMES / 2 < len(History(tmp_path / "large", SETS).epochs()) <= MIN_FRAMES
-    tiny = CandidateSets.from_lists([[0, 1]], 2)
-    writer = HistoryWriter(tmp_path / "tiny", tiny)
-    assert writer._most_frames == MAX_FRAMES
-
-
-def test_a_process_that_died_while_thinning_leaves_no_uneven_frames(tmp_path: Path) -> None:
-    write(tmp_path, 20, budget=1)
-    kept = History(tmp_path, SETS).epochs()
-    distance = kept[1]
-    for epoch in range(distance // 2 + distance, 20, distance):  # those that had not been deleted yet
-        save_array(tmp_path / "frames" / f"{epoch:06d}.npy", weights_of(epoch))
-    write(tmp_path, 20, start=21, budget=1)
-    assert History(tmp_path, SETS).epochs() == kept
-
-
 def settle(folder: Path) -> None:
     """Make the history look as if nothing had been written to it for an hour."""
     for path in (folder / "frames", folder / "final.json"):
         if path.exists():
             os.utime(path, ns=(time.time_ns() - 3600 * 10**9,) * 2)
-
-
-def test_many_frames_are_read_in_one_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, 40).finish(40, weights_of(99))
-    listed: list[Path] = []
-    list_frames = history_module._frame_epochs
-
-    def counting(folder: Path) -> list[int]:
-        listed.append(folder)
-        return list_frames(folder)
-
-    monkeypatch.setattr(history_module, "_frame_epochs", counting)
-    history, rows = History(tmp_path, SETS), np.array([7, 3])
-    expected = [history.weights(epoch, rows).tolist() for epoch in range(41)]
-    listed.clear()
-    found = list(history.frames(range(41), rows))
-    assert [epoch for epoch, _ in found] == list(range(41))
-    assert [weights.tolist() for _, weights in found] == expected
-    assert len(listed) == 1
-    settle(tmp_path)
-    listed.clear()
-    assert [history.weights(epoch, rows).tolist() for epoch in range(41)] == expected
-    assert len(listed) == 1  # one by one: the folder has not changed since it was listed
 
 
 def test_what_is_written_after_a_look_is_seen_at_the_next(tmp_path: Path) -> None:
@@ -185,17 +115,6 @@ def test_the_story_of_a_followed_example_has_every_epoch(tmp_path: Path) -> None
         np.testing.assert_array_equal(story[1:], [weights_of(epoch)[own] for epoch in range(1, 41)])
 
 
-def test_the_story_of_any_other_example_has_the_frames(tmp_path: Path) -> None:
-    write(tmp_path, 40, budget=1, tracked=10).finish(40, weights_of(99))
-    history = History(tmp_path, SETS)
-    row = next(row for row in range(30) if row not in history.tracked)
-    epochs, story = history.example(row)
-    own = slice(SETS.indptr[row], SETS.indptr[row + 1])
-    assert epochs == history.epochs()
-    np.testing.assert_array_equal(story[1:-1], [weights_of(epoch)[own] for epoch in epochs[1:-1]])
-    np.testing.assert_array_equal(story[-1], weights_of(99)[own])
-
-
 @pytest.mark.parametrize("tracked", [0, 30])
 def test_after_a_stop_every_story_ends_with_the_final_model(tmp_path: Path, tracked: int) -> None:
     write(tmp_path, 5, tracked=tracked).finish(5, weights_of(99))
@@ -203,13 +122,6 @@ def test_after_a_stop_every_story_ends_with_the_final_model(tmp_path: Path, trac
     assert epochs[-1] == 5
     np.testing.assert_array_equal(story[-1], weights_of(99)[SETS.indptr[3] : SETS.indptr[4]])
     np.testing.assert_array_equal(story[-2], weights_of(4)[SETS.indptr[3] : SETS.indptr[4]])
-
-
-def test_every_run_follows_the_same_examples(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        HistoryWriter(tmp_path / name, SETS, tracked=7)
-    first, second = (History(tmp_path / name, SETS).tracked for name in ("a", "b"))
-    assert first.tolist() == second.tolist() == sorted(set(first.tolist()))
 
 
 # ---- going back and going on -----------------------------------------------------------------------------------------
@@ -252,16 +164,6 @@ def test_rows_that_a_power_cut_took_are_missing_and_the_others_in_their_places(t
     assert np.isnan(tracked[3:6]).all()
     at = SETS.positions(History(tmp_path, SETS).tracked)
     np.testing.assert_array_equal(tracked[7], weights_of(7)[at])
-
-
-def test_an_epoch_is_never_written_twice(tmp_path: Path) -> None:
-    writer = write(tmp_path, 5)
-    before = contents(tmp_path)
-    writer.append(replace(record_of(5)))
-    after = contents(tmp_path)
-    assert {k: v for k, v in after.items() if k.endswith(".f32")} == {
-        k: v for k, v in before.items() if k.endswith(".f32")
-    }
 
 
 # ---- reading while somebody writes -----------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -19,7 +18,6 @@ from pll.runs.lanes_link import lanes_from_query, lanes_to_link, lanes_to_query
 from pll.runs.link import LANE_CONTROLS, LinkParts, Look, Share
 from pll.synthesis import Flip
 
-SHA = "0123456789abcdef" * 4
 DIGITS = RunConfig(Source("digits"), params={"threads": 1}, flip=Flip("binomial", 0.7), holdout=0.2, name="digits demo")
 LOOKS = some.builds(
     Look,
@@ -74,26 +72,6 @@ def test_what_lanes_share_is_said_once_and_what_sets_one_apart_by_its_number() -
     assert len(lanes_to_link("http://localhost:8501/compare", configs)) < 500  # fits a message
 
 
-def test_a_method_may_come_twice() -> None:
-    twice = [replace(DIGITS, params={"threads": 1, "lr": lr}) for lr in (0.01, 0.1)]
-    assert [share.config.params["lr"] for share in there_and_back(twice)] == [0.01, 0.1]
-
-
-def test_a_setting_that_a_lane_leaves_to_the_data_stays_so() -> None:
-    configs = lane_configs(DIGITS, ("proden-itera", "proden"))
-    other = replace(configs[0], params=configs[0].params | {"update_every": 7})
-    back = [share.config for share in there_and_back([configs[0], other, configs[1]])]
-    assert back == [configs[0], other, configs[1]]
-    assert "update_every" not in back[0].params
-
-
-def test_a_file_is_asked_for_by_its_fingerprint() -> None:
-    data = replace(DIGITS, source=Source("birds.csv", "/home/ada/birds.csv", sha256=SHA), flip=None)
-    shares = there_and_back(lane_configs(data, ("proden", "clpl")))
-    assert not any(share.is_complete for share in shares)
-    assert shares[0].config.source.sha256 == SHA[:16] and "ada" not in str(shares)
-
-
 @pytest.mark.parametrize(
     ("parts", "said"),
     [
@@ -118,16 +96,6 @@ def test_a_file_is_asked_for_by_its_fingerprint() -> None:
 def test_a_bad_link_says_which_part_is_wrong(parts: dict[str, Any], said: str) -> None:
     with pytest.raises(UserError, match=said):
         lanes_from_query(query(**parts))
-
-
-def test_what_is_given_twice_is_refused() -> None:
-    for name in ("lr", "lanes", "lr.2"):
-        with pytest.raises(UserError, match=r"times|once"):
-            lanes_from_query(query(**{"lr.2": "0.2"}) | {name: ["0.1", "0.2"]})
-
-
-def test_which_comparison_it_became_here_is_no_part_of_its_meaning() -> None:
-    assert lanes_from_query(query(comparison="abc")) == lanes_from_query(query())
 
 
 @given(

@@ -23,7 +23,6 @@ from pll.runs.link import (
     Share,
     from_query,
     on_this_machine,
-    slug,
     to_link,
     to_query,
 )
@@ -98,25 +97,6 @@ def test_every_setting_of_every_method_is_in_the_link(method: str) -> None:
     assert not (set(defaults) - {"seed"}) & set(LinkParts.model_fields)  # no part has two meanings
 
 
-def test_settings_of_every_kind_come_back() -> None:
-    for method, params in (
-        ("proden", {"model": "mlp", "threads": 2, "scale": "none", "device": "cpu", "lr_decay": 0.9}),
-        ("proden-itera", {"update_every": 7}),
-        ("plsvm", {"lam": 0.001}),
-        ("ecoc", {"length": 12, "kernel": "linear"}),
-        ("clpl", {"C": 2.5}),
-    ):
-        config = RunConfig(Source("yeast"), method, params)
-        assert there_and_back(Share(config)).config == config
-
-
-@pytest.mark.parametrize(("method", "params"), [("plknn", {"k": 5}), ("clpl", {"C": 2}), ("plsvm", {"lam": 3})])
-def test_a_whole_number_beside_auto_is_one_that_the_method_takes(method: str, params: dict[str, Any]) -> None:
-    found = there_and_back(Share(RunConfig(Source("iris"), method, params))).config.params
-    assert found == params and {type(value) for value in found.values()} == {int}
-    METHODS[method](**found).fit([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [[0], [1], [0, 1], [1], [0], [1]])
-
-
 def test_nothing_of_a_run_is_forgotten() -> None:
     """Whoever adds a field to RunConfig has to say what a link does with it."""
     known = "source method params flip holdout test features seed strict name noisy decided_sets"
@@ -134,14 +114,6 @@ def test_nothing_of_a_run_is_forgotten() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("pll.runs.link.Rule.parse", lambda rule: rule)
         assert there_and_back(Share(config)).config == config
-
-
-def test_a_default_of_today_is_kept_when_there_is_another_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    link = to_link("http://here/train", Share(DIGITS))
-    method = METHODS["proden"]
-    changed = method().get_params() | {"weight_decay": 0.5}
-    monkeypatch.setattr(method, "get_params", lambda self, deep=True: changed)
-    assert read(link).config.params == {"weight_decay": 0.001}
 
 
 # ---- files -----------------------------------------------------------------------------------------------------------
@@ -254,10 +226,6 @@ def test_a_part_given_twice_is_refused_but_pins_may_be_many() -> None:
     assert from_query(query() | {"pin": ["a", "b", "a"]}).look.pins == ("a", "b")
 
 
-def test_which_run_it_became_here_is_no_part_of_its_meaning() -> None:
-    assert from_query(query(run="abc")) == from_query(query())
-
-
 @given(
     some.dictionaries(
         some.sampled_from(sorted(LinkParts.model_fields)), some.lists(some.text(max_size=8), min_size=1, max_size=2)
@@ -281,7 +249,3 @@ def test_threads_are_kept_where_the_machine_has_them() -> None:
     fewer, notes = on_this_machine(share, most_threads=2)
     assert fewer.config.params == {"threads": 2}
     assert "used 8 CPU threads and this machine has 2" in notes[0]
-
-
-def test_views_have_slugs() -> None:
-    assert slug("One example") == "one-example"

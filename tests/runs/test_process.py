@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from pll.errors import UserError
-from pll.runs.background import default_board
 from pll.runs.process import PerProcess, own
-from pll.runs.registry import default_registry
 
 
 def test_threads_that_ask_at_once_get_one_object() -> None:
@@ -33,28 +31,6 @@ def test_threads_that_ask_at_once_get_one_object() -> None:
     for thread in threads:
         thread.join(10)
     assert len(made) == 1 and len(found) == 8 and set(found) == set(made)
-
-
-def test_what_could_not_be_made_is_tried_again() -> None:
-    answers = iter([ValueError("not yet"), None])
-
-    def make() -> str:
-        if (error := next(answers)) is not None:
-            raise error
-        return "made"
-
-    shared = PerProcess(make)
-    with pytest.raises(ValueError, match="not yet"):
-        shared()
-    assert shared() == "made"
-
-
-def test_a_test_can_begin_as_a_new_process_does() -> None:
-    registry, board = default_registry(), default_board()
-    assert registry is default_registry() and board is default_board()
-    PerProcess.forget_all()
-    assert registry is not default_registry() and board is not default_board()
-    PerProcess.forget_all()
 
 
 def test_a_home_has_one_server(tmp_path: Path) -> None:

@@ -3,27 +3,21 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import FrozenInstanceError
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
-from pll.candidates import CandidateSets
-from pll.catalog.sources import Source
 from pll.errors import UserError
-from pll.methods import METHODS
 from pll.runs import fit_loop, run_data
 from pll.runs import registry as pll_registry
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
-from pll.training.devices import default_threads
 from pll.training.trainer import Trainer
-from tests.run_helpers import BATCHES, config, registry_in, result_of, wait_for, write_data
+from tests.run_helpers import config, registry_in, result_of, wait_for, write_data
 
 LONG = {"epochs": 100_000}
 """A run that does not end by itself while a test lasts."""
@@ -117,22 +111,6 @@ def test_a_snapshot_shows_the_run_as_it_goes(registry: RunRegistry, data: Path) 
     assert snapshot.is_active
 
 
-def test_a_finished_run_stays_finished(registry: RunRegistry, data: Path) -> None:
-    run = ended(registry.start(config(data)))
-    before = result_of(run.folder)
-    run.resume()
-    run.start()
-    assert not run.is_alive()
-    assert not run.folder.is_locked()
-    assert result_of(run.folder) == before
-
-
-def test_threads_are_chosen_so_that_the_page_stays_quick(registry: RunRegistry, data: Path) -> None:
-    run = registry.start(config(data, params={"threads": None}))
-    assert run.config.params["threads"] == default_threads() >= 1
-    ended(run)
-
-
 # ---- pause, resume, stop ---------------------------------------------------------------------------------------------
 
 
@@ -154,20 +132,6 @@ def test_a_pause_comes_within_one_batch_and_nothing_is_trained_in_it(
     assert state_of(run) == "running"
 
 
-def test_a_stop_comes_within_one_batch(registry: RunRegistry, data: Path, steps: Steps) -> None:
-    run = registry.start(config(data, params=LONG))
-    wait_for(lambda: steps.of(run) > 20, "twenty batches")
-    run.stop()
-    asked_at = steps.of(run)
-    ended(run)
-    assert steps.of(run) <= asked_at + 1
-    snapshot = run.snapshot()
-    assert snapshot.state == "stopped"
-    assert snapshot.metrics is not None
-    assert snapshot.metrics["epoch"] == snapshot.epoch == steps.of(run) // BATCHES
-    assert (run.folder.path / "labels.csv").exists()
-
-
 def test_pauses_and_stops_change_nothing_in_the_result(registry: RunRegistry, data: Path, steps: Steps) -> None:
     undisturbed = ended(registry.start(config(data, params={"model": "mlp", "epochs": 40})))
     run = registry.start(config(data, params={"model": "mlp", "epochs": 40}))
@@ -179,28 +143,6 @@ def test_pauses_and_stops_change_nothing_in_the_result(registry: RunRegistry, da
         run.resume()
     ended(run)
     assert result_of(run.folder) == result_of(undisturbed.folder)
-
-
-def test_a_paused_run_can_be_stopped(registry: RunRegistry, data: Path) -> None:
-    run = registry.start(config(data, params=LONG))
-    wait_for(lambda: run.snapshot().epoch >= 1, "an epoch")
-    run.pause()
-    wait_for_state(run, "paused")
-    run.stop()
-    ended(run)
-    assert state_of(run) == "stopped"
-
-
-def test_a_stop_is_final_until_somebody_goes_on(registry: RunRegistry, data: Path, steps: Steps) -> None:
-    run = registry.start(config(data, params=LONG))
-    wait_for(lambda: steps.of(run) > 5, "batches")
-    run.stop()
-    run.pause()  # too late: nothing of it shows
-    ended(run)
-    assert state_of(run) == "stopped"
-    before = run.snapshot().epoch
-    run.resume()
-    wait_for(lambda: run.snapshot().epoch > before, "another epoch")
 
 
 def test_going_on_right_after_a_stop_waits_for_it_to_end(registry: RunRegistry, data: Path) -> None:
@@ -248,33 +190,6 @@ def test_runs_wait_for_each_other_in_a_line_that_is_seen(registry: RunRegistry, 
     assert steps.most_at_once == 1
 
 
-def test_a_device_has_one_line_whatever_it_is_called(registry: RunRegistry, data: Path, steps: Steps) -> None:
-    first = registry.start(config(data, params=LONG | {"device": "cpu"}))
-    wait_for(lambda: first.snapshot().state == "running", "the first run")
-    second = registry.start(config(data, params=LONG | {"device": "cpu:0"}))
-    assert second.snapshot().state == "queued" and second.snapshot().ahead == 1
-
-
-def test_urgent_runs_come_sooner_and_keep_their_place_after_a_pause(
-    registry: RunRegistry, data: Path, steps: Steps
-) -> None:
-    first = registry.start(config(data, params=LONG))
-    wait_for(lambda: steps.of(first) > 0, "the first to begin")
-    patient = registry.start(config(data, params=LONG), priority=1)
-    wait_for(lambda: patient.snapshot().ahead == 1, "the patient one to wait")
-    urgent = registry.start(config(data, params=LONG), priority=-1)
-    wait_for(lambda: (urgent.snapshot().ahead, patient.snapshot().ahead) == (1, 2), "the urgent one to come first")
-    first.pause()
-    wait_for_state(urgent, "running")
-    first.resume()
-    wait_for(lambda: first.snapshot().ahead == 1, "the first to wait again")
-    urgent.pause()
-    wait_for_state(first, "running")
-    urgent.resume()
-    wait_for(lambda: urgent.snapshot().ahead == 1, "the urgent one to wait again")
-    assert patient.snapshot().ahead == 2
-
-
 def test_a_paused_run_lets_the_next_one_in(registry: RunRegistry, data: Path, steps: Steps) -> None:
     first = registry.start(config(data, params=LONG))
     wait_for(lambda: steps.of(first) > 0, "the first to begin")
@@ -286,39 +201,6 @@ def test_a_paused_run_lets_the_next_one_in(registry: RunRegistry, data: Path, st
     before = steps.of(first)
     first.resume()
     wait_for(lambda: steps.of(first) > before, "the first to go on")
-
-
-def test_two_runs_never_train_at_the_same_time(registry: RunRegistry, data: Path, steps: Steps) -> None:
-    together = [registry.start(config(data, params={"epochs": 60}, seed=seed)) for seed in range(4)]
-    deadline = time.monotonic() + 60
-    turn = 0
-    while any(run.is_alive() for run in together) and time.monotonic() < deadline:
-        run = together[turn % 4]
-        turn += 1
-        run.pause()
-        time.sleep(0.01)
-        run.resume()
-    assert [state_of(run) for run in together] == ["finished"] * 4
-    assert steps.most_at_once == 1
-    assert [steps.of(run) for run in together] == [60 * BATCHES] * 4
-
-
-def test_what_others_draw_at_random_changes_nothing(registry: RunRegistry, tmp_path: Path) -> None:
-    """torch has one random stream for the whole process, and a pause may come within an epoch."""
-    images = write_data(tmp_path / "images.npz", images=True)
-
-    def what(seed: int) -> RunConfig:
-        return config(images, params={"augment": "crop-flip", "epochs": 4}, seed=seed)
-
-    alone = [ended(registry.start(what(seed))) for seed in (0, 1)]
-    together = [registry.start(what(seed), paused=True) for seed in (0, 1)]
-    while any(run.is_alive() for run in together):
-        for run in together:
-            run.step(batches=5)
-            run.wait_until_paused(30)
-        METHODS["proden"](epochs=1).fit(np.eye(4), CandidateSets.from_labels(np.arange(4), 4))  # on a page, say
-    for a, b in zip(alone, together, strict=True):
-        assert result_of(a.folder) == result_of(b.folder)
 
 
 # ---- pace ------------------------------------------------------------------------------------------------------------
@@ -344,68 +226,7 @@ def test_the_pace_slows_down_and_returns_and_changes_nothing_else(registry: RunR
     assert result_of(run.folder) == result_of(undisturbed.folder)
 
 
-def test_a_slow_run_can_be_paused_and_stopped_at_once(registry: RunRegistry, data: Path) -> None:
-    run = registry.start(config(data, params=LONG))
-    run.set_pace(0.001)
-    wait_for(lambda: run.snapshot().epoch >= 1, "an epoch")
-    run.pause()
-    wait_for_state(run, "paused")
-    run.resume()
-    run.stop()
-    ended(run)
-    assert state_of(run) == "stopped"
-
-
-@pytest.mark.parametrize("pace", [0, -1.0, float("nan")])
-def test_a_pace_of_nothing_is_refused(registry: RunRegistry, data: Path, pace: float) -> None:
-    run = registry.start(config(data))
-    with pytest.raises(UserError, match="above 0"):
-        run.set_pace(pace)
-    assert run.pace is None
-
-
 # ---- errors ----------------------------------------------------------------------------------------------------------
-
-
-def test_divergence_becomes_words(registry: RunRegistry, data: Path) -> None:
-    run = ended(registry.start(config(data, params={"lr": 1e30, "loss": "mse"})))
-    snapshot = run.snapshot()
-    assert snapshot.state == "failed"
-    assert snapshot.error is not None and "smaller learning rate" in snapshot.error
-    assert "Traceback" in (run.folder.path / "log.txt").read_text()
-    assert not run.folder.is_locked()
-
-
-def test_a_broken_source_becomes_words(registry: RunRegistry, data: Path) -> None:
-    run = registry.start(config(data, params=LONG))
-    wait_for(lambda: run.snapshot().epoch >= 1, "an epoch")
-    run.stop()
-    ended(run)
-    (run.folder.path / "source" / data.name).write_bytes(b"PK")
-    run.lanes[0].forget_parts()
-    run.resume()
-    ended(run)
-    snapshot = run.snapshot()
-    assert snapshot.state == "failed"
-    assert snapshot.error is not None and "small.npz" in snapshot.error and "changed" in snapshot.error
-
-
-def test_a_failed_run_lets_the_next_one_in(registry: RunRegistry, data: Path, steps: Steps) -> None:
-    first = registry.start(config(data, params=LONG))
-    wait_for(lambda: steps.of(first) > 0, "the first to begin")
-    broken = registry.start(config(data, params={"lr": 1e30, "loss": "mse"}))
-    third = registry.start(config(data))
-    first.stop()
-    ended(broken)
-    ended(third)
-    assert (state_of(broken), state_of(third)) == ("failed", "finished")
-
-
-def test_a_device_that_is_not_there_is_said(registry: RunRegistry, data: Path) -> None:
-    run = ended(registry.start(config(data, params={"device": "cuda:77"})))
-    snapshot = run.snapshot()
-    assert snapshot.state == "failed"
-    assert snapshot.error is not None and "cuda:77" in snapshot.error
 
 
 def test_even_a_full_disk_is_said(registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -440,12 +261,6 @@ def test_a_wrong_setting_is_said_before_there_is_a_run(
     assert registry.all() == []
 
 
-def test_a_source_that_is_gone_leaves_no_run(registry: RunRegistry, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"gone\.npz"):
-        registry.start(RunConfig(Source("gone.npz", str(tmp_path / "gone.npz"))))
-    assert registry.all() == []
-
-
 def test_a_run_that_cannot_be_written_leaves_nothing(
     registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -474,36 +289,7 @@ def test_a_run_that_was_deleted_elsewhere_or_damaged_is_said(registry: RunRegist
     assert list(registry.root.iterdir()) == []
 
 
-def test_a_method_without_threads_gets_none(registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    method = fit_loop.get_method("proden")
-    assert "threads" in method().get_params()
-
-    class Threadless(method):  # type: ignore[misc, valid-type]
-        def __init__(self, *, epochs: int = 2, seed: int = 0) -> None:
-            super().__init__(epochs=epochs, seed=seed)
-
-    monkeypatch.setitem(fit_loop.get_method.__globals__["METHODS"], "threadless", Threadless)
-    what = RunConfig(Source(data.name, str(data)), "threadless", {"epochs": 1}, flip=config(data).flip)
-    run = ended(registry.start(what))
-    assert run.config.params == {"epochs": 1}
-    assert state_of(run) == "finished", run.snapshot().error
-
-
 # ---- snapshots -------------------------------------------------------------------------------------------------------
-
-
-def test_a_snapshot_never_changes(registry: RunRegistry, data: Path) -> None:
-    run = registry.start(config(data, params=LONG))
-    wait_for(lambda: run.snapshot().epoch >= 2, "two epochs")
-    snapshot = run.snapshot()
-    rows, epoch = [dict(row) for row in snapshot.rows], snapshot.epoch
-    with pytest.raises(FrozenInstanceError):
-        snapshot.state = "finished"  # type: ignore[misc]
-    snapshot.rows[0]["loss"] = "spoilt"  # whoever does that spoils their own alone
-    wait_for(lambda: run.snapshot().epoch > epoch + 2, "more epochs")
-    assert len(snapshot.rows) == len(rows) == epoch
-    assert [dict(row) for row in run.snapshot().rows[:epoch]] == rows
-    assert run.folder.metrics()[0]["loss"] == rows[0]["loss"]
 
 
 def test_a_snapshot_of_a_live_run_reads_no_metrics_from_disk(
@@ -545,31 +331,7 @@ def test_data_is_read_once_and_kept_for_the_last_runs_only(
     assert reads == list("abcab")
 
 
-def test_page_and_thread_read_the_data_together_once(
-    registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    reads: list[int] = []
-    load = run_data.load_parts
-
-    def slow(what: RunConfig, **kept: Any) -> Any:
-        reads.append(1)
-        time.sleep(0.2)
-        return load(what, **kept)
-
-    monkeypatch.setattr(run_data, "load_parts", slow)
-    run = registry.start(config(data))
-    parts = run.parts()
-    assert ended(run).parts() is parts
-    assert reads == [1]
-
-
 # ---- the registry ----------------------------------------------------------------------------------------------------
-
-
-def test_ids_cannot_be_guessed(registry: RunRegistry, data: Path) -> None:
-    ids = [registry.start(config(data, params={"epochs": 1})).id for _ in range(10)]
-    assert len(set(ids)) == 10
-    assert all(len(one) >= 16 and one.isascii() and one.replace("_", "a").isalnum() for one in ids)
 
 
 @pytest.mark.parametrize(
@@ -598,13 +360,6 @@ def test_a_link_to_nowhere_is_said(registry: RunRegistry, data: Path, run_id: st
     with pytest.raises(UserError, match="no run behind this link"):
         registry.get(run_id.format(id=known.id))
     assert registry.get(known.id) is known
-
-
-def test_another_process_finds_the_runs_of_this_one(registry: RunRegistry, data: Path) -> None:
-    run = ended(registry.start(config(data)))
-    other = RunRegistry(registry.root)
-    assert [found.id for found in other.all()] == [run.id]
-    assert other.get(run.id).snapshot() == run.snapshot()
 
 
 def test_a_run_of_a_process_that_died_is_interrupted_and_goes_on(registry: RunRegistry, data: Path) -> None:
@@ -644,34 +399,6 @@ def test_too_many_runs_are_refused(registry: RunRegistry, data: Path, monkeypatc
         run.stop()
         ended(run)
     ended(registry.start(config(data)))
-
-
-def test_deleting_takes_the_run_with_all_its_files(registry: RunRegistry, data: Path) -> None:
-    keep, gone = (ended(registry.start(config(data, params={"epochs": 1}))) for _ in range(2))
-    registry.delete(gone.id)
-    assert not gone.folder.path.exists()
-    assert [run.id for run in registry.all()] == [keep.id]
-    with pytest.raises(UserError, match="no run behind this link"):
-        registry.get(gone.id)
-    with pytest.raises(UserError, match="no run behind this link"):
-        registry.delete(gone.id)
-
-
-def test_a_run_at_work_cannot_be_deleted(registry: RunRegistry, data: Path) -> None:
-    run = registry.start(config(data, params=LONG))
-    with pytest.raises(UserError, match="stop it before"):
-        registry.delete(run.id)
-    assert run.folder.exists()
-    run.stop()
-    ended(run)
-    registry.delete(run.id)
-    assert registry.all() == []
-
-
-def test_runs_are_listed_the_newest_first(registry: RunRegistry, data: Path) -> None:
-    started = [registry.start(config(data, params={"epochs": 1})).id for _ in range(3)]
-    registry.stop_all()
-    assert [run.id for run in registry.all()] == started[::-1]
 
 
 def test_stopping_all_stops_those_that_wait_and_those_that_pause(registry: RunRegistry, data: Path) -> None:

@@ -35,12 +35,6 @@ def test_a_value_that_cannot_be_meant_is_refused_by_name(name: str, text: str, m
         check_settings()
 
 
-def test_a_misspelt_setting_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PLL_ADMIN", "ada@example.org")
-    (said,) = [warning for warning in check_settings() if "PLL_ADMIN " in warning]
-    assert "PLL_ADMINS" in said
-
-
 def test_defaults_are_valid_and_all_variables_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     for one in SETTINGS:
         monkeypatch.delenv(one.name, raising=False)
@@ -52,17 +46,6 @@ def test_defaults_are_valid_and_all_variables_are_listed(monkeypatch: pytest.Mon
         for name in re.findall(r'(?:environ\.get\(|getenv\(|setting\()"(PLL_[A-Z_]+)"', file.read_text("utf-8"))
     }
     assert read <= {one.name for one in SETTINGS}
-
-
-def test_the_documentation_has_every_setting() -> None:
-    rows = [f"| `{one.name}` | {f'`{one.default}`' if one.default else '–'} | {one.about} |" for one in SETTINGS]
-    assert "\n".join(rows) in (ROOT / "docs" / "server.md").read_text("utf-8")
-
-
-def test_what_deploys_names_settings_that_exist() -> None:
-    names = {one.name for one in SETTINGS}
-    for file in (ROOT / "deploy").iterdir():
-        assert set(re.findall(r"\bPLL_[A-Z_]+", file.read_text("utf-8"))) <= names, file.name
 
 
 def test_a_line_of_the_log_is_an_object(capsys: pytest.CaptureFixture[str]) -> None:

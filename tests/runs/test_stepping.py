@@ -14,7 +14,6 @@ from pll.methods.deep import DeepEstimator
 from pll.runs.config import RunConfig
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
-from pll.runs.snapshots import seconds_left
 from pll.synthesis import Flip
 
 BATCHES = 6  # of 256, in the 1,438 digits that are left after holding out a fifth
@@ -81,26 +80,6 @@ def test_a_moment_shows_what_a_batch_has_changed(registry: RunRegistry) -> None:
     assert 200 < len(changed) <= 256  # the examples of one batch; sets of one never change
 
 
-def test_resume_forgets_the_step(registry: RunRegistry) -> None:
-    run = registry.start(config(), paused=True)
-    run.step(epochs=1)
-    run.wait_until_paused(30)
-    run.resume()
-    run.join(30)
-    assert run.snapshot().state == "finished"
-
-
-def test_a_step_goes_on_with_a_stopped_run(registry: RunRegistry) -> None:
-    run = registry.start(config(), paused=True)
-    run.step(epochs=2)
-    run.wait_until_paused(30)
-    run.stop()
-    run.join(30)
-    assert run.snapshot().state == "stopped"
-    run.step(epochs=3)
-    assert standing(run) == ("paused", 5, 0)
-
-
 def test_stop_when_settled(registry: RunRegistry) -> None:
     run = registry.start(config(epochs=400, lr=1e-9), paused=True)  # hardly moves: soon nothing changes
     run.set_patience(3)
@@ -142,8 +121,3 @@ def test_a_slow_start_shows_the_state_before_training_and_changes_no_result(regi
     slow.join(30)
     results = [(run.folder.path / "labels.csv").read_bytes() for run in (plain, slow)]
     assert results[0] == results[1] and slow.snapshot().state == "finished"
-
-
-def test_what_happens_once_does_not_count_for_the_time_left() -> None:
-    rows = tuple({"epoch": k + 1, "seconds": 9.0 if k == 0 else 0.5} for k in range(5))
-    assert seconds_left(rows, 15) == 5.0

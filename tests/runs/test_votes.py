@@ -10,14 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pll.catalog.sources import Source, joined_votes, with_own_votes
+from pll.catalog.sources import Source, joined_votes
 from pll.cli.main import main
 from pll.errors import UserError
-from pll.export.replay import replay_html
 from pll.export.run_export import export_source
-from pll.formats import FORMATS, read
-from pll.formats.votes import VOTES
-from pll.review.signals import prepare
 from pll.runs import fit_loop, run_data
 from pll.runs.config import RunConfig
 from pll.runs.decided_sets import DecidedSets
@@ -114,11 +110,6 @@ def test_labels_csv_keeps_the_given_sets(trained: RunFolder) -> None:
     assert exported["candidates"].tolist() == written["candidates"].tolist()
 
 
-def test_the_replay_of_a_run_on_votes_begins_with_its_prior(trained: RunFolder) -> None:
-    parts = run_data.parts_of(trained)
-    assert parts.train.prior is not None and len(replay_html(trained, parts.train)) > 1000
-
-
 def test_a_link_asks_for_the_files_of_votes_and_sets_up_the_same(trained: RunFolder) -> None:
     config = trained.config()
     config = replace(config, source=replace(config.source, answers={"?": "", "l8": "late"}))
@@ -142,18 +133,6 @@ def test_votes_of_a_link_must_be_names_and_fingerprints(trained: RunFolder, vote
         from_query(query | {"votes": [votes]})
 
 
-def test_files_of_votes_are_kept_with_the_run_and_found_when_it_moved(
-    brought: Path, trained: RunFolder, tmp_path: Path
-) -> None:
-    kept = trained.config().source.votes[0]
-    assert kept.sha256 and Path(str(kept.path)).is_relative_to(trained.path)
-    moved = RunFolder(trained.path.rename(tmp_path / "moved"))
-    try:
-        assert len(run_data.parts_of(moved).train) == N
-    finally:
-        moved.path.rename(trained.path)
-
-
 def test_decisions_measure_the_voters(trained: RunFolder) -> None:
     train = run_data.parts_of(trained).train
     wrong = train.sets().indices[train.sets().indptr[:-1]]  # say the first candidate is right: others than m0.8 say so
@@ -171,22 +150,6 @@ def test_decisions_measure_the_voters(trained: RunFolder) -> None:
     kept = found.train.sets().positions(np.arange(60, N)), train.sets().positions(np.arange(60, N))
     assert np.abs(found.train.prior[kept[0]] - train.prior[kept[1]]).max() > 0.01
     assert found.train.fingerprint == child.about()["fingerprint"]
-
-
-def test_votes_alone_and_decisions(brought: Path, tmp_path: Path) -> None:
-    source = replace(of(brought / "batch.jsonl"), format=VOTES, votes=(of(brought / "records.json"),), rule="voters")
-    root, child = RunFolder(tmp_path / "root"), RunFolder(tmp_path / "child")
-    root.create(RunConfig(source, method="dawid-skene"))
-    fit_loop.train(root)
-    decided = DecidedSets.of("r", "root", "root", {k: [0] for k in range(40)}, warm=False, decisions=40)
-    child.create(replace(root.config(), decided_sets=decided))
-    fit_loop.train(child)
-    labels = [pd.read_csv(folder.path / "labels.csv") for folder in (root, child)]
-    assert (labels[1]["identified_label"][:40] == labels[1]["identified_label"][0]).all()
-    assert not np.allclose(labels[0]["confidence"][40:], labels[1]["confidence"][40:])
-    signals = prepare(root, run_data.parts_of(root).train)  # a review needs no features
-    assert signals.neighbours is None and signals.mean_weights is not None
-    assert fit_loop.VOTES_CONFIDENCE in root.state()["notes"]
 
 
 def test_labels_go_back_into_every_tool_that_votes_came_from(brought: Path, tmp_path: Path) -> None:
@@ -214,16 +177,6 @@ def test_labels_go_back_into_every_tool_that_votes_came_from(brought: Path, tmp_
     table = pd.read_csv(tmp_path / "back.csv", dtype=str)
     assert table["id"].tolist() == [str(k + 1) for k in range(N)]
     assert table.set_index("id")["identified_label"].to_dict() == labels.to_dict()
-
-
-def test_a_tool_file_with_votes_of_models_alone_is_read_as_votes(brought: Path) -> None:
-    source = with_own_votes(of(brought / "tasks.json"))
-    data = source.load()
-    assert data.annotations is not None and data.annotations.annotator_names == ("m0.8", "m0.7", "m0.6")
-    assert data.texts is not None
-    assert with_own_votes(of(brought / "data.csv")) == of(brought / "data.csv")
-    assert with_own_votes(of(brought / "batch.jsonl")).format == VOTES
-    assert read(brought / "tasks.json").annotations is None and "labelstudio" in FORMATS
 
 
 @pytest.fixture(scope="module")
@@ -262,24 +215,6 @@ def test_examples_that_nobody_answered_are_predicted(
     assert source.frame["identified_label"].tolist() == labels["identified_label"].tolist()
     assert source.labels.rows[:3].tolist() == [-1, -1, -1] and not source.no_answer
     assert any("no answer" in one for one in RunFolder(run).state()["notes"])
-
-
-def test_what_is_learnt_does_not_depend_on_unanswered_examples(
-    brought: Path, partly_answered: tuple[Path, Path], tmp_path: Path
-) -> None:
-    head, *rows = (brought / "data.csv").read_text().splitlines()
-    rows = [f"{row},{NAMES[k % 3].upper()}\n" for k, row in enumerate(rows)]
-    (tmp_path / "whole.csv").write_text("".join([f"{head},true_label\n", *rows]))
-    (tmp_path / "fewer.csv").write_text("".join([f"{head},true_label\n", *rows[3:]]))
-    votes = [of(file) for file in partly_answered]
-    parts = [
-        run_data.load_parts(RunConfig(replace(joined_votes(votes, {}, of(data)), rule="voters"), holdout=holdout))
-        for holdout in (None, 0.2)
-        for data in (tmp_path / "whole.csv", tmp_path / "fewer.csv")
-    ]
-    for whole, fewer in (parts[:2], parts[2:]):
-        assert whole.train.fingerprint == fewer.train.fingerprint and whole.unanswered == 3 and fewer.unanswered == 0
-        assert (whole.test is None) == (fewer.test is None) and len(whole.test or ()) == len(fewer.test or ())
 
 
 def test_unanswered_examples_without_features_are_listed(

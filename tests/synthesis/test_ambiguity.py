@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.synthesis import ambiguity, flip_binomial, flip_pair
+from pll.synthesis import flip_binomial, flip_pair
 from pll.synthesis.ambiguity import (
     ambiguity_degree,
     co_occurrence,
@@ -25,25 +25,6 @@ def test_co_occurrence_equals_counting(sets: CandidateSets) -> None:
         for k in range(sets.n_classes):
             expected = sum(k in row for row in with_j) / len(with_j) if with_j else 0.0
             assert shares[j, k] == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("faster", [0.0, np.inf])
-def test_co_occurrence_is_the_same_dense_and_sparse(faster: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    sets = flip_binomial(np.arange(5000) % 6, 6, 0.3, seed=1)
-    expected = co_occurrence(sets)
-    monkeypatch.setattr(ambiguity, "DENSE_IS_FASTER", faster)
-    monkeypatch.setattr(ambiguity, "ROWS_AT_ONCE", 999)
-    np.testing.assert_array_equal(co_occurrence(sets), expected)
-
-
-def test_co_occurrence_of_thousands_of_classes_is_computed_sparse(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ambiguity, "ROWS_AT_ONCE", 0)  # the dense product would raise
-    n, c, k = 20_000, 3_000, 5
-    rng = np.random.default_rng(0)
-    indices = (np.sort(rng.integers(0, c // k, (n, k)), axis=1) + np.arange(k) * (c // k)).ravel()
-    shares = co_occurrence(CandidateSets(np.arange(n + 1) * k, indices, c))
-    assert shares.shape == (c, c)
-    np.testing.assert_allclose(shares.sum(axis=1)[np.unique(indices)], k)  # every set holds k labels
 
 
 class TestFlipMatrix:
@@ -70,10 +51,6 @@ class TestFlipMatrix:
             assert abs(found[j, (j + 1) % c] - q) < 5 * sigma
             assert found[j, (j + 2) % c] == found[j, (j + 3) % c] == 0
 
-    def test_truth_outside_a_set_shows_on_the_diagonal(self) -> None:
-        sets = CandidateSets.from_lists([[0], [1]], 2)
-        assert flip_matrix(sets, [0, 0]).tolist()[0] == [0.5, 0.5]
-
 
 class TestDegree:
     @pytest.mark.parametrize(("c", "q"), [(6, 0.1), (10, 0.7), (3, 0.0), (2, 0.4)])
@@ -87,18 +64,6 @@ class TestDegree:
         shares = flip_matrix(sets, y)[off_diagonal]
         assert (np.abs(shares - expected) <= 5 * sigma).all()
         assert ambiguity_degree(sets, y) == pytest.approx(shares.max())
-
-    def test_the_degree_of_binomial_flipping_is_not_q(self) -> None:
-        y = np.arange(600_000) % 6
-        assert ambiguity_degree(flip_binomial(y, 6, 0.1, seed=0), y) == pytest.approx(0.218, abs=0.007)  # q is 0.1
-
-    def test_is_1_where_a_wrong_label_always_comes_along(self) -> None:
-        sets = CandidateSets.from_lists([[0, 1], [0, 1, 2], [2]], 3)
-        assert ambiguity_degree(sets, [0, 0, 2]) == 1
-
-    def test_is_0_where_nothing_is_ambiguous(self) -> None:
-        assert ambiguity_degree(CandidateSets.from_labels([0, 1], 2), [0, 1]) == 0
-        assert ambiguity_degree(CandidateSets.from_labels([0, 0], 1), [0, 0]) == 0
 
     def test_unknown_truth_and_classes_without_examples_do_not_count(self) -> None:
         sets = CandidateSets.from_lists([[0, 1], [0], [1, 2], [0, 1, 2]], 4)

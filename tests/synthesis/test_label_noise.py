@@ -8,7 +8,6 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import confusion_matrix
 
 from pll.errors import UserError
-from pll.synthesis import label_noise
 from pll.synthesis.label_noise import confusion_sets, sets_of_most_likely, top_k_sets
 
 
@@ -19,13 +18,6 @@ def test_the_given_label_and_the_k_most_likely(k: int, labels: list[int], seed: 
     for row, given_label, scores in zip(sets, labels, probabilities, strict=True):
         top = sorted(range(4), key=lambda j: (-scores[j], j))[:k]
         assert set(row.tolist()) == {given_label, *top}
-
-
-def test_working_piece_by_piece_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    probabilities = np.random.default_rng(0).random((50, 5))
-    whole = sets_of_most_likely(probabilities, np.arange(50) % 5, 2)
-    monkeypatch.setattr(label_noise, "ROWS_AT_ONCE", 7)
-    assert sets_of_most_likely(probabilities, np.arange(50) % 5, 2) == whole
 
 
 def test_sets_of_a_classifier_hold_more_truth_than_noisy_labels_do() -> None:
@@ -47,12 +39,6 @@ def test_a_confusion_matrix_of_scikit_learn_is_read_the_right_way_round() -> Non
     assert sets[1].tolist() == [0, 1]  # 2 of 12 that are called 1 are 0
     assert confusion_sets([0, 1], confusion.T, threshold=0.1, rows="given") == sets
     assert confusion_sets([1], confusion, threshold=0.2)[0].tolist() == [1]
-
-
-@given(st.lists(st.lists(st.integers(0, 9), min_size=3, max_size=3), min_size=3, max_size=3), st.floats(0.01, 1))
-def test_the_given_label_always_stays(confusion: list[list[int]], threshold: float) -> None:
-    sets = confusion_sets([0, 1, 2], confusion, threshold=threshold, class_names=("a", "b", "c"))
-    assert sets.contains([0, 1, 2]).all() and sets.class_names == ("a", "b", "c")
 
 
 @pytest.mark.parametrize(

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pll import formats
-from pll.analysis.protocol import doubted, prepare, single_labels
+from pll.analysis.protocol import doubted, prepare
 from pll.candidates import CandidateSets
-from pll.catalog.sources import Source
 from pll.cli.main import main
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder
-from pll.synthesis import Flip, cross_val
-from pll.synthesis.cross_val import judged, out_of_fold
-from pll.synthesis.label_noise import Noisy, confusion_sets, estimated_confusion, top_k_sets
+from pll.synthesis.cross_val import out_of_fold
+from pll.synthesis.label_noise import Noisy, estimated_confusion
 
 NAMES = ("ant", "bee", "cat")
 TOP = Noisy("topk", 1)
@@ -39,17 +33,6 @@ def labelled(n: int = 60, **more: object) -> PartialLabelDataset:
 
 
 # ---- the setting -----------------------------------------------------------------------------------------------------
-
-
-@given(st.sampled_from(["topk:1", "topk:3", "confusion:0.05", "confusion:1", "topk", "confusion"]))
-def test_a_setting_is_written_as_it_is_read(text: str) -> None:
-    noisy = Noisy.parse(text)
-    assert Noisy.parse(str(noisy)) == noisy and str(noisy).startswith(text)
-    config = RunConfig(
-        Source("iris"), noisy=replace(noisy, confusion=((1, 2), (3, 4)) if noisy.how != "topk" else None)
-    )
-    assert RunConfig.from_json(json.loads(json.dumps(config.to_json()))) == config
-    assert config.candidates.startswith("labels doubted")
 
 
 @pytest.mark.parametrize(
@@ -73,16 +56,6 @@ def test_settings_that_make_no_sense_are_refused(make, message: str) -> None:  #
 # ---- the sets --------------------------------------------------------------------------------------------------------
 
 
-def test_the_sets_are_those_of_the_functions() -> None:
-    data = labelled()
-    assert data.y is not None
-    made = TOP.sets(data.X, data.y, NAMES, seed=3)
-    assert made == top_k_sets(data.X, data.y, 3, k=1, seed=3, class_names=NAMES)
-    matrix = ((8, 2, 0), (0, 9, 1), (0, 0, 5))
-    given_one = Noisy("confusion", 0.1, matrix, "given").sets(data.X, data.y, NAMES)
-    assert given_one == confusion_sets(data.y, matrix, threshold=0.1, rows="given", class_names=NAMES)
-
-
 def test_an_estimated_confusion_is_the_mean_of_what_a_classifier_says() -> None:
     data = labelled()
     assert data.y is not None
@@ -92,19 +65,6 @@ def test_an_estimated_confusion_is_the_mean_of_what_a_classifier_says() -> None:
         np.testing.assert_allclose(found[label], said[data.y == label].mean(axis=0), atol=1e-6)
     assert not found[3].any(), "nobody was given that label"
     assert found[1, 0] > 0.05, "a tenth of the labels are wrong"
-
-
-def test_judging_again_costs_nothing_and_other_data_is_judged_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cross_val, "_REMEMBERED", {})
-    data, seen = labelled(), []
-    first = judged(data.X, data.y, 3, progress=lambda done, total: seen.append(done))
-    assert seen == [1, 2, 3, 4, 5]
-    assert judged(data.X, data.y, 3, progress=lambda done, total: seen.append(done)) is first and len(seen) == 5
-    other = data.X.copy()
-    other[0, 0] += 1
-    assert judged(other, data.y, 3) is not first and judged(data.X, data.y, 3, seed=1) is not first
-    assert len(cross_val._REMEMBERED) == cross_val.REMEMBERED
-    assert not first.flags.writeable
 
 
 def test_labels_that_are_doubted_are_no_truth_any_more() -> None:
@@ -134,16 +94,6 @@ def test_examples_without_a_label_are_left_out_and_said() -> None:
     made = doubted(data, TOP, seed=0)
     assert len(made) == 53 and any(note.startswith("7 examples") for note in made.notes)
     assert made.row_ids[0] == "7"
-
-
-def test_sets_that_are_ambiguous_already_cannot_be_doubted() -> None:
-    sets = CandidateSets.from_lists([[0, 1]] * 60, 3, NAMES)
-    data = labelled(candidates=sets)
-    assert single_labels(data) is None
-    with pytest.raises(UserError, match="only single labels can be doubted"):
-        doubted(data, TOP, seed=0)
-    with pytest.raises(UserError, match="not both"):
-        prepare(labelled(), noisy=TOP, flip_with=Flip("pair", 0.5))
 
 
 def test_the_training_part_alone_is_doubted() -> None:
@@ -205,35 +155,3 @@ def test_sets_are_written_with_how_ambiguous_they_are(
     assert formats.read(out).sets() == TOP.sets(labelled().X, labelled().y, NAMES)
     assert main(["synthesize", str(file), "--flip", "pair", "--q", "1", "--out", str(out)]) == 0
     assert "2.00 candidates on average, γ = 1.000" in capsys.readouterr().out
-
-
-def test_a_matrix_is_drawn_from_a_confusion_matrix(file: Path, tmp_path: Path) -> None:
-    counts = tmp_path / "counts.npz"
-    np.savez(counts, confusion=np.array([[8, 2, 0], [0, 1, 0], [0, 0, 1]]))
-    words = ("synthesize", file, "--flip", "matrix", "--confusion", counts, "--q", "1", "--out", tmp_path / "a.npz")
-    assert main([str(word) for word in words]) == 0
-    made = formats.read(tmp_path / "a.npz")
-    assert made.y is not None
-    assert made.sets().sizes.tolist() == [2 if label == 0 else 1 for label in made.y]
-    words = (*words, "--confusion-rows", "given")
-    assert main([str(word) for word in words]) == 0
-    assert formats.read(tmp_path / "a.npz").sets().sizes.tolist() == [2 if label == 1 else 1 for label in made.y]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ((), "Say how candidates are made"),
-        (("--noisy", "topk:0"), "k is 0"),
-        (("--noisy", "topk:5"), "k is 5; with 3 classes"),
-        (("--noisy", "topk:1", "--flip", "pair", "--q", "1"), "give one of the two"),
-        (("--confusion", "nothing.csv"), "--confusion needs --noisy confusion, or --flip matrix"),
-        (("--noisy", "confusion", "--confusion", "nothing.csv"), "nothing.csv cannot be read"),
-        (("--flip", "pair", "--q", "1", "--confusion", "nothing.csv"), "--confusion goes with --flip matrix"),
-        (("--flip", "matrix"), "needs --matrix"),
-    ],
-)
-def test_options_that_do_not_fit_are_refused(
-    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], message: str
-) -> None:
-    assert message in refused(capsys, "synthesize", file, *options, "--out", tmp_path / "a.npz")

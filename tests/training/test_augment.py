@@ -9,12 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from pll.errors import UserError
 from pll.methods.base import Task
 from pll.methods.decomp import PNDecomp
 from pll.methods.proden import PRODEN
 from pll.synthesis import flip_binomial
-from pll.training.augment import AUGMENTATIONS, get_augmentation, largest_shift, shift
+from pll.training.augment import largest_shift, shift
 from pll.training.metrics import StopTraining
 
 Y = np.arange(23) % 3
@@ -62,21 +61,6 @@ def test_shifts_and_flips_are_even_and_independent() -> None:
     assert min(counts.values()) > 160 and max(counts.values()) < 290  # 222 expected; five standard deviations
 
 
-def test_names() -> None:
-    assert get_augmentation("none", (64,)) is None
-    for name in AUGMENTATIONS[1:]:
-        augment = get_augmentation(name, (3, 32, 32))
-        assert augment is not None and augment(torch.zeros(5, 3, 32, 32)).shape == (5, 3, 32, 32)
-    with pytest.raises(UserError, match=r"no augmentation called 'flip'; use one of none, crop, crop-flip"):
-        get_augmentation("flip", (3, 32, 32))
-
-
-@pytest.mark.parametrize("name", ["crop", "crop-flip"])
-def test_a_table_cannot_be_shifted(name: str) -> None:
-    with pytest.raises(UserError, match=r"rows of 4 features. Use 'none'"):
-        PRODEN(augment=name).fit(np.zeros((6, 4)), SETS.take(slice(6)))
-
-
 # ---- in training -------------------------------------------------------------------------------------------------
 
 
@@ -91,13 +75,6 @@ def test_it_changes_training_and_evaluation_sees_the_images_as_they_are() -> Non
     logits = torch.from_numpy(augmented.predict_scores(IMAGES))
     expected = logits.masked_fill(~torch.from_numpy(SETS.mask()), -torch.inf).softmax(dim=1).numpy()
     np.testing.assert_allclose(augmented.label_weights_, expected[SETS.rows, SETS.indices], atol=1e-5)
-
-
-def test_one_seed_one_result_whatever_else_draws() -> None:
-    first = estimator().fit(IMAGES, SETS)
-    torch.manual_seed(99)
-    np.testing.assert_array_equal(estimator().fit(IMAGES, SETS).label_weights_, first.label_weights_)
-    assert not np.array_equal(estimator(seed=1).fit(IMAGES, SETS).label_weights_, first.label_weights_)
 
 
 def convolutions(shape: tuple[int, ...], c: int) -> nn.Module:

@@ -59,17 +59,3 @@ def test_they_are_the_models_of_the_trainer(model: str, optimiser: str, with_pri
         assert float(losses[k]) == pytest.approx(last.loss, rel=1e-3)
         together: Tensor = batched.logits(torch.from_numpy(X))[:, k]
         np.testing.assert_allclose(together.numpy(), alone.predict_scores(X), rtol=2e-3, atol=2e-4)
-
-
-def test_the_others_do_not_notice_who_leaves() -> None:
-    def models() -> BatchedModels:
-        made = BatchedModels(torch.from_numpy(X), torch.from_numpy(SETS.mask()), [*STEPS, STEPS[0]], batch_size=16)
-        made.train_epoch()
-        return made
-
-    whole, part = models(), models()
-    part.keep([1])
-    whole.train_epoch()
-    part.train_epoch()
-    own = part.logits(torch.from_numpy(X))[:, 0]
-    torch.testing.assert_close(own, whole.logits(torch.from_numpy(X))[:, 1], rtol=1e-4, atol=1e-5)

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 import torch
 
-from pll.training.distributed import Ranks
 from tests.rank_scenarios import SCENARIOS, checkpoint_within, fitted
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -108,14 +107,3 @@ assert not any("gloo" in name for name in named()), named()
 def test_no_thread_of_the_process_group_outlives_its_end() -> None:
     """A thread of gloo that is running while the interpreter is finalised aborts the process, in one of a few runs."""
     subprocess.run([sys.executable, "-c", _CLOSED], cwd=ROOT, check=True, timeout=120)
-
-
-def test_every_example_has_one_owner() -> None:
-    for n in (2, 3, 10, 101):
-        bounds = [Ranks(0, 3).bounds(n, rank) for rank in range(3)]
-        assert [start for start, _ in bounds] == [0, *(stop for _, stop in bounds[:-1])] and bounds[-1][1] == n
-
-
-def test_a_process_started_alone_has_no_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("WORLD_SIZE", raising=False)
-    assert Ranks.from_environment() is None

@@ -74,18 +74,6 @@ def test_a_store_gives_back_what_was_put_in_as_a_copy(kind: type[Layout], case: 
 
 
 @pytest.mark.parametrize("kind", LAYOUTS)
-def test_a_weight_that_underflowed_can_come_back(kind: type[Layout]) -> None:
-    sets = CandidateSets.from_lists([[0, 2]], 3)
-    layout = kind(sets, CPU)  # type: ignore[call-arg]
-    store = layout.store(sets.uniform_weights())
-    batch = layout.batch(torch.tensor([0]))
-    batch.write(store, batch.restrict(torch.tensor([[1e4, 1e4, -1e4]])))
-    assert layout.flat(store).tolist() == [1, 0]
-    batch.write(store, batch.restrict(torch.tensor([[-1e4, 1e4, 1e4]])))
-    assert layout.flat(store).tolist() == [0, 1]
-
-
-@pytest.mark.parametrize("kind", LAYOUTS)
 @given(sets_and_scores(), st.data())
 def test_scatter_is_the_gradient_of_pick(kind: type[Layout], case: Case, data: st.DataObject) -> None:
     sets, scores = case
@@ -96,30 +84,6 @@ def test_scatter_is_the_gradient_of_pick(kind: type[Layout], case: Case, data: s
     batch.pick(matrix).backward(weights)
     assert matrix.grad is not None
     torch.testing.assert_close(batch.scatter(weights, matrix.detach()), matrix.grad, rtol=0, atol=0)
-
-
-@pytest.mark.parametrize("kind", LAYOUTS)
-def test_no_gradient_reaches_back_through_a_store(kind: type[Layout]) -> None:
-    sets = CandidateSets.from_lists([[0, 2], [1]], 3)
-    layout = kind(sets, CPU)  # type: ignore[call-arg]
-    assert not layout.batch(torch.tensor([1, 0])).read(layout.store(sets.uniform_weights())).requires_grad
-
-
-def bytes_held(layout: Layout) -> int:
-    return sum(part.nbytes for part in vars(layout).values() if isinstance(part, Tensor))
-
-
-def test_padded_memory_follows_the_candidates() -> None:
-    n, c, k = 20_000, 1_000, 5
-    rng = np.random.default_rng(0)
-    indices = (np.sort(rng.integers(0, c // k, (n, k)), axis=1) + np.arange(k) * (c // k)).ravel()
-    sets = CandidateSets(np.arange(n + 1) * k, indices, c)
-    layout = choose_layout(sets, CPU)
-    assert isinstance(layout, PaddedLayout)
-    held = bytes_held(layout) + layout.store(sets.uniform_weights()).nbytes
-    assert held < 20 * sets.nnz < n * c / 4  # bytes; a dense store of weights takes 4 n c
-    batch = layout.batch(torch.arange(256))
-    assert batch.restrict(torch.zeros(256, c)).shape == (256, k)
 
 
 def test_the_layout_is_chosen_by_classes_and_by_how_full_the_sets_are() -> None:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
 from pll import candidates, io, weights
 from pll.candidates import CandidateSets
@@ -80,11 +79,6 @@ def test_batches_are_read_ahead_and_any_others_too(tmp_path: Path) -> None:
     assert torch.equal(features[5:9], expected[5:9])
 
 
-def test_tensors_are_passed_on() -> None:
-    pairs: list[tuple[Tensor, Tensor]] = [(torch.tensor([0]), torch.tensor([1]))]
-    assert [rows.item() for rows in read_ahead(torch.zeros(2, 1), iter(pairs))] == [0]
-
-
 def test_a_dataset_stays_in_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(io, "IN_MEMORY_UP_TO", 100)
     monkeypatch.setattr(io, "PIECE", 64)
@@ -104,22 +98,6 @@ def test_a_value_that_is_not_finite_is_named_by_its_row(tmp_path: Path, monkeypa
     broken[40, 2] = np.inf
     with pytest.raises(UserError, match="Row 40, feature 2 is inf"):
         PartialLabelDataset(mapped(tmp_path, broken))
-
-
-def test_a_sound_part_does_not_vouch_for_the_file(tmp_path: Path) -> None:
-    broken = X.copy()
-    broken[-1] = np.nan
-    array = mapped(tmp_path, broken)
-    io.check_finite(array[:-1])
-    with pytest.raises(UserError, match=f"Row {N - 1}"):
-        io.check_finite(array)
-
-
-def test_what_needs_all_features_in_memory_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.sysconf", lambda _: 10)
-    with pytest.raises(UserError, match=r"IPAL keeps all features in memory.*proden"):
-        METHODS["ipal"]().fit(mapped(tmp_path), SETS)
-    assert METHODS["ipal"]().fit(X, SETS).identify().shape == (N,)
 
 
 def test_many_examples_on_disk_and_in_parts_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,10 +142,3 @@ def test_large_arrays_are_files_that_need_room_on_the_disk(monkeypatch: pytest.M
     assert array.sum() == 35 and isinstance(array.base, np.memmap)
     with pytest.raises(UserError, match="MB left"):
         io.large_array(2**60, np.float32)
-
-
-def test_sets_may_be_mapped_too(tmp_path: Path) -> None:
-    for name in ("indptr", "indices"):
-        np.save(tmp_path / f"{name}.npy", getattr(SETS, name))
-    parts = [np.load(tmp_path / f"{name}.npy", mmap_mode="r") for name in ("indptr", "indices")]
-    assert CandidateSets(*parts, n_classes=C) == SETS

@@ -1,23 +1,14 @@
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
-
 import numpy as np
 import pytest
 
 from pll.candidates import CandidateSets
-from pll.training.metrics import METRICS, Monitor
+from pll.training.metrics import Monitor
 
 SETS = CandidateSets.from_lists([[0, 1], [1, 2], [2]], 3)
 FIRST = np.array([0.9, 0.1, 0.5, 0.5, 1], dtype=np.float32)  # identifies 0, 1, 2
 SECOND = np.array([0.2, 0.8, 0.4, 0.6, 1], dtype=np.float32)  # identifies 1, 2, 2
-
-
-def test_a_record_holds_the_columns_of_metrics_csv_in_order() -> None:
-    record = Monitor(SETS).record(1, FIRST, loss=0.5, examples_per_second=10.0, seconds=2.0)
-    assert list(record.metrics()) == list(METRICS)
-    assert record.metrics()["loss"] == 0.5
-    assert record.identified.tolist() == [0, 1, 2]
 
 
 def test_means_are_over_all_examples() -> None:
@@ -58,9 +49,3 @@ def test_it_goes_on_from_its_state() -> None:
     assert second.changes.tolist() == straight.changes.tolist()
     assert second.settled.tolist() == straight.settled.tolist()
     assert state["changes"].tolist() == [1, 1, 0]  # what was saved is not touched
-
-
-def test_a_record_cannot_be_changed() -> None:
-    record = Monitor(SETS).record(1, FIRST)
-    with pytest.raises(FrozenInstanceError):
-        record.epoch = 2  # type: ignore[misc]

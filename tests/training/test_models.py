@@ -4,7 +4,6 @@ import pytest
 import torch
 from torch import nn
 
-from pll.errors import UserError
 from pll.training.models import build_model, has_batch_norm
 
 
@@ -13,11 +12,6 @@ from pll.training.models import build_model, has_batch_norm
 def test_logits_have_a_column_a_class(name: str, shape: tuple[int, ...]) -> None:
     network = build_model(name, shape, 7)
     assert network(torch.zeros(2, *shape)).shape == (2, 7)
-
-
-def test_linear_is_one_affine_map() -> None:
-    network = build_model("linear", (5,), 3)
-    assert sorted(tuple(p.shape) for p in network.parameters()) == [(3,), (3, 5)]
 
 
 def test_mlp_is_the_paper_s() -> None:
@@ -39,16 +33,6 @@ def test_a_module_of_the_caller_s_is_copied() -> None:
     with torch.no_grad():
         built.weight.add_(1)  # type: ignore[operator]
     assert not torch.equal(built.weight, own.weight)  # type: ignore[arg-type]
-
-
-def test_a_function_is_given_shape_and_classes() -> None:
-    built = build_model(lambda shape, c: nn.Linear(*shape, c), (4,), 9)
-    assert (built.in_features, built.out_features) == (4, 9)
-
-
-def test_an_unknown_name_is_refused_with_a_hint() -> None:
-    with pytest.raises(UserError, match=r"no model called 'linaer'.*Did you mean 'linear'\?"):
-        build_model("linaer", (2,), 2)
 
 
 def test_batch_norm_is_found_however_deep() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from pll.training.rng import Stream, lock_of, seeded
+from pll.training.rng import Stream, seeded
 
 CPU = torch.device("cpu")
 
@@ -33,17 +33,3 @@ def test_its_state_is_that_of_now_even_in_the_middle() -> None:
         left = [float(torch.rand(())) for _ in range(3)]
     other.load_state(state)
     assert drawn(other, 3) == drawn(twin, 3) == left
-
-
-def test_a_stream_of_its_own_draws_the_numbers_of_the_global_one() -> None:
-    with_lock, own = Stream(CPU, 3), Stream(CPU, 3, is_global=False)
-    expected = drawn(with_lock, 3)
-    with own.drawing():
-        found = [float(torch.rand((), generator=own.generator)) for _ in range(3)]
-    assert found == expected and torch.equal(own.state(), with_lock.state())
-
-
-def test_every_gpu_has_a_lock_of_its_own() -> None:
-    first, second = torch.device("cuda:0"), torch.device("cuda:1")
-    assert lock_of(first) is lock_of(torch.device("cuda", 0))
-    assert len({id(lock_of(device)) for device in (first, second, CPU)}) == 3

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import copy
-import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
@@ -16,10 +15,8 @@ from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.synthesis import flip_binomial
 from pll.training import trainer as trainer_module
-from pll.training.layouts import Batch
 from pll.training.losses import get_loss
 from pll.training.metrics import Monitor, StopTraining
-from pll.training.rng import seeded
 from pll.training.trainer import Optimisation, Trainer, WeightedLoss, evaluating, train
 
 N, D, C = 23, 4, 5
@@ -100,10 +97,6 @@ class TestOrder:
         assert epoch_batches(new_trainer(seed=4)) != epoch_batches(new_trainer(seed=5))
         assert epoch_batches(new_trainer(seed=4)) != epoch_batches(first)  # its second epoch
 
-    def test_it_does_not_depend_on_the_batch_size(self) -> None:
-        small, large = epoch_batches(new_trainer(batch_size=4)), epoch_batches(new_trainer(batch_size=N))
-        assert list(chain.from_iterable(small)) == large[0]
-
     @pytest.mark.parametrize(
         ("make", "n", "sizes"),
         [
@@ -120,26 +113,8 @@ class TestOrder:
         assert [len(rows) for rows in epoch_batches(new_trainer(make, n=n))] == sizes
         assert len(run(new_trainer(make, n=n), 2)) == 2
 
-    @pytest.mark.parametrize("make", [linear, with_batch_norm])
-    def test_two_examples_are_enough(self, make: Callable[[], nn.Module]) -> None:
-        record = run(new_trainer(make, n=2, batch_size=2), 1)[-1]
-        assert np.isfinite(record.loss)
-
-    def test_one_example_a_batch_is_possible_without_batch_norm(self) -> None:
-        assert run(new_trainer(batch_size=1), 1)[0].loss > 0
-
 
 class TestStep:
-    def test_it_tells_what_it_saw(self) -> None:
-        trainer = new_trainer()
-        rows = torch.tensor([3, 1])
-        expected = trainer.network(X[rows]).detach()
-        step = trainer.step(rows)
-        assert step.batch.rows.tolist() == [3, 1]
-        torch.testing.assert_close(step.logits, expected)
-        assert step.label_weights.shape == (2, C)
-        torch.testing.assert_close(step.batch.read(trainer.label_weights), step.label_weights)
-
     def test_one_forward_pass_gives_both_loss_and_weights(self) -> None:
         trainer = new_trainer()
         calls: list[int] = []
@@ -162,24 +137,6 @@ class TestStep:
         assert float(trainer.step(torch.arange(N)).loss) == pytest.approx(expected, rel=1e-5)
 
 
-class TestOptimiser:
-    def test_an_unused_parameter_stays(self) -> None:
-        class Spare(nn.Module):
-            def __init__(self) -> None:
-                super().__init__()
-                self.used, self.spare = nn.Linear(D, C), nn.Linear(2, 2)
-
-            def forward(self, x: Tensor) -> Tensor:
-                logits: Tensor = self.used(x)
-                return logits
-
-        for optimiser in ("sgd", "adam"):
-            trainer = new_trainer(Spare, optimiser=optimiser)
-            before = trainer.network.state_dict()["spare.weight"].clone()
-            run(trainer, 1)
-            assert torch.equal(trainer.network.state_dict()["spare.weight"], before)
-
-
 class TestRecords:
     def test_one_an_epoch_with_the_training_weights_and_the_last_one_evaluated(self) -> None:
         trainer = new_trainer()
@@ -190,19 +147,6 @@ class TestRecords:
             assert not np.array_equal(current, evaluated)
             seen.append(record.epoch)
         assert seen == [1, 2, 3]
-
-    def test_what_was_recorded_does_not_change_afterwards(self) -> None:
-        records = train(new_trainer(), 3, Monitor(SETS))
-        first = next(records)
-        kept = first.label_weights.copy()
-        list(records)
-        np.testing.assert_array_equal(first.label_weights, kept)
-
-    def test_the_loss_is_the_mean_over_examples_not_over_batches(self) -> None:
-        trainer = new_trainer(n=6, lr=0.0)
-        expected = np.mean([float(trainer.step(torch.tensor([i])).loss) for i in range(6)])
-        fresh = new_trainer(n=6, lr=0.0)  # batches of 5 and 1
-        assert run(fresh, 1)[0].loss == pytest.approx(expected, rel=1e-5)
 
     def test_every_example_s_weights_are_updated_every_epoch(self) -> None:
         trainer = new_trainer(batch_size=4)
@@ -216,13 +160,6 @@ class TestRecords:
         with evaluating(trainer.network):
             expected = (trainer.network(X).argmax(1).numpy() == Y).mean()
         assert record.test_accuracy == pytest.approx(expected)
-
-    def test_nothing_is_left_to_do_after_the_last_epoch(self) -> None:
-        trainer = new_trainer()
-        run(trainer, 2)
-        after = parameters(trainer)
-        assert run(trainer, 2) == []
-        assert same(parameters(trainer), after)
 
     def test_training_that_diverges_says_so(self) -> None:
         for lr in (1e18, 1e30, 1e38):
@@ -256,23 +193,6 @@ class TestTime:
         assert record.seconds == pytest.approx(5.0)
         assert record.examples_per_second == pytest.approx(N / 5)
 
-    def test_what_is_done_with_a_record_counts_towards_the_next_epoch(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        time = FakeTime(monkeypatch)
-        seconds = []
-        for record in train(new_trainer(), 3, Monitor(SETS)):
-            seconds.append(record.seconds)
-            time.passes(2.0)
-        assert seconds == [0.0, 2.0, 2.0]
-
-    def test_the_rate_of_an_epoch_that_was_resumed_is_of_the_part_that_was_done(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        time, trainer = FakeTime(monkeypatch), new_trainer()
-        stop_after(trainer, 3)
-        trainer.network.register_forward_hook(lambda *_: time.passes(1.0) if trainer.network.training else None)
-        (record,) = train(trainer, 1, Monitor(SETS))
-        assert record.examples_per_second == pytest.approx((N - 15) / 2)
-
 
 def stop_after(trainer: Trainer, batches: int, epochs: int = 1) -> None:
     """Train until the hook before the next batch refuses."""
@@ -289,12 +209,6 @@ def stop_after(trainer: Trainer, batches: int, epochs: int = 1) -> None:
 
 
 class TestHook:
-    def test_it_is_called_before_every_batch(self) -> None:
-        calls: list[tuple[int, int]] = []
-        trainer = new_trainer()
-        run(trainer, 2, hook=lambda: calls.append((trainer.epoch, trainer.cursor)))
-        assert calls == [(epoch, cursor) for epoch in (0, 1) for cursor in (0, 5, 10, 15, 20)]
-
     def test_stopping_keeps_everything_and_going_on_gives_the_same_result(self) -> None:
         for batches in range(8):
             straight, stopped = new_trainer(with_dropout), new_trainer(with_dropout)
@@ -304,14 +218,6 @@ class TestHook:
             run(stopped, 2)
             assert same(parameters(stopped), parameters(straight))
             np.testing.assert_array_equal(stopped.current_label_weights(), straight.current_label_weights())
-
-    def test_single_steps_by_hand_are_the_loop(self) -> None:
-        looped, by_hand = new_trainer(), new_trainer()
-        run(looped, 1)
-        for rows in by_hand.batches_left():
-            by_hand.step(rows)
-        by_hand.end_epoch()
-        assert same(parameters(looped), parameters(by_hand))
 
 
 class TestState:
@@ -327,15 +233,6 @@ class TestState:
         assert same(parameters(second), parameters(straight))
         np.testing.assert_array_equal(second.evaluated_label_weights(), straight.evaluated_label_weights())
 
-    def test_it_can_be_taken_inside_the_hook(self) -> None:
-        straight, first, second = new_trainer(with_dropout), new_trainer(with_dropout), new_trainer(with_dropout)
-        run(straight, 1)
-        states: list[dict[str, Any]] = []
-        run(first, 1, hook=lambda: states.append(copy.deepcopy(first.state())))
-        second.load_state(states[3])
-        run(second, 1)
-        assert same(parameters(second), parameters(straight))
-
     def test_it_can_be_taken_while_the_stream_is_its_own(self) -> None:
         first, second = new_trainer(with_dropout), new_trainer(with_dropout)
         losses = []
@@ -347,17 +244,6 @@ class TestState:
         with second.stream.drawing():
             losses.append(second.step(torch.arange(5)).loss)
         assert losses[0] == losses[1]
-
-    def test_two_trainers_do_not_share_what_was_loaded(self) -> None:
-        first, second = new_trainer(), new_trainer()
-        run(first, 1)
-        second.load_state(first.state())
-        run(second, 2)
-        alone = new_trainer()
-        run(alone, 1)
-        for a, b in zip(first.optimiser.state.values(), alone.optimiser.state.values(), strict=True):
-            assert torch.equal(a["momentum_buffer"], b["momentum_buffer"])
-        assert same(parameters(first), parameters(alone))
 
 
 class TestRandomness:
@@ -385,19 +271,6 @@ class TestRandomness:
         stop_after(trainer, 2)
         assert torch.equal(torch.get_rng_state(), before)
 
-    def test_every_batch_draws_anew(self) -> None:
-        trainer = new_trainer(with_dropout, lr=0.0)
-        logits = []
-        for _ in range(2):  # the same examples and parameters
-            with trainer.stream.drawing():
-                logits.append(trainer.step(torch.arange(N)).logits)
-        assert not torch.equal(*logits)
-
-    def test_training_is_in_training_mode_whatever_came_before(self) -> None:
-        straight, left_evaluating = new_trainer(with_dropout), new_trainer(with_dropout)
-        left_evaluating.network.eval()
-        assert [record.loss for record in run(left_evaluating, 2)] == [record.loss for record in run(straight, 2)]
-
     def test_two_lanes_taking_turns_do_not_disturb_each_other(self) -> None:
         alone = new_trainer(with_dropout, seed=1)
         expected = [record.loss for record in run(alone, 3)]
@@ -411,44 +284,6 @@ class TestRandomness:
         with ThreadPoolExecutor(2) as pool:
             together = list(pool.map(lambda lane: [record.loss for record in run(lane, 20)], lanes))
         assert together == expected
-
-    def test_the_seed_decides_what_dropout_draws(self) -> None:
-        one, other = new_trainer(with_dropout, seed=1, batch_size=N), new_trainer(with_dropout, seed=2, batch_size=N)
-        assert run(one, 1)[0].loss != run(other, 1)[0].loss
-
-
-@pytest.mark.parametrize(("make", "waits"), [(linear, False), (with_batch_norm, False), (with_dropout, True)])
-def test_who_builds_a_model_waits_only_for_steps_that_draw_from_the_global_stream(
-    make: Callable[[], nn.Module], waits: bool
-) -> None:
-    trainer = new_trainer(make)
-    inside, go_on = threading.Event(), threading.Event()
-    original = trainer.objective.update
-
-    def slow_update(batch: Batch, label_weights: Tensor) -> None:
-        inside.set()
-        assert go_on.wait(60)
-        original(batch, label_weights)
-
-    trainer.objective.update = slow_update  # type: ignore[method-assign]
-
-    def build() -> bool:
-        with seeded(0):
-            return go_on.is_set()
-
-    with ThreadPoolExecutor(2) as pool:
-        training = pool.submit(run, trainer, 1)
-        assert inside.wait(60)
-        building = pool.submit(build)
-        if waits:
-            go_on.set()
-            assert building.result(60)
-        else:
-            try:
-                assert not building.result(10)
-            finally:
-                go_on.set()
-        training.result(60)
 
 
 def test_evaluation_in_pieces_is_evaluation_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,6 @@ from pll.cli.main import main
 from pll.export.labelstudio import ChoiceQuestion, RowFinder, question_of
 from pll.formats import read
 from pll.review.certification import promise_all_labels
-from pll.review.connections import revoke
 from pll.review.session import ReviewSession
 from pll.runs.config import RunConfig
 from pll.runs.process import PerProcess
@@ -114,14 +113,6 @@ def test_the_five_requests_of_a_connection(connected: Connected) -> None:
     assert whats[2:] == ["POST predict", "POST setup", "GET versions", "GET health"]
 
 
-def test_a_new_example_is_predicted(connected: Connected) -> None:
-    tasks = [{"id": 1, "data": {"text": "a wing and a feather in the nest"}}, task(0), {"id": 2, "data": {"html": 3}}]
-    new, known, unreadable = connected.post("predict", {"tasks": tasks, "label_config": CONFIG}).json()["results"]
-    assert new["result"][0]["value"]["choices"] == ["bird"] and 1 / 3 < new["score"] <= 1
-    assert known["result"][0]["value"]["choices"] == ["fish"]
-    assert unreadable["result"] == [] or len(unreadable["result"]) == 1
-
-
 def test_annotations_are_decisions_and_can_be_taken_back(connected: Connected) -> None:
     assert connected.annotate(3, ["bird"], 7).status_code == 201
     event = connected.review.state.all_events[-1]
@@ -136,12 +127,6 @@ def test_annotations_are_decisions_and_can_be_taken_back(connected: Connected) -
     assert connected.review.state.outcome(3).status == "open"
     assert connected.annotate(3, ["oak"], 8).status_code == 201  # a class that nobody had named
     assert connected.review.label_of(3) == "oak"
-
-
-def test_an_annotation_of_several_classes_rules_out_the_others(connected: Connected) -> None:
-    connected.annotate(5, ["tree", "fish"], 9)
-    outcome = connected.review.state.outcome(5)
-    assert outcome.eliminated == set(connected.review.root.candidates.names(5)) - {"tree", "fish"}
 
 
 def test_a_blind_check_is_not_answered_from_label_studio(connected: Connected) -> None:
@@ -170,30 +155,6 @@ def test_only_user_and_secret_of_the_run_open_it(connected: Connected) -> None:
     for auth in (None, ("candid", "wrong"), ("admin", connected.secret)):
         for ask in (connected.get("health", auth=auth), connected.post("predict", {"tasks": []}, auth=auth)):
             assert ask.status_code == 401 and "Basic" in ask.headers["WWW-Authenticate"]
-
-
-def test_a_revoked_or_replaced_secret_opens_nothing(connected: Connected) -> None:
-    database = connected.review.store.database
-    assert connected.get("health").status_code == 200
-    revoke(database, connected.run)
-    assert connected.get("health").status_code == 401
-    assert connected.client.get("/labelstudio/other/health", auth=("candid", connected.secret)).status_code == 401
-
-
-BAD = [
-    ("predict", b"[1, 2]", "JSON object"),
-    ("predict", b"{", "not JSON"),
-    ("predict", b'{"tasks": [{}], "label_config": "<View><Choices name=\\"a\\" toName=\\"b\\"/></View>"}', "'data'"),
-    ("predict", b'{"tasks": [], "label_config": "<View/>"}', "<Choices>"),
-    ("setup", b'{"schema": "no XML"}', "not XML"),
-    ("webhook", b"[]", "JSON object"),
-]
-
-
-def test_bad_requests_get_a_message(connected: Connected) -> None:
-    for name, content, words in BAD:
-        answer = connected.post(name, None, json=None, content=content)
-        assert answer.status_code == 400 and words in answer.json()["error"]
 
 
 def test_the_question_is_the_one_about_the_classes() -> None:

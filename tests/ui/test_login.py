@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 import streamlit as st
-from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
 from pll.runs.access import Person
 from pll.ui import login
@@ -40,12 +39,6 @@ def test_login_is_set_up_by_secrets(secrets: Any) -> None:
     assert login.person() == Person("")  # nobody yet, who may open nothing
 
 
-def test_several_providers_are_offered_by_name(secrets: Any) -> None:
-    shared = '[auth]\nredirect_uri = "http://localhost/oauth2callback"\n'
-    secrets(shared + '[auth.google]\nclient_id = "a"\n[auth.work]\nclient_id = "b"\n')
-    assert login.providers() == ["google", "work"]
-
-
 def test_a_login_gives_a_verified_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(login, "login_is_set_up", lambda: True)
     monkeypatch.setattr(st, "user", User(email="Ada@example.org"))
@@ -66,22 +59,3 @@ def test_administrators_are_named_in_a_setting(monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setattr(st, "user", User(claims))
         known = login.person()
         assert known is not None and known.is_admin == is_admin
-
-
-# ---- files of pages --------------------------------------------------------------------------------------------------
-
-
-def test_a_download_is_of_who_asked_for_it_and_is_kept_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    files = login.FilesOfPeople(MemoryMediaFileStorage("/media"))
-    monkeypatch.setattr("streamlit.runtime.media_file_manager._get_session_id", lambda: "her tab")
-    monkeypatch.setattr(login, "who_has_session", {"her tab": "ada@example.org"}.get)
-    asked = files.add_deferred(lambda: b"labels", "text/csv", "here", file_name="labels.csv")
-    made = files.execute_deferred(asked).removeprefix("/media/").removesuffix(".csv")
-    assert files.made_for(made) == {"ada@example.org"} and files.made_for("another") == set()
-    for _ in range(3):  # script runs of others end
-        files.remove_orphaned_files()
-    assert files.read_file(made) is not None
-    monkeypatch.setattr(files, "KEPT", 0.0)
-    for _ in range(3):
-        files.remove_orphaned_files()
-    assert files.read_file(made) is None

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +15,7 @@ from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
 from pll.synthesis import Flip
 from pll.ui import view_state as module
-from pll.ui.view_state import RunView, Scene, scenes, stored_frame
+from pll.ui.view_state import RunView, Scene, scenes
 from pll.weights import identified_labels
 
 EPOCHS = 12
@@ -81,15 +79,6 @@ def test_a_run_is_seen_from_its_beginning_to_its_end(run: Run, looking: RunView)
     assert ended.row["transductive_accuracy"] == run.snapshot().metrics["transductive_accuracy"]  # type: ignore[index]
 
 
-def test_an_epoch_that_is_not_stored_gives_way_to_the_nearest(run: Run, looking: RunView) -> None:
-    run.join(30)
-    history = now(run).history
-    (history.folder / "frames" / "000005.npy").unlink(missing_ok=True)
-    frame = stored_frame(history, 5, now(run).sets)
-    assert frame.epoch in (4, 6)
-    assert frame.weights.tolist() == history.weights(frame.epoch).tolist()
-
-
 def test_the_moment_within_an_epoch(tmp_path: Path, looking: RunView) -> None:
     registry = RunRegistry(tmp_path)
     config = RunConfig(Source("iris"), params={"epochs": 3, "batch_size": 50}, flip=Flip("binomial", 0.5))
@@ -104,26 +93,6 @@ def test_the_moment_within_an_epoch(tmp_path: Path, looking: RunView) -> None:
     assert 0 < len(touched) <= 50
     one.stop()
     one.join(30)
-
-
-def test_who_changed_last(run: Run, looking: RunView) -> None:
-    run.join(30)
-    here = now(run)
-    labels = {epoch: identified_labels(here.history.weights(epoch), here.sets) for epoch in here.epochs if epoch}
-    stored = sorted(labels)
-    last = np.zeros(len(here.data), dtype=int)  # the stored epoch of the last change, 0 where there was none
-    for earlier, later in pairwise(stored):
-        last[labels[earlier] != labels[later]] = later
-    rows = here.lately_changed(len(here.data))
-    assert sorted(rows.tolist()) == np.flatnonzero(last).tolist()
-    assert np.all(np.diff(last[rows]) <= 0)
-    assert len(here.lately_changed(2)) <= 2
-
-
-def test_data_without_truth_has_none(run: Run, looking: RunView) -> None:
-    here = now(run)
-    unlabelled = replace(here, parts=replace(here.parts, train=replace(here.data, y=None)))
-    assert unlabelled.truth.tolist() == [-1] * len(here.data)
 
 
 def test_a_story_is_read_once_and_is_the_history(run: Run, looking: RunView) -> None:

@@ -11,12 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pll.analysis.theory.bound import (
-    NotComputable,
     feature_radius,
     linear_bound,
     loss_constants,
 )
-from pll.errors import UserError
 from pll.training.losses import LOSSES, get_loss
 from pll.training.scaling import fit_scaling
 
@@ -74,23 +72,6 @@ def test_the_complexity_is_an_upper_bound_of_a_measured_one() -> None:
     assert measured <= found.complexity <= 5 * measured
 
 
-def test_the_radius_is_of_scaled_features_and_counts_the_bias() -> None:
-    X = np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32)
-    assert feature_radius(X, fit_scaling(X, "none")) == pytest.approx(math.sqrt(26))
-    assert feature_radius(X, fit_scaling(X)) == pytest.approx(math.sqrt(3))  # z-scores are ±1
-    pictures = np.zeros((5000, 1, 2, 2), dtype=np.float32)
-    pictures[4999] = 2.0
-    assert feature_radius(pictures, fit_scaling(pictures, "none")) == pytest.approx(math.sqrt(17))
-
-
-def test_it_scales_as_the_page_says() -> None:
-    found = linear_bound(n=1000, n_classes=3, radius=2.0, norm=1.0)
-    assert found.at(100_000).value == pytest.approx(found.value / 10)
-    wider = linear_bound(n=1000, n_classes=6, radius=2.0, norm=1.0, loss="mse")
-    narrow = linear_bound(n=1000, n_classes=3, radius=2.0, norm=1.0, loss="mse")
-    assert wider.first == pytest.approx(4 * narrow.first)
-
-
 @EVERY_LOSS
 def test_from_the_examples_needed_on_it_says_something(loss: str) -> None:
     found = linear_bound(n=100, n_classes=10, radius=9.0, norm=1.0, loss=loss)
@@ -98,26 +79,3 @@ def test_from_the_examples_needed_on_it_says_something(loss: str) -> None:
     need = int(found.examples_needed)
     assert not found.at(need + 1).is_vacuous and found.at(need - 2).is_vacuous
     assert found.trivial == pytest.approx(found.constants.most - found.constants.least)
-
-
-@pytest.mark.parametrize("model", ["mlp", "convnet", "resnet", "torchvision:resnet18", object()])
-def test_other_models_are_not_computable(model: object) -> None:
-    with pytest.raises(NotComputable, match="Not computable for the model"):
-        linear_bound(n=100, n_classes=3, radius=1.0, norm=1.0, model=model)
-
-
-def test_unknown_losses_and_endless_features_are_not_computable() -> None:
-    with pytest.raises(NotComputable, match="a loss of your own"):
-        linear_bound(n=100, n_classes=3, radius=1.0, norm=1.0, loss=lambda logits: logits)
-    with pytest.raises(NotComputable, match="'hinge' are not known"):
-        linear_bound(n=100, n_classes=3, radius=1.0, norm=1.0, loss="hinge")
-    with pytest.raises(NotComputable, match="no largest norm"):
-        linear_bound(n=100, n_classes=3, radius=math.nan, norm=1.0)
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"n": 0}, {"n_classes": 1}, {"norm": 0.0}, {"delta": 0.0}, {"delta": 1.0}, {"norm": math.nan}]
-)
-def test_numbers_out_of_range_are_refused(wrong: dict[str, float]) -> None:
-    with pytest.raises(UserError, match="must be"):
-        linear_bound(**({"n": 10, "n_classes": 3, "radius": 1.0, "norm": 1.0} | wrong))  # type: ignore[arg-type]

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from pll.analysis.theory.degree import degree, examples_to_tell, still_together
 from pll.analysis.theory.risk import two_objectives
 from pll.candidates import CandidateSets
-from pll.errors import UserError
 from pll.synthesis import flip_binomial, flip_pair
 from pll.synthesis.ambiguity import ambiguity_degree
 
@@ -40,11 +39,6 @@ def test_the_worst_pairs_come_in_order() -> None:
     assert one.worst() == [(0, 1, 1, 1), (0, 2, 0, 1)]  # classes without an example have no pairs
 
 
-def test_of_equal_shares_the_one_of_more_examples_counts() -> None:
-    sets = CandidateSets.from_lists([[0, 1], [1, 2], [1, 2]], 3)
-    assert degree(sets, np.array([0, 1, 1]), estimated=False).pair == (1, 2)
-
-
 def test_it_is_what_synthesis_put_in() -> None:
     y = np.arange(30_000) % 6
     binomial = degree(flip_binomial(y, 6, 0.1, 0), y, estimated=False)
@@ -55,29 +49,11 @@ def test_it_is_what_synthesis_put_in() -> None:
     assert low < pair.gamma < high and high - low < 0.03
 
 
-def test_the_interval_at_its_ends() -> None:
-    always = degree(CandidateSets.from_lists([[0, 1], [0, 1]], 2), np.array([0, 0]), estimated=False)
-    assert always.interval() == (pytest.approx(0.025 ** (1 / 2)), 1.0)  # the rule of all of m: (α/2)^(1/m)
-    never = degree(CandidateSets.from_lists([[0], [1]], 2), np.array([0, 1]), estimated=False)
-    assert never.gamma == 0 and never.interval()[0] == 0.0
-
-
-def test_no_labels_or_one_class_are_refused() -> None:
-    with pytest.raises(UserError, match="none is known"):
-        degree(CandidateSets.from_lists([[0, 1]], 2), np.array([-1]), estimated=False)
-    with pytest.raises(UserError, match="has one"):
-        degree(CandidateSets.from_lists([[0]], 1), np.array([0]), estimated=False)
-
-
 @given(st.floats(0.01, 0.99), st.floats(0.001, 0.5))
 def test_examples_to_tell_is_the_fewest(gamma: float, doubt: float) -> None:
     m = int(examples_to_tell(gamma, doubt))
     assert still_together(gamma, m) <= doubt * (1 + 1e-9)
     assert m == 1 or still_together(gamma, m - 1) > doubt * (1 - 1e-9)
-
-
-def test_nothing_tells_what_is_always_there() -> None:
-    assert math.isinf(examples_to_tell(1.0)) and still_together(1.0, 10**6) == 1.0
 
 
 @given(st.floats(0, 1))
@@ -86,8 +62,3 @@ def test_both_objectives_differ_by_a_constant(z: float) -> None:
     assert np.allclose(found.cross_entropy - found.divergence, found.entropy, atol=1e-9)
     assert (found.divergence > -1e-9).all() and 0 <= found.entropy <= math.log(2) + 1e-9
     assert np.abs(found.p[found.cross_entropy.argmin()] - np.clip(z, 0.005, 0.995)) <= 0.005 + 1e-9
-
-
-def test_a_weight_outside_is_refused() -> None:
-    with pytest.raises(UserError, match="from 0 to 1"):
-        two_objectives(1.5)

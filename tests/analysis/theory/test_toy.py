@@ -12,13 +12,11 @@ from pll.analysis.theory.toy import (
     FEWEST,
     MOST,
     Toy,
-    drawn_set,
     from_many_starts,
     next_step,
     three_clouds,
     toy_history,
 )
-from pll.errors import UserError
 from pll.methods import METHODS
 from pll.weights import dense, identified_labels
 
@@ -45,33 +43,6 @@ def test_every_edit_gives_a_new_toy_and_leaves_the_old_one() -> None:
     other = toy.with_set(3, [2])
     assert other.candidates[3].tolist() == [2] and other.truth_missing == 1
     assert toy.key == before and len({toy.key, moved.key, added.key, gone.key, other.key}) == 5
-
-
-def test_new_sets_come_from_the_truth() -> None:
-    toy = three_clouds(30).with_set(0, [1])
-    flipped = toy.flipped(0.5, seed=7)
-    assert flipped.truth_missing == 0
-    assert flipped.flipped(0.5, seed=7).key == flipped.key != toy.flipped(0.5, seed=8).key
-    assert set(drawn_set(1, 0.0, seed=3)) > {1}
-
-
-@pytest.mark.parametrize(
-    ("do", "says"),
-    [
-        (lambda toy: toy.moved(60, 0, 0), "no point 60"),
-        (lambda toy: toy.without(-1), "no point -1"),
-        (lambda toy: toy.moved(0, float("nan"), 0), "not numbers"),
-        (lambda toy: Toy(toy.points[:2], toy.y[:2], toy.candidates.take([0, 1])), f"{FEWEST} to {MOST} points"),
-        (lambda toy: Toy(toy.points, toy.y[:5], toy.candidates), "n is 60"),
-        (lambda toy: three_clouds(FEWEST).without(0), f"at least {FEWEST}"),
-        (lambda toy: toy_history(toy, "plknn"), "none of them"),
-        (lambda toy: toy_history(toy, "no-such-method"), "none of them"),
-        (lambda toy: next_step(toy, 60, 0), "no point 60"),
-    ],
-)
-def test_what_cannot_be_is_refused_in_words(do: object, says: str) -> None:
-    with pytest.raises(UserError, match=says):
-        do(three_clouds())  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("method", ["proden", "proden-sudden", "proden-naive", "pn-oracle"])

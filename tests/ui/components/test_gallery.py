@@ -55,12 +55,6 @@ def test_the_largest_weights_come_first_and_the_rest_is_counted():
     json.dumps(payload)
 
 
-def test_without_weights_candidates_stand_in_their_order():
-    payload = gallery_payload(data(), np.array([1]))
-    assert [label for label, _ in payload["cards"][0]["bars"]] == [1, 2]
-    assert not payload["weighed"]
-
-
 def test_small_pictures_keep_their_pixels_and_large_ones_become_small():
     small = picture_uri(data(shape=(1, 28, 28)), 0)
     assert small is not None and small.startswith("data:image/png") and decoded(small).size == (28, 28)
@@ -68,12 +62,6 @@ def test_small_pictures_keep_their_pixels_and_large_ones_become_small():
     assert large is not None and large.startswith("data:image/jpeg")
     assert max(decoded(large).size) == THUMBNAIL
     assert len(large) < 12_000  # a dozen stay far below what an update may weigh
-
-
-def test_rows_of_a_table_have_no_picture():
-    table = PartialLabelDataset(np.zeros((3, 2), dtype=np.float32), data().sets())
-    assert picture_uri(table, 0) is None
-    assert gallery_payload(table, np.array([0]))["cards"][0]["picture"] is None
 
 
 def test_who_is_shown():

@@ -21,13 +21,6 @@ def test_the_payload_names_the_stored_epochs():
     json.dumps(payload)
 
 
-def test_before_anything_is_known_there_is_still_a_strip():
-    payload = timeline_payload(
-        [0], done=0, total=0, viewed=0, follow=True, live=True, asked=0, changed=np.empty(0, dtype=np.float32)
-    )
-    assert payload["total"] == 1 and payload["spark"] == []
-
-
 def test_a_thousand_epochs_stay_small():
     changed = np.linspace(1, 0, 5000, dtype=np.float32)
     payload = timeline_payload(
@@ -37,18 +30,6 @@ def test_a_thousand_epochs_stay_small():
     columns = spark(changed)
     assert len(columns) <= MOST_COLUMNS
     assert columns[0] == [1, 100] and columns[-1][0] <= 5000
-
-
-def test_a_stretch_of_the_small_chart_shows_its_highest():
-    changed = np.zeros(2 * MOST_COLUMNS)
-    changed[7] = 0.25
-    heights = dict(map(tuple, spark(changed)))
-    assert heights[7] == 100  # epochs 7 and 8 share a column, epoch 8 changed
-    assert sum(heights.values()) == 100
-
-
-def test_nothing_changed_is_drawn_as_nothing():
-    assert spark(np.zeros(3)) == [[1, 0], [2, 0], [3, 0]]
 
 
 @pytest.mark.parametrize(

@@ -31,22 +31,6 @@ def test_no_key_means_two_things_and_a_class_is_its_own_key(
         assert name not in listed or keys[listed.index(name)] == key
 
 
-def test_digits_are_their_own_keys_whatever_their_place() -> None:
-    classes = [str(k) for k in range(10)]
-    assert candidate_keys(["3", "2", "0"], classes) == ["3", "2", "0"]
-    assert action_keys(classes)["unsure"] == "?"
-    lost = [*classes, "10", "11"]
-    assert candidate_keys(["11", "2", "10"], lost) == ["B", "2", "C"]  # no digit that means another class
-
-
-def test_letters_come_after_nine_and_actions_keep_theirs() -> None:
-    classes = [f"class {k}" for k in range(40)]
-    keys = candidate_keys(classes, classes)
-    assert keys[:11] == [*"123456789", "B", "C"]
-    assert keys[-1] == "" and not set(keys) & {"N", "A", "E", "S", "U", "?"}
-    assert action_keys(classes) == ACTIONS
-
-
 def test_the_desk_is_told_every_key_and_in_fixed_order_a_class_keeps_its_own(tab: ReviewTab) -> None:
     tab.fixed = True
     names = list(tab.manager.data.class_names)

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
 import pytest
 
-from pll.annotations.data import Annotations
-from pll.candidates import CandidateSets
-from pll.dataset import PartialLabelDataset
 from pll.review import certification
 from pll.ui.review.desk_view import desk_payload
-from pll.ui.review.payload import vote_counts, votes_of
 from pll.ui.review.review_tab import ReviewTab
 
 
@@ -53,26 +48,3 @@ def test_the_controls_of_a_certificate_are_shown_blind(tab: ReviewTab) -> None:
     one = tab.given
     tab.act({"nonce": "a", "what": "say", "kind": "pick", "label": one.identified, "token": one.token})
     assert review.state.all_events[-1].blind
-
-
-def test_annotators_are_named_and_counted() -> None:
-    sets = CandidateSets.from_lists([[0, 1], [1]], 3, ("ant", "bee", "cat"))
-    said = Annotations(
-        np.array([0, 0, 0, 1]), np.array([0, 1, 1, 1]), np.array([0, 0, 1, 1]), 2, ("ant", "bee", "cat"), ("Ann", "Bob")
-    )
-    data = PartialLabelDataset(np.zeros((2, 1), dtype=np.float32), sets, annotations=said)
-    assert [(vote["who"], vote["labels"]) for vote in votes_of(data, 0)] == [("Ann", "ant"), ("Bob", "ant, bee")]
-    assert vote_counts(data, 0) == ({"ant": 2, "bee": 1}, 2)
-    assert vote_counts(data, 1) == ({"bee": 1}, 1)
-
-
-def test_votes_for_long_names_leave_out_what_all_share() -> None:
-    names = tuple(f"Musculoskeletal disorder of the {part}" for part in ("hip", "knee", "shoulder"))
-    said = Annotations(np.zeros(2, np.int64), np.arange(2), np.array([0, 2]), 1, names, ("Ann", "Bob"))
-    data = PartialLabelDataset(
-        np.zeros((1, 1), dtype=np.float32), CandidateSets.from_lists([[0, 2]], 3, names), annotations=said
-    )
-    assert [(vote["short"], vote["labels"]) for vote in votes_of(data, 0)] == [
-        ("hip", names[0]),
-        ("shoulder", names[2]),
-    ]

@@ -10,13 +10,11 @@ from typing import Any
 
 import pytest
 
-import pll
 from pll.errors import UserError
 from pll.review import database
 from pll.ui.review.payload import ordered
-from pll.ui.review.review_tab import Message, MessageHandler, ReviewTab, pressed
+from pll.ui.review.review_tab import Message, MessageHandler, ReviewTab
 
-PACKAGE = Path(pll.__file__).parent
 _nonces = (f"n{k}" for k in itertools.count())
 
 
@@ -39,15 +37,6 @@ def pick(tab: ReviewTab, k: int = 0) -> tuple[int, str]:
 
 def label_of(tab: ReviewTab, row: int) -> str | None:
     return tab.manager.review.state.outcome(row).label
-
-
-def test_a_key_stores_the_decision_and_brings_the_next_example(tab: ReviewTab) -> None:
-    row, label = pick(tab)
-    assert label_of(tab, row) == label
-    assert tab.given is not None and tab.given.row != row
-    assert tab.said.startswith("Saved: ") and label in tab.said
-    (event,) = tab.desk.history()
-    assert (event.seconds, event.blind, event.reviewer) == (1.5, False, "Ada")
 
 
 def test_a_second_press_cannot_label_the_next_example(tab: ReviewTab) -> None:
@@ -82,14 +71,6 @@ def test_what_is_no_message_changes_nothing(tab: ReviewTab, message: object) -> 
     assert tab.given is before and not tab.desk.history()
 
 
-def test_a_label_that_cannot_be_is_explained_and_nothing_is_stored(tab: ReviewTab) -> None:
-    before = tab.given
-    say(tab, "pick", "unicorn")
-    assert "unicorn" in tab.problem and tab.given is before
-    say(tab, "explode")
-    assert "explode" in tab.problem and not tab.desk.history()
-
-
 def test_undo_goes_back_across_five_examples_and_each_can_be_decided_anew(tab: ReviewTab) -> None:
     picked = [pick(tab) for _ in range(5)]
     for row, _ in reversed(picked):
@@ -100,23 +81,6 @@ def test_undo_goes_back_across_five_examples_and_each_can_be_decided_anew(tab: R
     assert "nothing left to undo" in tab.problem
     row, label = pick(tab, 1)
     assert row == picked[0][0] and label_of(tab, row) == label
-
-
-def test_looking_back_and_forward_changes_nothing(tab: ReviewTab) -> None:
-    picked = [pick(tab) for _ in range(3)]
-    open_ = tab.given
-    seen = []
-    for _ in range(4):  # once more than there is
-        press(tab, "back")
-        assert tab.given is not None
-        seen.append((tab.place, tab.given.row))
-    assert seen == [(1, picked[2][0]), (2, picked[1][0]), (3, picked[0][0]), (3, picked[0][0])]
-    press(tab, "forward")
-    assert tab.place == 2
-    press(tab, "now")
-    assert tab.given is open_ and tab.place == 0
-    assert [label_of(tab, row) for row, _ in picked] == [label for _, label in picked]
-    pick(tab)  # and the open one is still in hand
 
 
 def test_an_earlier_decision_is_changed_and_the_open_example_comes_back(tab: ReviewTab) -> None:
@@ -146,13 +110,6 @@ def test_ruling_out_keeps_the_example_until_one_label_is_left(tab: ReviewTab) ->
     assert tab.given is None or tab.given.row != row
 
 
-def test_another_label_may_be_new(tab: ReviewTab) -> None:
-    assert tab.given is not None
-    row = tab.given.row
-    say(tab, "other", "wasp")
-    assert label_of(tab, row) == "wasp"
-
-
 def test_the_order_is_made_anew_after_some_decisions(tab: ReviewTab) -> None:
     before = tab.manager.review.order[1].copy()
     for _ in range(8):
@@ -160,15 +117,6 @@ def test_the_order_is_made_anew_after_some_decisions(tab: ReviewTab) -> None:
     tab.manager.wait()
     assert tab.manager.review.order[0] == "learning"
     assert (tab.manager.review.order[1] != before).any()
-
-
-def test_when_all_is_decided_nothing_is_in_hand(tab: ReviewTab) -> None:
-    rows = set()
-    while tab.given is not None:
-        rows.add(pick(tab)[0])
-    assert len(rows) == 96
-    press(tab, "undo")
-    assert tab.given is not None
 
 
 class Counting(MessageHandler):
@@ -203,14 +151,6 @@ def test_what_went_wrong_is_said_until_the_next_message(what: str, problem: str)
     assert (heard.problem, heard.ack) == (problem, "a")
     heard.act({"nonce": "b", "what": what})
     assert heard.problem == ""
-
-
-def test_a_message_of_a_component_that_is_gone_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[object] = []
-    monkeypatch.setattr("streamlit.session_state", {"there": {"act": 1}})
-    pressed("gone", seen.append)()  # after an error of the page, its state is no longer there
-    pressed("there", seen.append)()
-    assert seen == [1]
 
 
 def test_a_decision_waits_on_the_page_while_another_program_has_the_database(

@@ -28,15 +28,16 @@ def tree(path: Path) -> ast.Module:
 
 
 def is_type_checking(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
 def at_run_time(node: ast.AST) -> Iterator[ast.AST]:
     """Every node of a module, imports inside functions too, without what only a type checker sees."""
-    for child in ast.iter_child_nodes(node):
-        if not is_type_checking(child):
-            yield child
-            yield from at_run_time(child)
+    left = [node]
+    while left:
+        inside = [child for child in ast.iter_child_nodes(left.pop()) if not is_type_checking(child)]
+        yield from inside
+        left += inside
 
 
 @cache

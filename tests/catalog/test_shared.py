@@ -10,6 +10,7 @@ import pytest
 from pll.catalog import load
 
 
+@pytest.mark.slow
 def test_mnist(shared: Path, cache: Path) -> None:
     data = load("mnist", download=False)
     assert data.X.shape == (70_000, 1, 28, 28) and data.X.dtype == np.float32
@@ -40,6 +41,7 @@ def test_partial(shared: Path, name: str, shape: tuple[int, int], c: int, mean: 
     assert round(float(data.sets().sizes.mean()), 2) == mean and len(data.truth_outside()) == 0
 
 
+@pytest.mark.slow
 def test_cifar10_subset(shared: Path) -> None:
     data = load("cifar10-subset", download=False)
     assert data.X.shape == (20_000, 3, 32, 32) and float(data.X.max()) == 1.0
@@ -48,6 +50,7 @@ def test_cifar10_subset(shared: Path) -> None:
     assert data.class_names[data.y[0]] == "frog"
 
 
+@pytest.mark.slow
 def test_cifar10h(shared: Path) -> None:
     data = load("cifar10h", download=False)
     assert data.X.shape == (10_000, 3, 32, 32) and data.is_test is None
@@ -55,6 +58,7 @@ def test_cifar10h(shared: Path) -> None:
     assert len(data.truth_outside()) == 4  # 99.96 % inside
 
 
+@pytest.mark.slow
 def test_cifar10n_subset(shared: Path) -> None:
     data = load("cifar10n-subset", download=False)
     assert len(data) == 10_000 and data.sets().sizes.max() <= 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -17,6 +18,7 @@ import pytest
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.export import EXPORTS, ExportSource, archive_name, export_all
+from pll.export.bundle import ExportResult
 from pll.export.readme import readme
 from pll.formats.label_frame import Decision
 from pll.methods import METHODS
@@ -66,11 +68,19 @@ def no_network(monkeypatch: pytest.MonkeyPatch, source: ExportSource) -> ExportS
 
 
 @pytest.fixture(scope="module")
-def exported(source: ExportSource, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole(
+    source: ExportSource, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[ExportResult, list[tuple[int, int, str]]]:
+    """A whole export, and its progress."""
+    seen: list[tuple[int, int, str]] = []
+    folder = tmp_path_factory.mktemp("exported") / "new" / "folder"
+    return export_all(source, folder, progress=lambda *where: seen.append(where)), seen
+
+
+@pytest.fixture(scope="module")
+def exported(whole: tuple[ExportResult, object]) -> Path:
     """The folder of a whole export."""
-    folder = tmp_path_factory.mktemp("exported")
-    export_all(source, folder)
-    return folder
+    return whole[0].zip_path.parent
 
 
 def snippets(text: str) -> dict[str, str]:
@@ -93,11 +103,12 @@ def run_snippets(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, dic
     return made
 
 
-def test_an_export_is_complete_and_the_archive_holds_it_all(source: ExportSource, tmp_path: Path) -> None:
-    seen: list[tuple[int, int, str]] = []
-    result = export_all(source, tmp_path / "new" / "folder", progress=lambda *where: seen.append(where))
+def test_an_export_is_complete_and_the_archive_holds_it_all(
+    whole: tuple[ExportResult, list[tuple[int, int, str]]],
+) -> None:
+    result, seen = whole
     assert tuple(path.name for path in result.files) == FILES
-    assert result.zip_path == tmp_path / "new" / "folder" / "odd-names-10-export.zip"
+    assert result.zip_path.name == "odd-names-10-export.zip"
     assert result.notes == ()
     assert {path.name for path in result.zip_path.parent.iterdir()} == {*FILES, result.zip_path.name}
     with zipfile.ZipFile(result.zip_path) as archive:
@@ -162,15 +173,17 @@ def test_a_method_without_a_network_gives_the_rest_and_says_so(no_network: Expor
     np.testing.assert_array_equal(load_model(tmp_path).predict(X), no_network.estimator.predict(X))
 
 
-def test_a_run_without_a_replay_gives_the_rest_and_says_so(source: ExportSource, tmp_path: Path) -> None:
+def test_a_run_without_a_replay_gives_the_rest_and_says_so(no_network: ExportSource, tmp_path: Path) -> None:
     """There may be no history, or none yet: stopped before its first epoch."""
 
     def too_short() -> str:
         raise UserError("There is nothing to replay yet: train for one epoch at least.")
 
     for replay, reason in ((None, "There is no history"), (too_short, "There is nothing to replay yet")):
-        result = export_all(replace(source, replay=replay), tmp_path)
-        assert tuple(path.name for path in result.files) == tuple(set_minus(FILES, {"replay.html"}))
+        result = export_all(replace(no_network, replay=replay), tmp_path)
+        assert tuple(path.name for path in result.files) == tuple(
+            set_minus(FILES, {"model.pt2", "model.onnx", "replay.html"})
+        )
         (note,) = [note for note in result.notes if note.startswith("replay.html")]
         assert reason in note
 
@@ -180,10 +193,10 @@ def set_minus(names: tuple[str, ...], gone: set[str]) -> list[str]:
 
 
 def test_files_of_an_earlier_export_are_replaced_or_named(
-    source: ExportSource, no_network: ExportSource, tmp_path: Path
+    exported: Path, no_network: ExportSource, tmp_path: Path
 ) -> None:
+    shutil.copytree(exported, tmp_path, dirs_exist_ok=True)
     (tmp_path / "mine.txt").write_text("keep me")
-    export_all(source, tmp_path)
     result = export_all(no_network, tmp_path)
     assert (tmp_path / "mine.txt").read_text() == "keep me"
     assert pd.read_csv(tmp_path / "labels.csv")["confidence"].tolist() == no_network.frame["confidence"].tolist()

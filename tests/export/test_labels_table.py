@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
@@ -118,7 +118,6 @@ def tables(draw: st.DrawFn) -> tuple[CandidateSets, np.ndarray, list[str], np.nd
     return sets, restricted_softmax(np.array(scores), sets), ids, np.array(y)
 
 
-@settings(max_examples=60, deadline=None)
 @given(tables())
 def test_any_name_survives_the_csv(table: tuple[CandidateSets, np.ndarray, list[str], np.ndarray]) -> None:
     sets, weights, ids, y = table

@@ -32,8 +32,6 @@ def flipped(content: bytes, share: float = 0.5) -> bytes:
 WAYS: dict[str, Callable[[bytes], bytes | None]] = {
     "truncate": truncated,
     "flip": flipped,
-    "flip the beginning": lambda content: flipped(content, 0.02),
-    "flip the end": lambda content: flipped(content, 0.98),
     "delete": lambda content: None,
     "empty": lambda content: b"",
 }

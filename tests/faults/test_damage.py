@@ -122,7 +122,7 @@ def test_a_resumed_run_is_open_until_it_ends_again(stopped: Path, tmp_path: Path
 # ---- what commands do ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", ["convert", "predict", "check"])
+@pytest.mark.parametrize("command", ["convert", "predict"])
 def test_no_command_ends_with_a_traceback_or_a_wrong_label(
     command: str, finished: Path, data: Path, tmp_path: Path
 ) -> None:

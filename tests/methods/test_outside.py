@@ -31,9 +31,8 @@ def test_without_a_missing_truth_it_is_proden_bit_for_bit() -> None:
     np.testing.assert_array_equal(found.predict_scores(X), plain.predict_scores(X))
 
 
-@pytest.mark.parametrize("how", ["swap", "remove"])
-def test_missing_truths_are_counted_found_and_put_back(how: str) -> None:
-    sets, missing = damaged(SETS, Y, 0.2, how, seed=3)
+def test_missing_truths_are_counted_found_and_put_back() -> None:
+    sets, missing = damaged(SETS, Y, 0.2, "swap", seed=3)
     plain, found = (method(epochs=20).fit(X, sets) for method in (PRODEN, PRODENOutside))
     assert isinstance(found, PRODENOutside)
     assert 0.12 < found.outside_.rate < 0.28

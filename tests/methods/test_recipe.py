@@ -33,6 +33,7 @@ SETS = flip_binomial(Y, 4, 0.4, seed=0)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recipe, "EPOCHS", (3, 6))
     monkeypatch.setattr(recipe, "KEPT", (1.0, 0.2))
+    monkeypatch.setattr(recipe, "LINEAR_STEPS", ((0.1, 1e-3), (0.1, 2e-2), (0.3, 1e-3)))
 
 
 def test_every_scale_is_saved_with_its_model(tmp_path: Path) -> None:
@@ -102,6 +103,7 @@ def test_features_that_add_nothing_to_the_votes_are_told() -> None:
     assert VOTE_NOTE not in PRODEN(recipe="auto").choose_settings(Task(X, SETS, prior=prior)).warnings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [PRODENNaive, GA])
 def test_another_method_is_judged_by_its_own_predictions(method: type[DeepEstimator]) -> None:
     found = method(recipe="auto", batch_size=16).choose_settings(Task(X, SETS))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from pll.experiments.execution import ExperimentFolder, Progress, run_cell
 from pll.methods import method_title
 from pll.runs.config import RunConfig
 from pll.runs.lanes import USUAL, lane_configs
+from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
 from pll.synthesis import Flip
 from pll.ui import session
@@ -24,12 +27,19 @@ from tests.page_helpers import button, said
 IRIS = RunConfig(Source("iris"), params={"epochs": 12}, flip=Flip("binomial", 0.3), holdout=0.2, name="irises")
 
 
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of runs of a home where a comparison has ended."""
+    folder = tmp_path_factory.mktemp("home") / "runs"
+    RunRegistry(folder).start(*lane_configs(IRIS, USUAL)).join(60)
+    return folder
+
+
 @pytest.fixture
-def finished(open_page: Any) -> Run:
+def finished(open_page: Any, runs: Path, tmp_path: Path) -> Run:
+    shutil.copytree(runs, tmp_path / "home" / "runs")
     open_page("home")
-    comparison = session.registry().start(*lane_configs(IRIS, USUAL))
-    comparison.join(60)
-    return comparison
+    return session.registry().comparisons()[0]
 
 
 def offered(page: Any) -> set[str]:

@@ -103,6 +103,7 @@ assert not any("gloo" in name for name in named()), named()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the threads of a process are listed on Linux alone")
 def test_no_thread_of_the_process_group_outlives_its_end() -> None:
     """A thread of gloo that is running while the interpreter is finalised aborts the process, in one of a few runs."""

@@ -106,6 +106,7 @@ def test_hostile_workbooks_are_refused(tmp_path: Path, monkeypatch: pytest.Monke
         formats.read(workbook(tmp_path / "large.xlsx", a=ROWS))
 
 
+@pytest.mark.slow
 def test_a_cell_far_away_costs_nothing(tmp_path: Path) -> None:
     """What stands in row 1,048,576, or in a row that no sheet has, is neither padded nor waited for."""
     book = workbook(tmp_path / "t.xlsx", a=ROWS)

@@ -293,10 +293,9 @@ def _detect(path: Path, shown: str) -> Format:
     usual = _usual(suffix)
     if usual is not None and stranger is None:
         return usual
-    known = "; ".join(f"{form.label} ({', '.join(form.suffixes)})" for form in FORMATS.values())
-    if stranger is not None:
-        raise UserError(f"The file is {stranger}. Formats that are read: {known}.")
-    raise UserError(f"The content is of no known format. Formats that are read: {known}.")
+    known = ", ".join(dict.fromkeys(suffix for form in FORMATS.values() for suffix in form.suffixes))
+    what = f"The file is {stranger}" if stranger is not None else "The content is of no known format"
+    raise UserError(f"{what}. Files that are read: {known}.")
 
 
 def _is_workbook(path: Path, head: bytes) -> bool:

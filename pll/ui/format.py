@@ -64,14 +64,18 @@ def plain(text: object) -> str:
 
 
 def without_shell(text: object) -> str:
-    """Return a message without the brackets that name options of the shell.
+    """Return a message without the brackets and the sentences that name options of the shell.
 
     Examples
     --------
     >>> without_shell("Correct them; or keep the column (--column id=keep).")
     'Correct them; or keep the column.'
+    >>> without_shell("Whose answers are these? Say which: --column Ann=annotator.")
+    'Whose answers are these?'
     """
-    return re.sub(r"\s*\([^()]*--\w[^()]*\)", "", str(text))
+    without_brackets = re.sub(r"\s*\([^()]*--\w[^()]*\)", "", str(text))
+    sentences = re.split(r"(?<=[.?!])\s+", without_brackets)
+    return " ".join(sentence for sentence in sentences if not re.search(r"(?<!\w)--\w", sentence))
 
 
 def duration(seconds: float | None) -> str:
@@ -213,7 +217,7 @@ def _format_work(snapshot: Snapshot, total: str) -> str:
     """What is being trained, and how long it will take."""
     stage = next((lane.stage for lane in snapshot.lanes if lane.stage and lane.state == "running"), "")
     if len(snapshot.lanes) == 1 and stage:
-        return stage
+        return stage.split(": ")[0]
     left = f"about {duration(max(1.0, snapshot.seconds_left))} left" if snapshot.seconds_left else ""
     return " · ".join(part for part in (f"{snapshot.epoch}{total}", stage, left) if part)
 

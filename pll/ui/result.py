@@ -24,7 +24,7 @@ class LabelCounts:
     doubtful
         Of them, those whose label weight is below `SURE` and that nobody decided.
     differs
-        Of them, those that the majority of the votes would label differently; None without votes.
+        Of them, those that the majority of the votes would label differently; None without several voters.
     predicted
         Labels of examples that were not learnt from.
     """
@@ -75,9 +75,9 @@ def result_of(
     """
     doubtful = confidence < SURE
     doubtful[list(decided)] = False
-    return LabelCounts(
-        len(identified), int(doubtful.sum()), None if votes is None else _differing(identified, votes), predicted
-    )
+    is_one = votes is None or (votes.n_annotators == 1 and not votes.anonymous)
+    differs = None if votes is None or is_one else _differing(identified, votes)
+    return LabelCounts(len(identified), int(doubtful.sum()), differs, predicted)
 
 
 def _differing(identified: npt.NDArray[np.int64], votes: Annotations) -> int:

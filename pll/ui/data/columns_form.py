@@ -5,7 +5,7 @@ What a person says is kept as the roles that were told (`_told`); the widgets ar
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from pll.formats.checks import listing
 from pll.formats.tabular.cells import has_fractions
 from pll.formats.tabular.columns import ROLES, SINGLE, Column, Question, question
 from pll.formats.votes import VOTES
+from pll.ui import session
 from pll.ui.data import loader
 from pll.ui.format import plain, without_shell
 
@@ -65,7 +66,7 @@ class Columns:
     guessed
         The same before anything was said.
     waits
-        Whether a question waits for its answer.
+        Whether a question waits for its answer, or the columns are still being read.
     """
 
     source: Source
@@ -82,26 +83,44 @@ def asked(source: Source) -> Columns:
     UserError
         The file cannot be read at all.
     """
-    if source.path is None or source.format == VOTES or not _is_quick(source):
+    if source.path is None or source.format == VOTES:
         return Columns(source)
-    source = _of_question(_of_sheet(source))
-    guessed = _columns(source)
-    columns = guessed
-    while open_question := question(columns):
+    if _is_quick(source):  # else all of it would have to be read for these two
+        source = _of_question(_of_sheet(source))
+    guessed = columns = _columns(source)
+    while columns is not None and (open_question := question(columns)):
         roles = _answer(source, open_question)
         if roles is None:
-            return Columns(source, columns, guessed, waits=True)
+            return Columns(source, columns, guessed or (), waits=True)
         source = _with_roles(source, roles)
         columns = _columns(source)
-    if told := _told(source):
+    if columns is not None and (told := _told(source)):
         source = _with_roles(source, told)
         columns = _columns(source)
+    if columns is None or guessed is None:
+        return Columns(source, waits=True)
     return Columns(source, columns, guessed)
 
 
-def _columns(source: Source) -> list[Column]:
-    assert source.path is not None
-    return formats.columns(source.path, name=source.name, options=formats.ReadOptions(**source.options))
+def _columns(source: Source) -> list[Column] | None:
+    """The columns with their roles; None while they are not known, as the page says then."""
+    path, options = source.path, formats.ReadOptions(**source.options)
+    assert path is not None
+
+    def found() -> list[Column]:
+        return formats.columns(path, name=source.name, options=options)
+
+    if _is_quick(source):
+        return found()
+    if not loader.may_read(source):
+        return None
+    title = f"Reading the columns of {source.name}"
+    return loader.in_background(_kept_columns, session.data_key(source), title, lambda _: found(), "columns")
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _kept_columns(key: str, _found: Callable[[], list[Column]]) -> list[Column]:
+    return _found()
 
 
 def _with_roles(source: Source, roles: Mapping[str, str]) -> Source:

@@ -59,7 +59,7 @@ def read(source: Source) -> PartialLabelDataset | None:
         with st.spinner("Reading…"):
             return session.dataset(source)
     is_begun = session.if_cached(session.kept_dataset, key) or background.board().get(f"reading {key}")
-    if size >= HUGE and is_begun is None and not _asked(key, size):
+    if is_begun is None and not may_read(source):
         return None
     return in_background(session.kept_dataset, key, title, source.load, "reading")
 
@@ -98,14 +98,19 @@ def in_background(
     return None if found is None else kept(key, lambda: found)
 
 
-def _asked(key: str, size: int) -> bool:
+def may_read(source: Source) -> bool:
+    """Whether all of a file may be read: of a huge one a person is asked, once."""
+    size, asked = size_of(source), f"read-{source.sha256 or source.path}"
+    if size < HUGE or st.session_state.get(asked):
+        return True
     place = st.empty()
     with place.container():
         st.caption(f"This is a large file ({readable(size)}). Check its columns first, then read the whole file.")
-        asked = st.button("Read the whole file", type="primary", icon=":material/menu_book:", key=f"ask-{key}")
-    if asked:
+        pressed = st.button("Read the whole file", type="primary", icon=":material/menu_book:")
+    if pressed:
+        st.session_state[asked] = True
         place.empty()
-    return asked
+    return pressed
 
 
 def prepared(choice: ChosenData, data: PartialLabelDataset) -> PartialLabelDataset | None:

@@ -112,6 +112,8 @@ def show_rows(data: PartialLabelDataset | None, columns: Sequence[Column] = ()) 
         table = pd.DataFrame({column.name: [cell or "" for cell in column.first] for column in shown})
     elif data is not None:
         table = first_rows(data)
+    else:
+        return
     pictures = "picture" in table and data is not None
     st.dataframe(
         table,

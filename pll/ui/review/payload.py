@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pll.annotations.data import Annotations
-from pll.colors import class_colours, percent, short_by_name
+from pll.colors import class_colours, percent, short_by_name, short_names
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.review.desk import Assignment, CandidateOption
@@ -74,6 +74,7 @@ def hero(tab: ReviewTab, given: Assignment, similar: Similar) -> Payload:
     alone = picture is None and text is None
     place = _places(tab)
     beside = [one.label for one in ordered(tab, given) if one.label in place][:BESIDE] if alone else []
+    short = short_names(data.class_names)
     near = tab.manager.signals.neighbours
     columns = (
         similar.columns(
@@ -88,7 +89,7 @@ def hero(tab: ReviewTab, given: Assignment, similar: Similar) -> Payload:
     return {
         "picture": picture,
         "text": text,
-        "beside": beside,
+        "beside": [short[place[label]] for label in beside],
         "columns": [
             {
                 "name": one.name,

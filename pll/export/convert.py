@@ -269,15 +269,15 @@ def run_results(folder: RunFolder) -> Results:
     labels = folder.path / LABELS
     if not labels.exists():
         state = folder.state()["state"]
-        lost = " Its labels.csv is gone: `candid check` can rebuild it." if state in ENDED else ""
+        lost = " Its labels.csv is gone; put it back from a backup, or train again." if state in ENDED else ""
         raise UserError(f"The run in {folder.path} has no labels yet ({state}); finish it first.{lost}")
     folder.checked(LABELS)
     results = read_results(labels, model_name(folder))
     n = folder.about().get("data", {}).get("examples", len(results.ids))
     if len(results.ids) < n:
         raise UserError(
-            f"{labels} is damaged: it has {len(results.ids):,} rows, but the run has {n:,} examples. Run `candid check "
-            f"{folder.path}`: it says what can be rebuilt."
+            f"{labels} is damaged: it has {len(results.ids):,} rows, but the run has {n:,} examples. Put it "
+            "back from a backup, or train again."
         )
     return results
 

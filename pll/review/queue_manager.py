@@ -6,7 +6,6 @@ answered while people certify is left out, since it must not teach what it judge
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable
 from functools import cached_property
@@ -16,7 +15,6 @@ import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
 from pll.review.follow import LabelChanges, changes, followed, teaching_decisions
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.queue import rank
@@ -24,9 +22,9 @@ from pll.review.session import ReviewSession
 from pll.review.signals import ReviewSignals, prepare
 from pll.review.similar import Similar
 from pll.review.teaching import Teacher
+from pll.runs.background import Job, Report
 from pll.runs.registry import RunRegistry
 
-_LOG = logging.getLogger(__name__)
 EVERY = 0.01
 """Share of the examples decided after which the order is recomputed."""
 AT_LEAST = 5
@@ -55,7 +53,7 @@ class QueueManager:
         self._runs = runs
         self._lock = threading.RLock()
         self._ranking = threading.Lock()
-        self._thread: threading.Thread | None = None
+        self._job: Job | None = None
         self._view: _ModelView | None = None
         self._ranked: tuple[str, int] = ("", 0)
 
@@ -123,8 +121,8 @@ class QueueManager:
 
     def wait(self, seconds: float = 60.0) -> None:
         """Until what is being made in the background is there."""
-        if self._thread is not None:
-            self._thread.join(seconds)
+        if self._job is not None:
+            self._job.wait(seconds)
 
     def learnt(self) -> bool:
         """Put a retrained model that has finished in the place of the present one; whether that was done now.
@@ -181,18 +179,15 @@ class QueueManager:
         self.rank_now()
 
     def _in_background(self, work: Callable[[], None]) -> None:
-        def labour() -> None:
-            try:
-                with threadpool_limits(1):  # the keys of the reviewers come first
-                    work()
-            except (UserError, OSError) as error:  # keep the present order
-                _LOG.warning("The order of the queue was not made anew: %s", error)
+        """Do the work unless some is being done; where it fails, the present order stays."""
+
+        def labour(report: Report) -> None:
+            with threadpool_limits(1):  # the keys of the reviewers come first
+                work()
 
         with self._lock:
-            if self._thread is not None and self._thread.is_alive():
-                return
-            self._thread = threading.Thread(target=labour, name="candid-review-order", daemon=True)
-            self._thread.start()
+            if self._job is None or self._job.status().state != "working":
+                self._job = Job(labour)
 
 
 def _with_labels(signals: ReviewSignals, labels: LabelSnapshot) -> ReviewSignals:

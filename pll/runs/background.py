@@ -1,11 +1,13 @@
-"""Background jobs with progress that can be stopped: reading a large file, a download, a classifier.
+"""Background jobs: reading a large file, a download, a classifier, the order of a review.
 
-A job runs in a thread of its own and calls its `report` with its progress; pages read immutable statuses. Training has
+A job runs in a thread of its own, may call its `report` with its progress, and can be stopped then; pages read
+immutable statuses. Training has
 queues and folders of its own (`pll.runs.run`).
 """
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import OrderedDict
@@ -13,9 +15,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pll.errors import UserError
+from pll.errors import UserError, explain
 from pll.runs.process import PerProcess
 
+_LOG = logging.getLogger(__name__)
 Report = Callable[[str, int, int | None], None]
 """Called as work goes on: (what is counted, how many are done, how many in all or None)."""
 
@@ -76,7 +79,7 @@ class Job:
     Parameters
     ----------
     work
-        Called with `report`, which it calls regularly, and which raises `Stopped` to stop it.
+        Called with `report`, which raises `Stopped` to stop it.
     turn
         Semaphore that is held while it works.
     """
@@ -124,11 +127,13 @@ class Job:
                 self._end("done")
             except Stopped:
                 self._end("stopped", "It was stopped before its end.")
-            except UserError as error:
-                self._end("failed", str(error))
+            except (UserError, OSError) as error:
+                _LOG.warning("A background job failed: %s", explain(error))
+                self._end("failed", explain(error))
             except MemoryError:
                 self._end("failed", "The machine ran out of memory. Bring a smaller file, or fewer features.")
             except Exception as error:  # no other code sees an exception of this thread
+                _LOG.exception("A background job failed.")
                 self._end("failed", f"Something went wrong that should not have: {type(error).__name__}: {error}.")
 
     def _report(self, what: str, done: int, total: int | None) -> None:

@@ -18,7 +18,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -137,22 +137,23 @@ def train(
 ) -> RunOutcome:
     """Train the run of a folder to its end, from its checkpoint where it has one.
 
-    Arguments and errors as for `FitLoop`; the caller holds the lock of the folder.
+    Arguments and errors as for `FitLoop`; the caller holds the lock of the folder. `on_record` is called with every
+    record once it is on disk.
 
     Returns
     -------
     RunOutcome
         The final state and metrics.
     """
-    loop = FitLoop(
-        folder, load=load, hook=hook, on_ready=on_ready, on_record=on_record, on_search=on_search, ranks=ranks
-    )
-    going = loop.epochs()
-    while True:
-        try:
-            next(going)
-        except StopIteration as end:
-            return cast(RunOutcome, end.value)
+    loop = FitLoop(folder, load=load, hook=hook, on_ready=on_ready, on_search=on_search, ranks=ranks)
+    with closing(loop.epochs()) as going:
+        while True:
+            try:
+                record = next(going)
+            except StopIteration as end:
+                return cast(RunOutcome, end.value)
+            if on_record is not None:
+                on_record(record)
 
 
 class FitLoop:
@@ -168,8 +169,6 @@ class FitLoop:
         Called between mini-batches; may wait, may raise `StopTraining`.
     on_ready
         Called with the data and the method before training starts.
-    on_record
-        Called with every record once it is on disk.
     on_search
         Called while settings are searched, before `on_ready`.
     ranks
@@ -185,7 +184,6 @@ class FitLoop:
         load: Load | None = None,
         hook: Hook | None = None,
         on_ready: Prepared | None = None,
-        on_record: Observer | None = None,
         on_search: Searching | None = None,
         ranks: Ranks | None = None,
         processes: int = 1,
@@ -197,7 +195,6 @@ class FitLoop:
         self.load = load
         self.outer_hook = hook
         self.on_ready = on_ready
-        self.on_record = on_record
         self.on_search = on_search
         self.saved_at = time.monotonic()
         self.saving = 0.0  # seconds that the latest checkpoint took
@@ -362,8 +359,6 @@ class FitLoop:
         self.folder.append_metrics(record.metrics())
         self.history.append(record)
         self._checkpoint_if_due()
-        if self.on_record is not None:
-            self.on_record(record)
 
     def _hook(self) -> None:
         if self.outer_hook is not None:

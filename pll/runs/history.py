@@ -385,8 +385,7 @@ def _run_of(file: Path) -> Path:
 
 
 def _damaged(file: Path, reason: str) -> UserError:
-    run = _run_of(file)
-    return UserError(f"{file} is damaged ({reason}). Run `candid check {run}`: it says what can be rebuilt.")
+    return UserError(f"{file} is damaged ({reason}). Put it back from a backup, or train again.")
 
 
 def _cut(file: Path, rows: int, width: int) -> None:

@@ -1,7 +1,8 @@
-"""A run and a view of it as a link: its content, writing it, and reading it strictly.
+"""A run or a comparison and a view of it as a link: its content, writing it, and reading it strictly.
 
-The parts of a link are one pydantic model, made for the settings of the link's method; whatever does not fit it is
-refused with the name of the part.
+The parts of a run's link are one pydantic model, made for the settings of the link's method; whatever does not fit it
+is refused with the name of the part. Each lane of a comparison is written and read as the link of a single run: what
+the lanes share is said once, and `lr.2` is what the second lane alone has.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import difflib
 import json
 import math
 import os
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -26,6 +28,8 @@ from pll.features import without_folders
 from pll.formats.checks import listing
 from pll.methods import get_method
 from pll.runs.config import RunConfig
+from pll.runs.lanes import check_lanes
+from pll.runs.run import MOST_LANES
 from pll.synthesis import Flip
 from pll.synthesis.label_noise import Noisy
 
@@ -35,6 +39,8 @@ _AS_DEFAULTED = ("seed", "missing", "device")
 """Settings that a link carries only where they are not the default: data and machine decide them."""
 _PASSED_OVER = ("run", "comparison", "theme", "embed", "embed_options")
 """Parts that are not ours, or of one browser alone: which run or comparison the link became there."""
+_OF_ONE_RUN = ("method", "view", "example", "pin", "order")
+"""Parts of a run's link that mean nothing for a comparison."""
 VERSION = "1"
 FINGERPRINT = 16
 """Hexadecimal digits of a file's SHA-256 that a link carries."""
@@ -192,23 +198,29 @@ def on_this_machine(share: Share, most_threads: int | None = None) -> tuple[Shar
 
 
 def to_link(address: str, share: Share) -> str:
-    """Return the whole link.
-
-    Parameters
-    ----------
-    address
-        Of the train page, without a query.
+    """Return the whole link of a run; `address` is that of the train page, without a query.
 
     Raises
     ------
     UserError
         See `to_query`; the link would be too long.
     """
-    return check_length(f"{address}?{urlencode(to_query(share), safe=',')}")
+    return _whole_link(address, to_query(share))
 
 
-def check_length(link: str) -> str:
-    """Return the link; raise `UserError` where it is too long for a mail."""
+def lanes_to_link(address: str, configs: Sequence[RunConfig], look: Look | None = None) -> str:
+    """Return the whole link of a comparison; `address` is that of the compare page, without a query.
+
+    Raises
+    ------
+    UserError
+        See `lanes_to_query`; the link would be too long.
+    """
+    return _whole_link(address, lanes_to_query(configs, look))
+
+
+def _whole_link(address: str, parts: Sequence[tuple[str, str]]) -> str:
+    link = f"{address}?{urlencode(parts, safe=',')}"
     if len(link) > LONGEST:
         raise UserError(
             f"The link would have {len(link):,} characters; unpin examples, make sets by q, not a matrix, or map fewer "
@@ -246,6 +258,35 @@ def to_query(share: Share) -> list[tuple[str, str]]:
     parts += [("hide", ",".join(look.hidden) or None), ("start", "paused" if look.paused else None)]
     parts += [("pace", look.pace), ("patience", look.patience)]
     return [(name, _text(value)) for name, value in parts if value is not None]
+
+
+def lanes_to_query(configs: Sequence[RunConfig], look: Look | None = None) -> list[tuple[str, str]]:
+    """Return the parts of the link of a comparison in reading order, as (name, value).
+
+    Parameters
+    ----------
+    configs
+        Of the lanes, in order.
+    look
+        What is in view, and what a lesson hides.
+
+    Raises
+    ------
+    UserError
+        Lanes that do not belong together, or something that a link cannot carry.
+    """
+    check_lanes(configs)
+    each = [dict(to_query(Share(config, look or Look()))) for config in configs]
+    known = [set(get_method(config.method)().get_params()) for config in configs]
+    parts = [("link", each[0]["link"]), ("lanes", ",".join(config.method for config in configs))]
+    for name in dict.fromkeys(name for one in each for name in one if name not in ("link", *_OF_ONE_RUN)):
+        mine = {k: one[name] for k, one in enumerate(each) if name in one}
+        # A setting that a lane could have and has not cannot be said for all.
+        is_shared = all(k in mine or name not in known[k] for k in range(len(configs)))
+        common = Counter(mine.values()).most_common(1)[0][0] if is_shared else None
+        parts += [] if common is None else [(name, common)]
+        parts += [(f"{name}.{k + 1}", value) for k, value in mine.items() if value != common and name in known[k]]
+    return parts
 
 
 def _source_parts(source: Source) -> list[tuple[str, Any]]:
@@ -540,3 +581,56 @@ def _look(parts: LinkParts, views: Collection[str], controls: Collection[str]) -
         pace=parts.pace,
         patience=parts.patience,
     )
+
+
+# ---- a comparison ----------------------------------------------------------------------------------------------------
+
+
+def lanes_from_query(query: Mapping[str, Sequence[str]]) -> tuple[Share, ...]:
+    """Return the lanes that a link means, with one look at all of them.
+
+    Parameters
+    ----------
+    query
+        Every part's values, by name.
+
+    Raises
+    ------
+    UserError
+        a part that is missing, unknown, given twice, or has a value that cannot be meant; it is named.
+    """
+    if len(query.get("lanes", ())) != 1:
+        raise UserError("The link must name its lanes once, as methods with commas between them; copy the whole of it.")
+    for name in _OF_ONE_RUN:
+        if name in query:
+            raise UserError(f"The link has a part {name!r}, which means nothing for a comparison; leave it out.")
+    methods = [method.strip() for method in query["lanes"][0].split(",")]
+    if not 2 <= len(methods) <= MOST_LANES:
+        raise UserError(f"The link's lanes are {len(methods)}; it must be two to {MOST_LANES} methods.")
+    settings = [set(get_method(method)().get_params()) for method in methods]
+    _check_own(query, settings)
+    every = set().union(*settings)
+    shares = []
+    for k, (method, known) in enumerate(zip(methods, settings, strict=True)):
+        # A setting of another lane's method is left out; one of no method is refused.
+        one = {
+            name: values
+            for name, values in query.items()
+            if "." not in name and name != "lanes" and (name in known or name not in every)
+        }
+        one |= {name: query[f"{name}.{k + 1}"] for name in known if f"{name}.{k + 1}" in query}
+        shares.append(from_query(one | {"method": [method]}, controls=LANE_CONTROLS))
+    check_lanes([share.config for share in shares])
+    return tuple(shares)
+
+
+def _check_own(query: Mapping[str, Sequence[str]], settings: Sequence[set[str]]) -> None:
+    """Raise `UserError` unless every `name.k` is a setting of lane k."""
+    for part in query:
+        name, dot, place = part.partition(".")
+        if not dot:
+            continue
+        if not (place.isdecimal() and place.isascii() and 1 <= int(place) <= len(settings)):
+            raise UserError(f"The link has a part {part!r}, and there are lanes 1 to {len(settings)}.")
+        if name not in settings[int(place) - 1]:
+            raise UserError(f"The link has a part {part!r}, and lane {place} has no setting {name!r}.")

@@ -103,7 +103,8 @@ class DamagedError(UserError):
     def __init__(self, folder: Path, damage: Damage) -> None:
         self.damage = damage
         super().__init__(
-            f"In the run {folder}, {damage.words}. Run `candid check {folder}`: it says what can be rebuilt."
+            f"In the run {folder}, {damage.words}. `candid check {folder}` names every damaged file; put it "
+            "back from a backup, or train again."
         )
 
 
@@ -159,16 +160,6 @@ class Manifest:
         """List files that are new or have grown, and drop those that are gone. Others are not read again."""
         self._record()
         self._write()
-
-    def relist(self, name: str) -> FileEntry | None:
-        """List a file as it is now, be it damaged before; returns what is listed, None where the file is gone."""
-        file = self.folder / name
-        self.files.pop(name, None)
-        if file.exists():
-            size = file.stat().st_size
-            self.files[name] = FileEntry(size, hash_of(file, size))
-        self._write()
-        return self.files.get(name)
 
     def seal(self) -> None:
         """List every file: the run has ended. Called after the last file is written."""

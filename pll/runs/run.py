@@ -666,10 +666,6 @@ class Run:
         """Return whether the thread trains, waits in the queue or is paused."""
         return self._thread is not None and self._thread.is_alive()
 
-    def is_paused(self) -> bool:
-        """Return whether it is paused, or about to be."""
-        return self.is_alive() and self._wants == "paused"
-
     def is_elsewhere(self) -> bool:
         """Return whether it is trained by another process, or by a comparison that it is a lane of.
 

@@ -14,7 +14,6 @@ from pll.errors import UserError
 from pll.export.replay import replay_html
 from pll.formats.checks import listing
 from pll.runs.config import format_settings
-from pll.runs.lanes_link import lanes_from_query, lanes_to_link
 from pll.runs.link import (
     CONTROLS,
     FINGERPRINT,
@@ -22,6 +21,8 @@ from pll.runs.link import (
     Look,
     Share,
     from_query,
+    lanes_from_query,
+    lanes_to_link,
     on_this_machine,
     slug,
     to_link,

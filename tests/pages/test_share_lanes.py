@@ -8,8 +8,7 @@ from typing import Any
 from pll.catalog.sources import Source
 from pll.runs.folder import RunConfig
 from pll.runs.lanes import lane_configs
-from pll.runs.lanes_link import lanes_to_query
-from pll.runs.link import Look
+from pll.runs.link import Look, lanes_to_query
 from pll.runs.run import Run
 from pll.synthesis import Flip
 from pll.ui import session

@@ -14,8 +14,15 @@ from pll.errors import UserError
 from pll.methods import METHODS
 from pll.runs.config import RunConfig
 from pll.runs.lanes import USUAL, lane_configs
-from pll.runs.lanes_link import lanes_from_query, lanes_to_link, lanes_to_query
-from pll.runs.link import LANE_CONTROLS, LinkParts, Look, Share
+from pll.runs.link import (
+    LANE_CONTROLS,
+    LinkParts,
+    Look,
+    Share,
+    lanes_from_query,
+    lanes_to_link,
+    lanes_to_query,
+)
 from pll.synthesis import Flip
 
 DIGITS = RunConfig(Source("digits"), params={"threads": 1}, flip=Flip("binomial", 0.7), holdout=0.2, name="digits demo")

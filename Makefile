@@ -12,9 +12,10 @@ run:  ## the app, which reloads on every save
 test:  ## the fast tests
 	$(PYTHON) -m pytest -n auto --dist loadfile
 
-generated:  ## what is written from the code: names of classes, lists of --help
+generated:  ## what is written from the code: names of classes, lists of --help, samples of formats
 	$(PYTHON) -m tools.front_door
 	$(PYTHON) -m tools.cli_choices
+	$(PYTHON) -m tools.samples
 
 docs:  ## the documentation site, with the pages that are read off the code, in site/
 	$(PYTHON) -m tools.pages

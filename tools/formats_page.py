@@ -19,10 +19,11 @@ import scipy.io
 from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
-from pll.formats import FORMATS, Format, json_objects
+from pll.formats import FORMATS, Format, ReadOptions, json_objects
 from pll.formats.tabular.columns import ROLES
+from pll.formats.tabular.format import TableFormat
 from pll.images import Pictures
-from tools.formats_fields import FIELDS
+from tools.formats_fields import FIELDS, TABLE
 
 ROOT = Path(__file__).parents[1]
 PATH = ROOT / "docs" / "formats.md"
@@ -181,7 +182,7 @@ undone with a click or `--no-merge`.
 
 
 def _section(form: Format) -> str:
-    fields = "\n".join(f"| {_cell(name)} | {_cell(words)} |" for name, words in FIELDS[form.name])
+    fields = "\n".join(f"| {_cell(name)} | {_cell(words)} |" for name, words in FIELDS.get(form.name, TABLE))
     return f"""## {form.name}
 
 {form.label}, {" or ".join(f"`{suffix}`" for suffix in form.suffixes)}. {form.row_note}
@@ -228,6 +229,8 @@ def _example(form: Format) -> str:
         entries = json.loads(path.read_text(encoding="utf-8"))
         lines = [f" {json.dumps(key)}: {json.dumps(entries[key], ensure_ascii=False)}" for key in islice(entries, 3)]
         kind, text = "json", "{\n" + ",\n".join(lines) + ",\n …}"
+    elif isinstance(form, TableFormat) and form.content == "binary":
+        text = "\n".join(form.table(path, ReadOptions()).names)
     else:
         with path.open(encoding="utf-8") as file:
             text = "".join(islice(file, _SHOWN)).rstrip("\n")

@@ -1,4 +1,4 @@
-"""Writes the names of the methods' classes into `pll` and `pll.methods`: `python -m tools.front_door`.
+"""Writes the names of the methods' classes where they are listed: `python -m tools.front_door`.
 
 A type checker reads them off the source, and `import pll` must import nothing, so that neither can look into the
 registry (`pll.methods.names`).
@@ -13,6 +13,7 @@ from pll.methods.names import REGISTERED
 
 ROOT = Path(__file__).parents[1]
 PACKAGE, METHODS = ROOT / "pll" / "__init__.py", ROOT / "pll" / "methods" / "__init__.py"
+REFERENCE = ROOT / "docs" / "api" / "front.md"
 BLOCK = re.compile(r"(?<=# ---- generated: `make generated`\n).*?(?=# ---- end of what is generated\n)", re.DOTALL)
 
 
@@ -33,6 +34,16 @@ def methods() -> str:
     return _with_block(METHODS, f"if TYPE_CHECKING:  # what `__getattr__` returns\n{imports}")
 
 
+def reference() -> str:
+    """docs/api/front.md as it should be."""
+    entries = [
+        f"::: pll.{kind}\n    options: {{heading_level: 3, members: false}}\n\n" for _, kind, _ in REGISTERED.values()
+    ]
+    before, rest = REFERENCE.read_text("utf-8").split("<!-- generated: `make generated` -->\n\n")
+    end = "<!-- end of what is generated -->"
+    return f"{before}<!-- generated: `make generated` -->\n\n{''.join(entries)}{end}{rest.split(end)[1]}"
+
+
 def _isort(name: str) -> tuple[bool, str]:
     """The order in which the linter wants imported names: constants, as it takes PRODEN to be one, before classes."""
     return not name.isupper(), name
@@ -45,3 +56,4 @@ def _with_block(file: Path, block: str) -> str:
 if __name__ == "__main__":
     PACKAGE.write_text(package(), "utf-8")
     METHODS.write_text(methods(), "utf-8")
+    REFERENCE.write_text(reference(), "utf-8")

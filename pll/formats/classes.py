@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.annotations.data import Annotations
+from pll.annotations.rules import Resolved
 from pll.candidates import CandidateSets, sort_names
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
@@ -239,11 +240,13 @@ def _candidates(
     labels = new[sets.indices]
     kept = labels >= 0
     cells, place = np.unique(sets.rows[kept] * c + labels[kept], return_inverse=True)
-    made, notes = filled(cells // c, cells % c, n, names)
+    sizes = np.bincount(cells // c, minlength=n)
+    some = np.flatnonzero(sizes)
+    left = CandidateSets(np.append(0, np.cumsum(sizes[some])), (cells % c).astype(np.int32), c, names)
+    made, notes = filled(Resolved(left, some, n - len(some), np.empty(0, dtype=np.int64)))
     if prior is None:
         return made, None, notes
     of_cell = np.bincount(place, weights=prior[kept], minlength=len(cells))
     weights = made.uniform_weights().astype(np.float64)
-    sizes = np.bincount(cells // c, minlength=n)
     weights[(sizes > 0)[made.rows]] = of_cell  # cells and entries are both in the order of rows and labels
     return made, weights.astype(np.float32), notes

@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -134,16 +134,16 @@ Variables = Mapping[str, Any]
 
 @dataclass
 class MatContents:
-    """What a file holds, whatever its layout.
+    """What a file holds, whatever its layout: features, candidates and truth as sparse 0/1 with a row an example.
 
     Attributes
     ----------
     X
         (n, d) float32.
     sets
-        (n, c) sparse 0/1, the candidates.
+        (n, c), the candidates.
     truth
-        (n, c) sparse 0/1, at most one a row.
+        (n, c), at most one a row.
     truth_name
         What it is called in the file.
     names
@@ -174,7 +174,7 @@ def arrange(variables: Variables, max_bytes: int, fold: int | None = None) -> Ma
     Parameters
     ----------
     variables
-        By name, as `matfile` and `mat73` read them; those of `KNOWN` count.
+        By name; those of `KNOWN` count.
     fold
         Which of the file's own folds is the test part, from 1.
 
@@ -183,14 +183,17 @@ def arrange(variables: Variables, max_bytes: int, fold: int | None = None) -> Ma
     UserError
         Matrices that do not fit together; the variable is named.
     """
-    if "train_data" in variables and not any(name in variables for name in FEATURES):
-        found = _in_two_parts(variables, max_bytes)
+    whole = [next((name for name in names if name in variables), "") for names in (FEATURES, CANDIDATES, TRUTH)]
+    if whole[0]:
+        found = _part(variables, max_bytes, *whole)
     else:
-        found = _in_one(variables, max_bytes)
+        names = {part: (f"{part}_data", f"{part}_p_target", f"{part}_target") for part in ("train", "test")}
+        parts = [_part(variables, max_bytes, *part) for part in names.values() if part[0] in variables]
+        found = _joined(parts) if len(parts) > 1 else parts[0]
     if found.sets is not None and found.truth is not None and found.sets.shape[1] != found.truth.shape[1]:
         raise UserError(
-            f"The variable {_first(CANDIDATES, variables, 'train_p_target')} has {found.sets.shape[1]} classes, "
-            f"{_first(TRUTH, variables, 'test_target')} has {found.truth.shape[1]}; they must agree."
+            f"The variable {whole[1] or 'train_p_target'} has {found.sets.shape[1]} classes, "
+            f"{whole[2] or 'test_target'} has {found.truth.shape[1]}; they must agree."
         )
     if any(name in variables for name in FOLDS):
         _use_folds(found, variables, fold)
@@ -199,56 +202,51 @@ def arrange(variables: Variables, max_bytes: int, fold: int | None = None) -> Ma
     return found
 
 
-def _in_one(variables: Variables, max_bytes: int) -> MatContents:
-    name = _first(FEATURES, variables)
-    labels = {other: variables[other] for other in (*CANDIDATES, *TRUTH) if other in variables}
-    matrix, notes = _upright(name, _matrix(variables, name), labels)
-    X = _features(name, matrix, max_bytes)
-    found = MatContents(X, notes=notes)
-    sets, truth = (next((other for other in known if other in variables), None) for known in (CANDIDATES, TRUTH))
-    if sets is not None:
-        found.sets = _membership(_matrix(variables, sets), sets, len(X), name)
-    if truth is not None:
-        found.truth_name = truth
-        found.truth, found.names = _truth(_matrix(variables, truth), truth, len(X), name, found.sets)
+def _part(variables: Variables, max_bytes: int, data: str, sets: str, truth: str) -> MatContents:
+    """The examples in these variables, of which some may not be there."""
+    labels = {name: _matrix(variables, name) for name in (sets, truth) if name in variables}
+    matrix = _matrix(variables, data)
+    fit = [all(n in variable.shape for variable in labels.values()) for n in matrix.shape]
+    is_turned = matrix.ndim == 2 and fit == [False, True]  # all labels fit its columns, and some do not fit its rows
+    found = MatContents(_features(data, matrix.T if is_turned else matrix, max_bytes), truth_name=truth)
+    if is_turned:
+        found.notes.append(f"The variable {data} has a column an example; it was turned.")
+    if sets in labels:
+        found.sets = _membership(labels[sets], sets, len(found.X), data)
+    if truth in labels:
+        found.truth, found.names = _truth(labels[truth], truth, len(found.X), data, found.sets)
     return found
 
 
-def _in_two_parts(variables: Variables, max_bytes: int) -> MatContents:
-    """(d): a training part with candidates, a test part with truth."""
-    parts = [_part(part, variables, max_bytes) for part in ("train", "test") if f"{part}_data" in variables]
+def _joined(parts: Sequence[MatContents]) -> MatContents:
+    """A training part with candidates and a test part with truth, as one."""
     if len({part.X.shape[1] for part in parts}) > 1:
         raise UserError("train_data and test_data differ in their number of features; they must agree.")
-    targets = [one for part in parts for one in (part.sets, part.truth) if one is not None]
-    if len({one.shape[1] for one in targets}) > 1:
-        raise UserError("The targets of the two parts are of different numbers of classes; they must agree.")
-    found = MatContents(np.concatenate([part.X for part in parts]), truth_name="test_target")
-    if len(parts) == 2:
-        found.is_test = np.repeat([False, True], [len(part.X) for part in parts])
+    widths = {one.shape[1] for part in parts for one in (part.sets, part.truth) if one is not None}
+    names = {part.names for part in parts if part.truth is not None}
+    if len(widths) > 1 or len(names) > 1:
+        raise UserError("The targets of the two parts are of different classes; they must agree.")
+    found = MatContents(
+        np.concatenate([part.X for part in parts]), truth_name="test_target", names=next(iter(names), ())
+    )
+    found.is_test = np.repeat([False, True], [len(part.X) for part in parts])
+    found.notes = [note for part in parts for note in part.notes]
+    c = max(widths, default=0)
+
+    def stacked(matrices: Sequence[csr_array | None]) -> csr_array:
+        rows = [csr_array((len(part.X), c)) if one is None else one for part, one in zip(parts, matrices, strict=True)]
+        return csr_array(scipy.sparse.vstack(rows, format="csr"))
+
     if any(part.truth is not None for part in parts):
-        found.truth = _stacked([_or_nothing(part.truth, part, targets[0].shape[1]) for part in parts])
+        found.truth = stacked([part.truth for part in parts])
     if any(part.sets is not None for part in parts):
         # The test part needs some set in each row; nothing is learnt from it.
-        stand_ins = [part.sets if part.sets is not None else part.truth for part in parts]
-        rows = [_or_nothing(one, part, targets[0].shape[1]) for one, part in zip(stand_ins, parts, strict=True)]
-        found.sets = _filled(_stacked(rows))
+        sets = stacked([part.truth if part.sets is None else part.sets for part in parts])
+        empty = scipy.sparse.csr_array((np.diff(sets.indptr) == 0)[:, None], dtype=np.float64)
+        found.sets = csr_array(sets + empty @ csr_array(np.ones((1, c))))
         if parts[-1].sets is None:
             found.notes.append("The test part has no candidates; its true labels stand in their place.")
     return found
-
-
-def _part(part: str, variables: Variables, max_bytes: int) -> MatContents:
-    name = f"{part}_data"
-    labels = {other: variables[other] for other in (f"{part}_p_target", f"{part}_target") if other in variables}
-    matrix, notes = _upright(name, _matrix(variables, name), labels)
-    found = MatContents(_features(name, matrix, max_bytes), notes=notes)
-    read = {other: _membership(_matrix(labels, other), other, len(found.X), name) for other in labels}
-    found.sets, found.truth = read.get(f"{part}_p_target"), read.get(f"{part}_target")
-    return found
-
-
-def _or_nothing(matrix: csr_array | None, part: MatContents, c: int) -> csr_array:
-    return csr_array((len(part.X), c)) if matrix is None else matrix
 
 
 def _use_folds(found: MatContents, variables: Variables, fold: int | None) -> None:
@@ -272,27 +270,12 @@ def _use_folds(found: MatContents, variables: Variables, fold: int | None) -> No
 # ---- one matrix each -------------------------------------------------------------------------------------------------
 
 
-def _first(names: tuple[str, ...], variables: Variables, otherwise: str = "") -> str:
-    return next((name for name in names if name in variables), otherwise)
-
-
 def _matrix(variables: Variables, name: str) -> Any:
     value = variables[name]
     kind = {list: "a cell array", dict: "a struct", type(None): "no matrix"}.get(type(value))
     if kind is not None:
         raise UserError(f"The variable {name} is {kind}; it must be a matrix of numbers.")
     return value
-
-
-def _upright(name: str, matrix: Any, labels: Variables) -> tuple[Any, list[str]]:
-    """The features with a row an example: turned, where all labels fit their columns and some do not fit their rows."""
-    sides = [value.shape for value in labels.values() if hasattr(value, "shape") and len(value.shape) == 2]
-    if matrix.ndim != 2 or not sides:
-        return matrix, []
-    fit = [all(n in shape for shape in sides) for n in matrix.shape]
-    if fit == [False, True]:
-        return matrix.T, [f"The variable {name} has a column an example; it was turned."]
-    return matrix, []
 
 
 def _features(name: str, variable: Any, max_bytes: int) -> npt.NDArray[np.float32]:
@@ -359,22 +342,6 @@ def _truth(
 
 def _dense(variable: Any) -> npt.NDArray[Any]:
     return variable.toarray() if scipy.sparse.issparse(variable) else np.asarray(variable)
-
-
-def _stacked(parts: list[csr_array]) -> csr_array:
-    return csr_array(scipy.sparse.vstack(parts, format="csr"))
-
-
-def _filled(rows: csr_array) -> csr_array:
-    """Rows without an entry get every class."""
-    empty = np.flatnonzero(np.diff(rows.indptr) == 0)
-    if not len(empty):
-        return rows
-    c = rows.shape[1]
-    every = csr_array(
-        (np.ones(len(empty) * c), (np.repeat(empty, c), np.tile(np.arange(c), len(empty)))), shape=rows.shape
-    )
-    return csr_array(rows + every)
 
 
 def _by(shape: tuple[int, ...]) -> str:

@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 
 from pll import io
 from pll.annotations.data import Annotations
-from pll.annotations.rules import MOST_FILLED
+from pll.annotations.rules import Resolved, Rule, resolve
 from pll.candidates import CandidateSets, sort_names
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import DuplicateIds, UserError
@@ -72,54 +72,34 @@ def sets_of(annotations: Annotations, combine: str = "union") -> tuple[Candidate
     ([[0, 1, 2], [0, 1, 2]], [[1, 2], [0, 1, 2]])
     """
     if combine == "largest":
-        rows, labels = _largest(annotations)
-    else:
-        rows, labels = annotations.rows, annotations.labels
-    order = np.lexsort((labels, rows))
-    pairs = np.stack([rows, labels])[:, order]
-    new = np.ones(len(order), dtype=np.bool_)
-    new[1:] = (np.diff(pairs, axis=1) != 0).any(axis=0)
-    return filled(pairs[0, new], pairs[1, new], annotations.n_rows, annotations.class_names)
+        rows = annotations.rows[annotations.answer_starts]
+        best = np.lexsort((np.arange(len(rows)), -annotations.answer_sizes, rows))  # by row, the largest first
+        chosen = np.zeros(len(rows), dtype=np.bool_)
+        chosen[best[np.diff(rows[best], prepend=-1) != 0]] = True
+        kept = np.repeat(chosen, annotations.answer_sizes)
+        triples = (annotations.rows[kept], annotations.annotators[kept], annotations.labels[kept])
+        annotations = Annotations(*triples, annotations.n_rows, annotations.class_names, annotations.annotator_names)
+    return filled(resolve(annotations, Rule("union")))
 
 
-def filled(
-    rows: npt.NDArray[np.int64], labels: npt.NDArray[np.int64], n: int, class_names: tuple[str, ...]
-) -> tuple[CandidateSets, list[str]]:
-    """Return sets from pairs sorted by row and label; a row without any gets every class, with a note.
+def filled(found: Resolved) -> tuple[CandidateSets, list[str]]:
+    """Return the sets of all rows, with a note: a row without any gets every class.
 
     Raises
     ------
     UserError
         Too many rows without any, for so many classes.
     """
-    c = len(class_names)
-    sizes = np.bincount(rows, minlength=n)
-    empty = np.flatnonzero(sizes == 0)
-    if len(empty) * c > MOST_FILLED:
+    n, c = found.unannotated + len(found.rows), found.candidates.n_classes
+    if not found.unannotated:
+        return found.candidates, []
+    if not found.can_be_filled:
         raise UserError(
-            f"{len(empty):,} of {n:,} examples have no annotation, and each may have any of {c:,} labels; that is too "
-            "much to hold. Leave out the examples without an annotation."
+            f"{found.unannotated:,} of {n:,} examples have no annotation, and each may have any of {c:,} labels; that "
+            "is too much to hold. Leave out the examples without an annotation."
         )
-    if not len(empty):
-        return CandidateSets(np.append(0, np.cumsum(sizes)), labels.astype(np.int32), c, class_names), []
-    rows = np.append(rows, np.repeat(empty, c))
-    labels = np.append(labels, np.tile(np.arange(c), len(empty)))
-    order = np.argsort(rows, kind="stable")
-    sizes[empty] = c
-    sets = CandidateSets(np.append(0, np.cumsum(sizes)), labels[order].astype(np.int32), c, class_names)
-    return sets, [f"{len(empty):,} of {n:,} examples have no annotation; any label is a candidate there."]
-
-
-def _largest(annotations: Annotations) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the triples of the largest answer of each row."""
-    rows = annotations.rows[annotations.answer_starts]
-    order = np.lexsort((np.arange(len(rows)), -annotations.answer_sizes, rows))  # by row, the largest first
-    first = np.ones(len(order), dtype=np.bool_)
-    first[1:] = np.diff(rows[order]) != 0
-    chosen = np.zeros(len(rows), dtype=np.bool_)
-    chosen[order[first]] = True
-    kept = np.repeat(chosen, annotations.answer_sizes)
-    return annotations.rows[kept], annotations.labels[kept]
+    note = f"{found.unannotated:,} of {n:,} examples have no annotation; any label is a candidate there."
+    return found.filled(), [note]
 
 
 Chunks: TypeAlias = pa.ChunkedArray
@@ -457,27 +437,17 @@ def read_labels(
         for name, chunks in (annotators or {}).items()
     }
     _whole_numbers(list(answers.values()))
-    marks = None if given is not None or answers or not classes else _read_marks(classes, row_of)
+    by_column = {} if given is not None or answers else classes or probabilities or {}
     if true is not None:
         cells = [names for column in (given, *answers.values()) if column is not None for names in column.values]
-        notes += _without_no_answers(true, {*(classes or ()), *(probabilities or ())}.union(*cells))
+        notes += _without_no_answers(true, set(by_column).union(*cells))
     columns = [column for column in (given, true, *answers.values()) if column is not None]
-    notes += join_spellings(columns, options, () if given is not None or answers else (classes or probabilities or ()))
+    notes += join_spellings(columns, options, by_column)
     names = names_in(columns, options.class_names)
-    if marks is not None:
-        names, mask = _known_classes(tuple(classes or ()), names, marks, options.class_names)
-        y = None if true is None else true_labels(true, names)
-        return TableLabels(names, CandidateSets.from_mask(mask, names), y, notes=tuple(notes))
-    if given is None and not answers and probabilities:
-        shares = _read_shares(probabilities, row_of)
-        names, mask = _known_classes(tuple(probabilities), names, likeliest(shares), options.class_names)
-        found = CandidateSets.from_mask(mask, names)
-        wide = np.zeros(mask.shape)
-        wide[:, [names.index(name) for name in probabilities]] = shares
-        y = None if true is None else true_labels(true, names)
-        prior = checked_prior(wide[found.rows, found.indices], found)
-        return TableLabels(names, found, y, prior=prior, notes=tuple(notes))
     annotations, candidates, known = None, None, None
+    if by_column:
+        names = options.class_names or tuple(dict.fromkeys((*by_column, *names)))
+        candidates, known = _sets_by_column(by_column, names, row_of, are_shares=not classes)
     if answers:
         annotations = _annotations(answers, names, _numbers_of(scores or {}, answers, row_of))
         if annotations is None:
@@ -641,25 +611,35 @@ def _prior(column: LabelColumn, sets: CandidateSets) -> Weights:
     return checked_prior(np.concatenate([cells[code] for code in column.codes.tolist()]), sets)
 
 
-def _read_marks(classes: Mapping[str, Chunks], row_of: RowNumber) -> npt.NDArray[np.bool_]:
-    """Return (n, c) bool from one 0/1 column per class."""
-    columns = []
-    for name, chunks in classes.items():
-        written = [cell.strip().casefold() for cell in encode(without_nulls(chunks))[1]]
+def _sets_by_column(
+    columns: Mapping[str, Chunks], names: tuple[str, ...], row_of: RowNumber, *, are_shares: bool
+) -> tuple[CandidateSets, Weights | None]:
+    """Return the sets, and of shares the prior, of a column a class: 0/1, or how likely each is (all alike if none is).
+
+    Raises
+    ------
+    UserError
+        A column that is no class, a row without a mark, or a cell that cannot be read; the row is named.
+    """
+    unknown = [name for name in columns if name not in names]
+    if unknown:
+        raise UserError(f"The column of the class {shorten(unknown[0])} is unknown; the classes are {listing(names)}.")
+    shape = (len(next(iter(columns.values()))), len(names))
+    shares: npt.NDArray[Any] = np.zeros(shape, dtype=np.float64 if are_shares else np.bool_)
+    for name, chunks in columns.items():
+        cells = without_nulls(chunks)
+        written = {cell.strip().casefold() for cell in encode(cells)[1]}
         says_no = any((BINARY | WORDS).get(cell) is False for cell in written)
-        columns.append(read_column(name, without_nulls(chunks), row_of, _mark if says_no else _mark_or_nothing))
-    mask = np.stack([np.asarray(column.values, dtype=np.bool_)[column.codes] for column in columns], axis=1)
-    refuse_empty(np.asarray(~mask.any(axis=1)), row_of, "the columns of the classes")
-    return mask
-
-
-def _read_shares(classes: Mapping[str, Chunks], row_of: RowNumber) -> npt.NDArray[np.float64]:
-    """Return (n, c) probabilities, rows summing to 1, from one column per class; all alike where a row has none."""
-    columns = [read_column(name, without_nulls(chunks), row_of, _share) for name, chunks in classes.items()]
-    shares = np.stack([np.asarray(column.values, dtype=np.float64)[column.codes] for column in columns], axis=1)
-    shares[shares.sum(axis=1) == 0] = 1.0
-    normalised: npt.NDArray[np.float64] = shares / shares.sum(axis=1, keepdims=True)
-    return normalised
+        column = read_column(name, cells, row_of, _share if are_shares else _mark if says_no else _mark_or_nothing)
+        shares[:, names.index(name)] = np.asarray(column.values, dtype=shares.dtype)[column.codes]
+    if not are_shares:
+        refuse_empty(np.logical_not(shares.any(axis=1)), row_of, "the columns of the classes")
+        return CandidateSets.from_mask(shares, names), None
+    at = [names.index(name) for name in columns]
+    shares[np.ix_(shares.sum(axis=1) == 0, at)] = 1.0
+    shares /= shares.sum(axis=1, keepdims=True)
+    sets = CandidateSets.from_mask(likeliest(shares), names)
+    return sets, checked_prior(shares[sets.rows, sets.indices], sets)
 
 
 def _share(cell: str) -> float:
@@ -681,19 +661,6 @@ def likeliest(shares: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
     least = np.take_along_axis(shares, np.take_along_axis(order, last[:, None], axis=1), axis=1)
     chosen: npt.NDArray[np.bool_] = (shares >= least) & (shares > 0)
     return chosen
-
-
-def _known_classes(
-    columns: tuple[str, ...], names: tuple[str, ...], mask: npt.NDArray[np.bool_], given: tuple[str, ...]
-) -> tuple[tuple[str, ...], npt.NDArray[np.bool_]]:
-    """Return the classes of 0/1 columns and of true labels without a column, and a mask over all of them."""
-    every = given or (*columns, *(name for name in names if name not in columns))
-    unknown = [name for name in columns if name not in every]
-    if unknown:
-        raise UserError(f"The column of the class {shorten(unknown[0])} is unknown; the classes are {listing(every)}.")
-    wide = np.zeros((len(mask), len(every)), dtype=np.bool_)
-    wide[:, [every.index(name) for name in columns]] = mask
-    return every, wide
 
 
 def _mark_or_nothing(cell: str) -> bool:

@@ -757,11 +757,14 @@ def _classes(table: _Header) -> None:
 
 def _called_as(names: Sequence[str], truth: set[str]) -> dict[str, str]:
     """Columns that are called as the true labels, after one stem, with those endings; all that have a stem."""
-    word = max(truth, key=len, default="")
-    ending = [name for name in names if spelling(name).endswith(word)] if not all(map(is_number, truth)) else []
-    for stem in dict.fromkeys(name[: len(name) - len(word)] for name in ending):
+    if not truth or all(map(is_number, truth)):
+        return {}
+    word = min(truth)
+    starts = {name: [0, *(at + 1 for at, letter in enumerate(name) if letter in "_.=: -")] for name in names}
+    stems = [name[:at] for name in names for at in starts[name] if spelling(name[at:]) == word]
+    for stem in dict.fromkeys(stems):
         group = {name: name[len(stem) :].strip() for name in names if name.startswith(stem)}
-        if truth <= set(map(spelling, group.values())) and stem[-1:] in ("", *"_.=: -"):
+        if truth <= set(map(spelling, group.values())):
             return {name: said for name, said in group.items() if stem or spelling(said) in truth}
     return {}
 

@@ -13,18 +13,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from pll.dataset import UNKNOWN, PartialLabelDataset
+from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import json_objects
 from pll.formats.base import ReadOptions
 from pll.formats.json_objects import Record
-from pll.formats.limitations import class_names
 from pll.formats.results import Results, example_rows
-from pll.formats.tabular.cells import write_label
 from pll.formats.tabular.columns import MAX_COLUMNS, results_among
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.table import JSON, ArrowTable, as_json, cell_of, json_column, no_rows
-from pll.formats.tabular.writer import annotator_lists, feature_column_names, table_limitations, text_columns
+from pll.formats.tabular.writer import feature_column_names, table_limitations, text_columns
 
 _BATCH = 4096
 
@@ -103,23 +101,7 @@ def _whole(parts: Sequence[pa.Array | int]) -> pa.ChunkedArray:
 
 
 def _records(dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
-    names = class_names(dataset)
-    texts = text_columns(dataset)
-    answers = iter(annotator_lists(dataset).values())
-    words = iter([*dataset.categories.values(), *dataset.extras.values()])
-    values: dict[str, Any] = {}
-    for column in texts:
-        if column.role == "candidates" and dataset.candidates is not None:
-            values[column.name] = [dataset.candidates.names(i) for i in range(len(dataset))]
-        elif column.role == "annotator":
-            values[column.name] = [labels or None for labels in next(answers)]
-        elif column.role == "true_label" and dataset.y is not None:
-            known = [name if write_label(name) == name else [name] for name in names]
-            values[column.name] = [None if k == UNKNOWN else known[k] for k in dataset.y.tolist()]
-        elif column.role in ("category", "keep"):
-            values[column.name] = next(words)
-        else:
-            values[column.name] = column.cells
+    values = {column.name: column.values for column in text_columns(dataset)}
     numbers = feature_column_names(dataset)
     flat = dataset.X.reshape(len(dataset), -1)
     for i, example in enumerate(dataset.row_ids.tolist()):

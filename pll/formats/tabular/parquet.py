@@ -31,7 +31,6 @@ from pll.formats.tabular.columns import ROLES, Column
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.table import JSON, ArrowTable, is_list, no_rows, text_of
 from pll.formats.tabular.writer import (
-    annotator_lists,
     check_text,
     feature_column_names,
     number_blocks,
@@ -383,22 +382,20 @@ class Parquet(TableFormat):
         fields: list[pa.Field] = []
         arrays: list[pa.Array] = []
         roles: dict[str, str] = {}
-        answers = iter(annotator_lists(dataset).values())
-        words = iter([*dataset.categories.values(), *dataset.extras.values()])
         as_json = []
         for column in text_columns(dataset, results):
             if column.role == "candidates" and dataset.candidates is not None:
                 array = self.sets(dataset)
             elif column.role == "annotator":
-                array = self.lists(dataset, next(answers))
+                array = self.lists(dataset, column.values)
             elif column.role == "true_label":
                 array = self.truth(dataset, column.cells)
             elif column.name in NUMBERS and column.role == "ignore":
                 array = pa.array([float(cell) if cell else None for cell in column.cells], pa.float64())
             else:
                 cells = column.cells
-                if column.role in ("category", "keep") and not _all_text(values := next(words)):
-                    cells = [json.dumps(value, ensure_ascii=False) for value in values.tolist()]
+                if any(value is not None and not isinstance(value, str) for value in column.values):
+                    cells = [json.dumps(value, ensure_ascii=False) for value in column.values]
                     as_json.append(column.name)
                 array = pa.array(cells, pa.string())
             name = self.called(column.name)
@@ -427,9 +424,9 @@ class Parquet(TableFormat):
         flat = pa.array(sets.class_names, pa.string()).take(pa.array(sets.indices))
         return pa.ListArray.from_arrays(pa.array(sets.indptr, pa.int32()), flat)
 
-    def lists(self, dataset: PartialLabelDataset, answers: Sequence[Sequence[str]]) -> pa.Array:
+    def lists(self, dataset: PartialLabelDataset, answers: Sequence[Sequence[str] | None]) -> pa.Array:
         """Return the column of an annotator; null where they did not answer."""
-        return pa.array([list(names) or None for names in answers], pa.list_(pa.string()))
+        return pa.array(answers, pa.list_(pa.string()))
 
     def truth(self, dataset: PartialLabelDataset, cells: Sequence[str | None]) -> pa.Array:
         """Return the column of true labels."""
@@ -489,7 +486,3 @@ def _with_pictures(data: PartialLabelDataset, contents: ObjectColumn | None) -> 
 
 def _is_bytes(kind: pa.DataType) -> bool:
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
-
-
-def _all_text(values: ObjectColumn) -> bool:
-    return all(value is None or isinstance(value, str) for value in values.tolist())

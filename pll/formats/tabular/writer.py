@@ -16,7 +16,7 @@ from pll.formats.checks import listing
 from pll.formats.limitations import ALL_BUT_PIXELS, class_limitations, class_names, part_limitations
 from pll.formats.results import Results
 from pll.formats.tabular.cells import join_column, write_label
-from pll.formats.tabular.columns import marked, roles_of, sample_rows
+from pll.formats.tabular.columns import LABEL_COLUMNS, marked, roles_of, sample_rows
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,17 @@ class TextColumn:
         The part it plays (`pll.formats.tabular.columns.ROLES`); "ignore" for results.
     cells
         (n,) text, None where a cell is missing.
+    values
+        (n,) the same as JSON has it: labels as lists of names, other cells as they are; by default `cells`.
     """
 
     name: str
     role: str
     cells: Sequence[str | None]
+    values: Sequence[Any] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", self.values or self.cells)
 
 
 def text_columns(dataset: PartialLabelDataset, results: Results | None = None) -> list[TextColumn]:
@@ -53,27 +59,20 @@ def text_columns(dataset: PartialLabelDataset, results: Results | None = None) -
     if dataset.pictures is not None:
         columns.append(TextColumn("image", "image", dataset.pictures.names.tolist()))
     if dataset.candidates is not None:
-        cells = join_column(dataset.candidates.names(i) for i in range(len(dataset)))
-        columns.append(TextColumn("candidates", "candidates", cells))
+        sets = [dataset.candidates.names(i) for i in range(len(dataset))]
+        columns.append(TextColumn("candidates", "candidates", join_column(sets), sets))
     columns += annotator_columns(dataset)
     if dataset.y is not None:
-        truth = [write_label(None if k == UNKNOWN else names[k]) for k in dataset.y.tolist()]
-        columns.append(TextColumn("true_label", "true_label", truth))
+        truth = [None if k == UNKNOWN else names[k] for k in dataset.y.tolist()]
+        cells = [write_label(name) for name in truth]
+        known = [name if name in (None, cell) else [name] for name, cell in zip(truth, cells, strict=True)]
+        columns.append(TextColumn("true_label", "true_label", cells, known))
     if dataset.is_test is not None:
         columns.append(TextColumn("split", "split", ["test" if test else "train" for test in dataset.is_test]))
-    taken = (
-        {column.name for column in columns}
-        | set(feature_column_names(dataset))
-        | set(results.columns if results else ())
-    )
     for role, given in (("category", dataset.categories), ("keep", dataset.extras)):
         for name, values in given.items():
-            column = TextColumn(name, role, [as_text(value) for value in values.tolist()])
-            if not _is_read_as(column) or name in taken:
-                column = TextColumn(marked(role, name), role, column.cells)
-            taken.add(column.name)
-            columns.append(column)
-    columns = _marked_where_misread(columns)
+            columns.append(TextColumn(name, role, [as_text(value) for value in values.tolist()], values.tolist()))
+    columns = _marked_where_misread(columns, {*feature_column_names(dataset), *(results.columns if results else ())})
     if results is not None:
         columns += [
             TextColumn(name, "ignore", cells) for name, cells in results.aligned(dataset.row_ids.tolist()).items()
@@ -86,16 +85,20 @@ def text_columns(dataset: PartialLabelDataset, results: Results | None = None) -
     return columns
 
 
-def _marked_where_misread(columns: Sequence[TextColumn]) -> list[TextColumn]:
-    """Columns of words of which some, seen together, would be taken for something else: for voters, say."""
+def _marked_where_misread(columns: Sequence[TextColumn], taken: set[str]) -> list[TextColumn]:
+    """Columns of words, marked where they would be taken for something else, or have the name of another one."""
     rows = sample_rows(len(columns))
     found = roles_of([column.name for column in columns], [list(column.cells[:rows]) for column in columns])
-    return [
-        replace(column, name=marked(column.role, column.name))
-        if column.role in ("category", "keep") and (one.role != column.role or one.asks) and one.guessed
-        else column
-        for column, one in zip(columns, found, strict=True)
-    ]
+    own = {column.name for column in columns if column.role not in ("category", "keep")} | taken
+    result = []
+    for column, one in zip(columns, found, strict=True):
+        name = column.name
+        is_read = one.role == column.role and one.shown == name == name.strip() != "" and not one.asks
+        if column.role in ("category", "keep") and (not is_read or name in own or name.casefold() in LABEL_COLUMNS):
+            name = marked(column.role, name)
+        own.add(name)
+        result.append(replace(column, name=name))
+    return result
 
 
 def annotator_columns(dataset: PartialLabelDataset) -> list[TextColumn]:
@@ -104,7 +107,9 @@ def annotator_columns(dataset: PartialLabelDataset) -> list[TextColumn]:
     for who, (name, answers) in enumerate(annotator_lists(dataset).items()):
         filled = iter(join_column(labels for labels in answers if labels))
         cells = [next(filled) if labels else "" for labels in answers]
-        columns.append(TextColumn(marked("annotator", name), "annotator", cells))
+        columns.append(
+            TextColumn(marked("annotator", name), "annotator", cells, [labels or None for labels in answers])
+        )
         said = dataset.annotations
         if said is None or said.scores is None:
             continue
@@ -139,12 +144,17 @@ def feature_column_names(dataset: PartialLabelDataset) -> list[str]:
     columns: list[str] = []
     taken: set[str] = set()
     for name in dataset.feature_names or [f"x{k}" for k in range(dataset.X.shape[1])]:
-        column = name if _is_read_as(TextColumn(name, "feature", ["1"])) else marked("feature", name)
+        column = name if _is_read_as_feature(name) else marked("feature", name)
         while column in taken:
             column = f"{column}_again"
         taken.add(column)
         columns.append(column)
     return columns
+
+
+def _is_read_as_feature(name: str) -> bool:
+    found = roles_of(["id", name], [["0"], ["1"]])[1] if name.casefold() != "id" else None
+    return found is not None and found.role == "feature" and found.shown == name == name.strip() != ""
 
 
 def number_blocks(dataset: PartialLabelDataset, rows: slice) -> list[pa.Array]:
@@ -207,16 +217,6 @@ def check_text(cell: str) -> None:
     """Raise UserError where text cannot be written as UTF-8."""
     if "\0" in cell or (not cell.isascii() and not _encodable(cell)):
         raise UserError(f"{cell[:200]!r} cannot be written as text (a NUL byte or half a character); rename it.")
-
-
-def _is_read_as(column: TextColumn) -> bool:
-    """Whether this column alone is read back as what it is."""
-    cells = column.cells[: sample_rows(1)]
-    ids = [f"{row}" for row in range(len(cells))]  # which stand beside it
-    found = roles_of(["id", column.name], [ids, list(cells)])[1] if column.name.casefold() != "id" else None
-    if found is None or column.name != column.name.strip() or not column.name:
-        return False
-    return found.role == column.role and found.shown == column.name and not found.asks
 
 
 def _encodable(name: str) -> bool:

@@ -45,9 +45,9 @@ class HuggingFace(Parquet):
         sets = dataset.sets()
         return pa.ListArray.from_arrays(pa.array(sets.indptr, pa.int32()), pa.array(sets.indices, pa.int64()))
 
-    def lists(self, dataset: PartialLabelDataset, answers: Sequence[Sequence[str]]) -> pa.Array:
+    def lists(self, dataset: PartialLabelDataset, answers: Sequence[Sequence[str] | None]) -> pa.Array:
         number = {name: k for k, name in enumerate(class_names(dataset))}
-        coded = [[number[name] for name in names] or None for names in answers]
+        coded = [None if names is None else [number[name] for name in names] for names in answers]
         return pa.array(coded, pa.list_(pa.int64()))
 
     def truth(self, dataset: PartialLabelDataset, cells: Sequence[str | None]) -> pa.Array:

@@ -615,11 +615,14 @@ def _long_form(table: _Header) -> None:
             votes = [name for name in votes if not _is_function(table.given[name], table.given[task])]
             if votes and worker in repeating and len(pairs) == len(table.given[task]):  # who answers, answers once
                 for name, role in zip((task, worker, votes[0]), LINES, strict=True):
-                    is_truth = role == "vote" and table.usual("true_label", [name]) and not table.having("true_label")
-                    is_kept = name in (*usual["worker"], *table.having("id")) or may_hold_labels(name)
-                    otherwise = "true_label" if is_truth else "keep" if is_kept else default_role(table.cells[name])
-                    shown = next(iter(table.having("text", "image")), "") == name
-                    table.give(name, table.roles[name].role if shown else otherwise, asks="lines", instead=role)
+                    otherwise = default_role(table.cells[name])
+                    if name in table.having("text", "image"):
+                        otherwise = table.roles[name].role
+                    elif role == "vote" and table.usual("true_label", [name]) and not table.having("true_label"):
+                        otherwise = "true_label"
+                    elif role == "task" or name in usual["worker"] or may_hold_labels(name):
+                        otherwise = "keep"
+                    table.give(name, otherwise, asks="lines", instead=role)
                 return
 
 

@@ -13,16 +13,18 @@ is right where it holds the truth, and weighs log(r / (1 − r)) + log((c − k)
 each. The class prior is one distribution, p = (Σ_i T_i + α) / (n + αc) with αc/n = `PRIOR_VOTERS` / voters: a prior
 estimated from few voters feeds itself (the classes that they favour grow), so that it is shrunk to uniform.
 
-*averaged* is the mean of the posteriors of these three. Matrices learn what a voter takes for what, but
-their classes can drift from the labels where voters share mistakes or one class is frequent; one coin cannot, and
-learns less. The likelihood of held-out votes does not tell which of them is right (docs/decisions.md); their mean is
-never far from the best. Known labels weigh them by how likely each made them.
+*averaged* is the mean of one coin and of matrices after `EARLY` rounds from it (a round or two from a good start are
+optimal up to constants: Zhang, Chen, Zhou & Jordan, §3). Run to the end, matrices take the voters' shared mistakes for
+classes, or the frequent class apart; one coin learns less. Where matrices from the shares of the votes are clearly
+likelier (`_early`), these and the majority stand in. docs/decisions.md has the figures.
 
 *Functions.* Where most votes come from voters who name one class and are silent else (labelling functions), a matrix
-says nothing, and the accuracies run away: one coin alone, with accuracies drawn to the common one by n/2 answers.
+says nothing, and the accuracies run away: one coin with accuracies drawn to the common one by n/2 answers, and the
+majority in place of matrices.
 
 *Starts.* With few voters the likelihood of matrices has several maxima. From the shares of the votes, and from each
-voter in turn believed first, the likeliest result is kept; how far the others agree with it says what the votes tell.
+voter in turn believed first, matrices run to the end; how far the others agree with the likeliest result, that of
+*confusion*, says what the votes tell.
 
 *Known labels* are certain in T, and weigh in each matrix, row by row: (counts on known + 5 · C_v) / (number known + 5).
 From `LEAST_KNOWN` on they choose the start where they tell.
@@ -52,7 +54,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
-from scipy.special import betaincinv
+from scipy.special import betaincinv, logsumexp
 
 from pll.annotations.data import Annotations
 from pll.errors import UserError
@@ -73,13 +75,15 @@ FUNCTION_SHARE = 0.5
 """Share of the votes from voters who name one class, from which they are labelling functions."""
 PRIOR_VOTERS = 3.0
 """α c / n of the class prior, times the number of voters."""
-ERROR_CORRELATION = 0.2
+ERROR_CORRELATION = 0.3
 """ρ, how far the mistakes of two voters are the same, where too few labels are known to measure it."""
 CORRELATIONS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
 CLASSIFIER_WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 LEAST_WEIGHT = 0.125
 """η for `VoterModels.likelihood` where a classifier is worth nothing."""
 MOST_ROUNDS = 50
+EARLY = 3
+"""Rounds of matrices that start from one coin."""
 TOLERANCE = 1e-4
 JOINT_ROUNDS = 2
 """Times that a classifier is trained."""
@@ -234,13 +238,15 @@ def fit_voters(
     if annotations.anonymous and kind != "majority":
         raise UserError("These are counts of votes: who gave which is not known, so no voter model can be fitted.")
     em = _Maximisation(annotations, smoothing)
-    members = [kind] if kind != "averaged" else ["majority", "one-coin", "confusion"]
-    if not em.has_matrices:
-        members = [one for one in members if one != "confusion"] or ["one-coin"]
-    starts = _Starts.of(em, known) if "confusion" in members else None
-    # Without the known labels, which choose between them.
-    free = [starts.best if starts and one == "confusion" else em.run(one, em.counted) for one in members]
-    found = free if known is None else [em.run(one.kind, one.T, known) for one in free]
+    starts = _Starts.of(em, known) if kind in ("averaged", "confusion") and em.has_matrices else None
+    first = em.run("majority" if kind == "majority" else "one-coin", em.counted)
+    free = [first]  # without the known labels, which choose between them
+    if starts is not None:
+        free = [starts.best] if kind == "confusion" else _early(em, first, starts, known)
+    elif kind == "averaged":
+        free = [em.run("majority", em.counted), first]
+    rounds = EARLY if kind == "averaged" else MOST_ROUNDS
+    found = free if known is None else [em.run(one.kind, one.T, known, rounds=rounds) for one in free]
     shares = _mixing(free, known)
     T = _mean([one.T for one in found], shares)
     voted = annotations.answers_per_row > 0
@@ -273,6 +279,18 @@ def fit_voters(
         collapsed=collapsed,
         known=0 if known is None else int((known >= 0).sum()),
     )
+
+
+def _early(em: _Maximisation, coin: _Found, starts: _Starts, known: npt.NDArray[np.int64] | None) -> list[_Found]:
+    """One coin and matrices that start from it, or the majority and matrices from the shares of the votes.
+
+    The latter where they are clearly likelier: one coin can take voters who always name the same label for the best.
+    """
+    matrices = em.run("confusion", coin.T, rounds=EARLY)
+    plain = em.run("confusion", em.counted, rounds=EARLY)
+    if _is_likelier(plain.row_likelihood, matrices.row_likelihood):
+        coin, matrices = em.run("majority", em.counted), plain
+    return [coin, starts.best if _lead(starts.best, matrices, known) > 0 else matrices]
 
 
 def _joint(
@@ -375,13 +393,14 @@ class _Starts:
 
     @classmethod
     def of(cls, em: _Maximisation, known: npt.NDArray[np.int64] | None) -> _Starts:
-        """Run all; the best one is the likeliest, unless known labels speak for another one (`_is_better`)."""
+        """Run all; the best one is the likeliest, unless known labels speak for another one (`_lead`)."""
         best: _Found | None = None
         found: list[tuple[npt.NDArray[np.float32], Numbers]] = []
         for start in em.starts():
             one = em.run_named(start)
             found.append((one.T.astype(np.float32), one.row_likelihood))
-            if best is None or _is_better(one, best, known):
+            lead = 0 if best is None else _lead(one, best, known)
+            if best is None or lead > 0 or (lead == 0 and one.log_likelihood > best.log_likelihood):
                 best = one
         assert best is not None
         chosen, voted = best.T.argmax(axis=1), em.said.answers_per_row > 0
@@ -398,18 +417,18 @@ class _Starts:
         return cls(best, 1 - len(rows) / max(1, int(voted.sum())), rows)
 
 
-def _is_better(one: _Found, other: _Found, known: npt.NDArray[np.int64] | None) -> bool:
-    """Whether one result names more of the known labels, by more than a standard deviation; else the likelier one is.
+def _lead(one: _Found, other: _Found, known: npt.NDArray[np.int64] | None) -> int:
+    """1 where one result names more of the known labels, by more than a standard deviation, −1 where the other does.
 
-    That is √(known labels that one of the two names and the other does not), as in `_mixing`.
+    That is √(known labels that one of the two names and the other does not), as in `_mixing`. 0 where none does, or
+    fewer than `LEAST_KNOWN` labels are known.
     """
     rows = np.empty(0, dtype=np.int64) if known is None else np.flatnonzero(known >= 0)
-    if known is not None and len(rows) >= LEAST_KNOWN:
-        mine, theirs = (found.T[rows].argmax(axis=1) == known[rows] for found in (one, other))
-        lead, apart = int(mine.sum()) - int(theirs.sum()), int((mine != theirs).sum())
-        if lead**2 > apart:
-            return lead > 0
-    return one.log_likelihood > other.log_likelihood
+    if known is None or len(rows) < LEAST_KNOWN:
+        return 0
+    mine, theirs = (found.T[rows].argmax(axis=1) == known[rows] for found in (one, other))
+    lead, apart = int(mine.sum()) - int(theirs.sum()), int((mine != theirs).sum())
+    return int(np.sign(lead)) if lead**2 > apart else 0
 
 
 def _is_likelier(one: Numbers, other: Numbers) -> bool:
@@ -479,8 +498,9 @@ class _Maximisation:
         start: Numbers,
         known: npt.NDArray[np.int64] | None = None,
         log_prior: Numbers | None = None,
+        rounds: int = MOST_ROUNDS,
     ) -> _Found:
-        """Alternate from a posterior until it hardly changes."""
+        """Alternate from a posterior until it hardly changes, or for so many rounds."""
         n, c = self.said.n_rows, self.said.n_classes
         share = PRIOR_VOTERS / self.said.n_annotators  # α c / n
         T = _with_known(start, known)
@@ -488,7 +508,7 @@ class _Maximisation:
             votes = np.log(self.counted + TINY)
             T = _with_known(_softmax(votes if log_prior is None else votes + log_prior), known)
             return _Found(kind, T, votes, np.zeros(n))
-        for _ in range(MOST_ROUNDS):
+        for _ in range(rounds):
             right = self._right(T)
             if kind == "one-coin":
                 confusions, score = None, np.zeros((1, c))  # rare classes stay candidates
@@ -503,9 +523,7 @@ class _Maximisation:
             before, T = T, _with_known(_softmax(joint), known)
             if np.abs(T - before).max() < TOLERANCE:
                 break
-        top = joint.max(axis=1)
-        rows = np.log(np.exp(joint - top[:, None]).sum(axis=1)) + top
-        return _Found(kind, T, votes, rows, confusions)
+        return _Found(kind, T, votes, logsumexp(joint, axis=1), confusions)
 
     def run_named(self, start: Numbers) -> _Found:
         """`run` of matrices, with the classes named as most votes name them: permutations of them are as likely."""

@@ -67,6 +67,24 @@ def test_matrices_are_the_computation_by_hand() -> None:
     assert found.posterior == pytest.approx(by_hand(votes, 3, 2.0), abs=1e-6)
 
 
+def test_the_average_is_that_of_one_coin_and_of_matrices() -> None:
+    votes, y = drawn(200, 3, (0.9, 0.7, 0.7))
+    said = Annotations.from_votes(votes, "abc")
+    coin, average = fit_voters(said, kind="one-coin").product, fit_voters(said).product
+    matrices = 2 * average - coin
+    assert matrices.sum(1) == pytest.approx(np.ones(200), abs=1e-6) and matrices.min() > -1e-6
+
+
+def test_voters_who_always_say_the_same_are_not_believed() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 500)
+    able = [np.where(rng.random(500) < 0.75, y, 1 - y) for _ in range(4)]
+    always = [np.where(rng.random(500) < 0.95, 0, 1) for _ in range(4)]
+    said = Annotations.from_votes(np.stack([*able, *always], axis=1))
+    assert (fit_voters(said, kind="one-coin").posterior.argmax(1) == y).mean() < 0.6
+    assert (fit_voters(said).posterior.argmax(1) == y).mean() > 0.75
+
+
 def test_it_beats_the_majority_and_knows_whom_to_trust() -> None:
     votes, y = drawn()
     found = fit_voters(Annotations.from_votes(votes))

@@ -2,7 +2,7 @@
 
 Idea: *majority* gives each label the share of the votes it got. *Dawid-Skene* (Applied Statistics 28, 1979) estimates
 models of each voter together with the labels, without any truth: who agrees with the others where the others agree is
-believed more (`pll.annotations.voters` has the formulas; by default the mean of one coin and matrices that start from it).
+believed more (formulas: `pll.annotations.voters`; by default the mean of one coin and matrices that start from it).
 Where there are no votes, candidates stay alike, or as their prior has them.
 
 Label weights: the shares, or the posterior, restricted to S_i and normalised. Features play no part in them. For unseen

@@ -4,38 +4,19 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.ui.format import plain
-from pll.ui.learn import (
-    algorithm,
-    ambiguity,
-    bound,
-    jin,
-    minimum,
-    partial,
-    screens,
-    sharing,
-    stuck,
-    together,
-    weights,
-)
+from pll.ui.learn import ambiguity, bound, in_browser, screens, sharing
 
-IDEAS = {
-    "partial": partial.draw,
-    "minimum": minimum.draw,
-    "stuck": stuck.draw,
-    "weights": weights.draw,
-    "algorithm": algorithm.draw,
-    "together": together.draw,
-    "ambiguity": ambiguity.draw,
-    "bound": bound.draw,
-    "jin": jin.draw,
-}
+ON_OWN_DATA = {"ambiguity": ambiguity.draw, "bound": bound.draw}
 
 
 def show(name: str) -> None:
     """One idea, with the ways to the others."""
     screens.bar(name)
     sharing.greet()
-    IDEAS[name]()
+    if name in ON_OWN_DATA:
+        ON_OWN_DATA[name]()
+    else:
+        in_browser.draw(name)
     screens.keys(name)
 
 

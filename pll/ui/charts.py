@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,19 +26,6 @@ MOST_ROWS = 1000
 """Rows of a table beside a chart."""
 QUIET = "#7a8794"
 """Grey for reference lines, visible on light and dark backgrounds."""
-
-
-@cache
-def script_name() -> str:
-    """Name of the file in which Streamlit has what draws charts; "" if there is none of that name.
-
-    Examples
-    --------
-    >>> script_name().startswith("PlotlyChart.")
-    True
-    """
-    folder = Path(st.__file__).parent / "static" / "static" / "js"
-    return next((file.name for file in sorted(folder.glob("PlotlyChart.*.js"))), "")
 
 
 def show(figure: go.Figure, table: pd.DataFrame, key: str, alt: str) -> None:

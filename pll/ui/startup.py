@@ -81,7 +81,7 @@ LATEST = 5.0
 
 
 def get_ready() -> None:
-    """Import what pages will need, train for a moment, compute what Learn shows first, and freeze all objects.
+    """Import what pages will need, train for a moment, and freeze all objects.
 
     The first page goes first: it needs little of that, and Python imports in one thread at a time.
     """
@@ -91,7 +91,6 @@ def get_ready() -> None:
         importlib.import_module(name)
     importlib.import_module("pll.ui.review.service").store()  # Label Studio waits one second for its first answer
     warm_up()
-    importlib.import_module("pll.ui.learn.ready").prepare()
     gc.collect()
     gc.freeze()
 

@@ -1,1 +1,1 @@
-"""The theory of the paper on small examples: risk, ambiguity degree, error bound, a two-dimensional toy."""
+"""The theory of the paper on one's own data: ambiguity degree and error bound."""

@@ -15,13 +15,19 @@ CHAPTERS = {
     "minimum": "The loss of the best candidate",
     "stuck": "Why the minimum alone gets stuck",
     "weights": "Weights instead of a choice",
-    "algorithm": "Algorithm 1, on points you can move",
+    "algorithm": "Algorithm 1, step by step",
     "together": "The same points, with and without weights",
     "ambiguity": "How ambiguous is too ambiguous?",
     "bound": "How many examples does the theory ask for?",
     "jin": "An older method inside this one",
+    "own": "Your own points",
 }
 """The ideas, in order: the name of each in the page's address, and its title; a screen each."""
+ON_OWN_DATA = ("ambiguity", "bound")
+"""Those that speak of the reader's own data, and so need Python; the others run in the browser."""
+
+IDEA = "idea"
+"""The part of the address that holds the idea in view."""
 
 INK = {"min": WRONG, "weights": ACCENT, "mean": QUIET}
 """One colour a reading of the candidate set, on the whole page: the palette's orange and blue, and grey."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,13 +11,14 @@ import streamlit as st
 
 from pll.analysis.theory.bound import feature_radius
 from pll.candidates import CandidateSets
+from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.runs.history import History
 from pll.runs.run import Run
+from pll.synthesis import flip
 from pll.training.scaling import fit_scaling
 from pll.ui import session
-from pll.ui.learn.partial import digits
 from pll.weights import identified_labels
 
 RUN, CHOICE, DIGITS = "run", "choice", "digits"
@@ -48,22 +49,27 @@ class LessonData:
     run: Run | None = None
 
 
-def lesson_sources(q: float, how: str, *, own: bool = True) -> list[LessonData]:
+def digits(q: float, how: str) -> PartialLabelDataset:
+    """The embedded digits, with candidate sets made from their truth."""
+    data = session.dataset(Source("digits"))
+    assert data.y is not None
+    return replace(data, candidates=flip(how, data.y, data.n_classes, q, 0, data.class_names))
+
+
+def lesson_sources(q: float, how: str) -> list[LessonData]:
     """What there is to ask about, the reader's own first, the digits last.
 
     Parameters
     ----------
     q, how
         Of the digits' candidate sets.
-    own
-        Look for the reader's own.
     """
     found = []
-    run = _run() if own else None
+    run = _run()
     if run is not None:
         name = run.config.name or run.config.source.name
         found.append(LessonData(RUN, f"{name}, the run in view", f"run-{run.id}", lambda: run.parts().train, run))
-    choice = session.chosen() if own else None
+    choice = session.chosen()
     if choice is not None:
         key = f"choice-{choice}"
         found.append(

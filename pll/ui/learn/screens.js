@@ -1,16 +1,8 @@
-// Keys of the Learn page: left and right arrow go to the idea before and after. And the idea in the part of an old
-// link behind its #, which the server never sees.
+// Keys of the Learn page: left and right arrow go to the idea before and after.
 
 const OWN_ARROWS = "input, textarea, select, canvas, [contenteditable], [role=slider], [role=application], [role=listbox], [role=menu], [role=dialog]";
 const PATIENCE = 3000;    // ms after which what was asked for counts as lost
-const READ = 300;         // ms that a screen has for itself
 const listening = new WeakMap();
-
-// Streamlit loads the script of its charts, some megabytes, where the first one is drawn; here, while a screen is read.
-function loadCharts(file) {
-  const own = document.querySelector("script[type=module][src*='/static/js/']");
-  if (file && own) setTimeout(() => import(new URL(file, own.src).href).catch(() => {}), READ);
-}
 
 export default function ({ parentElement, data, setTriggerValue }) {
   const state = listening.get(parentElement) ?? {};
@@ -30,10 +22,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
       state.go(state.data.names[state.data.names.indexOf(state.at) + step]);
     };
     document.addEventListener("keydown", state.onKey);
-    loadCharts(data.charts);
     listening.set(parentElement, state);
-    const asked = decodeURIComponent(location.hash.slice(1));
-    if (!data.told && asked !== data.at && data.names.includes(asked)) state.go(asked);
   }
   return () => {
     document.removeEventListener("keydown", state.onKey);

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import streamlit as st
 
-from pll.ui import charts
 from pll.ui.components.component import register
 from pll.ui.learn import sharing
-from pll.ui.learn.layout import CHAPTERS
+from pll.ui.learn.layout import CHAPTERS, IDEA
 
-IDEA = "idea"
-"""The part of the address that holds the idea in view."""
-SETTINGS = {"toy": "algorithm", "gamma": "ambiguity"}
-"""Settings in the address, `learn-<name>-…`, whose name is not that of their idea."""
 _KEY = "learn-screens"
 _keys = register("screens", "", scripts=[Path(__file__).with_name("screens.js")], styles=[])
 
@@ -29,24 +23,9 @@ def current() -> str:
         name = before
         st.query_params[IDEA] = name
     else:
-        name = of_settings(st.query_params)
+        name = next(iter(CHAPTERS))
     st.session_state[_KEY + "-last"] = name
     return name
-
-
-def of_settings(parts: Iterable[object]) -> str:
-    """The idea that the settings of an address belong to; the first where there are none.
-
-    Links of before there were screens hold settings, and the idea behind their #.
-
-    Examples
-    --------
-    >>> of_settings(["learn-gamma-q"]), of_settings([])
-    ('ambiguity', 'partial')
-    """
-    names = [str(part).split("-")[1] for part in parts if str(part).startswith("learn-")]
-    ideas = (SETTINGS.get(name, name) for name in names)
-    return next((idea for idea in ideas if idea in CHAPTERS), next(iter(CHAPTERS)))
 
 
 def go_to(name: str) -> None:
@@ -82,7 +61,7 @@ def bar(name: str) -> None:
             label_visibility="collapsed",
             width=420,
         )
-        sharing.popover()
+        sharing.popover(name)
     st.progress((at + 1) / len(names))
 
 
@@ -94,6 +73,4 @@ def keys(name: str) -> None:
         if asked in CHAPTERS:
             go_to(asked)
 
-    told = IDEA in st.query_params
-    data = {"names": list(CHAPTERS), "at": name, "told": told, "charts": charts.script_name()}
-    _keys(key=_KEY, data=data, on_go_change=pressed)
+    _keys(key=_KEY, data={"names": list(CHAPTERS), "at": name}, on_go_change=pressed)

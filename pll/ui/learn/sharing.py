@@ -18,7 +18,8 @@ from pll.review.lessons import LONGEST_NAME, Guess, Lessons, guess_rows
 from pll.runs.process import PerProcess
 from pll.ui import charts, login
 from pll.ui.format import count, plain
-from pll.ui.learn.layout import CHAPTERS
+from pll.ui.learn.layout import CHAPTERS, IDEA
+from pll.ui.learn.lesson_files import lesson_zip
 from pll.ui.routes import address
 
 LESSON, RESULTS = "lesson", "guesses"
@@ -31,14 +32,23 @@ _lessons = PerProcess(lambda: Lessons(Database()))
 # ---- the teacher -----------------------------------------------------------------------------------------------------
 
 
-def popover() -> None:
-    """Links to this screen: a plain one, and one that collects guesses."""
+def popover(idea: str) -> None:
+    """Links to the screen of an idea: a plain one, and one that collects guesses; and the lesson as a folder."""
     box = st.popover("Share", icon=":material/share:", key="learn-share", on_change="rerun")
     if not box.open:  # a closed one costs nothing
         return
     with box:
         st.markdown("**Link to this screen** with its settings")
-        st.code(_link(), language=None, wrap_lines=True)
+        st.code(_link(**{IDEA: idea}), language=None, wrap_lines=True)
+        st.download_button(
+            "Download the lesson",
+            lesson_zip,
+            "candid-lesson.zip",
+            icon=":material/folder_zip:",
+            key="learn-download",
+            on_click="ignore",
+            help="A folder with all ideas that need no server. It opens by a double click, offline, on a phone too.",
+        )
         made = st.session_state.get("learn-shared")
         if made is None:
             st.button(
@@ -51,7 +61,7 @@ def popover() -> None:
             return
         lesson, key = made
         st.markdown("**Link for your class**")
-        st.code(_link(**{LESSON: lesson}), language=None, wrap_lines=True)
+        st.code(_link(**{IDEA: idea, LESSON: lesson}), language=None, wrap_lines=True)
         st.markdown("**Your link to the guesses.** Keep it: only this link shows them.")
         st.code(f"{address('learn')}?{urlencode({RESULTS: key})}", language=None, wrap_lines=True)
         st.button("Show guesses", key="learn-results", icon=":material/table:", on_click=_look_at, args=(key,))

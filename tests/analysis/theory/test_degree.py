@@ -1,4 +1,4 @@
-"""γ with what belongs to it, against counting by hand; and Jin & Ghahramani's objective."""
+"""γ with what belongs to it, against counting by hand."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pll.analysis.theory.degree import degree, examples_to_tell, still_together
-from pll.analysis.theory.risk import two_objectives
 from pll.candidates import CandidateSets
 from pll.synthesis import flip_binomial, flip_pair
 from pll.synthesis.ambiguity import ambiguity_degree
@@ -54,11 +53,3 @@ def test_examples_to_tell_is_the_fewest(gamma: float, doubt: float) -> None:
     m = int(examples_to_tell(gamma, doubt))
     assert still_together(gamma, m) <= doubt * (1 + 1e-9)
     assert m == 1 or still_together(gamma, m - 1) > doubt * (1 - 1e-9)
-
-
-@given(st.floats(0, 1))
-def test_both_objectives_differ_by_a_constant(z: float) -> None:
-    found = two_objectives(z)
-    assert np.allclose(found.cross_entropy - found.divergence, found.entropy, atol=1e-9)
-    assert (found.divergence > -1e-9).all() and 0 <= found.entropy <= math.log(2) + 1e-9
-    assert np.abs(found.p[found.cross_entropy.argmin()] - np.clip(z, 0.005, 0.995)) <= 0.005 + 1e-9

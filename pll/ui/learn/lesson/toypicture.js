@@ -4,27 +4,29 @@ const REACH = 18;         // pixels within which the pointer finds a point
 const CELLS = 64;         // of the shaded plane, each way
 const HEAD = 26;          // pixels above a panel, for its title
 
-const inside = (value) => Math.max(-1, Math.min(1, value));
+const GAP = 18;           // between panels
+const NARROW = 250;       // pixels of a panel below which there is one less in a row
+
+/** Where the middle of a column of the shaded plane is. */
+const middle = (column) => (2 * (column + 0.5)) / CELLS - 1;
 
 class ToyPicture extends Plot {
   // ---- layout -----------------------------------------------------------------------------------------------------------
 
   heightFor(width) {
     const many = this.data.panels.length;
-    this.stacked = many > 1 && width < 560;
-    const across = this.stacked ? 1 : many;
-    this.gap = 18;
-    this.side = Math.floor(Math.min(this.data.height, (width - (across - 1) * this.gap) / across));
+    const fitting = Math.max(1, Math.floor((width + GAP) / (NARROW + GAP)));
+    this.across = fitting >= many ? many : many > 2 && fitting >= 2 ? 2 : 1;
+    this.side = Math.floor(Math.min(this.data.height, (width - (this.across - 1) * GAP) / this.across));
     this.dot = Math.max(6, Math.min(9, this.side / 46));
-    return (this.side + HEAD) * (this.stacked ? many : 1) + (this.stacked ? (many - 1) * this.gap : 0);
+    return Math.ceil(many / this.across) * (this.side + HEAD + GAP) - GAP;
   }
 
   layout() {
-    const across = this.side + this.gap;
-    const left = this.stacked ? (this.width - this.side) / 2
-      : (this.width - this.data.panels.length * across + this.gap) / 2;
-    this.corners = this.data.panels.map((_, k) => (this.stacked
-      ? [left, k * (this.side + HEAD + this.gap) + HEAD] : [left + k * across, HEAD]));
+    const left = (this.width - this.across * (this.side + GAP) + GAP) / 2;
+    this.corners = this.data.panels.map((_, k) => [
+      left + (k % this.across) * (this.side + GAP), Math.floor(k / this.across) * (this.side + HEAD + GAP) + HEAD,
+    ]);
   }
 
   place(k, x, y) {
@@ -33,7 +35,7 @@ class ToyPicture extends Plot {
   }
 
   placeOf(i) {
-    return this.place(this.panel, this.x[i], this.y[i]);
+    return this.place(this.panel, this.data.xs[i], this.data.ys[i]);
   }
 
   /** Where in the plane a pixel is, and in which panel; null outside of all. */
@@ -69,25 +71,25 @@ class ToyPicture extends Plot {
     });
   }
 
-  /** The shaded plane: each class's share of the softmax in its colour, the paler the less sure. */
+  /** The shaded plane: each class's share of the softmax in its colour, the paler the less sure. Keeps logits and classes. */
   drawPlane(context, k) {
     const cells = this.cells.getContext("2d");
     const image = cells.createImageData(CELLS, CELLS);
     const colours = this.data.colours.map(rgb);
-    const w = this.nowPlanes[k];
+    const { network } = this.data.panels[k];
+    const z = (this.logits[k] ??= new Float64Array(3 * CELLS * CELLS));
+    const best = (this.best[k] ??= new Uint8Array(CELLS * CELLS));
     for (let row = 0; row < CELLS; row += 1) {
-      const y = 1 - (2 * (row + 0.5)) / CELLS;
       for (let column = 0; column < CELLS; column += 1) {
-        const x = (2 * (column + 0.5)) / CELLS - 1;
-        const z = [0, 1, 2].map((j) => w[3 * j] * x + w[3 * j + 1] * y + w[3 * j + 2]);
-        const top = Math.max(...z);
-        const e = z.map((value) => Math.exp(value - top));
-        const sum = e[0] + e[1] + e[2];
-        const at = 4 * (row * CELLS + column);
+        const cell = row * CELLS + column;
+        const own = network.forward(this.now[k].parameters, middle(column), -middle(row));
+        z.set(own, 3 * cell);
+        const g = softmax(own);
+        best[cell] = argmax(g);
         for (let c = 0; c < 3; c += 1) {
-          image.data[at + c] = (e[0] * colours[0][c] + e[1] * colours[1][c] + e[2] * colours[2][c]) / sum;
+          image.data[4 * cell + c] = g[0] * colours[0][c] + g[1] * colours[1][c] + g[2] * colours[2][c];
         }
-        image.data[at + 3] = 255 * (0.05 + 0.3 * ((1 / sum - 1 / 3) * 1.5));
+        image.data[4 * cell + 3] = 255 * (0.05 + 0.3 * ((g[best[cell]] - 1 / 3) * 1.5));
       }
     }
     cells.putImageData(image, 0, 0);
@@ -96,48 +98,52 @@ class ToyPicture extends Plot {
     context.drawImage(this.cells, left, top, this.side, this.side);
   }
 
-  /** Where two classes tie and no third is ahead of them. */
+  /** Where two classes tie and no third is ahead of them: the zero line of each class's lead, square by square. */
   drawBoundary(context, k) {
-    const w = this.nowPlanes[k];
-    const logit = (j, x, y) => w[3 * j] * x + w[3 * j + 1] * y + w[3 * j + 2];
+    const [z, best] = [this.logits[k], this.best[k]];
+    const corners = [[0, 0], [1, 0], [1, 1], [0, 1]];
+    context.beginPath();
+    for (let row = 0; row < CELLS - 1; row += 1) {
+      for (let column = 0; column < CELLS - 1; column += 1) {
+        const at = corners.map(([right, down]) => (row + down) * CELLS + column + right);
+        if (at.every((cell) => best[cell] === best[at[0]])) continue;
+        for (const j of new Set(at.map((cell) => best[cell]))) {
+          const leads = at.map((cell) => z[3 * cell + j] - Math.max(z[3 * cell + (j + 1) % 3], z[3 * cell + (j + 2) % 3]));
+          let on = false;
+          for (let m = 0; m < 4; m += 1) {
+            const [from, to] = [leads[m], leads[(m + 1) % 4]];
+            if (from > 0 === to > 0) continue;
+            const part = from / (from - to);
+            const [[ax, ay], [bx, by]] = [corners[m], corners[(m + 1) % 4]];
+            const spot = this.place(k, middle(column + ax + part * (bx - ax)), -middle(row + ay + part * (by - ay)));
+            context[on ? "lineTo" : "moveTo"](...spot);
+            on = !on;
+          }
+        }
+      }
+    }
     context.strokeStyle = this.theme.text;
     context.globalAlpha = 0.75;
     context.lineWidth = 1.5;
-    for (const [a, b, other] of [[0, 1, 2], [0, 2, 1], [1, 2, 0]]) {
-      const [p, q, r] = [0, 1, 2].map((m) => w[3 * a + m] - w[3 * b + m]);
-      const length = Math.hypot(p, q);
-      if (length < 1e-9) continue;
-      const [ox, oy] = [(-p * r) / (length * length), (-q * r) / (length * length)];
-      context.beginPath();
-      let on = false;
-      for (let t = -3; t <= 3; t += 0.02) {
-        const [x, y] = [ox - (q / length) * t, oy + (p / length) * t];
-        const ahead = logit(a, x, y) >= logit(other, x, y) - 1e-6;
-        if (ahead) context[on ? "lineTo" : "moveTo"](...this.place(k, x, y));
-        on = ahead;
-      }
-      context.stroke();
-    }
+    context.stroke();
     context.globalAlpha = 1;
   }
 
   /** The name of a class in the middle of its part of the plane, so that colour is not the only sign. */
   drawNames(context, k) {
-    const w = this.nowPlanes[k];
     const sums = [0, 1, 2].map(() => [0, 0, 0]);
-    for (let x = -0.95; x < 1; x += 0.1) {
-      for (let y = -0.95; y < 1; y += 0.1) {
-        const z = [0, 1, 2].map((j) => w[3 * j] * x + w[3 * j + 1] * y + w[3 * j + 2]);
-        const sum = sums[z.indexOf(Math.max(...z))];
-        sum[0] += x; sum[1] += y; sum[2] += 1;
-      }
+    for (let cell = 0; cell < CELLS * CELLS; cell += 1) {
+      const sum = sums[this.best[k][cell]];
+      sum[0] += middle(cell % CELLS);
+      sum[1] -= middle(Math.floor(cell / CELLS));
+      sum[2] += 1;
     }
     context.font = `700 ${Math.round(this.side / 11)}px ${this.theme.font}`;
     context.textAlign = "center";
     context.textBaseline = "middle";
     context.globalAlpha = 0.28;
     sums.forEach(([x, y, many], j) => {
-      if (many < 14) return;
+      if (many < 0.035 * CELLS * CELLS) return;
       context.fillStyle = ink(this.data.colours[j], this.theme.text);
       context.fillText(this.data.names[j], ...this.place(k, x / many, y / many));
     });
@@ -146,10 +152,9 @@ class ToyPicture extends Plot {
 
   /** A point: a pie of its label weights; a cross where the identified label is wrong. */
   drawPoint(context, k, i) {
-    const [px, py] = this.place(k, this.x[i], this.y[i]);
+    const [px, py] = this.place(k, this.data.xs[i], this.data.ys[i]);
     const labels = this.data.sets[i];
-    const start = this.starts[i];
-    const now = this.nowWeights[k];
+    const now = this.now[k].weights[i];
     const marked = i === this.selected;
     const radius = this.dot * (marked ? 1.35 : 1);
     context.beginPath();
@@ -157,9 +162,9 @@ class ToyPicture extends Plot {
     context.fillStyle = this.theme.background;
     context.fill();
     let from = -Math.PI / 2;
-    const total = labels.reduce((sum, _, m) => sum + now[start + m], 0) || 1;
+    const total = now.reduce((sum, weight) => sum + weight, 0) || 1;
     labels.forEach((label, m) => {
-      const to = from + (2 * Math.PI * now[start + m]) / total;
+      const to = from + (2 * Math.PI * now[m]) / total;
       context.beginPath();
       context.moveTo(px, py);
       context.arc(px, py, radius, from, to);
@@ -202,11 +207,11 @@ class ToyPicture extends Plot {
   // ---- what is what ---------------------------------------------------------------------------------------------------
 
   identified(k, i) {
-    return this.atEpoch(this.labels[k], this.data.count)[i];
+    return this.data.panels[k].labels[this.epoch][i];
   }
 
   right(k) {
-    return this.data.panels[k].right[Math.min(this.epoch, this.data.epochs)];
+    return this.data.panels[k].right[this.epoch];
   }
 
   exampleOf(i) {
@@ -217,24 +222,21 @@ class ToyPicture extends Plot {
     const ground = this.ground(px, py);
     if (!ground) return null;
     this.panel = ground.k;
-    return nearestPoint(this.x.length, (i) => this.placeOf(i), px, py, REACH);
+    return nearestPoint(this.data.count, (i) => this.placeOf(i), px, py, REACH);
   }
 
   next(cursor, direction) {
     const from = cursor === null ? this.place(this.panel, 0, 0) : this.placeOf(cursor);
-    return nextPoint(this.x.length, (i) => this.placeOf(i), cursor, from, direction, { least: 1, slant: 1.5 });
+    return nextPoint(this.data.count, (i) => this.placeOf(i), cursor, from, direction, { least: 1, slant: 1.5 });
   }
 
   turn(cursor, step) {
-    return cursor === null ? 0 : (cursor + step + this.x.length) % this.x.length;
+    return cursor === null ? 0 : (cursor + step + this.data.count) % this.data.count;
   }
 
   words(i) {
     const { names, colours, sets, truth, panels } = this.data;
-    const said = (k) => {
-      const weights = this.atEpoch(this.weights[k], this.nnz);
-      return sets[i].map((label, m) => `${names[label]} ${percent(weights[this.starts[i] + m] / 255)}`).join(", ");
-    };
+    const said = (k) => weightsText(names, sets[i], panels[k].frames[this.epoch].weights[i]);
     return [
       { text: `point ${i}` },
       { text: `true label ${names[truth[i]]}`, colour: colours[truth[i]] },
@@ -242,3 +244,6 @@ class ToyPicture extends Plot {
     ];
   }
 }
+
+/** "A 70 %, B 30 %". */
+const weightsText = (names, set, weights) => set.map((label, m) => `${names[label]} ${percent(weights[m])}`).join(", ");

@@ -1,8 +1,6 @@
-// Pointer and keyboard input of the toy, reported to Python one edit at a time.
+// Pointer and keyboard input of the toy. `this.data.on` is told of each edit.
 
 const SLIDE = 4;          // pixels from which on a press is a drag
-const PAUSE = 170;        // ms between two reports of a drag, at least
-const PATIENCE = 2500;    // ms after which a report counts as lost
 const NUDGE = 0.04;       // of a held point, for an arrow key
 
 class ToyHands extends ToyPicture {
@@ -39,13 +37,8 @@ class ToyHands extends ToyPicture {
   }
 
   carry(x, y) {
-    const { point } = this.held;
-    this.x[point] = x;
-    this.y[point] = y;
     this.tip.hidden = true;
-    this.waiting = { kind: "move", point, x, y };
-    this.report();
-    this.paint();
+    this.data.on.move(this.held.point, x, y);
   }
 
   drop() {
@@ -53,7 +46,7 @@ class ToyHands extends ToyPicture {
     this.held = null;
     if (held?.moved) {
       this.dropped = true;   // the click that follows selects nothing
-      this.report(true);
+      this.data.on.dropped();
     }
   }
 
@@ -62,11 +55,10 @@ class ToyHands extends ToyPicture {
     if (this.dropped) { this.dropped = false; return; }
     if (this.placing !== null && this.pressed) {
       const ground = this.ground(...this.pressed);
-      if (ground) this.edit({ kind: "add", label: this.placing, x: ground.x, y: ground.y });
+      if (ground) this.data.on.add(this.placing, ground.x, ground.y);
       return;
     }
     super.choose();
-    this.root.querySelector(".remove").disabled = this.selected === null;
   }
 
   add(event) {
@@ -74,7 +66,7 @@ class ToyHands extends ToyPicture {
     if (!button) return;
     const label = Number(button.dataset.label);
     if (event.detail === 0) {  // by keyboard: into the middle, from where arrow keys take it on
-      this.edit({ kind: "add", label, x: 0, y: 0 });
+      this.data.on.add(label, 0, 0);
       this.canvas.focus();
       return;
     }
@@ -89,11 +81,6 @@ class ToyHands extends ToyPicture {
     }
   }
 
-  remove() {
-    if (this.selected === null || this.selected === undefined) return;
-    this.edit({ kind: "remove", point: this.selected });
-  }
-
   press(event) {
     const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
     if (event.key === " " && this.cursor !== null) {
@@ -102,9 +89,9 @@ class ToyHands extends ToyPicture {
     } else if (this.held?.by === "keys" && step) {
       this.held.moved = true;
       const { point } = this.held;
-      this.carry(inside(this.x[point] + NUDGE * step[0]), inside(this.y[point] + NUDGE * step[1]));
+      this.carry(inside(this.data.xs[point] + NUDGE * step[0]), inside(this.data.ys[point] + NUDGE * step[1]));
     } else if (event.key === "Delete" || event.key === "Backspace") {
-      if (this.cursor !== null) this.edit({ kind: "remove", point: this.cursor });
+      if (this.cursor !== null) this.data.on.remove(this.cursor);
     } else if (event.key === "Escape") {
       this.wantPoints(null);
       this.drop();
@@ -119,31 +106,5 @@ class ToyHands extends ToyPicture {
   moveCursor(cursor, speak = false) {
     if (cursor === null && this.held?.by === "keys") { this.drop(); this.dropped = false; }
     super.moveCursor(cursor, speak);
-  }
-
-  // ---- reports to Python ---------------------------------------------------------------------------------------------------
-
-  waits() {
-    return this.asked > this.data.asked && performance.now() - this.sentAt < PATIENCE;
-  }
-
-  /** Tell where the held point is: not too often, and one report at a time; the last one always arrives. */
-  report(last = false) {
-    if (!this.waiting) return;
-    const soon = performance.now() - this.sentAt < PAUSE;
-    if (!last && (this.waits() || soon)) {
-      clearTimeout(this.later);
-      this.later = setTimeout(() => this.report(), PAUSE);
-      return;
-    }
-    const edit = this.waiting;
-    this.waiting = null;
-    this.edit(edit);
-  }
-
-  edit(what) {
-    this.asked += 1;
-    this.sentAt = performance.now();
-    this.tell({ ...what, asked: this.asked });
   }
 }

@@ -1,0 +1,49 @@
+"""Ideas of the Learn page that run in the browser, by the scripts of the lesson."""
+
+from __future__ import annotations
+
+import re
+
+import streamlit as st
+
+from pll.ui.components.component import register
+from pll.ui.learn import sharing
+from pll.ui.learn.layout import CHAPTERS, heading
+from pll.ui.learn.lesson_files import HERE, SCRIPTS, STYLES, lesson_data
+from pll.ui.routes import link
+
+SETTINGS = "settings"
+"""The part of the address that holds what the reader has set in these ideas."""
+KEY = "learn-in-browser"
+_MEANT = re.compile(r"[\w.,=&%+-]{0,1500}")
+_lesson = register(
+    "lesson", '<div class="lesson"></div>', scripts=[*SCRIPTS, HERE.with_name("learn.js")], styles=STYLES
+)
+
+
+@st.fragment
+def draw(name: str) -> None:
+    """One idea: the browser shows it, and tells of settings and guesses."""
+    heading(name)
+    data = {"idea": name, "settings": st.query_params.get(SETTINGS, ""), "lesson": lesson_data()}
+    _lesson(key=KEY, data=data, on_settings_change=remember, on_guess_change=record)
+    if name in ("together", "jin"):
+        link("compare", "Compare the methods on real data")
+
+
+def remember() -> None:
+    """Put what the reader has set into the address."""
+    told = st.session_state[KEY].get("settings")
+    if isinstance(told, str) and _MEANT.fullmatch(told):
+        if told:
+            st.query_params[SETTINGS] = told
+        else:
+            st.query_params.pop(SETTINGS, None)
+
+
+def record() -> None:
+    """Send a guess to the teacher, where the lesson is shared."""
+    match st.session_state[KEY].get("guess"):
+        case {"idea": str(idea), "question": str(question), "choice": str(choice), "answer": str(answer)}:
+            if idea in CHAPTERS:
+                sharing.record(idea, question, choice, answer)

@@ -1,0 +1,20 @@
+// The ideas on the Learn page. Settings, points and guesses live as long as the tab, whichever idea is in view.
+
+const rooms = new WeakMap();
+
+export default function ({ parentElement, data, setTriggerValue }) {
+  const root = parentElement.querySelector(".lesson");
+  const tab = (window.candidLesson ??= {});
+  if (!tab.settings) {
+    tab.settings = new Settings(data.settings, (text) => tab.tell(text));
+    tab.ground = new Ground(tab.settings);
+  }
+  tab.tell = (text) => { if (text !== data.settings) setTriggerValue("settings", text); };
+  const room = rooms.get(root);
+  if (room?.name === data.idea) room.refresh();   // the theme may be another one
+  else {
+    const on = { guess: (guess) => setTriggerValue("guess", guess) };
+    rooms.set(root, new Room(root, data.idea, { lesson: data.lesson, settings: tab.settings, ground: tab.ground, on }));
+    tab.tell(tab.settings.text());                // the address of a page that is opened again has none
+  }
+}

@@ -1,0 +1,380 @@
+// The ideas: words, questions and figures of each, for the Learn page and for the lesson without a server.
+
+const OUTSIDE = 0.1;      // what the model gives to classes that are no candidates
+const CARDS = 6;
+const STARTS = 10;
+const shareText = (share) => share.toFixed(2);
+const JOINS = "A wrong label joins with probability q";
+const range = (from, to, count) => Array.from({ length: count }, (_, k) => from + ((to - from) * k) / (count - 1));
+const xlogy = (x, y) => (x > 0 ? x * Math.log(y) : 0);
+const INKS = { min: "wrong", weights: "accent", mean: "quiet" };   // one colour a reading of the candidate set
+
+const kept = new Map();
+/** A value that is computed once for its key; the latest few are kept. */
+function once(key, make) {
+  if (!kept.has(key)) kept.set(key, make());
+  if (kept.size > 60) kept.delete(kept.keys().next().value);
+  return kept.get(key);
+}
+
+const landscape = (q) => once(`landscape ${q}`, () => new Landscape(q));
+const wayDown = (q, start, sure, reading) => once(`way ${q} ${start} ${sure} ${reading}`, () => landscape(q).descend(start, sure, reading));
+const valleys = (q, sure, reading) => once(`valleys ${q} ${sure} ${reading}`, () => landscape(q).valleys(sure, reading));
+const curve = (q, sure, reading) => once(`risk ${q} ${sure} ${reading}`, () => ANGLES.map((theta) => [theta, landscape(q).risk(theta, sure, reading)]));
+
+/** The chart of ideas 3 and 4: curves over the angle, and the ball on one of them with its way down. */
+function hills(room, { q, sure, start, readings, ball, way }) {
+  const names = { min: "minimum", weights: "weights" };
+  const lines = readings.map((reading) => ({
+    name: names[reading], ink: INKS[reading], points: curve(q, sure, reading), dash: reading === ball ? "" : "3 4", thin: reading !== ball,
+  }));
+  const level = (theta) => landscape(q).risk(theta, sure, ball);
+  const marks = [{ ink: INKS[ball], x: start, y: level(start), hollow: Boolean(way), name: way ? "start" : "the ball" }];
+  if (way) {
+    lines.unshift({ ink: INKS[ball], points: way.map((theta) => [theta, level(theta)]), wide: true });
+    marks.push({ ink: INKS[ball], x: way.at(-1), y: level(way.at(-1)), name: "end" });
+  }
+  const all = lines.flatMap(({ points }) => points.map(([, risk]) => risk));
+  const [low, high] = [Math.min(...all), Math.max(...all)];
+  const step = [0.05, 0.1, 0.2, 0.5, 1, 2].find((size) => (high - low) / size < 6) ?? 5;
+  const [from, to] = [Math.floor((low - 0.02) / step) * step, Math.ceil((high + 0.02) / step) * step];
+  const said = readings.map((reading) => `${names[reading]} ${valleys(q, sure, reading)}`).join("; ");
+  return {
+    title: "Risk of the whole data set", lines, marks,
+    x: { label: "angle θ by which the classifier is turned", from: -182, to: 182, ticks: [-180, -120, -60, 0, 60, 120, 180], format: degrees },
+    y: { label: "risk", from, to, ticks: range(from, to, Math.round((to - from) / step) + 1), format: shareText },
+    words: `Risk over the angle: ${said}. Ball at ${degrees(way ? way.at(-1) : start)}`,
+  };
+}
+
+/** The points on their circle in the colours of their true classes, and the classifier's three directions. */
+function dial(q, theta, colours) {
+  const { angles, truth } = landscape(q);
+  const dots = angles.map((angle, i) => {
+    const radius = 100 + 7 * ((Math.floor(i / 3) % 3) - 1);   // three rings: points at one angle would hide one another
+    return `<circle cx="${round(radius * Math.sin(angle))}" cy="${round(-radius * Math.cos(angle))}" r="3" fill="${colours[truth[i]]}" fill-opacity="0.75"/>`;
+  });
+  const hands = CLASSES.map((name, j) => {
+    const angle = (2 * Math.PI * j) / 3 + theta * DEGREE;
+    const [x, y] = [Math.sin(angle), -Math.cos(angle)];
+    return `<path d="M0 0L${round(70 * x)} ${round(70 * y)}" stroke="${colours[j]}" stroke-width="5" stroke-linecap="round"/>`
+      + `<text x="${round(84 * x)}" y="${round(84 * y)}" fill="${colours[j]}" text-anchor="middle" dominant-baseline="central">${name}</text>`;
+  });
+  return `<svg class="dial" viewBox="-120 -115 240 230" role="img" aria-label="Points of three classes around a circle, and a classifier turned by ${degrees(theta)}">${dots.join("")}${hands.join("")}</svg>`;
+}
+
+/** A handwritten digit, 8 × 8, in 17 shades of the text colour. */
+function digitPicture(pixels, colour) {
+  const canvas = made("canvas", { width: 8, height: 8, "aria-hidden": "true" });
+  const context = canvas.getContext("2d");
+  const image = context.createImageData(8, 8);
+  [...pixels].forEach((value, k) => image.data.set([...rgb(colour), (255 * parseInt(value, 36)) / 16], 4 * k));
+  context.putImageData(image, 0, 0);
+  return canvas;
+}
+
+const ballSliders = (room, idea) => {
+  const q = `${idea}-q`;
+  room.slider(q, JOINS, { from: 0.1, to: 1, step: 0.1, format: (value) => value.toFixed(1) });
+  room.slider(`${idea}-start`, "Start the ball at", { from: -175, to: 175, step: 5, format: degrees });
+};
+const ENDS = ["In the valley of the true labels", "In another valley"];
+
+const IDEAS = {
+  partial(room) {
+    const { settings, lesson: { digits } } = room;
+    const sets = () => {
+      const q = settings.get("partial-q");
+      return once(`digits ${q}`, () => flipBinomial(digits.labels, 10, q, generator(21)));
+    };
+    const blind = () => sets().reduce((sum, set) => sum + 1 / set.length, 0) / sets().length;
+    const bands = [0.12, 0.2, 0.35];
+    const first = () => settings.get("partial-first") % (digits.labels.length - CARDS);
+    room.say("An ordinary label says what an example <em>is</em>. A <strong>partial label</strong> says what it <em>may be</em>: a set of candidates. Exactly one is true; nobody says which.");
+    room.slider("partial-q", JOINS, { from: 0.1, to: 0.9, step: 0.1, format: (value) => value.toFixed(1) });
+    room.formula(() => `<var>S</var> = {${sets()[first()].join(", ")}}, &emsp; |<var>S</var>| = ${sets()[first()].length}, &emsp; Pr(<var>Y</var> ∈ <var>S</var>) = 1`);
+    room.say(() => `The first digit has ${sets()[first()].length} candidates. The paper assumes only that the true label is among them. The ✓ is for you; no method sees it.`, { class: "note" });
+    room.guess(() => "Take one candidate of every digit at random. How many would be right?",
+      ["below 12 %, hardly better than any of ten", "12 to 20 %", "20 to 35 %", "above 35 %"],
+      () => bands.filter((edge) => blind() >= edge).length);
+    room.say(() => {
+      if (!room.guessed) return "";
+      const size = sets().reduce((sum, set) => sum + set.length, 0) / sets().length;
+      const full = sets().filter((set) => set.length === 10).length;
+      return `<strong>${(100 * blind()).toFixed(1)} %</strong> of ${sets().length} digits on average, with ${size.toFixed(2)} candidates each. Everything better than this comes from looking at many pictures at once.`
+        + (full ? ` ${full} ${full === 1 ? "set holds" : "sets hold"} every label and ${full === 1 ? "says" : "say"} nothing; the paper's definition excludes them.` : "");
+    });
+    room.box = room.figure;
+    const cards = room.put(made("div", { class: "cards" }), () => {
+      cards.replaceChildren(...Array.from({ length: CARDS }, (_, k) => {
+        const i = first() + k;
+        const says = made("p");
+        says.innerHTML = sets()[i].map((j) => (j === digits.labels[i] ? `<span class="truth">${j} ✓</span>` : `<span>${j}</span>`)).join("");
+        return made("div", { class: "card" }, digitPicture(digits.pixels.slice(64 * i, 64 * i + 64), getComputedStyle(room.root).color), says);
+      }));
+    });
+    room.button("Other digits", () => settings.set("partial-first", (first() + CARDS) % (digits.labels.length - CARDS)));
+  },
+
+  minimum(room) {
+    const found = () => {
+      const p = room.settings.get("minimum-p");
+      const losses = [-Math.log(p), -Math.log(1 - OUTSIDE - p)];
+      return { p, losses, least: Math.min(...losses), mean: (losses[0] + losses[1]) / 2 };
+    };
+    room.say("An example may be a <strong>3</strong> or a <strong>5</strong>. How wrong is a model about it? Averaging over the candidates punishes a model that found the true one. So the paper counts only <strong>the best candidate</strong>.");
+    room.slider("minimum-p", "What the model gives to “3”", { from: 0.01, to: 0.89, step: 0.01, format: shareText });
+    room.formula(() => {
+      const { p, losses: [a, b], least } = found();
+      return `min<sub><var>i</var>∈<var>S</var></sub> ℓ(<var>g</var>, <var>e<sup>i</sup></var>) = min(−log ${shareText(p)}, −log ${shareText(1 - OUTSIDE - p)})<br>`
+        + `= min(${shareText(a)}, ${shareText(b)}) = <strong>${shareText(least)}</strong>`;
+    });
+    room.guess(() => "Training makes the loss smaller. It sees this example alone. Where does the best candidate's loss lead the model?",
+      ["It becomes sure of 3", "It becomes sure of 5", "It stays undecided between them"],
+      () => (found().p >= (1 - OUTSIDE) / 2 ? 0 : 1));
+    room.say(() => {
+      if (!room.guessed) return "";
+      const { losses: [a, b], mean } = found();
+      return `Here the best guess is <strong>${a <= b ? 3 : 5}</strong>, and the loss falls towards it. The minimum has <em>two</em> valleys: being sure of 3 is as good as being sure of 5. The average has one, `
+        + `in between, where the model stays undecided (here ${shareText(mean)}). What decides between the valleys are <em>other</em> examples that look alike and have other wrong labels.`;
+    });
+    room.box = room.figure;
+    room.chart(() => {
+      const { p, least, mean } = found();
+      const at = range(0.005, 1 - OUTSIDE - 0.005, 121);
+      const losses = (g) => [-Math.log(g), -Math.log(1 - OUTSIDE - g)];
+      const shown = room.guessed ? [
+        { name: "average over the candidates", ink: "quiet", dash: "6 5", points: at.map((g) => [g, (losses(g)[0] + losses(g)[1]) / 2]) },
+        { name: "the best candidate", ink: "wrong", points: at.map((g) => [g, Math.min(...losses(g))]) },
+      ] : [
+        { name: "if it is a 3", ink: "quiet", dash: "2 4", points: at.map((g) => [g, losses(g)[0]]) },
+        { name: "if it is a 5", ink: "quiet", dash: "6 5", points: at.map((g) => [g, losses(g)[1]]) },
+      ];
+      return {
+        title: "Loss of one example", lines: shown, marks: [{ ink: "wrong", x: p, y: least, name: "you are here" }],
+        x: { label: "what the model gives to “3”", from: 0, to: 0.9, ticks: [0, 0.2, 0.4, 0.6, 0.8] },
+        y: { label: "cross-entropy", from: 0, to: 3, ticks: [0, 1, 2, 3] },
+        words: `Loss of one example over what the model gives to 3: the minimum over the candidates is ${shareText(least)} at ${shareText(p)}, their average ${shareText(mean)}`,
+      };
+    });
+    room.say("The model gives 10 % to classes that are no candidates, and the rest to “5”.", { class: "note" });
+  },
+
+  stuck(room) {
+    const { settings } = room;
+    const [q, start] = [() => settings.get("stuck-q"), () => settings.get("stuck-start")];
+    const way = () => wayDown(q(), start(), 1, "min");
+    const theta = () => (room.guessed ? way().at(-1) : start());
+    room.say("A small classifier: three directions, one for each class, that turn together by θ. At θ = 0 each points at its own class, at ±120° at the next one. Its risk (the minimum over the candidates, averaged over all points) is a curve. Training is a ball that rolls down.");
+    ballSliders(room, "stuck");
+    room.guess(() => `The ball is let go at ${degrees(start())}. Where does it come to rest?`, ENDS, () => Number(!isHome(way().at(-1))));
+    room.say(() => {
+      if (!room.guessed) return "";
+      const end = way().at(-1);
+      const risk = (at) => shareText(landscape(q()).risk(at, 1, "min"));
+      return `It rests at <strong>${degrees(end)}</strong> with a risk of ${risk(end)}; its best guesses are right for ${percent(landscape(q()).right(end, 1))} of the points. `
+        + (isHome(end) ? "From here it finds the true labels. Try another start."
+          : `At θ = 0 the risk would be ${risk(0)}. But every step fits the current guesses and makes the model surer of them: <em>“if a wrong label is selected in the beginning, the optimization will focus on the wrong label till the end”</em> (paper, §4).`);
+    });
+    room.say(() => (room.guessed ? `This landscape has ${valleys(q(), 1, "min")}.`
+      + (q() >= 1 ? " With q = 1 every label is always a candidate, and all valleys are equally deep: nothing in the data prefers the true one." : "") : ""), { class: "note" });
+    room.box = room.figure;
+    room.chart(() => hills(room, { q: q(), sure: 1, start: start(), readings: ["min"], ball: "min", way: room.guessed ? way() : null }));
+    const drawn = room.put(made("div"), () => { drawn.innerHTML = dial(q(), theta(), room.lesson.colours); });
+    room.say(() => `The classifier, turned by ${degrees(theta())}. Points have the colours of their true classes.`, { class: "note centred" });
+  },
+
+  weights(room) {
+    const { settings } = room;
+    const [q, start, sure] = ["q", "start", "sure"].map((name) => () => settings.get(`weights-${name}`));
+    const way = () => wayDown(q(), start(), sure(), "weights");
+    room.say("Do not choose yet. Give every candidate a <strong>weight</strong>, equal at first, that follows the model's probabilities.");
+    ballSliders(room, "weights");
+    room.slider("weights-sure", "How sure the model is of itself", { from: 0.5, to: 8, step: 0.5, format: (value) => value.toFixed(1) });
+    room.formula(() => {
+      const scene = landscape(q());
+      const i = Math.max(0, scene.sets.findIndex((set) => set.length === 2));
+      const [set, g] = [scene.sets[i], softmax(scene.logits(i, start(), sure()))];
+      const inside = set.map((j) => shareText(g[j]));
+      const share = g[set[0]] / set.reduce((sum, j) => sum + g[j], 0);
+      return `<var>w<sub>ij</sub></var> = ${fraction("<var>g<sub>j</sub></var>(<var>x<sub>i</sub></var>)", "Σ<sub><var>k</var>∈<var>S<sub>i</sub></var></sub> <var>g<sub>k</sub></var>(<var>x<sub>i</sub></var>)")}`
+        + `, &emsp; one point: <var>w</var><sub>${CLASSES[set[0]]}</sub> = ${fraction(inside[0], inside.join(" + "))} = <strong>${shareText(share)}</strong>`
+        + "<small>The blue curve: −log Σ<sub><var>j</var>∈<var>S</var></sub> <var>g<sub>j</sub></var>. Its slope is that of Σ<sub><var>j</var></sub> <var>w<sub>ij</sub></var> ℓ<sub><var>j</var></sub> with fixed weights, as in a training step (for cross-entropy; our remark, not the paper's).</small>";
+    });
+    room.guess(() => `The same ball, let go at ${degrees(start())}, now with weights. Where does it come to rest?`, ENDS, () => Number(!isHome(way().at(-1))));
+    room.say(() => {
+      if (!room.guessed) return "";
+      const end = way().at(-1);
+      return `It ends at <strong>${degrees(end)}</strong>, ${isHome(end) ? "with the true labels" : "in a wrong valley"}. The weighted curve has ${valleys(q(), sure(), "weights")}; the minimum has ${valleys(q(), sure(), "min")}.`;
+    });
+    room.say(() => (room.guessed ? "Now make the model surer, and start at 170°. The weights become one-hot, the blue curve comes near the orange one, and a wrong valley comes back. So identification must be <em>progressive</em>: when the model becomes sure, the ball must already be in the right valley." : ""));
+    room.box = room.figure;
+    room.chart(() => hills(room, { q: q(), sure: sure(), start: start(), readings: ["min", "weights"], ball: "weights", way: room.guessed ? way() : null }));
+  },
+
+  algorithm(room) {
+    const { ground, settings } = room;
+    const end = () => ground.trained("proden").right[EPOCHS] / ground.count;
+    room.say(() => `${ground.count} points, three classes, a linear model. Each point is a <strong>pie of its label weights</strong>. Training makes the pies take one colour while the boundaries move. Drag a point: the model trains again from the start.`);
+    room.guess(() => `No pie says which label is true. After ${EPOCHS} epochs, how many of the ${ground.count} points will have their true label?`,
+      ["A third or fewer", "More, but at most nine tenths", "More than nine tenths"], () => (end() <= 1 / 3 ? 0 : end() <= 0.9 ? 1 : 2));
+    const listing = made("div", { class: "listing" });
+    room.inside(room.below, () => {
+      pointControls(room);
+      room.put(listing, () => { listing.innerHTML = algorithmLines(ground, Math.min(settings.get("toy-epoch"), EPOCHS - 1)); });
+    }, () => room.guessed);
+    room.box = room.figure;
+    room.toy(() => ["proden"], { still: () => !room.guessed, fill: 340 });
+  },
+
+  together(room) {
+    const { ground, settings } = room;
+    const right = (method) => ground.trained(method).right[EPOCHS];
+    room.root.classList.add("wide");
+    room.say(() => `The same ${ground.count} points, initial parameters and ${EPOCHS} epochs. One method keeps weights; the other puts all weight on its best guess at every step, which is descent on the minimum. With weights, ${right("proden")} of ${ground.count} points get their true label.`);
+    room.guess(() => "How many will the minimum alone identify?",
+      ["As many as with weights, or at most five fewer", "Fewer, but more than two thirds", "Two thirds or fewer"],
+      () => (right("proden") - right("sudden") <= 5 ? 0 : right("sudden") / ground.count > 2 / 3 ? 1 : 2));
+    const seen = () => room.guessed;
+    room.inside(room.put(made("div")), () => {
+      const { proden, ...others } = TITLES;
+      room.choice("Beside PRODEN", others, { chosen: () => settings.get("together-other"), choose: (value) => settings.set("together-other", value) });
+    }, seen);
+    room.inside(room.below, () => room.say(() => togetherWords(ground, settings.get("together-other"))), seen);
+    room.box = room.figure;
+    room.inside(room.put(made("div")), () => {
+      room.toy(() => ["proden", settings.get("together-other")], { fill: 330 });
+      learningRate(room);
+      manyStarts(room);
+    }, seen);
+  },
+
+  jin(room) {
+    const z = () => room.settings.get("jin-z");
+    const entropy = () => -xlogy(z(), z()) - xlogy(1 - z(), 1 - z());
+    const at = range(0.005, 0.995, 199);
+    const cross = (g) => -z() * Math.log(g) - (1 - z()) * Math.log(1 - g);
+    const least = () => at[argmax(at.map((g) => -cross(g)))];
+    room.say("In 2003 Jin and Ghahramani fitted the model to a <em>prior</em> <var>z<sub>i</sub></var> over the candidates by KL divergence, and estimated the prior again after each fit (an EM algorithm). Here the weights are in the loss.");
+    room.slider("jin-z", "Weight of the first of two candidates, z = w", { from: 0, to: 1, step: 0.05, format: shareText });
+    room.guess(() => "Where is each of the two curves at its least?", ["At the same model", "At different models"], () => 0);
+    room.formula(() => `theirs: ${fraction("1", "<var>n</var>")} Σ<sub><var>i</var></sub> KL[<var>z<sub>i</sub></var> ‖ <var>g</var>(<var>x<sub>i</sub></var>)]<br>`
+      + `here: ${fraction("1", "<var>n</var>")} Σ<sub><var>i</var></sub> Σ<sub><var>j</var></sub> <var>w<sub>ij</sub></var> ℓ(<var>g</var>(<var>x<sub>i</sub></var>), <var>e<sup>j</sup></var>)<br>`
+      + "Σ<sub><var>j</var></sub> <var>z<sub>j</sub></var> (−log <var>g<sub>j</sub></var>) = KL[<var>z</var> ‖ <var>g</var>] + <var>H</var>(<var>z</var>)<br>"
+      + `<var>H</var>(${shareText(z())}, ${shareText(1 - z())}) = ${entropy().toFixed(3)}`);
+    room.say(() => (room.guessed ? `Both at g = ${shareText(least())}: the curves are ${entropy().toFixed(3)} apart <em>everywhere</em>, and a constant has no slope. So with cross-entropy PRODEN's objective contains the older one. New are other decomposable losses, and weights that follow at every step. <em>PRODEN-itera</em> is the variant that waits.` : ""));
+    room.box = room.figure;
+    room.chart(() => ({
+      title: "Two objectives of one example",
+      lines: [
+        { name: "Σ w ℓ (cross-entropy)", ink: "accent", points: at.map((g) => [g, cross(g)]) },
+        { name: "KL[z ‖ g] (Jin & Ghahramani)", ink: "wrong", dash: "6 5", points: at.map((g) => [g, cross(g) - entropy()]) },
+      ],
+      marks: room.guessed ? [{ ink: "accent", x: least(), y: cross(least()), name: "least" }, { ink: "wrong", x: least(), y: cross(least()) - entropy(), name: "least" }] : [],
+      x: { label: "what the model gives to the first candidate", from: 0, to: 1, ticks: [0, 0.2, 0.4, 0.6, 0.8, 1] },
+      y: { label: "value", from: -0.1, to: 3, ticks: [0, 1, 2, 3] },
+      words: `Cross-entropy and KL divergence of one example with weights ${shareText(z())} and ${shareText(1 - z())}: ${entropy().toFixed(3)} apart`,
+    }));
+  },
+
+  own(room) {
+    const { ground, settings } = room;
+    const methods = () => Object.keys(TITLES).filter((name) => settings.get("own-methods").split(",").includes(name));
+    const change = (name, joins) => {
+      const chosen = methods().filter((one) => one !== name).concat(joins ? [name] : []);
+      if (chosen.length) settings.set("own-methods", Object.keys(TITLES).filter((one) => chosen.includes(one)).join(","));
+    };
+    room.root.classList.add("wide");
+    room.say("Make a data set of your own. Drag points, add some, choose what each one may be, and press <em>Train</em>. The link of this page holds everything you set.");
+    room.choice("Methods", TITLES, { many: true, chosen: methods, choose: change });
+    room.choice("Model", { linear: "linear", mlp: "small network" }, { chosen: () => settings.get("own-model"), choose: (value) => settings.set("own-model", value) });
+    learningRate(room);
+    room.slider("toy-q", JOINS, { from: 0, to: 0.9, step: 0.1, format: (value) => value.toFixed(1), changed: () => ground.redraw() });
+    room.box = room.figure;
+    room.toy(methods, { model: () => settings.get("own-model"), editable: true, fill: 385 });
+    pointControls(room, true);
+    room.inside(room.put(made("div", { class: "buttons" })), () => {
+      const next = (name) => settings.set(name, (settings.get(name) + 1) % 1000000);
+      room.button("Draw new sets", () => { next("toy-draw"); ground.redraw(); });
+      room.button("Other start", () => next("toy-start"), { title: "Other initial parameters" });
+      room.button("Reset points", () => ground.reset());
+      room.button("Points as CSV", () => saveText(ground.csv(), "candid-points.csv"));
+    });
+    room.say(() => (ground.missing ? `${ground.missing} ${ground.missing === 1 ? "point has" : "points have"} no true label among the candidates. The paper excludes this; so do its methods.` : ""), { class: "note" });
+    room.say(() => (ground.count >= MOST ? `${MOST} points are the most; remove some first.` : ""), { class: "note" });
+  },
+};
+
+const fraction = (above, below) => `<span class="fraction"><span>${above}</span><span>${below}</span></span>`;
+
+function saveText(text, name) {
+  const link = made("a", { href: URL.createObjectURL(new Blob([text], { type: "text/csv" })), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+function learningRate(room) {
+  const { settings } = room;
+  room.choice("Learning rate", { 0.05: "0.05", 0.2: "0.2", 0.5: "0.5" }, { chosen: () => settings.get("toy-lr"), choose: (value) => settings.set("toy-lr", Number(value)) });
+}
+
+/** The point in view, and its candidates to be chosen where `editable`. */
+function pointControls(room, editable = false) {
+  const { ground } = room;
+  const own = () => ground.points.sets[ground.selected];
+  room.say(() => `<strong>Point ${ground.selected}</strong> · truly ${CLASSES[ground.points.truth[ground.selected]]}${editable ? "" : ` · may be ${own().map((j) => CLASSES[j]).join(" or ")}`} · choose another one in the picture`);
+  if (!editable) return;
+  room.choice("Its candidates", Object.fromEntries(CLASSES.map((name, j) => [j, name])), {
+    many: true, chosen: own, colours: room.lesson.colours,
+    choose: (label, joins) => {
+      const set = own().filter((j) => j !== Number(label)).concat(joins ? [Number(label)] : []).sort();
+      if (!set.length) return;
+      ground.choose(ground.selected, set);
+      ground.keep();
+    },
+  });
+}
+
+/** Algorithm 1, its lines 6 to 9 with the numbers of the point in view. */
+function algorithmLines(ground, after) {
+  const step = ground.step(ground.selected, after);
+  const names = step.set.map((j) => CLASSES[j]);
+  const signed = (value) => `${value < -0.005 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
+  const terms = step.losses.map((loss, m) => `${shareText(step.old[m])} · ${shareText(loss)}`);
+  const fresh = names.map((name, m) => `<var>w</var><sub>${name}</sub> = ${shareText(step.scores[m])} / ${shareText(step.inside)} = <strong>${shareText(step.fresh[m])}</strong>`);
+  const lines = [
+    ["Loss, with the <strong>old</strong> weights", `Σ<sub><var>j</var></sub> <var>w<sub>j</sub></var> ℓ<sub><var>j</var></sub> = ${terms.join(" + ")} = ${shareText(step.loss)}`],
+    ["Its slope by the logits, <var>g</var> − <var>w</var>", names.map((name, m) => `${name}: ${signed(step.slopes[m])}`).join(", &ensp; ")],
+    ["<strong>New weights</strong>, from the same forward pass", fresh.join("<br>")],
+    ["Only then do the parameters move", `‖ΔΘ‖ = ${step.move.toFixed(3)}`],
+  ];
+  return `<p><strong>Algorithm 1</strong>, the step after epoch ${after} (one mini-batch of all ${ground.count} points an epoch)</p><ol start="6">${lines.map(([said, numbers]) => `<li>${said}<div class="formula">${numbers}</div></li>`).join("")}</ol>`;
+}
+
+/** How two methods end, in words. */
+function togetherWords(ground, other) {
+  const [ours, theirs] = ["proden", other].map((method) => ground.trained(method));
+  const n = ground.count;
+  const said = `After ${EPOCHS} epochs: PRODEN ${ours.right[EPOCHS]} of ${n}, ${TITLES[other].toLowerCase()} ${theirs.right[EPOCHS]} of ${n}. `;
+  if (other === "supervised") return `${said}This is what true labels would give: the mark to reach.`;
+  if (theirs.right[EPOCHS] >= ours.right[EPOCHS]) return `${said}Here the weights gain nothing. Try another start, or a larger q (<em>Your own points</em>).`;
+  if (other === "naive") return `${said}It never chooses: wrong candidates move the boundary as much as true ones, to the end.`;
+  const sure = theirs.frames[EPOCHS].weights.reduce((sum, own) => sum + Math.max(...own), 0) / n;
+  return `${said}Its mean confidence is ${percent(sure)} all the same: sure is not right. Look for a class that has lost its part of the plane; its points follow wrong candidates.`;
+}
+
+/** Is that luck? The same from ten starts, where somebody asks for it. */
+function manyStarts(room) {
+  const { ground } = room;
+  const methods = ["proden", "sudden", "naive"];
+  let asked = false;
+  room.inside(room.put(made("div", { class: "buttons" })), () => room.button(`Is that luck? Try ${STARTS} starts`, () => { asked = true; }));
+  const shares = () => methods.map((method) => range(0, STARTS - 1, STARTS).map((start) => ground.trained(method, "linear", start).right[EPOCHS] / ground.count));
+  const mean = (all) => all.reduce((sum, share) => sum + share, 0) / all.length;
+  const dots = room.put(made("div", { class: "starts" }), () => {
+    dots.hidden = !asked;
+    if (!asked) return;
+    dots.innerHTML = shares().map((all, k) => `<span>${TITLES[methods[k]]}</span><span class="rail">${all.map((share) => `<i class="ink-${INKS[["weights", "min", "mean"][k]]}" style="left: ${100 * share}%"></i>`).join("")}</span><span>${percent(mean(all))}</span>`).join("");
+  });
+  room.say(() => (asked ? `Identified right from ${STARTS} starts, a dot each, and the mean. With a small learning rate, ${EPOCHS} steps are too few for methods that find their own targets; then the average may win.` : ""), { class: "note" });
+}

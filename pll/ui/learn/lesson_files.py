@@ -1,0 +1,73 @@
+"""Files of the lesson that runs in the browser: for the Learn page, and as a folder that opens without a server."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pll.catalog.sources import Source
+from pll.colors import WRONG, class_colours
+from pll.ui.components import canvas
+from pll.ui.learn.layout import CHAPTERS, ON_OWN_DATA
+
+HERE = Path(__file__).with_name("lesson")
+SHARED_SCRIPTS = ("train", "ground", "landscape", "linechart", "toypicture", "toyhands", "toy", "room", "ideas")
+SCRIPTS = [*canvas.SHARED, *(HERE / f"{name}.js" for name in SHARED_SCRIPTS)]
+STYLES = [canvas.HERE / "canvas.css", HERE / "toy.css", HERE / "lesson.css"]
+"""What the Learn page and the folder have in common, in the order in which it is read."""
+DIGITS = 120
+
+
+@lru_cache(maxsize=1)
+def lesson_data() -> dict[str, Any]:
+    """What the scripts need from Python: the titles of their ideas, colours of three classes, some digits.
+
+    Returns
+    -------
+    dict
+        `titles`; `colours`; `wrong`; `digits` with `labels` and `pixels`, 64 characters of base 36 each.
+    """
+    data = Source("digits").load()
+    assert data.y is not None
+    greys = "0123456789abcdefg"  # 0 to 16
+    pixels = np.rint(data.X[:DIGITS].ravel() / data.X.max() * 16).astype(int)
+    return {
+        "titles": {name: title for name, title in CHAPTERS.items() if name not in ON_OWN_DATA},
+        "colours": class_colours(3),
+        "wrong": WRONG,
+        "digits": {"labels": data.y[:DIGITS].tolist(), "pixels": "".join(greys[value] for value in pixels)},
+    }
+
+
+def lesson_files() -> dict[str, bytes]:
+    """Return the folder: the content of each file by its name; `index.html` opens by a double click."""
+    static = [file for file in sorted(HERE.iterdir()) if file.suffix in {".html", ".css", ".js"}]
+    files = {file.name: file.read_bytes() for file in [*static, *SCRIPTS, *STYLES]}
+    files["data.js"] = f"const LESSON = {json.dumps(lesson_data())};\n".encode()
+    return files
+
+
+def lesson_zip() -> bytes:
+    """Return the same folder as a ZIP."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in lesson_files().items():
+            archive.writestr(f"candid-lesson/{name}", content)
+    return packed.getvalue()
+
+
+def write_lesson(folder: Path) -> None:
+    """Write the folder; files of an earlier build that are none of it any more are removed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = lesson_files()
+    for stale in folder.iterdir():
+        if stale.name not in files:
+            stale.unlink()
+    for name, content in files.items():
+        (folder / name).write_bytes(content)

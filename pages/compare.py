@@ -7,9 +7,9 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.methods import method_title
-from pll.runs.run import MOST_LANES, Run
+from pll.runs.run import MOST_LANES, Run, readable
 from pll.ui import controls, links, live_page, session
-from pll.ui.compare import live, runs_table, setup, sweep
+from pll.ui.compare import live, setup, sweep
 from pll.ui.experiments.live import in_short
 from pll.ui.format import count, plain, state_icon
 from pll.ui.routes import link
@@ -62,12 +62,15 @@ def train(*, repeated: bool) -> None:
 
 def compare_runs() -> None:
     """Runs of the past."""
-    chosen = runs_table.choose()
-    problem = runs_table.problem(chosen)
-    if st.button(
-        "Compare", type="primary", icon=":material/compare:", disabled=bool(problem), help=problem or None,
-        key="compare-beside",
-    ):  # fmt: skip
+    runs = {run.id: run for run in readable(session.registry().all()) if run.snapshot().rows}
+    chosen = st.multiselect(
+        f"Two to {MOST_LANES} runs",
+        list(runs),
+        format_func=lambda one: f"{runs[one].config.name} · {method_title(runs[one].config.method)}",
+        max_selections=MOST_LANES,
+        key="compare_runs",
+    )
+    if st.button("Compare", type="primary", icon=":material/compare:", disabled=len(chosen) < 2):
         begin(lambda: session.registry().compare(chosen))
 
 

@@ -120,7 +120,6 @@ def review(run: Run) -> None:
 def tools(tab: ReviewTab, who: Reviewer) -> None:
     """How the desk looks, what it is given, who sits at it."""
     queue_controls.display_options(tab)
-    queue_controls.popover(tab)
     if st.session_state.get(view_key(tab)) != "Progress":  # there it stands below what it changes
         promise_panel.chooser(tab)
     sign(who)

@@ -138,7 +138,7 @@ class Health:
         'Not checked: there is no evidence for or against these labels yet.'
         """
         if self.verdict == "healthy":
-            return "Healthy: labels are stable, and better than chance."
+            return "Healthy: stable labels, better than chance."
         if self.verdict == "unchecked":
             return "Not checked: there is no evidence for or against these labels yet."
         return f"Do not trust these labels yet. {self.findings[0].sentence}"

@@ -176,7 +176,7 @@ class VoterModels:
         who = "Two" if said.n_annotators == 2 else "The"
         voted = int((said.answers_per_row > 0).sum())
         return (
-            f"{who} voters disagree on {len(self.disputed):,} of {voted:,} examples; nothing tells who is right. "
+            f"{who} voters disagree on {len(self.disputed):,} of {voted:,}; nothing tells who is right. "
             f"Settle {min(SETTLED_FIRST, len(self.disputed))} of these."
         )
 

@@ -174,7 +174,7 @@ class Desk:
     # ---- what comes next -----------------------------------------------------------------------------------------
 
     def restrict(self, mask: npt.NDArray[np.bool_] | None) -> None:
-        """Assign these examples only ((n,) bool, e.g. `QueueFilter.mask`); None for all. Controls come all the same.
+        """Assign these examples only ((n,) bool); None for all. Controls come all the same.
 
         What is assigned already stays; call `release` to apply the filter at once.
         """

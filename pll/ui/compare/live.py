@@ -15,9 +15,8 @@ from pll.runs.lanes import lane_titles
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.ui import charts, controls, live_page, session
-from pll.ui.compare import lines, svg_lines
+from pll.ui.compare import lines
 from pll.ui.compare.lines import swatch
-from pll.ui.compare.picture import downloads, picture
 from pll.ui.components.canvas import mount
 from pll.ui.components.star import STAR, star_payload, star_sample
 from pll.ui.format import count, plain
@@ -85,7 +84,7 @@ def draw(lanes: list[Scene], snapshot: Snapshot) -> None:
     if "curves" not in looking.hidden:
         over_epochs(lanes, snapshot)
     if "table" not in looking.hidden:
-        show_table(lanes, snapshot, said)
+        show_table(lanes)
 
 
 def stars(lanes: Sequence[Scene]) -> None:
@@ -152,20 +151,17 @@ def show_verdict(snapshot: Snapshot, said: Verdict) -> None:
 
 
 def over_epochs(lanes: Sequence[Scene], snapshot: Snapshot) -> None:
-    """Each quantity of all lanes on the same axes; interactive and downloadable once the lanes have stopped."""
+    """Each quantity of all lanes on the same axes."""
     viewed = None if lanes[0].looking.follow else max(lane.frame.epoch for lane in lanes)
     wanted = lines.quantities(lanes)
     cells = st.grid(len(wanted), min_column_width=320, gap="medium")
     for quantity in wanted:
         with cells.cell():
-            if snapshot.state == "running":
-                svg_lines.live(lanes, quantity, snapshot.total, viewed, key=f"compare-live-{quantity.column}")
-                continue
-            figure, table = lines.chart(lanes, quantity, snapshot.total, viewed)
+            figure, table = lines.chart(lanes, quantity, snapshot, viewed)
             charts.show(figure, table, f"compare-{quantity.column}", f"{quantity.title} of every lane over the epochs")
 
 
-def show_table(lanes: Sequence[Scene], snapshot: Snapshot, said: Verdict) -> None:
+def show_table(lanes: Sequence[Scene]) -> None:
     """The same as a table, and everything to take away."""
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.markdown("**Results**", width="content")
@@ -178,7 +174,6 @@ def show_table(lanes: Sequence[Scene], snapshot: Snapshot, said: Verdict) -> Non
         with take:
             name = f"candid-comparison-epoch-{max(lane.frame.epoch for lane in lanes)}"
             wanted = lines.quantities(lanes)
-            downloads(picture(lanes, wanted, said, snapshot.name, snapshot.total), name, f"compare-{snapshot.id}")
             charts.csv_button(lambda: table, f"{name}.csv", key="compare-table-csv", label="This table as CSV")
             charts.csv_button(
                 lambda: lines.table(lanes, wanted),

@@ -14,7 +14,6 @@ from pll.colors import percent
 from pll.errors import UserError
 from pll.review.promise_state import miss_rate_of
 from pll.review.session import ReviewSession
-from pll.review.tables import Opened, RoundRecord
 from pll.review.work import ReviewWork, last_work_session, recent_rate, work_by_reviewer
 from pll.runs.labels_table import added_labels
 from pll.ui.data.voters import MOST_SHOWN, show_voters, voter_table
@@ -111,7 +110,6 @@ def draw(tab: ReviewTab) -> None:
         work(review)
         voters(tab)
         labels_added(review)
-        round_history(review)
 
 
 def figures(tab: ReviewTab) -> None:
@@ -233,48 +231,3 @@ def work_table(done: list[ReviewWork], rates: list[float | None]) -> pd.DataFram
             "a minute": [None if rate is None else rounded(rate) for rate in rates],
         }
     )
-
-
-HOW = {
-    "first": "the review was started",
-    "taught": "the model was retrained",
-    "run went on": "the run was continued",
-}
-
-
-def round_history(review: ReviewSession) -> None:
-    """The rounds, the latest first."""
-    st.markdown("**The labels under review**")
-    st.dataframe(
-        round_table(review.rounds), hide_index=True, alt="Which labels were under review since when, and by whom"
-    )
-
-
-def round_table(rounds: tuple[RoundRecord, ...]) -> pd.DataFrame:
-    """A row a round."""
-    latest_first = rounds[::-1]
-    return pd.DataFrame(
-        {
-            "round": [record.number for record in latest_first],
-            "since": [f"{record.opened_at.day} {record.opened_at:%B %Y, %H:%M} UTC" for record in latest_first],
-            "because": [HOW[record.opened.how] for record in latest_first],
-            "by": [opened_by(record.opened) for record in latest_first],
-        }
-    )
-
-
-def opened_by(opened: Opened) -> str:
-    """By whom.
-
-    Examples
-    --------
-    >>> (
-    ...     opened_by(Opened("first", "Ada")),
-    ...     opened_by(Opened("first", "Ada", verified=True)),
-    ...     opened_by(Opened("run went on")),
-    ... )
-    ('Ada (unverified)', 'Ada', 'nobody')
-    """
-    if opened.by is None:
-        return "nobody" if opened.how == "run went on" else "not recorded"
-    return opened.by if opened.verified else f"{opened.by} (unverified)"

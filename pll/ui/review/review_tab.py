@@ -8,17 +8,19 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, ClassVar, cast
 
+import numpy as np
+import numpy.typing as npt
 import streamlit as st
 
 from pll.errors import BusyError, UserError
 from pll.review.desk import Assignment, DecisionResult, Desk
-from pll.review.queue import UNFILTERED, QueueFilter
 from pll.review.queue_manager import QueueManager
 from pll.review.state import Kind
 from pll.review.tables import Event
 from pll.runs.access import Role
 
 Message = Mapping[str, Any]
+Chosen = tuple[npt.NDArray[np.int64], str]
 LOOKED_BACK = 200
 """Decisions of one's own that can be looked back at."""
 SAID = {"unsure": "unsure", "none": "none of these", "skip": "skipped"}
@@ -129,8 +131,8 @@ class ReviewTab(MessageHandler):
         Decisions stored in this work session; began: when it did, UTC.
     trail
         What can be looked back at, the newest first.
-    filter
-        What is assigned.
+    only
+        The rows that are assigned, and what they are in words; None for all.
     standing
         How far the certificate was (`promise_panel.Standing`), and when.
     """
@@ -150,7 +152,7 @@ class ReviewTab(MessageHandler):
     made: int = 0
     began: datetime = field(default_factory=lambda: datetime.now(UTC))
     trail: list[Event] = field(default_factory=list)
-    filter: QueueFilter = UNFILTERED
+    only: Chosen | None = None
     standing: tuple[tuple[Any, ...], Any] | None = None
     check: Callable[[Role], None] | None = None
 
@@ -173,7 +175,7 @@ class ReviewTab(MessageHandler):
             self.given = self.desk.next()
 
     def again(self) -> None:
-        """Give back what is assigned, and ask again: another order or filter is in force."""
+        """Give back what is assigned, and ask again: another order or choice is in force."""
         self.desk.release()
         self.open = self.past = None
         self.given = self.desk.next()

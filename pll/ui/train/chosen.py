@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from pll.errors import UserError
-from pll.methods.recipe import Recipe, Trial
+from pll.methods.recipe import Recipe
 from pll.runs.run import Run
 from pll.ui.format import plain
-
-SHOWN = 12
-"""Number of configurations in the table, the best first."""
-SHARE = "predictions among the candidates"
 
 
 def recipe_of(run: Run) -> Recipe | None:
@@ -52,44 +47,6 @@ def panel(run: Run) -> None:
         for sentence in recipe.messages():
             st.markdown(plain(sentence))
         st.caption(
-            f"Settings of PRODEN tried on {recipe.examples:,} examples in {recipe.folds} parts: the best of each "
-            f"representation and model, {SHOWN} at most. recipe.json in the export has all {len(recipe.trials):,}."
+            f"{len(recipe.trials):,} settings were tried on {recipe.examples:,} examples in {recipe.folds} parts; "
+            "recipe.json in the export has them."
         )
-        table(trials_of(recipe), "chosen-trials", "Settings tried")
-
-
-def table(frame: pd.DataFrame, key: str, alt: str) -> None:
-    """A table of shares and likelihoods."""
-    st.dataframe(
-        frame,
-        hide_index=True,
-        height="content",
-        key=key,
-        alt=alt,
-        column_config={
-            SHARE: st.column_config.NumberColumn(format="%.1f %%"),
-            "log-likelihood": st.column_config.NumberColumn(format="%.3f"),
-        },
-    )
-
-
-def trials_of(recipe: Recipe) -> pd.DataFrame:
-    """Return one configuration of every representation and model, that with the highest rate; the chosen one first."""
-    chosen = recipe.given | recipe.settings
-
-    def rank(trial: Trial) -> tuple[bool, float, float]:
-        differs = any(trial.settings[name] != value for name, value in chosen.items() if name in trial.settings)
-        return differs, -trial.covering_rate, -trial.log_likelihood
-
-    ranked = sorted(recipe.trials, key=rank)
-    best = list({(t.settings["scale"], t.settings["model"]): t for t in reversed(ranked)}.values())
-    best = sorted(best, key=ranked.index)[:SHOWN]
-    names = ("scale", "model", "optimiser", "lr", "weight_decay", "epochs")
-    return pd.DataFrame(
-        {
-            **{name.replace("_", " "): [trial.settings[name] for trial in best] for name in names},
-            SHARE: [100 * trial.covering_rate for trial in best],
-            "log-likelihood": [trial.log_likelihood for trial in best],
-            "training loss": [trial.loss for trial in best],
-        }
-    )

@@ -44,6 +44,9 @@ NUMBERS: list[str | None] = ["1.5", "2", "", "7"]
         ({"worker_ann": LABELS, "worker_bob": LABELS}, "annotator annotator"),
         ({"worker_age": ["20", "30"], "worker_country": ["us", "fr"]}, "feature category"),
         ({"annotator_1": NUMBERS, "annotator_2": NUMBERS}, "feature feature"),  # 1.5 is no label
+        ({"annotateur 1": LABELS, "annotateur 2": LABELS, "classe": LABELS}, "annotator annotator true_label"),
+        ({"lf_sorry": ["late", None], "lf_thanks": [None, "praise"]}, "annotator annotator"),  # of one word each
+        ({"votes_cat": ["2", "0"], "votes_dog": ["1", "3"]}, "probability probability"),
         ({"annotator_1": LABELS, "x": NUMBERS}, "annotator feature"),  # one alone, where nothing else is a label
         ({"annotator_1": LABELS, "true_label": LABELS}, "annotator true_label"),
         ({"candidates": LABELS, "annotator_1": LABELS, "annotator_2": LABELS}, "candidates annotator annotator"),

@@ -109,12 +109,17 @@ USUAL = {
     "worker": (
         *("annotator", "annotator_id", "annotator_name", "worker", "worker_id", "workerid", "rater", "rater_id"),
         *("labeler", "labeller", "labeler_id", "coder", "judge", "user", "user_id", "username", "voter", "person"),
-        *("reviewer", "annotated_by", "labeled_by", "model"),
+        *("reviewer", "annotated_by", "labeled_by", "model", "annotatorin", "annotateur", "annotatrice", "anotador"),
+        *("prüfer", "prüferin", "bewerter", "évaluateur", "evaluador", "wer", "qui"),
     ),
-    "vote": ("label", "answer", "annotation", "response", "choice", "vote", "class", "rating", "judgment"),
+    "vote": (
+        *("label", "answer", "annotation", "response", "choice", "vote", "class", "rating", "judgment"),
+        *("urteil", "antwort", "klasse", "étiquette", "réponse", "classe", "etiqueta", "respuesta", "clase"),
+    ),
     "true_label": (
         *("true_label", "truth", "gold", "gold_label", "ground_truth", "groundtruth", "gt", "gt_label", "y_true"),
         *("label", "class", "class_label", "classification", "target"),
+        *("klasse", "étiquette", "classe", "etiqueta", "clase"),
     ),
     "candidates": (
         *("candidate_labels", "candidate_set", "candidate", "possible_labels", "partial_labels", "label_set"),
@@ -144,7 +149,10 @@ SETTLED = (
 
 SCORE_ENDS = ("_score", "_confidence", "_prob", " score", " confidence")
 """What follows the name of an annotator's column in that of their scores."""
-SHARE_STARTS = ("prob_", "proba_", "probability_", "prob:", "prob ", "p_", "score_", "softmax_", "P(", "softmax.")
+SHARE_STARTS = (
+    *("votes_", "prob_", "proba_", "probability_", "prob:", "prob "),
+    *("p_", "score_", "softmax_", "softmax.", "P("),
+)
 """What precedes the name of a class in the column of its probability."""
 
 ID_WORDS = (
@@ -154,11 +162,15 @@ ID_WORDS = (
 )
 """Words in which the name of a column of ids ends."""
 
-_PEOPLE = "annotators?|worker|rater|labell?er|coder|judge|expert|voter|model"
+_PEOPLE = (
+    "annotators?|worker|rater|labell?er|coder|judge|expert|voter|model|annotatorin|annotateur|annotatrice|anotadora?|"
+    "prüfer(?:in)?|bewerter(?:in)?|évaluateur|evaluador"
+)
 _NUMBERED = (
     re.compile(rf"(?:{_PEOPLE})[ _.-]*(?:\d{{1,4}}|[a-z])", re.IGNORECASE),
     re.compile(r"(?:annotation|label|vote|rating)[ _.-]*\d{1,4}", re.IGNORECASE),
     re.compile(r"ann[ _.-]*\d{1,2}", re.IGNORECASE),  # more digits are years, as in "ann. 2019"
+    re.compile(r"lf[ _.-].{1,40}", re.IGNORECASE),  # a labelling function, which may say one word or nothing
 )
 _NAMED = re.compile(rf"(?:{_PEOPLE})[ _.-]+.{{1,40}}", re.IGNORECASE)
 _OPTION = re.compile(

@@ -91,6 +91,7 @@ def get_ready() -> None:
         importlib.import_module(name)
     importlib.import_module("pll.ui.review.service").store()  # Label Studio waits one second for its first answer
     warm_up()
+    importlib.import_module("pll.ui.learn.lesson_files").lesson_data()
     gc.collect()
     gc.freeze()
 

@@ -22,6 +22,7 @@ from pll.ui.learn.lesson_files import write_lesson
 from tests.browser.conftest import NewPage
 
 pytestmark = pytest.mark.browser
+slow = pytest.mark.slow
 NAMES = {"proden": "proden", "sudden": "proden-sudden", "naive": "proden-naive", "supervised": "pn-oracle"}
 EPOCHS = 100
 
@@ -76,7 +77,7 @@ def clouds() -> tuple[np.ndarray, np.ndarray, CandidateSets]:
     return X, y, CandidateSets.from_mask(np.eye(3, dtype=bool)[y] | (generator.random((60, 3)) < 0.5))
 
 
-@pytest.mark.parametrize("model", ["linear", "mlp"])
+@pytest.mark.parametrize("model", ["linear", pytest.param("mlp", marks=slow)])
 def test_every_method_trains_as_in_the_library(lesson: Callable[..., Any], model: str) -> None:
     page = lesson()
     X, y, sets = clouds()
@@ -108,13 +109,15 @@ def test_every_method_trains_as_in_the_library(lesson: Callable[..., Any], model
         np.testing.assert_allclose(np.array(frames[1:]), np.stack(records), rtol=0, atol=1e-5, err_msg=name)
 
 
+@slow
 def test_candidate_sets_are_drawn_by_binomial_flipping(lesson: Callable[..., Any]) -> None:
-    drawn = lesson().evaluate("flipBinomial(Array.from({length: 20000}, (_, i) => i % 3), 3, 0.3, generator(5))")
+    drawn = lesson().evaluate("flipBinomial(Array.from({length: 6000}, (_, i) => i % 3), 3, 0.3, generator(5))")
     assert all(i % 3 in one and len(one) > 1 for i, one in enumerate(drawn))
     share = np.mean([(i + 1) % 3 in one for i, one in enumerate(drawn)])
-    assert share == pytest.approx(0.3 + 0.7**2 / 2, abs=0.015)  # or the one that joins where none did
+    assert share == pytest.approx(0.3 + 0.7**2 / 2, abs=0.03)  # or the one that joins where none did
 
 
+@slow
 @pytest.mark.parametrize("reading", ["mean", "min", "weights"])
 def test_the_landscape_point_by_point(lesson: Callable[..., Any], reading: str) -> None:
     page = lesson()
@@ -161,6 +164,7 @@ def spot(page: Any, x: float, y: float) -> tuple[float, float]:
     return box["x"] + left + (x + 1) / 2 * side, box["y"] + top + (1 - y) / 2 * side
 
 
+@slow
 def test_every_idea_asks_then_shows(lesson: Callable[..., Any]) -> None:
     page = lesson()
     titles = page.evaluate("Object.values(LESSON.titles)")
@@ -183,6 +187,7 @@ def test_every_idea_asks_then_shows(lesson: Callable[..., Any]) -> None:
     assert page.locator("h1").inner_text() == titles[-2]
 
 
+@slow
 def test_a_guess_is_judged_once(lesson: Callable[..., Any]) -> None:
     page = lesson("idea=stuck")
     assert page.get_by_text("It rests at").count() == 0
@@ -199,6 +204,7 @@ def test_a_guess_is_judged_once(lesson: Callable[..., Any]) -> None:
     assert page.get_by_text("It rests at").count() == 1 and page.locator(".verdict").count() == 0
 
 
+@slow
 def test_both_methods_on_the_same_points(lesson: Callable[..., Any]) -> None:
     page = lesson("idea=together")
     assert not canvas(page).is_visible()
@@ -212,10 +218,11 @@ def test_both_methods_on_the_same_points(lesson: Callable[..., Any]) -> None:
     page.get_by_role("button", name="Is that luck?").click()
     assert page.locator(".starts i").count() == 30
     page.get_by_text("Show as a table").click()
-    assert page.locator(".table tbody tr").count() == 60
+    page.locator(".table tbody tr").nth(59).wait_for()
     assert "epoch 60" in page.locator(".table thead").inner_text()
 
 
+@slow
 def test_points_are_made_by_hand_and_a_link_holds_them(lesson: Callable[..., Any], tmp_path: Path) -> None:
     page = lesson("idea=own&own-model=mlp&toy-q=0.7&toy-start=4")
     page.get_by_role("button", name="+ C").click()
@@ -252,11 +259,13 @@ def test_points_are_made_by_hand_and_a_link_holds_them(lesson: Callable[..., Any
 @pytest.mark.parametrize(
     "state", ["idea=x&toy-q=7&toy-start=-1&toy-lr=2&points=zz", "toy-q=&points=!!&own-methods=a,b"]
 )
+@slow
 def test_an_address_that_cannot_be_meant_is_passed_over(lesson: Callable[..., Any], state: str) -> None:
     page = lesson(state)
     assert page.evaluate("[settings.text(), ground.count, at]") == ["", 60, "partial"]
 
 
+@slow
 def test_everything_goes_by_keyboard(lesson: Callable[..., Any]) -> None:
     page = lesson("idea=own")
     canvas(page).focus()
@@ -277,6 +286,7 @@ def test_everything_goes_by_keyboard(lesson: Callable[..., Any]) -> None:
     page.get_by_text("Point 60 · truly A").wait_for()
 
 
+@slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_fits_a_telephone(lesson: Callable[..., Any], scheme: str) -> None:
     page = lesson(viewport={"width": 390, "height": 844}, color_scheme=scheme)
@@ -290,6 +300,7 @@ def test_it_fits_a_telephone(lesson: Callable[..., Any], scheme: str) -> None:
     assert canvas(page).bounding_box()["width"] > 300
 
 
+@slow
 def test_axe_finds_nothing_serious(lesson: Callable[..., Any]) -> None:
     package = pytest.importorskip("axe_playwright_python", reason="needs axe-playwright-python (requirements-dev.txt)")
     axe = (Path(package.__file__).parent / "axe.min.js").read_text("utf-8")
@@ -309,6 +320,7 @@ def test_axe_finds_nothing_serious(lesson: Callable[..., Any]) -> None:
             assert serious == [], (idea, scheme)
 
 
+@slow
 def test_the_teachers_sheet_is_right_and_one_page(lesson: Callable[..., Any], folder: Path) -> None:
     page = lesson()
     found = {

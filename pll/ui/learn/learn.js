@@ -1,6 +1,6 @@
 // The ideas on the Learn page. Settings, points and guesses live as long as the tab, whichever idea is in view.
 
-const rooms = new WeakMap();
+const screens = new WeakMap();
 
 export default function ({ parentElement, data, setTriggerValue }) {
   const root = parentElement.querySelector(".lesson");
@@ -10,11 +10,11 @@ export default function ({ parentElement, data, setTriggerValue }) {
     tab.ground = new Ground(tab.settings);
   }
   tab.tell = (text) => { if (text !== data.settings) setTriggerValue("settings", text); };
-  const room = rooms.get(root);
-  if (room?.name === data.idea) room.refresh();   // the theme may be another one
+  const screen = screens.get(root);
+  if (screen?.name === data.idea) screen.refresh();   // the theme may be another one
   else {
     const on = { guess: (guess) => setTriggerValue("guess", guess) };
-    rooms.set(root, new Room(root, data.idea, { lesson: data.lesson, settings: tab.settings, ground: tab.ground, on }));
+    screens.set(root, new Screen(root, data.idea, { lesson: data.lesson, settings: tab.settings, ground: tab.ground, on }));
     tab.tell(tab.settings.text());                // the address of a page that is opened again has none
   }
 }

@@ -17,7 +17,7 @@ from pll.ui.components import canvas
 from pll.ui.learn.layout import CHAPTERS, ON_OWN_DATA
 
 HERE = Path(__file__).with_name("lesson")
-SHARED_SCRIPTS = ("train", "ground", "landscape", "linechart", "toypicture", "toyhands", "toy", "room", "ideas")
+SHARED_SCRIPTS = ("train", "ground", "landscape", "linechart", "toypicture", "toyhands", "toy", "screen", "ideas")
 SCRIPTS = [*canvas.SHARED, *(HERE / f"{name}.js" for name in SHARED_SCRIPTS)]
 STYLES = [canvas.HERE / "canvas.css", HERE / "toy.css", HERE / "lesson.css"]
 """What the Learn page and the folder have in common, in the order in which it is read."""

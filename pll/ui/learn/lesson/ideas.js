@@ -23,7 +23,7 @@ const valleys = (q, sure, reading) => once(`valleys ${q} ${sure} ${reading}`, ()
 const curve = (q, sure, reading) => once(`risk ${q} ${sure} ${reading}`, () => ANGLES.map((theta) => [theta, landscape(q).risk(theta, sure, reading)]));
 
 /** The chart of ideas 3 and 4: curves over the angle, and the ball on one of them with its way down. */
-function hills(room, { q, sure, start, readings, ball, way }) {
+function hills(screen, { q, sure, start, readings, ball, way }) {
   const names = { min: "minimum", weights: "weights" };
   const lines = readings.map((reading) => ({
     name: names[reading], ink: INKS[reading], points: curve(q, sure, reading), dash: reading === ball ? "" : "3 4", thin: reading !== ball,
@@ -73,16 +73,16 @@ function digitPicture(pixels, colour) {
   return canvas;
 }
 
-const ballSliders = (room, idea) => {
+const ballSliders = (screen, idea) => {
   const q = `${idea}-q`;
-  room.slider(q, JOINS, { from: 0.1, to: 1, step: 0.1, format: (value) => value.toFixed(1) });
-  room.slider(`${idea}-start`, "Start the ball at", { from: -175, to: 175, step: 5, format: degrees });
+  screen.slider(q, JOINS, { from: 0.1, to: 1, step: 0.1, format: (value) => value.toFixed(1) });
+  screen.slider(`${idea}-start`, "Start the ball at", { from: -175, to: 175, step: 5, format: degrees });
 };
 const ENDS = ["In the valley of the true labels", "In another valley"];
 
 const IDEAS = {
-  partial(room) {
-    const { settings, lesson: { digits } } = room;
+  partial(screen) {
+    const { settings, lesson: { digits } } = screen;
     const sets = () => {
       const q = settings.get("partial-q");
       return once(`digits ${q}`, () => flipBinomial(digits.labels, 10, q, generator(21)));
@@ -90,60 +90,60 @@ const IDEAS = {
     const blind = () => sets().reduce((sum, set) => sum + 1 / set.length, 0) / sets().length;
     const bands = [0.12, 0.2, 0.35];
     const first = () => settings.get("partial-first") % (digits.labels.length - CARDS);
-    room.say("An ordinary label says what an example <em>is</em>. A <strong>partial label</strong> says what it <em>may be</em>: a set of candidates. Exactly one is true; nobody says which.");
-    room.slider("partial-q", JOINS, { from: 0.1, to: 0.9, step: 0.1, format: (value) => value.toFixed(1) });
-    room.formula(() => `<var>S</var> = {${sets()[first()].join(", ")}}, &emsp; |<var>S</var>| = ${sets()[first()].length}, &emsp; Pr(<var>Y</var> ∈ <var>S</var>) = 1`);
-    room.say(() => `The first digit has ${sets()[first()].length} candidates. The paper assumes only that the true label is among them. The ✓ is for you; no method sees it.`, { class: "note" });
-    room.guess(() => "Take one candidate of every digit at random. How many would be right?",
+    screen.say("An ordinary label says what an example <em>is</em>. A <strong>partial label</strong> says what it <em>may be</em>: a set of candidates. Exactly one is true; nobody says which.");
+    screen.slider("partial-q", JOINS, { from: 0.1, to: 0.9, step: 0.1, format: (value) => value.toFixed(1) });
+    screen.formula(() => `<var>S</var> = {${sets()[first()].join(", ")}}, &emsp; |<var>S</var>| = ${sets()[first()].length}, &emsp; Pr(<var>Y</var> ∈ <var>S</var>) = 1`);
+    screen.say(() => `The first digit has ${sets()[first()].length} candidates. The paper assumes only that the true label is among them. The ✓ is for you; no method sees it.`, { class: "note" });
+    screen.guess(() => "Take one candidate of every digit at random. How many would be right?",
       ["below 12 %, hardly better than any of ten", "12 to 20 %", "20 to 35 %", "above 35 %"],
       () => bands.filter((edge) => blind() >= edge).length);
-    room.say(() => {
-      if (!room.guessed) return "";
+    screen.say(() => {
+      if (!screen.guessed) return "";
       const size = sets().reduce((sum, set) => sum + set.length, 0) / sets().length;
       const full = sets().filter((set) => set.length === 10).length;
       return `<strong>${(100 * blind()).toFixed(1)} %</strong> of ${sets().length} digits on average, with ${size.toFixed(2)} candidates each. Everything better than this comes from looking at many pictures at once.`
         + (full ? ` ${full} ${full === 1 ? "set holds" : "sets hold"} every label and ${full === 1 ? "says" : "say"} nothing; the paper's definition excludes them.` : "");
     });
-    room.box = room.figure;
-    const cards = room.put(made("div", { class: "cards" }), () => {
+    screen.box = screen.figure;
+    const cards = screen.put(made("div", { class: "cards" }), () => {
       cards.replaceChildren(...Array.from({ length: CARDS }, (_, k) => {
         const i = first() + k;
         const says = made("p");
         says.innerHTML = sets()[i].map((j) => (j === digits.labels[i] ? `<span class="truth">${j} ✓</span>` : `<span>${j}</span>`)).join("");
-        return made("div", { class: "card" }, digitPicture(digits.pixels.slice(64 * i, 64 * i + 64), getComputedStyle(room.root).color), says);
+        return made("div", { class: "card" }, digitPicture(digits.pixels.slice(64 * i, 64 * i + 64), getComputedStyle(screen.root).color), says);
       }));
     });
-    room.button("Other digits", () => settings.set("partial-first", (first() + CARDS) % (digits.labels.length - CARDS)));
+    screen.button("Other digits", () => settings.set("partial-first", (first() + CARDS) % (digits.labels.length - CARDS)));
   },
 
-  minimum(room) {
+  minimum(screen) {
     const found = () => {
-      const p = room.settings.get("minimum-p");
+      const p = screen.settings.get("minimum-p");
       const losses = [-Math.log(p), -Math.log(1 - OUTSIDE - p)];
       return { p, losses, least: Math.min(...losses), mean: (losses[0] + losses[1]) / 2 };
     };
-    room.say("An example may be a <strong>3</strong> or a <strong>5</strong>. How wrong is a model about it? Averaging over the candidates punishes a model that found the true one. So the paper counts only <strong>the best candidate</strong>.");
-    room.slider("minimum-p", "What the model gives to “3”", { from: 0.01, to: 0.89, step: 0.01, format: shareText });
-    room.formula(() => {
+    screen.say("An example may be a <strong>3</strong> or a <strong>5</strong>. How wrong is a model about it? Averaging over the candidates punishes a model that found the true one. So the paper counts only <strong>the best candidate</strong>.");
+    screen.slider("minimum-p", "What the model gives to “3”", { from: 0.01, to: 0.89, step: 0.01, format: shareText });
+    screen.formula(() => {
       const { p, losses: [a, b], least } = found();
       return `min<sub><var>i</var>∈<var>S</var></sub> ℓ(<var>g</var>, <var>e<sup>i</sup></var>) = min(−log ${shareText(p)}, −log ${shareText(1 - OUTSIDE - p)})<br>`
         + `= min(${shareText(a)}, ${shareText(b)}) = <strong>${shareText(least)}</strong>`;
     });
-    room.guess(() => "Training makes the loss smaller. It sees this example alone. Where does the best candidate's loss lead the model?",
+    screen.guess(() => "Training makes the loss smaller. It sees this example alone. Where does the best candidate's loss lead the model?",
       ["It becomes sure of 3", "It becomes sure of 5", "It stays undecided between them"],
       () => (found().p >= (1 - OUTSIDE) / 2 ? 0 : 1));
-    room.say(() => {
-      if (!room.guessed) return "";
+    screen.say(() => {
+      if (!screen.guessed) return "";
       const { losses: [a, b], mean } = found();
       return `Here the best guess is <strong>${a <= b ? 3 : 5}</strong>, and the loss falls towards it. The minimum has <em>two</em> valleys: being sure of 3 is as good as being sure of 5. The average has one, `
         + `in between, where the model stays undecided (here ${shareText(mean)}). What decides between the valleys are <em>other</em> examples that look alike and have other wrong labels.`;
     });
-    room.box = room.figure;
-    room.chart(() => {
+    screen.box = screen.figure;
+    screen.chart(() => {
       const { p, least, mean } = found();
       const at = range(0.005, 1 - OUTSIDE - 0.005, 121);
       const losses = (g) => [-Math.log(g), -Math.log(1 - OUTSIDE - g)];
-      const shown = room.guessed ? [
+      const shown = screen.guessed ? [
         { name: "average over the candidates", ink: "quiet", dash: "6 5", points: at.map((g) => [g, (losses(g)[0] + losses(g)[1]) / 2]) },
         { name: "the best candidate", ink: "wrong", points: at.map((g) => [g, Math.min(...losses(g))]) },
       ] : [
@@ -157,41 +157,41 @@ const IDEAS = {
         words: `Loss of one example over what the model gives to 3: the minimum over the candidates is ${shareText(least)} at ${shareText(p)}, their average ${shareText(mean)}`,
       };
     });
-    room.say("The model gives 10 % to classes that are no candidates, and the rest to “5”.", { class: "note" });
+    screen.say("The model gives 10 % to classes that are no candidates, and the rest to “5”.", { class: "note" });
   },
 
-  stuck(room) {
-    const { settings } = room;
+  stuck(screen) {
+    const { settings } = screen;
     const [q, start] = [() => settings.get("stuck-q"), () => settings.get("stuck-start")];
     const way = () => wayDown(q(), start(), 1, "min");
-    const theta = () => (room.guessed ? way().at(-1) : start());
-    room.say("A small classifier: three directions, one for each class, that turn together by θ. At θ = 0 each points at its own class, at ±120° at the next one. Its risk (the minimum over the candidates, averaged over all points) is a curve. Training is a ball that rolls down.");
-    ballSliders(room, "stuck");
-    room.guess(() => `The ball is let go at ${degrees(start())}. Where does it come to rest?`, ENDS, () => Number(!isHome(way().at(-1))));
-    room.say(() => {
-      if (!room.guessed) return "";
+    const theta = () => (screen.guessed ? way().at(-1) : start());
+    screen.say("A small classifier: three directions, one for each class, that turn together by θ. At θ = 0 each points at its own class, at ±120° at the next one. Its risk (the minimum over the candidates, averaged over all points) is a curve. Training is a ball that rolls down.");
+    ballSliders(screen, "stuck");
+    screen.guess(() => `The ball is let go at ${degrees(start())}. Where does it come to rest?`, ENDS, () => Number(!isHome(way().at(-1))));
+    screen.say(() => {
+      if (!screen.guessed) return "";
       const end = way().at(-1);
       const risk = (at) => shareText(landscape(q()).risk(at, 1, "min"));
       return `It rests at <strong>${degrees(end)}</strong> with a risk of ${risk(end)}; its best guesses are right for ${percent(landscape(q()).right(end, 1))} of the points. `
         + (isHome(end) ? "From here it finds the true labels. Try another start."
           : `At θ = 0 the risk would be ${risk(0)}. But every step fits the current guesses and makes the model surer of them: <em>“if a wrong label is selected in the beginning, the optimization will focus on the wrong label till the end”</em> (paper, §4).`);
     });
-    room.say(() => (room.guessed ? `This landscape has ${valleys(q(), 1, "min")}.`
+    screen.say(() => (screen.guessed ? `This landscape has ${valleys(q(), 1, "min")}.`
       + (q() >= 1 ? " With q = 1 every label is always a candidate, and all valleys are equally deep: nothing in the data prefers the true one." : "") : ""), { class: "note" });
-    room.box = room.figure;
-    room.chart(() => hills(room, { q: q(), sure: 1, start: start(), readings: ["min"], ball: "min", way: room.guessed ? way() : null }));
-    const drawn = room.put(made("div"), () => { drawn.innerHTML = dial(q(), theta(), room.lesson.colours); });
-    room.say(() => `The classifier, turned by ${degrees(theta())}. Points have the colours of their true classes.`, { class: "note centred" });
+    screen.box = screen.figure;
+    screen.chart(() => hills(screen, { q: q(), sure: 1, start: start(), readings: ["min"], ball: "min", way: screen.guessed ? way() : null }));
+    const drawn = screen.put(made("div"), () => { drawn.innerHTML = dial(q(), theta(), screen.lesson.colours); });
+    screen.say(() => `The classifier, turned by ${degrees(theta())}. Points have the colours of their true classes.`, { class: "note centred" });
   },
 
-  weights(room) {
-    const { settings } = room;
+  weights(screen) {
+    const { settings } = screen;
     const [q, start, sure] = ["q", "start", "sure"].map((name) => () => settings.get(`weights-${name}`));
     const way = () => wayDown(q(), start(), sure(), "weights");
-    room.say("Do not choose yet. Give every candidate a <strong>weight</strong>, equal at first, that follows the model's probabilities.");
-    ballSliders(room, "weights");
-    room.slider("weights-sure", "How sure the model is of itself", { from: 0.5, to: 8, step: 0.5, format: (value) => value.toFixed(1) });
-    room.formula(() => {
+    screen.say("Do not choose yet. Give every candidate a <strong>weight</strong>, equal at first, that follows the model's probabilities.");
+    ballSliders(screen, "weights");
+    screen.slider("weights-sure", "How sure the model is of itself", { from: 0.5, to: 8, step: 0.5, format: (value) => value.toFixed(1) });
+    screen.formula(() => {
       const scene = landscape(q());
       const i = Math.max(0, scene.sets.findIndex((set) => set.length === 2));
       const [set, g] = [scene.sets[i], softmax(scene.logits(i, start(), sure()))];
@@ -201,107 +201,107 @@ const IDEAS = {
         + `, &emsp; one point: <var>w</var><sub>${CLASSES[set[0]]}</sub> = ${fraction(inside[0], inside.join(" + "))} = <strong>${shareText(share)}</strong>`
         + "<small>The blue curve: −log Σ<sub><var>j</var>∈<var>S</var></sub> <var>g<sub>j</sub></var>. Its slope is that of Σ<sub><var>j</var></sub> <var>w<sub>ij</sub></var> ℓ<sub><var>j</var></sub> with fixed weights, as in a training step (for cross-entropy; our remark, not the paper's).</small>";
     });
-    room.guess(() => `The same ball, let go at ${degrees(start())}, now with weights. Where does it come to rest?`, ENDS, () => Number(!isHome(way().at(-1))));
-    room.say(() => {
-      if (!room.guessed) return "";
+    screen.guess(() => `The same ball, let go at ${degrees(start())}, now with weights. Where does it come to rest?`, ENDS, () => Number(!isHome(way().at(-1))));
+    screen.say(() => {
+      if (!screen.guessed) return "";
       const end = way().at(-1);
       return `It ends at <strong>${degrees(end)}</strong>, ${isHome(end) ? "with the true labels" : "in a wrong valley"}. The weighted curve has ${valleys(q(), sure(), "weights")}; the minimum has ${valleys(q(), sure(), "min")}.`;
     });
-    room.say(() => (room.guessed ? "Now make the model surer, and start at 170°. The weights become one-hot, the blue curve comes near the orange one, and a wrong valley comes back. So identification must be <em>progressive</em>: when the model becomes sure, the ball must already be in the right valley." : ""));
-    room.box = room.figure;
-    room.chart(() => hills(room, { q: q(), sure: sure(), start: start(), readings: ["min", "weights"], ball: "weights", way: room.guessed ? way() : null }));
+    screen.say(() => (screen.guessed ? "Now make the model surer, and start at 170°. The weights become one-hot, the blue curve comes near the orange one, and a wrong valley comes back. So identification must be <em>progressive</em>: when the model becomes sure, the ball must already be in the right valley." : ""));
+    screen.box = screen.figure;
+    screen.chart(() => hills(screen, { q: q(), sure: sure(), start: start(), readings: ["min", "weights"], ball: "weights", way: screen.guessed ? way() : null }));
   },
 
-  algorithm(room) {
-    const { ground, settings } = room;
+  algorithm(screen) {
+    const { ground, settings } = screen;
     const end = () => ground.trained("proden").right[EPOCHS] / ground.count;
-    room.say(() => `${ground.count} points, three classes, a linear model. Each point is a <strong>pie of its label weights</strong>. Training makes the pies take one colour while the boundaries move. Drag a point: the model trains again from the start.`);
-    room.guess(() => `No pie says which label is true. After ${EPOCHS} epochs, how many of the ${ground.count} points will have their true label?`,
+    screen.say(() => `${ground.count} points, three classes, a linear model. Each point is a <strong>pie of its label weights</strong>. Training makes the pies take one colour while the boundaries move. Drag a point: the model trains again from the start.`);
+    screen.guess(() => `No pie says which label is true. After ${EPOCHS} epochs, how many of the ${ground.count} points will have their true label?`,
       ["A third or fewer", "More, but at most nine tenths", "More than nine tenths"], () => (end() <= 1 / 3 ? 0 : end() <= 0.9 ? 1 : 2));
     const listing = made("div", { class: "listing" });
-    room.inside(room.below, () => {
-      pointControls(room);
-      room.put(listing, () => { listing.innerHTML = algorithmLines(ground, Math.min(settings.get("toy-epoch"), EPOCHS - 1)); });
-    }, () => room.guessed);
-    room.box = room.figure;
-    room.toy(() => ["proden"], { still: () => !room.guessed, fill: 340 });
+    screen.inside(screen.below, () => {
+      pointControls(screen);
+      screen.put(listing, () => { listing.innerHTML = algorithmLines(ground, Math.min(settings.get("toy-epoch"), EPOCHS - 1)); });
+    }, () => screen.guessed);
+    screen.box = screen.figure;
+    screen.toy(() => ["proden"], { still: () => !screen.guessed, fill: 340 });
   },
 
-  together(room) {
-    const { ground, settings } = room;
+  together(screen) {
+    const { ground, settings } = screen;
     const right = (method) => ground.trained(method).right[EPOCHS];
-    room.root.classList.add("wide");
-    room.say(() => `The same ${ground.count} points, initial parameters and ${EPOCHS} epochs. One method keeps weights; the other puts all weight on its best guess at every step, which is descent on the minimum. With weights, ${right("proden")} of ${ground.count} points get their true label.`);
-    room.guess(() => "How many will the minimum alone identify?",
+    screen.root.classList.add("wide");
+    screen.say(() => `The same ${ground.count} points, initial parameters and ${EPOCHS} epochs. One method keeps weights; the other puts all weight on its best guess at every step, which is descent on the minimum. With weights, ${right("proden")} of ${ground.count} points get their true label.`);
+    screen.guess(() => "How many will the minimum alone identify?",
       ["As many as with weights, or at most five fewer", "Fewer, but more than two thirds", "Two thirds or fewer"],
       () => (right("proden") - right("sudden") <= 5 ? 0 : right("sudden") / ground.count > 2 / 3 ? 1 : 2));
-    const seen = () => room.guessed;
-    room.inside(room.put(made("div")), () => {
+    const seen = () => screen.guessed;
+    screen.inside(screen.put(made("div")), () => {
       const { proden, ...others } = TITLES;
-      room.choice("Beside PRODEN", others, { chosen: () => settings.get("together-other"), choose: (value) => settings.set("together-other", value) });
+      screen.choice("Beside PRODEN", others, { chosen: () => settings.get("together-other"), choose: (value) => settings.set("together-other", value) });
     }, seen);
-    room.inside(room.below, () => room.say(() => togetherWords(ground, settings.get("together-other"))), seen);
-    room.box = room.figure;
-    room.inside(room.put(made("div")), () => {
-      room.toy(() => ["proden", settings.get("together-other")], { fill: 330 });
-      learningRate(room);
-      manyStarts(room);
+    screen.inside(screen.below, () => screen.say(() => togetherWords(ground, settings.get("together-other"))), seen);
+    screen.box = screen.figure;
+    screen.inside(screen.put(made("div")), () => {
+      screen.toy(() => ["proden", settings.get("together-other")], { fill: 330 });
+      learningRate(screen);
+      manyStarts(screen);
     }, seen);
   },
 
-  jin(room) {
-    const z = () => room.settings.get("jin-z");
+  jin(screen) {
+    const z = () => screen.settings.get("jin-z");
     const entropy = () => -xlogy(z(), z()) - xlogy(1 - z(), 1 - z());
     const at = range(0.005, 0.995, 199);
     const cross = (g) => -z() * Math.log(g) - (1 - z()) * Math.log(1 - g);
     const least = () => at[argmax(at.map((g) => -cross(g)))];
-    room.say("In 2003 Jin and Ghahramani fitted the model to a <em>prior</em> <var>z<sub>i</sub></var> over the candidates by KL divergence, and estimated the prior again after each fit (an EM algorithm). Here the weights are in the loss.");
-    room.slider("jin-z", "Weight of the first of two candidates, z = w", { from: 0, to: 1, step: 0.05, format: shareText });
-    room.guess(() => "Where is each of the two curves at its least?", ["At the same model", "At different models"], () => 0);
-    room.formula(() => `theirs: ${fraction("1", "<var>n</var>")} Σ<sub><var>i</var></sub> KL[<var>z<sub>i</sub></var> ‖ <var>g</var>(<var>x<sub>i</sub></var>)]<br>`
+    screen.say("In 2003 Jin and Ghahramani fitted the model to a <em>prior</em> <var>z<sub>i</sub></var> over the candidates by KL divergence, and estimated the prior again after each fit (an EM algorithm). Here the weights are in the loss.");
+    screen.slider("jin-z", "Weight of the first of two candidates, z = w", { from: 0, to: 1, step: 0.05, format: shareText });
+    screen.guess(() => "Where is each of the two curves at its least?", ["At the same model", "At different models"], () => 0);
+    screen.formula(() => `theirs: ${fraction("1", "<var>n</var>")} Σ<sub><var>i</var></sub> KL[<var>z<sub>i</sub></var> ‖ <var>g</var>(<var>x<sub>i</sub></var>)]<br>`
       + `here: ${fraction("1", "<var>n</var>")} Σ<sub><var>i</var></sub> Σ<sub><var>j</var></sub> <var>w<sub>ij</sub></var> ℓ(<var>g</var>(<var>x<sub>i</sub></var>), <var>e<sup>j</sup></var>)<br>`
       + "Σ<sub><var>j</var></sub> <var>z<sub>j</sub></var> (−log <var>g<sub>j</sub></var>) = KL[<var>z</var> ‖ <var>g</var>] + <var>H</var>(<var>z</var>)<br>"
       + `<var>H</var>(${shareText(z())}, ${shareText(1 - z())}) = ${entropy().toFixed(3)}`);
-    room.say(() => (room.guessed ? `Both at g = ${shareText(least())}: the curves are ${entropy().toFixed(3)} apart <em>everywhere</em>, and a constant has no slope. So with cross-entropy PRODEN's objective contains the older one. New are other decomposable losses, and weights that follow at every step. <em>PRODEN-itera</em> is the variant that waits.` : ""));
-    room.box = room.figure;
-    room.chart(() => ({
+    screen.say(() => (screen.guessed ? `Both at g = ${shareText(least())}: the curves are ${entropy().toFixed(3)} apart <em>everywhere</em>, and a constant has no slope. So with cross-entropy PRODEN's objective contains the older one. New are other decomposable losses, and weights that follow at every step. <em>PRODEN-itera</em> is the variant that waits.` : ""));
+    screen.box = screen.figure;
+    screen.chart(() => ({
       title: "Two objectives of one example",
       lines: [
         { name: "Σ w ℓ (cross-entropy)", ink: "accent", points: at.map((g) => [g, cross(g)]) },
         { name: "KL[z ‖ g] (Jin & Ghahramani)", ink: "wrong", dash: "6 5", points: at.map((g) => [g, cross(g) - entropy()]) },
       ],
-      marks: room.guessed ? [{ ink: "accent", x: least(), y: cross(least()), name: "least" }, { ink: "wrong", x: least(), y: cross(least()) - entropy(), name: "least" }] : [],
+      marks: screen.guessed ? [{ ink: "accent", x: least(), y: cross(least()), name: "least" }, { ink: "wrong", x: least(), y: cross(least()) - entropy(), name: "least" }] : [],
       x: { label: "what the model gives to the first candidate", from: 0, to: 1, ticks: [0, 0.2, 0.4, 0.6, 0.8, 1] },
       y: { label: "value", from: -0.1, to: 3, ticks: [0, 1, 2, 3] },
       words: `Cross-entropy and KL divergence of one example with weights ${shareText(z())} and ${shareText(1 - z())}: ${entropy().toFixed(3)} apart`,
     }));
   },
 
-  own(room) {
-    const { ground, settings } = room;
+  own(screen) {
+    const { ground, settings } = screen;
     const methods = () => Object.keys(TITLES).filter((name) => settings.get("own-methods").split(",").includes(name));
     const change = (name, joins) => {
       const chosen = methods().filter((one) => one !== name).concat(joins ? [name] : []);
       if (chosen.length) settings.set("own-methods", Object.keys(TITLES).filter((one) => chosen.includes(one)).join(","));
     };
-    room.root.classList.add("wide");
-    room.say("Make a data set of your own. Drag points, add some, choose what each one may be, and press <em>Train</em>. The link of this page holds everything you set.");
-    room.choice("Methods", TITLES, { many: true, chosen: methods, choose: change });
-    room.choice("Model", { linear: "linear", mlp: "small network" }, { chosen: () => settings.get("own-model"), choose: (value) => settings.set("own-model", value) });
-    learningRate(room);
-    room.slider("toy-q", JOINS, { from: 0, to: 0.9, step: 0.1, format: (value) => value.toFixed(1), changed: () => ground.redraw() });
-    room.box = room.figure;
-    room.toy(methods, { model: () => settings.get("own-model"), editable: true, fill: 385 });
-    pointControls(room, true);
-    room.inside(room.put(made("div", { class: "buttons" })), () => {
+    screen.root.classList.add("wide");
+    screen.say("Make a data set of your own. Drag points, add some, choose what each one may be, and press <em>Train</em>. The link of this page holds everything you set.");
+    screen.choice("Methods", TITLES, { many: true, chosen: methods, choose: change });
+    screen.choice("Model", { linear: "linear", mlp: "small network" }, { chosen: () => settings.get("own-model"), choose: (value) => settings.set("own-model", value) });
+    learningRate(screen);
+    screen.slider("toy-q", JOINS, { from: 0, to: 0.9, step: 0.1, format: (value) => value.toFixed(1), changed: () => ground.redraw() });
+    screen.box = screen.figure;
+    screen.toy(methods, { model: () => settings.get("own-model"), editable: true, fill: 385 });
+    pointControls(screen, true);
+    screen.inside(screen.put(made("div", { class: "buttons" })), () => {
       const next = (name) => settings.set(name, (settings.get(name) + 1) % 1000000);
-      room.button("Draw new sets", () => { next("toy-draw"); ground.redraw(); });
-      room.button("Other start", () => next("toy-start"), { title: "Other initial parameters" });
-      room.button("Reset points", () => ground.reset());
-      room.button("Points as CSV", () => saveText(ground.csv(), "candid-points.csv"));
+      screen.button("Draw new sets", () => { next("toy-draw"); ground.redraw(); });
+      screen.button("Other start", () => next("toy-start"), { title: "Other initial parameters" });
+      screen.button("Reset points", () => ground.reset());
+      screen.button("Points as CSV", () => saveText(ground.csv(), "candid-points.csv"));
     });
-    room.say(() => (ground.missing ? `${ground.missing} ${ground.missing === 1 ? "point has" : "points have"} no true label among the candidates. The paper excludes this; so do its methods.` : ""), { class: "note" });
-    room.say(() => (ground.count >= MOST ? `${MOST} points are the most; remove some first.` : ""), { class: "note" });
+    screen.say(() => (ground.missing ? `${ground.missing} ${ground.missing === 1 ? "point has" : "points have"} no true label among the candidates. The paper excludes this; so do its methods.` : ""), { class: "note" });
+    screen.say(() => (ground.count >= MOST ? `${MOST} points are the most; remove some first.` : ""), { class: "note" });
   },
 };
 
@@ -313,19 +313,19 @@ function saveText(text, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-function learningRate(room) {
-  const { settings } = room;
-  room.choice("Learning rate", { 0.05: "0.05", 0.2: "0.2", 0.5: "0.5" }, { chosen: () => settings.get("toy-lr"), choose: (value) => settings.set("toy-lr", Number(value)) });
+function learningRate(screen) {
+  const { settings } = screen;
+  screen.choice("Learning rate", { 0.05: "0.05", 0.2: "0.2", 0.5: "0.5" }, { chosen: () => settings.get("toy-lr"), choose: (value) => settings.set("toy-lr", Number(value)) });
 }
 
 /** The point in view, and its candidates to be chosen where `editable`. */
-function pointControls(room, editable = false) {
-  const { ground } = room;
+function pointControls(screen, editable = false) {
+  const { ground } = screen;
   const own = () => ground.points.sets[ground.selected];
-  room.say(() => `<strong>Point ${ground.selected}</strong> · truly ${CLASSES[ground.points.truth[ground.selected]]}${editable ? "" : ` · may be ${own().map((j) => CLASSES[j]).join(" or ")}`} · choose another one in the picture`);
+  screen.say(() => `<strong>Point ${ground.selected}</strong> · truly ${CLASSES[ground.points.truth[ground.selected]]}${editable ? "" : ` · may be ${own().map((j) => CLASSES[j]).join(" or ")}`} · choose another one in the picture`);
   if (!editable) return;
-  room.choice("Its candidates", Object.fromEntries(CLASSES.map((name, j) => [j, name])), {
-    many: true, chosen: own, colours: room.lesson.colours,
+  screen.choice("Its candidates", Object.fromEntries(CLASSES.map((name, j) => [j, name])), {
+    many: true, chosen: own, colours: screen.lesson.colours,
     choose: (label, joins) => {
       const set = own().filter((j) => j !== Number(label)).concat(joins ? [Number(label)] : []).sort();
       if (!set.length) return;
@@ -364,17 +364,17 @@ function togetherWords(ground, other) {
 }
 
 /** Is that luck? The same from ten starts, where somebody asks for it. */
-function manyStarts(room) {
-  const { ground } = room;
+function manyStarts(screen) {
+  const { ground } = screen;
   const methods = ["proden", "sudden", "naive"];
   let asked = false;
-  room.inside(room.put(made("div", { class: "buttons" })), () => room.button(`Is that luck? Try ${STARTS} starts`, () => { asked = true; }));
+  screen.inside(screen.put(made("div", { class: "buttons" })), () => screen.button(`Is that luck? Try ${STARTS} starts`, () => { asked = true; }));
   const shares = () => methods.map((method) => range(0, STARTS - 1, STARTS).map((start) => ground.trained(method, "linear", start).right[EPOCHS] / ground.count));
   const mean = (all) => all.reduce((sum, share) => sum + share, 0) / all.length;
-  const dots = room.put(made("div", { class: "starts" }), () => {
+  const dots = screen.put(made("div", { class: "starts" }), () => {
     dots.hidden = !asked;
     if (!asked) return;
     dots.innerHTML = shares().map((all, k) => `<span>${TITLES[methods[k]]}</span><span class="rail">${all.map((share) => `<i class="ink-${INKS[["weights", "min", "mean"][k]]}" style="left: ${100 * share}%"></i>`).join("")}</span><span>${percent(mean(all))}</span>`).join("");
   });
-  room.say(() => (asked ? `Identified right from ${STARTS} starts, a dot each, and the mean. With a small learning rate, ${EPOCHS} steps are too few for methods that find their own targets; then the average may win.` : ""), { class: "note" });
+  screen.say(() => (asked ? `Identified right from ${STARTS} starts, a dot each, and the mean. With a small learning rate, ${EPOCHS} steps are too few for methods that find their own targets; then the average may win.` : ""), { class: "note" });
 }

@@ -11,7 +11,7 @@ const addressOf = (idea) => `#${new URLSearchParams({ idea })}${settings.text() 
 const settings = new Settings(location.hash.slice(1), () => history.replaceState(null, "", addressOf(at)));
 const ground = new Ground(settings);
 let at = ideaOf(asked());
-let room = null;
+let shown = null;
 
 function show(idea, focus = true) {
   at = idea;
@@ -23,7 +23,7 @@ function show(idea, focus = true) {
   part("back").disabled = number === 0;
   part("next").disabled = number === names.length - 1;
   document.querySelector(".progress i").style.width = `${(100 * (number + 1)) / names.length}%`;
-  room = new Room(document.querySelector("main"), at, { lesson: LESSON, settings, ground, on: { guess() {} } });
+  shown = new Screen(document.querySelector("main"), at, { lesson: LESSON, settings, ground, on: { guess() {} } });
   if (focus) title.focus({ preventScroll: true });
   scrollTo(0, 0);
 }
@@ -58,5 +58,5 @@ function follow() {
   show(ideaOf(asked()), false);
 }
 addEventListener("popstate", follow);
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => room.refresh());
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => shown.refresh());
 show(at, false);

@@ -1,4 +1,4 @@
-// What ideas are made of: settings that a link holds, and a room with words beside a figure, whose parts follow them.
+// What ideas are made of: settings that a link holds, and a screen with words beside a figure, whose parts follow them.
 
 const WAIT = 400;         // ms after which a setting that stands still is told
 const among = (...options) => (text) => (options.includes(text) ? text : undefined);
@@ -68,7 +68,7 @@ function made(tag, looks = {}, ...children) {
   return element;
 }
 
-class Room {
+class Screen {
   /** `root` is emptied. `lesson`: what Python gives (colours, digits). `on.guess` is told of each guess. */
   constructor(root, name, { lesson, settings, ground, on }) {
     Object.assign(this, { root, name, lesson, settings, ground, on });
@@ -119,7 +119,7 @@ class Room {
 
   /** What a picture shows, as a table for those who do not see it; made while it is open. */
   table(rows) {
-    const inner = made("div", { class: "table" });
+    const inner = made("div", { class: "table", tabindex: 0, role: "region", "aria-label": "Table" });
     const show = () => {
       if (!details.open) return;
       const [head, ...body] = rows();

@@ -39,8 +39,14 @@ class ClassicalEstimator(PartialLabelEstimator):
         `"error"` refuses NaN in X, `"mean"` fills it with the mean of its column.
     seed
         Fixes whatever is drawn at random.
+
+    Attributes
+    ----------
+    scale_
+        The scaling that was used.
     """
 
+    scale_: str
     _fitted: tuple[str, ...] = ()
     """Names of the array attributes that `_scores` reads."""
 
@@ -82,7 +88,8 @@ class ClassicalEstimator(PartialLabelEstimator):
         self.input_shape_ = task.X.shape[1:]
         start = task.prior if self.takes_prior else None
         self.label_weights_ = task.candidates.uniform_weights() if start is None else start
-        self._scaling = fit_scaling(task.X, self._choose_scale(task, hook or no_hook))
+        self.scale_ = self._choose_scale(task, hook or no_hook)
+        self._scaling = fit_scaling(task.X, self.scale_)
         monitor = self._monitor = Monitor(task.candidates, task.y, task.y_test)
         X = self._scaled(task.X)
         X_test = None if task.X_test is None else self._scaled(task.X_test)
@@ -108,6 +115,13 @@ class ClassicalEstimator(PartialLabelEstimator):
         `candidates_`, `class_names_`, `input_shape_` and `label_weights_` are set before.
         """
         return self.scale
+
+    def scale_in_use(self) -> str:
+        """Return the scaling that was used, or is asked for."""
+        return getattr(self, "scale_", self.scale)
+
+    def fitted_params(self) -> dict[str, Any]:
+        return super().fitted_params() | {"scale": self.scale_in_use()}
 
     def checkpoint(self) -> dict[str, Any]:
         return {"epoch": 0}  # these methods are quick: they start again and give the same result

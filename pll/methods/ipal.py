@@ -18,16 +18,19 @@ reconstruction weights once; label weights are then propagated along the resulti
 Label weights: step 3, normalised over S_i, after every iteration of propagation. (`stage_` holds the progress of the
 graph, which is built before the first.)
 
-Features are z-scored (`scale`), clipped at ±`clip` and then normalised to unit length. Unit length alone, on raw
-features, is what other implementations use on digits (`scale="none"`); with several units of measurement it fails: test
-accuracy in five folds 64 % on Lost and 58 % on BirdSong, with z-scores 72 and 70 % (the PRODEN paper: 71 and 71 %).
+Features are scaled (`scale`; z-scores are clipped at ±`clip`) and then normalised to unit length. `"auto"` takes the
+scaling under which neighbours agree best with the candidate sets (`pll.methods.plknn.neighbours_scale`; no truth): unit
+length of the raw features, as other implementations have it, suits digits, texts and counts; with several units of
+measurement it fails: test accuracy in five folds 64 % on Lost and 58 % on BirdSong, with z-scores 72 and 70 % (the
+PRODEN paper: 71 and 71 %).
 
 Hyper-parameters: `k` (10) neighbours; `alpha` (α, 0.95), the share of the neighbours; `propagations` (T, 100): all as
 the paper suggests; `clip` (3), see `NeighbourEstimator`.
 
-Complexity: O(n²·d) for the neighbours; O(n·k²·d) for the weights; an iteration is O(k·nnz), or less where neighbours
-share few candidates, whatever c is. A prediction: O(n·d + k²·d). Memory: 16·n·d bytes, and 12 bytes for each candidate
-an example shares with a neighbour, at most 12·k·nnz. A fitted model keeps the training examples.
+Complexity: O(n²·d) for the neighbours, and for each of four scalings as much for up to 4,000 of the examples; O(n·k²·d)
+for the weights; an iteration is O(k·nnz), or less where neighbours share few candidates, whatever c is. A prediction:
+O(n·d + k²·d). Memory: 16·n·d bytes, and 12 bytes for each candidate an example shares with a neighbour, at most
+12·k·nnz. A fitted model keeps the training examples.
 Above 100,000 examples with more than 15 features, if faiss is installed (`pip install "candid-labels[neighbours]"`),
 the search is approximate, O(n·√n·d), a prediction O(√n·d); `notes_` says which share of the neighbours it finds.
 """
@@ -43,11 +46,13 @@ import scipy.sparse
 from scipy.optimize import nnls
 
 from pll.candidates import CandidateSets
-from pll.methods.base import check_number
-from pll.methods.classical import Cost, Matrix
+from pll.methods.base import Task, check_number
+from pll.methods.classical import SEARCH_ROWS, Cost, Matrix
 from pll.methods.names import TITLES
 from pll.methods.neighbours import NeighbourEstimator, QueryNeighbours, search_memory, search_note, search_seconds
+from pll.methods.plknn import SCALES, neighbours_scale
 from pll.training.metrics import Hook, no_hook
+from pll.training.scaling import fit_scaling
 from pll.weights import Weights, identified_labels, normalise
 
 Vector = npt.NDArray[np.float64]
@@ -68,8 +73,12 @@ class IPAL(NeighbourEstimator):
         z-scores are clipped at ±clip; None leaves them.
     search
         `"auto"`, `"exact"` or `"approximate"`, see Complexity.
-    scale, missing, seed
-        As for every classical method; nothing is drawn at random.
+    scale
+        As for every classical method; `"auto"` chooses as PL-kNN does.
+    missing
+        As for every classical method.
+    seed
+        Draws the examples of that choice, where there are more than 4,000; nothing else is drawn at random.
 
     Attributes
     ----------
@@ -110,7 +119,8 @@ class IPAL(NeighbourEstimator):
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
         """Estimate the cost of `fit` with 10 neighbours and 100 iterations."""
         shared = 10 * nnz * min(1.0, 0.5 + nnz / (2.0 * n * c))  # at least the true label is often shared
-        seconds = search_seconds(n, d) + n * (4e-5 + 5e-8 * d) + 100 * (2e-9 * shared + 4e-8 * nnz)
+        chosen = len(SCALES) * min(n, SEARCH_ROWS) / max(n, 1)
+        seconds = search_seconds(n, d) * (1 + chosen) + n * (4e-5 + 5e-8 * d) + 100 * (2e-9 * shared + 4e-8 * nnz)
         return Cost(
             memory_bytes=search_memory(n, d) + int(12 * shared) + 48 * nnz,
             seconds=seconds,
@@ -120,6 +130,16 @@ class IPAL(NeighbourEstimator):
     def total_epochs(self) -> int:
         return self.propagations
 
+    def _choose_scale(self, task: Task, hook: Hook) -> str:
+        self._check_settings()
+        if self.scale != "auto":
+            return self.scale
+        self.scale_, self._scaling = "zscore", fit_scaling(task.X, "zscore")  # stopped meanwhile, it can predict
+        self._remember(self._scaled(task.X))
+        self.labels_ = identified_labels(self.label_weights_, task.candidates)
+        self.stage_ = "choosing the scaling"
+        return neighbours_scale(task, clip=self.clip, seed=self.seed, hook=hook)
+
     def _scaled(self, X: npt.NDArray[np.float32]) -> Matrix:
         scaled = super()._scaled(X)
         length = np.linalg.norm(scaled, axis=1, keepdims=True)
@@ -128,7 +148,6 @@ class IPAL(NeighbourEstimator):
     def _learn(
         self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
     ) -> Iterator[tuple[Weights, float | None]]:
-        self._check_settings()
         self.notes_ = ()
         self._remember(X)
         start = self.label_weights_.astype(np.float64)  # F⁰ (nnz,)

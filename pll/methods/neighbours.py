@@ -126,12 +126,9 @@ class NeighbourEstimator(ClassicalEstimator):
 
     def _scaled(self, X: npt.NDArray[np.float32]) -> Matrix:
         scaled = super()._scaled(X)
-        if self.clip is None or self._scale_in_use() not in ("auto", "zscore"):
+        if self.clip is None or self.scale_in_use() not in ("auto", "zscore"):
             return scaled
         return np.clip(scaled, -self.clip, self.clip)
-
-    def _scale_in_use(self) -> str:
-        return self.scale
 
     def _remember(self, X: Matrix) -> None:
         """Store the training examples for the search."""

@@ -83,8 +83,6 @@ class PLKNN(NeighbourEstimator):
         (n, d) float32, scaled training examples.
     k_
         The k that was used.
-    scale_
-        The scaling that was used.
     covering_rates_
         (scaling, k) → covering rate in the search; empty where both are given.
     votes_indptr_, votes_indices_
@@ -100,7 +98,6 @@ class PLKNN(NeighbourEstimator):
     _fitted = ("train_", "votes_indptr_", "votes_indices_", "k_")
 
     k_: int
-    scale_: str
     covering_rates_: dict[tuple[str, int], float]
     votes_indptr_: npt.NDArray[np.int64]
     votes_indices_: npt.NDArray[np.int32]
@@ -166,12 +163,8 @@ class PLKNN(NeighbourEstimator):
     def _count(self) -> int:
         return int(self.k_)
 
-    def _scale_in_use(self) -> str:
-        return self.scale_ if hasattr(self, "scale_") else self.scale
-
     def fitted_params(self) -> dict[str, Any]:
-        own = {"k": self._count() if hasattr(self, "k_") else self.k, "scale": self._scale_in_use()}
-        return super().fitted_params() | own
+        return super().fitted_params() | {"k": self._count() if hasattr(self, "k_") else self.k}
 
     def _rates(self, ks: tuple[int, ...], candidates: CandidateSets, hook: Hook) -> dict[int, float]:
         """Return the covering rate of every k; an example is predicted from others alone, of labels that tie each."""
@@ -221,6 +214,29 @@ class PLKNN(NeighbourEstimator):
         """(n, c) the share of all votes that each label got. Not calibrated: votes for distractors count as well."""
         scores = self.predict_scores(X)
         return np.asarray(scores / scores.sum(axis=1, keepdims=True))  # every neighbour votes for something
+
+
+def neighbours_scale(task: Task, *, clip: float | None, seed: int, hook: Hook = no_hook) -> str:
+    """Return the scaling of features under which the neighbours of an example agree best with its candidate set.
+
+    It is the one that `PLKNN` chooses by the covering rate; other classical methods take it too. `IPAL` identifies
+    71.1 % with it where z-scores give 64.8 % and the scaling chosen with the truth 71.4 %, `SURE` 71.3 (65.1, 72.6),
+    in the mean of thirteen tables, texts and counts.
+
+    Parameters
+    ----------
+    task
+        n examples; with fewer than two the first of the scalings is returned.
+    clip
+        As of `NeighbourEstimator`.
+    seed
+        Draws the examples that are asked, where there are more than 4,000.
+    hook
+        Called between blocks of them; may raise.
+    """
+    one = PLKNN(clip=clip, seed=seed)
+    one.class_names_ = task.candidates.class_names
+    return one._choose_scale(task, hook)
 
 
 def _ties(weights: Weights, candidates: CandidateSets) -> tuple[str, ...]:

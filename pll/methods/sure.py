@@ -20,7 +20,9 @@ Label weights: the confidences P themselves; the identified label is argmax_j p_
 Hyper-parameters: `lam` (λ, default 0.3) and `beta` (β, 0.05), both from the grid {.001, .01, .05, .1, .3, .5, 1} of the
 PRODEN paper's supplement; `kernel` (`"rbf"`: exp(−‖x − z‖² / 2σ²), σ the mean distance between two examples, as in its
 own paper; `"linear"`, as in the PRODEN paper's comparison; or `"auto"`, the default, which takes the one with the
-higher covering rate in cross-validation on up to 1,500 examples, without any truth); `max_rounds` (100); `tol` (1e-3).
+higher covering rate in cross-validation on up to 1,500 examples, without any truth); `scale` (`"auto"`: that under
+which neighbours agree best with the candidate sets, `pll.methods.plknn.neighbours_scale`); `max_rounds` (100); `tol`
+(1e-3).
 
 More than 10,000 examples (rbf): the kernel K is replaced by Nyström's K̃ = K_nm K_mm⁻¹ K_mn (Williams & Seeger, NIPS
 2000) for m = 2,048 examples drawn at random, and σ is their mean distance to all. K − K̃ is positive semi-definite, so
@@ -58,7 +60,9 @@ from pll.methods.classical import (
     slow_note,
 )
 from pll.methods.names import TITLES
+from pll.methods.plknn import neighbours_scale
 from pll.training.metrics import Hook
+from pll.training.scaling import CLIP, fit_scaling
 from pll.weights import Weights, dense, on_candidates, top_positions
 
 
@@ -77,8 +81,12 @@ class SURE(ClassicalEstimator):
         Maximum number of iterations, at least 1; fewer where the confidences converge before.
     tol
         Training ends when no confidence changes by more, at least 0.
-    scale, missing, seed
-        As for every classical method; nothing is drawn at random.
+    scale
+        As for every classical method; `"auto"` chooses as PL-kNN does.
+    missing
+        As for every classical method.
+    seed
+        Draws the examples of the choices and of Nyström's kernel; nothing else is drawn at random.
 
     Attributes
     ----------
@@ -155,7 +163,6 @@ class SURE(ClassicalEstimator):
     def _learn(
         self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
     ) -> Iterator[tuple[Weights, float | None]]:
-        self._check_settings()
         n, c = len(X), candidates.n_classes
         self._untrained(X, c)
         self.kernel_ = self._choose_kernel(X, candidates, rng, hook) if self.kernel == "auto" else self.kernel
@@ -182,6 +189,15 @@ class SURE(ClassicalEstimator):
             if np.abs(p - before).max() <= self.tol:
                 return
 
+    def _choose_scale(self, task: Task, hook: Hook) -> str:
+        self._check_settings()
+        if self.scale != "auto":
+            return self.scale
+        self.scale_, self._scaling = "zscore", fit_scaling(task.X, "zscore")
+        self._untrained(self._scaled(task.X[:1]), task.candidates.n_classes)
+        self.stage_ = "choosing the scaling"
+        return neighbours_scale(task, clip=CLIP, seed=self.seed, hook=hook)
+
     def _ridge(self, X: Matrix, hook: Hook) -> Ridge:
         """Return the regression with the kernel in use."""
         if self.kernel_ == "linear":
@@ -198,7 +214,7 @@ class SURE(ClassicalEstimator):
         return ridge
 
     def _untrained(self, X: Matrix, c: int) -> None:
-        """A model that predicts, for training stopped while the kernel is chosen."""
+        """A model that predicts, for training stopped while the scaling or the kernel is chosen."""
         self.notes_, self.kernel_error_ = (), np.zeros(0)
         self.kernel_, self.support_, self.width_ = "linear", X[:0], np.ones(())
         self.coef_, self.intercept_ = np.zeros((X.shape[1], c)), np.zeros(c)

@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
+from pll.methods.ipal import IPAL
 from pll.methods.plknn import GRID, PLKNN, SCALES
+from pll.methods.sure import SURE
 from pll.synthesis import flip_binomial
 from tests.methods.cases import clusters, mean_accuracy, permuted, table
 
@@ -102,3 +104,7 @@ def test_the_columns_decide_how_examples_are_compared() -> None:
     sets = flip_binomial(y, 3, 0.3, seed=0)
     assert PLKNN().fit(amounts, sets).scale_ != "unit"
     assert PLKNN().fit(angles, sets).scale_ == "unit"
+    for method in (IPAL, SURE):
+        assert (
+            method().fit(angles, sets).scale_ == "unit" and method(scale="zscore").fit(angles, sets).scale_ == "zscore"
+        )

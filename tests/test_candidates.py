@@ -13,7 +13,7 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pll.candidates import CandidateSets, as_candidate_sets, blocks_of, whole_numbers
+from pll.candidates import CandidateSets, blocks_of, whole_numbers
 from pll.errors import UserError
 from pll.weights import restricted_softmax, sharpness, top_positions
 from tests.strategies import candidate_sets, sets_and_scores
@@ -107,14 +107,6 @@ class TestRows:
         assert taken.class_names == sets.class_names
         assert sets[rows] == sets[np.arange(n)[rows], ...] == taken
 
-    @given(candidate_sets(min_n=1), st.data())
-    def test_positions_find_what_is_aligned_with_the_indices(self, sets: CandidateSets, data: st.DataObject) -> None:
-        n = len(sets)
-        rows = np.array(data.draw(st.lists(st.integers(-n, n - 1))), dtype=np.int64)
-        values = np.arange(sets.nnz)
-        expected = [v for i in rows for v in values[sets.indptr[i % n] : sets.indptr[i % n + 1]]]
-        assert values[sets.positions(rows)].tolist() == expected
-
     def test_none_at_all(self, sets: CandidateSets) -> None:
         empty = sets.take([])
         assert (len(empty), empty.nnz, empty.n_classes) == (0, 0, 4)
@@ -123,12 +115,6 @@ class TestRows:
         assert empty.contains([]).tolist() == []
         assert empty.take(slice(None)) == empty
         assert repr(empty) == "CandidateSets(0 examples, 4 classes, 0.00 candidates on average)"
-
-    def test_indexing_ends_as_in_a_list(self, sets: CandidateSets) -> None:
-        assert sets[-1].tolist() == [0, 1, 3]
-        assert sets[np.int64(1)].tolist() == [1]
-        with pytest.raises(IndexError):
-            sets[3]
 
     def test_it_looks_like_an_array_of_sets(self, sets: CandidateSets) -> None:
         assert sets.shape == (3, 4)
@@ -179,18 +165,6 @@ class TestNormalForm:
 def test_what_is_no_list_of_whole_numbers_is_refused(bad: object) -> None:
     with pytest.raises(UserError, match="labels"):
         whole_numbers(bad, "labels")  # type: ignore[arg-type]
-
-
-# ---- forms that estimators take (tests/methods/test_sklearn.py has them all) --------------------------------------
-
-
-def test_lists_have_as_many_classes_as_their_highest_index_or_as_given() -> None:
-    found = as_candidate_sets([[0], [3, 1]])
-    assert found is not None and found.n_classes == 4
-    wider = as_candidate_sets([[0], [3, 1]], 6)
-    assert wider is not None and wider.n_classes == 6
-    with pytest.raises(UserError, match="4 classes; 5 are needed"):
-        as_candidate_sets(found, 5)
 
 
 # ---- blocks ------------------------------------------------------------------------------------------------------

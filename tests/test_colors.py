@@ -6,11 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pll import colors
-from pll.colors import short_names
 
 ROOT = Path(__file__).parents[1]
 BACKGROUNDS = (colors.LIGHT_BACKGROUND, colors.DARK_BACKGROUND)
@@ -88,15 +85,3 @@ def test_the_theme_is_made_of_these_colours():
     assert settings["light"]["backgroundColor"] == colors.LIGHT_BACKGROUND
     assert settings["dark"]["backgroundColor"] == colors.DARK_BACKGROUND
     assert {settings[mode]["primaryColor"] for mode in ("light", "dark")} == {colors.ACCENT}
-
-
-def test_what_all_names_share_is_left_out() -> None:
-    parts = ["shoulder left", "shoulder right", "hip left", "hip right"]
-    assert short_names([f"Musculoskeletal disorder of the {part} (adult)" for part in parts]) == parts
-    assert short_names(["cat", "car"]) == ["cat", "car"]  # short names stay whole
-
-
-@given(st.lists(st.text(min_size=1, max_size=40), min_size=1, max_size=8, unique=True), st.integers(6, 30))
-def test_different_names_stay_different_and_none_is_empty(names: list[str], most: int) -> None:
-    short = short_names(names, most)
-    assert len(set(short)) == len(names) and all(short)

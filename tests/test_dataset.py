@@ -20,11 +20,6 @@ class TestNormalForm:
         assert data.class_names == ("ant", "bee", "cat")
         assert (len(data), data.n_classes, data.input_shape, data.is_image) == (4, 3, (3,), False)
 
-    def test_without_candidates_the_classes_come_from_the_truth(self) -> None:
-        assert made(candidates=None).class_names == ("0", "1", "2")
-        assert made(candidates=None, class_names=["x", "y", "z", "w"]).class_names == ("x", "y", "z", "w")
-        assert made(candidates=None, y=None).n_classes == 0
-
 
 @pytest.mark.parametrize(
     ("changes", "message"),
@@ -97,14 +92,3 @@ class TestFingerprint:
     )
     def test_other_data_other_string(self, changes: dict[str, Any]) -> None:
         assert made(**changes).fingerprint != made().fingerprint
-
-
-class TestPictures:
-    @pytest.mark.parametrize(("channels", "shape"), [(1, (2, 5)), (3, (2, 5, 3))])
-    def test_image_features_are_stretched_to_bytes(self, channels: int, shape: tuple[int, ...]) -> None:
-        images = np.linspace(-1, 3, 4 * channels * 10).reshape(4, channels, 2, 5)
-        data = made(X=images)
-        first, last = data.picture(0), data.picture(3)
-        assert first is not None and last is not None
-        assert first.dtype == np.uint8 and first.shape == shape
-        assert (first.min(), last.max()) == (0, 255)

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -32,21 +31,6 @@ def archive(tmp_path: Path) -> Path:
 
 def named(where: Path | None, *names: str) -> Pictures:
     return Pictures(np.array(names, dtype=object), where)
-
-
-def test_the_archive_is_opened_once_for_all_pictures(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[Any] = []
-    real = zipfile.ZipFile
-
-    def counted(path: Any) -> zipfile.ZipFile:
-        opened.append(path)
-        return real(path)
-
-    monkeypatch.setattr("pll.images.zipfile.ZipFile", counted)
-    pictures = named(archive, *(f"p/{k}.png" for k in range(N)))
-    assert all(pictures.data(k) == png(k) for k in range(N))
-    assert pictures.take(np.array([3, 1])).data(1) == png(1)
-    assert opened == [str(archive)]
 
 
 def test_what_is_not_there_or_leads_out(archive: Path, tmp_path: Path) -> None:
@@ -99,14 +83,3 @@ print(tuple(model(torch.zeros(1, 3, 32, 32)).shape))
 def test_a_fresh_process_gets_a_torchvision_that_works() -> None:
     done = subprocess.run([sys.executable, "-W", "error", "-c", FRESH], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.strip()) == (0, "(1, 1000)"), done.stderr
-
-
-def test_without_our_help_a_cpu_build_cannot_import_it() -> None:
-    import torch
-
-    if torch.version.cuda is not None:
-        pytest.skip("this torch is a CUDA build: torchvision's operators load")
-    done = subprocess.run([sys.executable, "-c", "import torchvision"], capture_output=True, text=True, check=False)
-    if done.returncode == 0:
-        pytest.skip("this torchvision is a CPU build too: nothing to mend")
-    assert "operator torchvision::nms does not exist" in done.stderr

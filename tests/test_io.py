@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pll.errors import UserError
-from pll.io import check_finite, feature_array, remove_parts, write_atomically, write_text
+from pll.io import check_finite, feature_array, write_atomically, write_text
 
 X = np.arange(12, dtype=np.float32).reshape(4, 3)
 
@@ -57,16 +57,6 @@ def test_a_writer_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_a_durable_file_is_on_the_disk_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file, synced = tmp_path / "a", []
-    monkeypatch.setattr(os, "fsync", lambda handle: synced.append(file.exists()))
-    write_atomically(file, lambda path: path.write_bytes(b"x"))
-    assert synced == []
-    write_atomically(tmp_path / "a", lambda path: path.write_bytes(b"y"), durable=True)
-    assert synced == [True]  # the old one was still there
-    assert file.read_bytes() == b"y"
-
-
 def test_a_device_is_written_to_and_stays_one(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -82,15 +72,3 @@ def test_a_device_is_written_to_and_stays_one(tmp_path: Path) -> None:
         with pytest.raises(OSError, match="No space"):
             write_text(full, "x")
         assert full.is_char_device()
-
-
-def test_what_a_dead_process_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
-    (tmp_path / "frames").mkdir()
-    for name in (".part-1-2-a.npy", "frames/.part-1-2-b.npy", "frames/b.npy", "part-c"):
-        (tmp_path / name).touch()
-    remove_parts(tmp_path)
-    assert sorted(str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*")) == [
-        "frames",
-        "frames/b.npy",
-        "part-c",
-    ]

@@ -9,7 +9,6 @@ from pll.weights import (
     accuracy,
     dense,
     identified_labels,
-    normalise,
     on_candidates,
     restricted_softmax,
     sharpness,
@@ -37,20 +36,6 @@ def test_label_weights_lie_on_the_simplex_over_the_candidates(case: Case) -> Non
     assert (weights >= 0).all()
     assert (weights[~sets.mask()] == 0).all()
     np.testing.assert_allclose(weights.sum(axis=1), 1, atol=1e-6)
-
-
-def test_normalise_divides_by_the_sum_of_the_set_and_is_uniform_where_that_is_0() -> None:
-    sets = CandidateSets.from_lists([[0, 1], [0, 2], [1]], 3)
-    weights = normalise(np.array([3, 1, 0, 0, 0.2]), sets)
-    np.testing.assert_allclose(weights, [0.75, 0.25, 0.5, 0.5, 1])
-    assert weights.dtype == np.float32
-
-
-@given(sets_and_scores())
-def test_dense_and_on_candidates_are_inverse(case: Case) -> None:
-    sets, scores = case
-    flat = on_candidates(scores, sets)
-    np.testing.assert_array_equal(on_candidates(dense(flat, sets), sets), flat)
 
 
 @given(sets_and_scores())

@@ -58,16 +58,6 @@ def test_a_learning_rate_far_too_large_is_no_healthy_run_however_sure() -> None:
     assert all(finding.remedy for finding in found.findings)
 
 
-def test_features_that_say_nothing_do_not_support_the_labels() -> None:
-    X, y, sets = clouds(300)
-    X = np.random.default_rng(5).normal(size=X.shape).astype(np.float32)
-    estimator, _ = fitted(sets, X)
-    evidence = against_sets(estimator, Task(X, sets))
-    assert evidence is not None and abs(evidence.share - evidence.chance) < 0.1
-    unsupported = Evidence("candidates", 150, 300, 0.5)
-    assert names_of(health_of([], settled(y), sets, unsupported)) == ["unsupported"]
-
-
 @pytest.mark.parametrize(
     ("changed", "losses", "expected"),
     [

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pll.analysis.protocol import aligned, held_out, one_fold, prepare, with_candidates
+from pll.analysis.protocol import held_out, one_fold, prepare
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
@@ -93,18 +93,6 @@ def test_a_held_out_part_without_truth_is_refused_and_a_marked_one_left_aside() 
     assert len(parts.train) == 30
 
 
-def test_test_labels_are_numbered_as_the_training_labels_are() -> None:
-    y = np.array([0, 1, 2, -1])
-    other = PartialLabelDataset(np.zeros((4, 1)), y=y, class_names=("c", "a", "x"), name="other")
-    with pytest.raises(UserError, match="other, row 2: the true label 'x' is not one of the 4 classes"):
-        aligned(other, tuple("abcd"))
-    fitting_ones = other.take([0, 1, 3])
-    assert aligned(fitting_ones, tuple("abcd")).y.tolist() == [2, 0, -1]  # type: ignore[union-attr]
-    assert aligned(fitting_ones, tuple("abcd")).class_names == tuple("abcd")
-    parts = prepare(labelled(), flip_with=BINOMIAL, test=fitting_ones)
-    assert parts.task().y_test.tolist() == [2, 0, -1]  # type: ignore[union-attr]
-
-
 # ---- folds -----------------------------------------------------------------------------------------------------------
 
 
@@ -129,18 +117,6 @@ def test_every_example_is_tested_on_exactly_once(n: int, k: int, seed: int) -> N
 
 
 # ---- what nothing can be learnt from ---------------------------------------------------------------------------------
-
-
-def test_what_cannot_be_learnt_from_is_said() -> None:
-    with pytest.raises(UserError, match="no candidate sets"):
-        prepare(labelled())
-    with pytest.raises(UserError, match="no true labels"):
-        with_candidates(PartialLabelDataset(np.zeros((3, 1))), BINOMIAL, 0)
-    with pytest.raises(UserError, match="at least 2 are needed"):
-        prepare(labelled(2, c=2), flip_with=BINOMIAL, holdout=0.5)
-    for how, q in (("binomial", 1.5), ("binomial", float("nan")), ("cubic", 0.5)):
-        with pytest.raises(UserError, match=r"q is|cubic"):
-            prepare(labelled(), flip_with=Flip(how, q))
 
 
 def test_truth_outside_the_set_is_refused_only_where_it_has_to_be() -> None:

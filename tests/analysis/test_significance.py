@@ -30,13 +30,6 @@ def test_wilcoxon_is_the_share_of_sign_patterns_as_extreme(a: list[int], seed: i
     assert wilcoxon(b, a) == wilcoxon(a, b)
 
 
-def test_wilcoxon_agrees_with_scipy_without_ties() -> None:
-    rng = np.random.default_rng(0)
-    for n in (6, 20, 80):
-        a, b = rng.normal(size=n), rng.normal(0.3, 1, n)
-        assert wilcoxon(a, b) == pytest.approx(scipy.stats.wilcoxon(a, b).pvalue, rel=0.05)
-
-
 def test_holm_by_hand() -> None:
     assert holm([0.01, 0.02, 0.03, 0.005]) == pytest.approx([0.03, 0.04, 0.04, 0.02])
 
@@ -47,15 +40,6 @@ def test_the_critical_difference_is_nemenyis() -> None:
     found = ranking(rng.random((14, 4)))
     assert found.critical == pytest.approx(1.25, abs=0.005)
     assert sum(found.ranks) == pytest.approx(10)
-
-
-def test_groups_join_methods_that_cannot_be_told_apart() -> None:
-    figures = np.tile([0.9, 0.895, 0.2, 0.1], (12, 1))
-    figures[::2, [0, 1]] = figures[::2, [1, 0]]
-    found = ranking(figures)
-    assert found.ranks == (1.5, 1.5, 3.0, 4.0)
-    assert found.groups() == [(0, 1), (2, 3)] and found.p < 0.001
-    assert ranking(np.ones((3, 3))).p == 1.0
 
 
 @pytest.mark.parametrize("shape", [(1, 3), (2, 2), (0, 0)])

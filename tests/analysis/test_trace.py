@@ -90,15 +90,3 @@ def test_two_looks_and_a_step_are_as_one_step():
     take(looked, 5)
     take(plain, 5)
     assert np.array_equal(parameters(looked), parameters(plain))
-
-
-def test_the_numbers_fit_together():
-    shown = slow_step(trainer_after(5), SETS)
-    g, w = shown.scores, shown.old_weights
-    assert w.sum() == pytest.approx(1, abs=1e-6)
-    assert shown.losses == pytest.approx(-np.log(g), abs=1e-5)  # cross-entropy
-    assert shown.loss == pytest.approx(-(w * np.log(g)).sum(), abs=1e-5)
-    assert shown.gradient == pytest.approx(g - w, abs=1e-6)
-    raised = np.exp(shown.logits - shown.logits.max())
-    assert shown.label_weights == pytest.approx(raised / raised.sum(), abs=1e-6)  # Eq. (norm)
-    assert shown.parameters == D * C + C

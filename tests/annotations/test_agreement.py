@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pll.annotations import Annotations
-from pll.annotations import agreement as module
 from pll.annotations.agreement import SIMILARITIES, Agreement, agreement
 
 NO = None
@@ -56,15 +55,6 @@ def test_published_examples() -> None:
     assert round(alpha, 6) == 0.691358
 
 
-def test_what_nltk_gives_for_sets() -> None:
-    """Computed once with NLTK 3.10.4: AnnotationTask(…, distance=masi_distance or jaccard_distance).alpha()."""
-    table = {"a": ["x", "x|y", "z", "y", NO], "b": ["x|y", "y", "z", "x|y|z", "x"], "c": ["x", "x|y", NO, "y", "x"]}
-    said = Annotations.from_wide(table, split=lambda cell: cell.split("|"))
-    assert agreement(said, "masi").alpha.value == pytest.approx(0.5365853658536586, abs=1e-7)
-    assert agreement(said, "jaccard").alpha.value == pytest.approx(0.595959595959596, abs=1e-7)
-    assert agreement(said, "nominal").alpha.value == pytest.approx(0.4461538461538461, abs=1e-7)
-
-
 answers = st.lists(
     st.lists(st.none() | st.sets(st.integers(0, 3), min_size=1), min_size=3, max_size=3), min_size=1, max_size=7
 )
@@ -74,27 +64,6 @@ def said_of(table: list[list[set[int] | None]]) -> Annotations:
     found = [(i, k, j) for i, row in enumerate(table) for k, answer in enumerate(row) if answer for j in sorted(answer)]
     rows, who, labels = np.array(found, dtype=np.int64).reshape(-1, 3).T
     return Annotations(rows, who, labels, len(table), ("a", "b", "c", "d"), ("p", "q", "r"))
-
-
-def test_nltk_agrees_on_random_answers() -> None:
-    nltk = pytest.importorskip("nltk.metrics", reason="NLTK is not installed; it is in requirements-dev.txt")
-    distances = {"masi": nltk.masi_distance, "jaccard": nltk.jaccard_distance, "nominal": nltk.binary_distance}
-    rng = np.random.default_rng(0)
-    for trial in range(60):
-        n, c = int(rng.integers(2, 12)), int(rng.integers(2, 5))
-        mask = rng.random((n, 3, c)) < rng.uniform(0.2, 0.7)
-        rows, who, labels = np.nonzero(mask)
-        said = Annotations(rows, who, labels, n, tuple("abcd"[:c]), ("p", "q", "r"))
-        data = [
-            (k, i, frozenset(np.flatnonzero(mask[i, k]).tolist()))
-            for i, k in itertools.product(range(n), range(3))
-            if mask[i, k].any()
-        ]
-        for name, distance in distances.items():
-            ours = agreement(said, name).alpha
-            if ours.value is not None:
-                theirs = nltk.AnnotationTask(data, distance=distance).alpha()
-                assert ours.value == pytest.approx(theirs, abs=1e-6), (trial, name)
 
 
 @given(answers, st.sampled_from(list(SIMILARITIES)))
@@ -145,12 +114,3 @@ def test_where_there_is_none_the_reason_is_given(table: dict, reason: str) -> No
     found = agreement(Annotations.from_wide(table))
     for figure in (found.percent, found.kappa, found.alpha):
         assert figure.value is None and reason in figure.reason
-
-
-def test_working_piece_by_piece_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(0)
-    rows, who, labels = np.nonzero(rng.random((200, 4, 6)) < 0.3)
-    said = Annotations(rows, who, labels, 200, tuple("abcdef"), tuple("pqrs"))
-    whole = values(agreement(said))
-    monkeypatch.setattr(module, "AT_ONCE", 100)
-    assert values(agreement(said)) == pytest.approx(whole)

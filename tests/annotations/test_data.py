@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,22 +25,6 @@ def made(found: list[tuple[int, int, int]], n: int, a: int, c: int) -> Annotatio
     return Annotations(rows, annotators, labels, n, *names)
 
 
-@given(triples())
-def test_triples_are_kept_once_and_counted_as_sets_would(
-    case: tuple[list[tuple[int, int, int]], int, int, int],
-) -> None:
-    found, n, a, c = case
-    said = made(found, n, a, c)
-    kept = list(zip(said.rows.tolist(), said.annotators.tolist(), said.labels.tolist(), strict=True))
-    assert kept == sorted(set(found))
-    answers = {(row, who) for row, who, _ in found}
-    assert said.n_answers == len(answers) and said.answer_sizes.sum() == len(set(found))
-    assert said.answers_per_row.tolist() == [sum(row == r for row, _ in answers) for r in range(n)]
-    for row in range(n):
-        for label in range(c):
-            assert said.votes[row, label] == len({who for r, who, j in found if (r, j) == (row, label)})
-
-
 @given(st.lists(st.lists(st.none() | st.sampled_from(NAMES), min_size=3, max_size=3), min_size=1, max_size=6))
 def test_wide_and_long_say_the_same(table: list[list[str | None]]) -> None:
     columns = {f"p{k}": [row[k] for row in table] for k in range(3)}
@@ -62,13 +45,6 @@ def test_wide_and_long_say_the_same(table: list[list[str | None]]) -> None:
 
 
 class TestWide:
-    def test_numbers_with_gaps_are_labels_as_they_were_written(self) -> None:
-        frame = pd.DataFrame({"ann": [0.0, np.nan, 10.0], "bob": pd.array([2, 2, 2], dtype="Int64")})
-        said = Annotations.from_wide(frame)
-        assert Annotations.from_wide(frame.astype("Int64")).votes.toarray().tolist() == said.votes.toarray().tolist()
-        assert said.class_names == ("0", "2", "10")
-        assert said.votes.toarray().tolist() == [[1, 1, 0], [0, 1, 0], [0, 1, 1]]
-
     @pytest.mark.parametrize(
         ("table", "settings", "message"),
         [

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -34,14 +32,6 @@ def test_sets_equal_counting_the_votes(case: Case, k: int) -> None:
         most = [j for j in votes if votes[j] == max(votes.values())]
         assert by_votes.candidates[at].tolist() == (enough or most)
         assert (row in by_votes.fallback) == (not enough)
-
-
-def test_what_was_left_out_and_stood_in_is_said() -> None:
-    said = Annotations([0, 0, 2], [0, 1, 0], [0, 1, 1], 3, ("a", "b"), ("p", "q"))
-    found = min_votes(said, 2)
-    assert found.unannotated == 1 and [row.tolist() for row in found.filled()] == [[0, 1], [0, 1], [1]]
-    assert "In 2 examples no label meets the rule" in found.notes()[0]
-    assert union(made([(0, 0, 0)], 1, 1, 2)).notes() == ()
 
 
 class TestRule:
@@ -115,15 +105,6 @@ class TestReliability:
         assert of[0, 0] > of[0, 1] == of[0, 2]
         assert of[1, 0] > of[1, 1] == of[1, 2] == of[1, 3]
 
-    def test_whoever_is_worse_than_chance_counts_for_nothing(self) -> None:
-        said, _ = simulated(2, np.array([0.9, 0.9, 0.9, 0.1]), seed=2)
-        found = fit_voters(said, kind="one-coin")
-        assert found.accuracy[3] < 0.5 < 0.8 < found.accuracy[:3].min()
-        alone = (said.answers_per_row[said.rows] == 1) & (said.annotators == 3)  # single labels: a triple is an answer
-        assert alone.any()
-        # Neither for nor against what they said:
-        np.testing.assert_allclose(found.product[said.rows[alone], said.labels[alone]], 0.5)
-
 
 class TestTable:
     def test_counts_rows_by_size(self) -> None:
@@ -140,11 +121,3 @@ class TestTable:
 
     def test_anonymous_votes_have_no_row_for_reliability(self) -> None:
         assert rule_table(Annotations.from_counts([[2, 1]]))["rule"].tolist() == ["union", "votes:2"]
-
-
-def test_real_annotators_union_misses_some_truth(shared_data: Path) -> None:
-    with np.load(shared_data / "cifar10" / "human_labels.npz") as votes:
-        said = Annotations.from_wide({f"person {k}": votes["cifar10n_votes"][:, k] for k in range(3)})
-    with np.load(shared_data / "cifar10" / "labels.npz") as labels:
-        y = labels["train"]
-    assert round(1 - float(union(said).candidates.contains(y).mean()), 3) == 0.021

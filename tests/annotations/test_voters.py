@@ -127,17 +127,6 @@ def test_known_labels_count() -> None:
     assert np.isnan(voter_cards(models)[0].low)
 
 
-def test_cards_say_what_a_voter_confuses() -> None:
-    rng = np.random.default_rng(2)
-    y = rng.integers(0, 3, 400)
-    fox_for_dog = np.where(y == 1, 2, y)
-    others = [np.where(rng.random(400) < 0.85, y, rng.integers(0, 3, 400)) for _ in range(4)]
-    said = Annotations.from_votes(np.stack([fox_for_dog, *others], axis=1), ("cat", "dog", "fox"))
-    card = voter_cards(fit_voters(said))[0]
-    assert card.confusions[0][:2] == ("dog", "fox") and card.confusions[0][2] > 0.9
-    assert card.answers == 400 and card.decisive >= 0
-
-
 def test_voters_of_one_family_are_found_and_independent_ones_are_not() -> None:
     votes, _ = drawn(800, 4, (0.8, 0.8, 0.75, 0.7))
     assert dependent_voters(fit_voters(Annotations.from_votes(votes))) == []
@@ -167,22 +156,6 @@ def test_posteriors_are_distributions_whatever_is_missing(seed: int, c: int, m: 
 def test_bad_votes_are_named(votes: list, words: str) -> None:
     with pytest.raises(UserError, match=words):
         Annotations.from_votes(votes, ("a", "b"))
-
-
-def test_labelling_functions_do_not_run_away() -> None:
-    rng = np.random.default_rng(6)
-    y = rng.integers(0, 2, 800)
-    votes = np.full((800, 8), -1)
-    for v in range(8):
-        fires = rng.random(800) < np.where(y == v % 2, 0.4, 0.08)
-        votes[fires, v] = v % 2
-    votes[:, 2] = np.where(rng.random(800) < 0.7, votes[:, 0], votes[:, 2])  # one that mostly repeats another
-    said = Annotations.from_votes(votes, ("a", "b"))
-    found = fit_voters(said)
-    majority = fit_voters(said, kind="majority").posterior
-    ties = np.isclose(majority[:, 0], 0.5)
-    assert found.confusions is None and not found.collapsed
-    assert (found.posterior.argmax(1) == majority.argmax(1))[~ties].mean() > 0.9
 
 
 def test_where_two_voters_alone_disagree_it_is_said_and_ten_answers_mend_it() -> None:

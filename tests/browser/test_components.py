@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-import streamlit as st
 
 from pll.colors import WEIGHTS_DARK, WEIGHTS_LIGHT
-from pll.ui.components import component
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -180,45 +177,3 @@ def test_the_colours_follow_the_theme_at_once(opened: Any) -> None:
             page.wait_for_timeout(50)
             weight, blank = heatmap(page).evaluate(pixel)
         assert blank == [0, 0, 0, 0]
-
-
-def test_an_update_that_comes_late_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, new_page: Any) -> None:
-    given: dict[str, Any] = {}
-    sent: list[Any] = []
-
-    def registered(name: str, **parts: Any) -> Any:
-        given.update(parts)
-        return lambda **update: sent.append(update["data"])
-
-    monkeypatch.setattr(st.components.v2, "component", registered)
-    (tmp_path / "a.js").write_text("export default function ({ data }) { window.shown.push(data.sent); }\n")
-    component.register("a", "", scripts=[tmp_path / "a.js"], styles=[])(key="k", data={})
-    script = json.loads(sent[0][4 : 4 + int.from_bytes(sent[0][:4], "little")])["script"]
-    page = new_page()
-    page.goto("about:blank")
-    shown, asked = page.evaluate(
-        """async ([loader, script]) => {
-          const file = new Blob([loader], { type: "text/javascript" });
-          const { default: update } = await import(URL.createObjectURL(file));
-          const [one, two] = [document.body, document.head];
-          const [shown, asked] = [window.shown = [], []];
-          const setTriggerValue = (...told) => asked.push(told);
-          const { digest } = script;
-          const told = (parentElement, payload) => {
-            const words = new TextEncoder().encode(JSON.stringify({ ...payload, arrays: {} }));
-            const data = new Uint8Array(4 + words.length);
-            new DataView(data.buffer).setUint32(0, words.length, true);
-            data.set(words, 4);
-            update({ parentElement, data, setTriggerValue });
-          };
-          told(one, { sent: 1, script: { digest } });  // without the script
-          for (const [parentElement, sent] of [[one, 2], [one, 1], [one, 2], [two, 1], [one, 3]]) {
-            told(parentElement, { sent, script: sent === 3 ? { digest } : script });
-          }
-          await new Promise((go) => setTimeout(go, 500));
-          return [shown, asked];
-        }""",
-        [given["js"], script],
-    )
-    assert shown == [2, 2, 1, 3]  # the second one was made before the first
-    assert asked == [["script", script["digest"]]]

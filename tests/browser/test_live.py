@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -150,51 +149,3 @@ def test_an_example_is_chosen_in_the_picture_in_a_card_and_by_its_id(paused: Any
     page.get_by_placeholder("Find an id").fill(name)
     page.keyboard.press("Enter")
     page.get_by_text(re.compile(f"^{name} — .* sure")).wait_for()
-
-
-def test_pictures_are_saved_with_what_they_show(paused: Any, tmp_path: Path) -> None:
-    page = paused
-    press(page, "Run 1")
-    page.get_by_text("After 1 pass", exact=True).first.wait_for()
-    page.get_by_title("Save this picture").first.click()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="PNG", exact=True).first.click()
-    assert download.value.suggested_filename == "candid-after-1-pass.png"
-    assert Path(download.value.path()).read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
-    press(page, "Options")
-    with page.expect_download() as download:
-        page.get_by_role("button", name="These labels as CSV").click()
-    lines = Path(download.value.path()).read_text("utf-8").splitlines()
-    assert lines[0].startswith("id,identified_label,confidence") and len(lines) == 1439
-
-
-def test_an_outline_on_the_map_leads_to_the_review_of_what_is_in_it(paused: Any) -> None:
-    page = paused
-    press(page, "Run 5")
-    page.get_by_text("Paused after 5 of 100.").wait_for()
-    for view in ("Map", "Examples", "Map"):  # it comes back with its points, which were sent once
-        page.get_by_role("radio", name=view, exact=True).click()
-        page.get_by_text("A fixed sample" if view == "Examples" else "Neighbours are alike").wait_for()
-    drawn = page.locator(".plot[data-points]")
-    drawn.wait_for()
-    assert int(drawn.get_attribute("data-points")) == 1438
-    canvas = drawn.locator("canvas")
-    canvas.scroll_into_view_if_needed()
-    box = canvas.bounding_box()
-    corners = [(0.3, 0.2), (0.6, 0.2), (0.6, 0.7), (0.3, 0.7), (0.3, 0.22)]
-    at = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in corners]
-    page.mouse.move(*at[0])
-    page.mouse.down()
-    for x, y in at[1:]:
-        page.mouse.move(x, y, steps=4)
-    page.mouse.up()
-    review = page.get_by_role("button", name=re.compile("^Review these "))
-    review.wait_for()
-    many = int(str(review.inner_text()).split()[-1])
-    assert 0 < many < 1438 and review.is_disabled()  # it has not ended
-    press(page, "Stop")
-    page.get_by_text("Stopped after").wait_for()
-    page.locator("button:not([disabled])", has_text=f"Review these {many}").click()
-    page.get_by_role("textbox", name="Your name").fill("Ada")
-    page.get_by_role("button", name="Start", exact=True).click()
-    page.get_by_text(f"Only the {many} examples chosen on the map").wait_for()

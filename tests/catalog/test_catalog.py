@@ -1,36 +1,15 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from pll.candidates import CandidateSets
 from pll.catalog import CATALOG, find, load
 from pll.catalog.entry import Entry
-from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.images import torchvision
-
-from .helpers import entry_of, file_of
 
 ENTRIES = list(CATALOG.values())
-
-
-@pytest.mark.parametrize(
-    ("name", "custom"), [("mnist", "MNIST"), ("fashion-mnist", "FashionMNIST"), ("kuzushiji-mnist", "KMNIST")]
-)
-def test_names_addresses_and_checksums_are_torchvisions(name: str, custom: str) -> None:
-    theirs = getattr(torchvision().datasets, custom)
-    files = CATALOG[name].files
-    assert [file.name for file in files] == [file for file, _ in theirs.resources]
-    assert [file.urls for file in files] == [
-        tuple(f"{mirror}{file}" for mirror in theirs.mirrors) for file, _ in theirs.resources
-    ]
-    if name != "mnist":  # whose checksums are of the content
-        assert [file.checksum.value for file in files if file.checksum] == [md5 for _, md5 in theirs.resources]
-        assert {file.checksum.kind for file in files if file.checksum} == {"md5"}
 
 
 @pytest.mark.parametrize("name", ["fashion-mnist", "Fashion-MNIST", "fashion mnist", "FashionMNIST"])
@@ -73,24 +52,3 @@ def test_without_files_and_network_each_says_what_goes_where(cache: Path, entry:
         assert file.name in str(raised.value) and str(cache / file.folder) in str(raised.value)
         assert file.page in str(raised.value)
     assert not cache.exists()
-
-
-def toy(n: int = 2, d: int = 1, c: int = 2, candidates: CandidateSets | None = None) -> PartialLabelDataset:
-    names = tuple("abcdef"[:c])
-    return PartialLabelDataset(np.zeros((n, d)), candidates, np.arange(n) % c, () if candidates else names)
-
-
-@pytest.mark.parametrize(
-    ("data", "words"),
-    [
-        (toy(n=3), "3 examples where 2"),
-        (toy(d=2), r"\(2,\) features \(shape of an example\) where \(1,\)"),
-        (toy(c=3), "3 classes where 2"),
-        (replace(toy(), y=np.array([1, 1])), r"\(0, 2\) examples a class where \(1, 1\)"),
-    ],
-)
-def test_data_of_another_size_is_refused(data: PartialLabelDataset, words: str) -> None:
-    entry = replace(entry_of(file_of()), class_sizes=(1, 1))
-    entry.check(toy())
-    with pytest.raises(UserError, match=rf"not the published Toy: it has {words} .*http://toy.example \(toy.data\)"):
-        entry.check(data)

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import os
 import pickle
 import tarfile
 from dataclasses import replace
@@ -151,34 +150,3 @@ def test_published_votes_are_read_without_unpickling(tmp_path: Path, old: bool, 
     published_votes(tmp_path / "CIFAR-10_human.pt", votes, old=old)
     read = cifar._annotators({"CIFAR-10_human.pt": tmp_path / "CIFAR-10_human.pt"})
     np.testing.assert_array_equal(read, votes)
-
-
-def test_a_torch_file_with_anything_else_in_it_is_refused(tmp_path: Path) -> None:
-    class Bomb:
-        def __reduce__(self) -> tuple[object, tuple[str]]:
-            return os.system, (f"touch {tmp_path / 'went off'}",)
-
-    path = tmp_path / "CIFAR-10_human.pt"
-    for content in (Bomb(), {"random_label1": Bomb()}):
-        torch.save(content, path)
-        with pytest.raises(UserError, match="cannot be read as arrays"):
-            cifar._annotators({path.name: path})
-    for broken in (b"", b"no torch file"):
-        path.write_bytes(broken)
-        with pytest.raises(UserError, match="cannot be read as arrays"):
-            cifar._annotators({path.name: path})
-    assert not (tmp_path / "went off").exists()
-
-
-def test_votes_join_the_published_images(monkeypatch: pytest.MonkeyPatch) -> None:
-    parts = {True: (RNG.integers(0, 256, (3, 32, 32, 3), dtype=np.uint8), np.array([4, 6, 9]))}
-    parts[False] = (parts[True][0][:2], np.array([1, 2]))
-    monkeypatch.setattr(cifar, "published", lambda _, train: parts[train])
-    monkeypatch.setattr(cifar, "_annotators", lambda _: np.array([[4, 4, 5], [6, 6, 6], [1, 2, 3]]))
-    monkeypatch.setattr(cifar, "_counts", lambda _: np.eye(10, dtype=int)[[1, 2]] * 50)
-    noisy = cifar.load_n({})
-    assert [row.tolist() for row in (noisy.sets()[i] for i in range(3))] == [[4, 5], [6], [1, 2, 3]]
-    assert noisy.y is not None and noisy.y.tolist() == [4, 6, 9] and noisy.truth_outside().tolist() == [2]
-    soft = cifar.load_h({})
-    assert soft.sets() == CandidateSets.from_lists([[1], [2]], 10, cifar.CLASS_NAMES)
-    assert soft.X.shape == (2, 3, 32, 32) and soft.is_test is None

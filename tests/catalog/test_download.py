@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from pll import catalog
-from pll.catalog import files
 from pll.catalog.download import obtain
 from pll.catalog.entry import Checksum, Entry, File
 from pll.dataset import PartialLabelDataset
@@ -86,20 +85,6 @@ def test_no_network_names_the_address_the_file_and_the_folder(cache: Path, monke
     assert left_in(cache) == []
 
 
-def test_a_broken_connection_is_tried_again(cache: Path, server: Server) -> None:
-    def answer(handler: BaseHTTPRequestHandler) -> None:
-        handler.send_response(200)
-        handler.send_header("Content-Length", str(len(CONTENT)))
-        handler.end_headers()
-        handler.wfile.write(CONTENT if server.asked == ["/toy.data"] * 3 else CONTENT[:1000])
-
-    server.answers["/toy.data"] = answer
-    seen: list[int] = []
-    entry = entry_of(file_of(urls=(f"{server.url}/toy.data",), checksum=SUM))
-    assert obtain(entry, lambda done, _: seen.append(done)).paths["toy.data"].read_bytes() == CONTENT
-    assert seen[-1] == len(CONTENT) and left_in(cache) == ["toy.data"]
-
-
 @pytest.mark.parametrize("busy", [429, 503])
 def test_a_busy_server_is_asked_again(cache: Path, server: Server, busy: int) -> None:
     def answer(handler: BaseHTTPRequestHandler) -> None:
@@ -127,17 +112,6 @@ def test_progress_can_stop_a_download(cache: Path, server: Server) -> None:
     with pytest.raises(Stopped):
         obtain(entry_of(file_of(urls=(f"{server.url}/toy.data",))), stop)
     assert left_in(cache) == []
-
-
-def test_a_file_in_a_read_only_folder_is_used_where_it_lies(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    extra = tmp_path / "extra"
-    extra.mkdir()
-    (extra / "toy.data").write_bytes(CONTENT)
-    monkeypatch.setenv("PLL_DATA_PATH", str(extra))
-    assert obtain(entry_of(file_of(checksum=SUM))).paths == {"toy.data": extra / "toy.data"}
-    assert not cache.exists()
 
 
 def test_a_wrong_file_put_by_hand_is_refused_and_not_touched(cache: Path, server: Server) -> None:
@@ -173,15 +147,6 @@ def test_a_damaged_archive_is_not_kept(cache: Path, server: Server, name: str, c
     with pytest.raises(UserError, match=rf"could not be downloaded .*{name}: .*; nothing was kept"):
         obtain(entry_of(in_archive(server, name)))
     assert left_in(cache) == []
-
-
-def test_an_archive_that_unpacks_to_too_much_is_refused(
-    cache: Path, server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(files, "_LARGEST", len(CONTENT) - 1)
-    server.answers["/toy.zip"] = zip_of("toy.data", CONTENT)
-    with pytest.raises(UserError, match=f"it unpacks to {len(CONTENT)} bytes"):
-        obtain(entry_of(in_archive(server, "toy.zip")))
 
 
 # ---- OpenML, and the catalogue's load ----------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -31,33 +30,6 @@ def test_files_put_by_hand_are_found(cache: Path, place: str) -> None:
     path = put(cache / place)
     found = locate(file_of(other_names=("other.data",)))
     assert found is not None and found.samefile(path)
-
-
-def test_extra_folders_are_searched_after_the_cache(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first, second = put(tmp_path / "one" / "toy.data"), put(tmp_path / "two" / "toy" / "toy.data")
-    monkeypatch.setenv("PLL_DATA_PATH", os.pathsep.join([str(tmp_path / "none"), str(second.parents[1])]))
-    assert locate(file_of()) == second
-    monkeypatch.setenv("PLL_DATA_PATH", os.pathsep.join(map(str, (first.parent, second.parents[1]))))
-    assert locate(file_of()) == first
-    mine = put(cache / "toy" / "toy.data")
-    assert locate(file_of()) == mine
-
-
-def test_a_name_that_several_datasets_use_counts_only_in_a_folder_of_its_own(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PLL_DATA_PATH", str(tmp_path))
-    file = file_of(folder="fashion", other_folders=("Fashion/raw",), distinctive=False)
-    put(tmp_path / "mnist" / "toy.data")
-    put(tmp_path / "toy.data")
-    assert locate(file) is None
-    assert locate(file_of()) is not None
-    theirs = put(tmp_path / "Fashion" / "raw" / "toy.data")
-    assert locate(file) == theirs
-    monkeypatch.setenv("PLL_DATA_PATH", str(put(tmp_path / "other" / "fashion" / "toy.data").parent))
-    assert locate(file) == tmp_path / "other" / "fashion" / "toy.data"
 
 
 @pytest.mark.parametrize("kind", list(SUMS))

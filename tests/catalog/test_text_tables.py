@@ -55,38 +55,6 @@ def test_another_file_is_refused_at_its_line(tmp_path: Path, text: str, words: s
         CATALOG["yeast"].loader(write(tmp_path, "yeast.data", text))
 
 
-def test_synthetic_control_is_labelled_by_order(tmp_path: Path) -> None:
-    rows = [" ".join(f"{row}.5" for _ in range(60)) for row in range(12)]
-    data = CATALOG["synthetic-control"].loader(write(tmp_path, "synthetic_control.data", "\n".join(rows)))
-    assert data.y is not None and data.y.tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
-    assert data.X.shape == (12, 60) and data.X[3, 7] == 3.5 and data.class_names[2] == "increasing trend"
-    with pytest.raises(UserError, match="it has 11 rows"):
-        CATALOG["synthetic-control"].loader(write(tmp_path, "synthetic_control.data", "\n".join(rows[:11])))
-
-
-# ---- Texture -----------------------------------------------------------------------------------------------------
-
-ARFF = """% a comment
-@RELATION texture
-
-@ATTRIBUTE V1 REAL
-@ATTRIBUTE V2 NUMERIC
-@ATTRIBUTE Class {2,14,3}
-
-@DATA
--1.455,0.25,14
--1.44,-0.2,2
-1e-3,5,3
-"""
-
-
-def test_texture_is_read_with_its_classes_in_order(tmp_path: Path) -> None:
-    data = CATALOG["texture"].loader(write(tmp_path, "texture.arff", ARFF))
-    np.testing.assert_allclose(data.X, [[-1.455, 0.25], [-1.44, -0.2], [1e-3, 5]], rtol=1e-6)
-    assert data.class_names == ("2", "3", "14") and data.feature_names == ("V1", "V2")
-    assert data.y is not None and data.y.tolist() == [2, 0, 1]
-
-
 # ---- 20 Newsgroups -----------------------------------------------------------------------------------------------
 
 POSTS = {

@@ -3,12 +3,10 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import threading
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
@@ -19,15 +17,11 @@ import pytest
 import scipy.io
 
 from pll import formats
-from pll.cli import evaluate
-from pll.cli import main as main_module
 from pll.cli.declared import CHOICES
 from pll.cli.main import cli, main
-from pll.io import write_atomically
 from pll.methods import recipe
 from pll.methods.persistence import load_model
 from pll.runs.folder import RunFolder
-from pll.runs.registry import RunRegistry
 from pll.runs.run_data import load_parts
 from pll.training.metrics import METRICS
 from tests.run_helpers import N, result_of, wait_for, write_data
@@ -201,20 +195,6 @@ def test_a_wrong_option_is_named(
 # ---- datasets, synthesize --------------------------------------------------------------------------------------------
 
 
-def test_synthesised_sets_come_back_from_the_file(run: Run, data: Path, tmp_path: Path) -> None:
-    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
-        said = run("synthesize", data, *FLIP, "--seed", seed, "--out", tmp_path / f"{name}.npz")
-        assert said.status == 0
-        assert f"{N} examples" in said.out
-    a, b, c = (formats.read(tmp_path / f"{name}.npz") for name in "abc")
-    assert a.sets() == b.sets() != c.sets()
-    assert a.y is not None and a.sets().contains(a.y).all()
-    assert a.class_names == ("ant", "bee", "cat", "dog")
-    said = run("fit", tmp_path / "a.npz", *SMALL, "--out", tmp_path / "run")
-    assert said.status == 0
-    assert load_parts(RunFolder(tmp_path / "run").config()).train.sets() == a.sets()
-
-
 def test_sets_of_what_several_people_said(run: Run, tmp_path: Path) -> None:
     reviews = ROOT / "assets" / "samples" / "reviews.csv"
     said = run("synthesize", reviews, "--rule", "votes:2", "--out", tmp_path / "sets.csv")
@@ -251,20 +231,6 @@ def test_columns_are_what_one_says_from_fit_to_predict(run: Run, tmp_path: Path)
     for given, said_of_it in (("iris", told), (tmp_path / "run", told), (tmp_path / "run", ("--combine", "largest"))):
         run("convert", given, *said_of_it, "--to", "csv", "--out", tmp_path / "no").refuses("--column", str(given))
     run("fit", table, "--column", "nothing=id", "--out", tmp_path / "no").refuses("There is no column 'nothing'")
-
-
-def test_0_1_columns_are_candidates_in_training_and_features_where_the_model_says_so(run: Run, tmp_path: Path) -> None:
-    table, sets, other = (tmp_path / f"{name}.csv" for name in ("table", "sets", "other"))
-    rows = [f"{k}.5,{k % 2},{(k + 1) % 3 % 2},{'ant' if k % 3 else 'bee'}" for k in range(30)]
-    table.write_text("\n".join(["width,has_wings,has_sting,true_label", *rows]))
-    sets.write_text("\n".join(["width,candidate_ant,candidate_bee,true_label", *(f"{k}.5,1,1,ant" for k in range(30))]))
-    other.write_text("width,has_wings,has_sting\n1.5,1,1\n2.5,0,1\n")  # two 1s, and no truth: classes by themselves
-    assert run("fit", table, *SMALL, "--flip", "pair", "--q", "0.5", "--out", tmp_path / "run").status == 0
-    names = load_parts(RunFolder(tmp_path / "run").config()).train.feature_names
-    assert names == ("width", "has_wings", "has_sting")
-    assert run("predict", tmp_path / "run", other, "--out", tmp_path / "p.csv").status == 0
-    assert run("fit", sets, *SMALL, "--flip", "pair", "--q", "0.5", "--out", tmp_path / "flipped").status == 0
-    assert load_parts(RunFolder(tmp_path / "flipped").config()).train.feature_names == ("width",)
 
 
 # ---- classes ---------------------------------------------------------------------------------------------------------
@@ -383,19 +349,6 @@ def test_what_nobody_chose_is_searched(run: Run, table: Path, tmp_path: Path, mo
     assert all(json.loads(str(text))["chosen"] for text in rows["settings"]) and set(rows["recipe"]) == {"auto"}
 
 
-def test_resuming_with_other_data_is_refused(run: Run, data: Path, tmp_path: Path) -> None:
-    own, other = (Path(shutil.copy(data, tmp_path / name)) for name in ("own.npz", "other.npz"))
-    fit = (*FLIP, *SMALL, "--out", tmp_path / "run")
-    run("fit", own, *fit)
-    run("fit", other, *fit, "--resume").refuses("with DATA own.npz", "with DATA other.npz")
-    write_data(own, n=60)
-    run("fit", own, *fit, "--resume").refuses("own.npz", "changed since")
-    elsewhere = tmp_path / "elsewhere" / "own.npz"
-    elsewhere.parent.mkdir()
-    shutil.copy(data, elsewhere)
-    assert run("fit", elsewhere, *fit, "--resume").status == 0  # the same data in another place
-
-
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_stops_with_a_checkpoint_and_status_130(
     run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -421,44 +374,6 @@ def test_ctrl_c_stops_with_a_checkpoint_and_status_130(
     assert resumed.status == 0
     assert result_of(RunFolder(tmp_path / "stopped")) == result_of(RunFolder(tmp_path / "straight"))
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-
-@pytest.mark.usefixtures("ctrl_c")
-def test_ctrl_c_twice_interrupts_at_once(run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def press(folder: RunFolder, row: dict[str, object]) -> None:
-        for _ in range(2):
-            os.kill(os.getpid(), signal.SIGINT)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(RunFolder, "append_metrics", press)
-        said = run("fit", data, *FLIP, *SMALL, "--out", tmp_path / "run")
-    assert (said.status, said.out) == (130, "")
-    assert "interrupted" in said.err
-    assert RunFolder(tmp_path / "run").state()["state"] == "interrupted"
-    assert run("fit", data, *FLIP, *SMALL, "--out", tmp_path / "run", "--resume").status == 0
-
-
-def test_a_page_pauses_and_stops_what_a_shell_trains(run: Run, data: Path, tmp_path: Path) -> None:
-    page = RunRegistry(tmp_path)
-    done: list[str] = []
-
-    def press() -> None:
-        wait_for(lambda: (tmp_path / "run" / "metrics.csv").exists(), "an epoch", 60)
-        seen = page.get("run")
-        for action, wanted in ((seen.pause, "paused"), (seen.resume, "running"), (seen.stop, "stopped")):
-            wait_for(lambda: seen.holder() is not None, "it to take orders", 60)
-            action()
-            wait_for(lambda wanted=wanted: seen.snapshot().state == wanted, wanted, 60)
-            done.append(wanted)
-
-    pressing = threading.Thread(target=press)
-    pressing.start()
-    fit = ("fit", data, *FLIP, "--epochs", "100000", "--batch-size", "16", "--threads", "1", "--out")
-    said = run(*fit, tmp_path / "run")
-    pressing.join(60)
-    assert done == ["paused", "running", "stopped"]
-    assert said.status == 130 and "--resume" in said.err
-    assert page.get("run").holder() is None and (tmp_path / "run" / "labels.csv").exists()
 
 
 # ---- evaluate --------------------------------------------------------------------------------------------------------
@@ -503,24 +418,6 @@ def test_one_seed_gives_every_method_the_same_sets(run: Run, data: Path, tmp_pat
     pd.testing.assert_frame_equal(results("proden"), results("proden-naive,proden,pn-oracle"))
 
 
-def test_an_interrupted_evaluation_keeps_what_it_has(
-    run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    written = []
-
-    def write(path: Path, writer: Callable[[Path], object]) -> None:
-        write_atomically(path, writer)
-        written.append(path)
-        if len(written) == 2:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(evaluate, "write_atomically", write)
-    out = tmp_path / "results.csv"
-    said = run("evaluate", data, *FLIP, *SMALL, "--folds", 4, "--out", out)
-    assert said.status == 130
-    assert len(pd.read_csv(out)) == 2
-
-
 def test_an_evaluation_goes_on_where_it_was(run: Run, data: Path, tmp_path: Path) -> None:
     out = tmp_path / "results.csv"
     command = ("evaluate", data, *FLIP, *SMALL, "--folds", 3, "--out", out)
@@ -540,21 +437,6 @@ def test_an_evaluation_goes_on_where_it_was(run: Run, data: Path, tmp_path: Path
     other = run(*command, "--methods", "plknn", "--k", "3")  # another setting: other results, in the same file
     assert "6 results of other evaluations" in other.err
     assert len(pd.read_csv(out)) == 9
-
-
-def test_the_settings_of_single_methods_are_options(run: Run, data: Path, tmp_path: Path) -> None:
-    out = tmp_path / "results.csv"
-    own = ("--kernel", "linear", "--k", "3", "--C", "0.5", "--lam", "0.1")
-    said = run("evaluate", data, *FLIP, "--holdout", 0.2, "--methods", "sure,plknn,clpl", *own, "--out", out)
-    assert said.status == 0
-    settings = {row.method: json.loads(row.settings) for row in pd.read_csv(out).itertuples()}
-    assert (settings["sure"]["kernel"], settings["sure"]["lam"]) == ("linear", 0.1)
-    assert settings["plknn"]["k"] == 3
-    assert settings["clpl"]["C"] == 0.5
-    run("evaluate", data, *FLIP, "--holdout", 0.2, "--methods", "sure", "--kernel", "cubic").refuses("cubic")
-    assert run("fit", data, *FLIP, "--method", "plknn", "--k", 3, "--out", tmp_path / "run").status == 0
-    assert RunFolder(tmp_path / "run").config().params["k"] == 3
-    run("fit", data, *FLIP, "--method", "plknn", "--kernel", "rbf", "--out", tmp_path / "no").refuses("kernel")
 
 
 @pytest.mark.parametrize(
@@ -599,49 +481,7 @@ def test_predictions_have_ids_names_and_confidence(run: Run, table: Path, finish
     np.testing.assert_allclose(found["confidence"], scores.max(axis=1), rtol=1e-6)
 
 
-def test_without_a_result_there_is_nothing_to_predict_with_or_to_export(
-    run: Run, table: Path, finished: Path, tmp_path: Path
-) -> None:
-    nothing = tmp_path / "nothing"
-    run("predict", nothing, table, "--out", tmp_path / "p.csv").refuses("nothing", "model.json")
-    run("export", nothing, "--out", tmp_path / "out").refuses("There is no run in", "nothing")
-    folder = RunFolder(tmp_path / "begun")
-    folder.create(RunFolder(finished).config())
-    for command in (("predict", folder.path, table), ("export", folder.path)):
-        run(*command, "--out", tmp_path / "out").refuses("no result yet (interrupted)")
-    assert not (tmp_path / "out").exists()
-
-
 # ---- as a process ----------------------------------------------------------------------------------------------------
-
-
-def shell(*arguments: object, **options: object) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "pll", *(str(argument) for argument in arguments)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        **options,  # type: ignore[call-overload]
-    )
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("ctrl_c")
-def test_in_a_shell_ctrl_c_stops_with_status_130(data: Path, tmp_path: Path) -> None:
-    process = shell("fit", data, *FLIP, "--epochs", 1_000_000, "--out", tmp_path / "run")
-    folder = RunFolder(tmp_path / "run")
-    try:
-        wait_for(lambda: len(folder.metrics()) > 2 or process.poll() is not None, "two epochs", 120)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-    finally:
-        process.kill()
-        process.wait()
-    assert process.returncode == 130
-    assert json.loads(out)["epoch"] == folder.metrics()[-1]["epoch"]
-    assert "Traceback" not in err
-    assert folder.state()["state"] == "stopped"
 
 
 @pytest.mark.slow
@@ -700,25 +540,6 @@ print(json.dumps(loaded))
 
 
 # ---- the script `candid` ---------------------------------------------------------------------------------------------
-
-
-def test_candid_runs_commands_and_without_one_opens_the_app(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    opened: list[list[str]] = []
-    monkeypatch.setattr(main_module.runpy, "run_module", lambda name, **_: opened.append([name, *sys.argv]))
-    monkeypatch.setattr(sys, "argv", ["candid", "--version"])
-    with pytest.raises(SystemExit) as ended:
-        main_module.candid()
-    assert (ended.value.code, opened) == (0, []) and "candid" in capsys.readouterr().out
-    monkeypatch.setattr(sys, "argv", ["candid"])
-    with pytest.raises(SystemExit) as ended:
-        main_module.candid()
-    assert ended.value.code == 0
-    ((name, *arguments),) = opened
-    app = Path(arguments[-1])
-    assert (name, arguments[1]) == ("streamlit", "run")
-    assert app.is_absolute() and app.exists() and (app.parent / ".streamlit" / "config.toml").exists()
 
 
 @pytest.mark.slow

@@ -146,47 +146,6 @@ def test_a_second_draw_is_refused_in_place_and_said_elsewhere(files, capsys):
     assert json.loads((folder / "other.json").read_text())["draw_number"] == 2
 
 
-def test_certify_counts_the_draws_itself(files, capsys):
-    folder, _ = files
-    for seed in (2, 3):
-        again = ["--error", "0.1", "--seed", str(seed), "--out", str(folder / f"plan-{seed}.csv")]
-        assert main(["plan", str(folder / "labels.csv"), *again]) == 0
-    settings = json.loads((folder / "plan.json").read_text())
-    assert settings["draw_number"] == 1
-    assert certify(folder) == 0
-    assert json.loads((folder / "c.json").read_text())["promise"]["draw_number"] == 3
-    assert any("drawn 3 times" in one for one in last_json(capsys)["notes"])
-    assert main(["verify", str(folder / "c.json")]) == 0
-    (folder / "home" / "draws.jsonl").unlink()
-    assert certify(folder) == 0 and any("not known" in one for one in last_json(capsys)["notes"])
-
-
-def test_decisions_are_read_as_other_files_and_unknown_labels_refused(files, capsys):
-    folder, _ = files
-    capsys.readouterr()
-    assert certify(folder) == 0
-    known = last_json(capsys)
-    edit(folder / "checked.csv", lambda f: f.assign(label=[f" {label.upper()} " for label in f.label]))
-    assert certify(folder, "--labels-out", str(folder / "final.csv")) == 0
-    assert last_json(capsys) | {"out": 0} == known | {"out": 0}
-    final = pd.read_csv(folder / "final.csv", keep_default_na=False)
-    assert set(final.identified_label) <= {"NA", "b,c", "d", "e"}
-    edit(folder / "checked.csv", lambda f: f.assign(label=[*f.label[:2], "zebra", *f.label[3:]]))
-    assert certify(folder) == 2
-    said = capsys.readouterr().err
-    assert "row 4" in said and "'zebra'" in said and "--class zebra" in said
-
-
-def test_a_question_mark_is_unsure_and_an_empty_cell_is_no_answer(files, capsys):
-    folder, _ = files
-    edit(folder / "checked.csv", lambda f: f.assign(label=["?", *f.label[1:]]))
-    assert certify(folder) == 0
-    found = last_json(capsys)
-    assert found["unsure"] == 1 and found["bound"] == 21
-    edit(folder / "checked.csv", lambda f: f.assign(label=[""] * len(f)))
-    assert certify(folder) == 2
-
-
 def test_formats_and_shares(files, capsys):
     folder, frame = files
     labels = pd.read_csv(folder / "labels.csv", keep_default_na=False)

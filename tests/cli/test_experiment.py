@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from pll.analysis.evaluation import read_results
 from pll.cli.main import main
 from pll.experiments import execution
 from pll.experiments.execution import CellOutcome
@@ -95,19 +94,6 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
                 yield cell, execution.run_cell(cell)
 
     monkeypatch.setattr(execution, "_Processes", Here)
-
-
-def test_an_experiment_ends_with_tables_and_a_line_of_json(
-    here: None, file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "out"
-    arguments = ("experiment", str(file), "--out", str(out))
-    assert main([*arguments, "--only", "q=0.1,plknn", "--only", "sure", "--epochs", "3"]) == 0
-    said, _ = capsys.readouterr()
-    assert json.loads(said.splitlines()[-1]) == {"out": str(out), "cells": 32, "done": 8, "failed": 0, "missing": []}
-    assert "| PL-kNN | 0.1 |" in said
-    assert {row.method for row in read_results(out / "results.csv")} == {"plknn", "sure"}
-    assert (out / "tables.tex").exists()
 
 
 @pytest.mark.slow

@@ -5,7 +5,6 @@ import json
 import os
 import sys
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,6 @@ import pandas as pd
 import pytest
 
 from pll.analysis.evaluation import read_results
-from pll.errors import UserError
 from pll.experiments import execution
 from pll.experiments.execution import CellOutcome, ExperimentFolder, Progress, fit_cell, run, run_cell
 from pll.experiments.experiment import Cell, Experiment
@@ -201,40 +199,3 @@ def test_a_cell_that_kills_its_process_is_found_and_the_rest_goes_on(processes: 
     assert found.keys() == set(cells)
     assert "died" in found.pop("c deadly").error
     assert found == {cell: f"1{cell}" for cell in found}  # one thread each
-
-
-def test_a_stop_does_not_wait_for_cells_at_work(processes: type) -> None:
-    stop = threading.Event()
-    found = []
-    started = time.monotonic()
-    for cell, _ in processes(2).outcomes(["a", "b slow", "c slow", "d"], stop):
-        found.append(cell)
-        stop.set()
-    assert found == ["a"] and time.monotonic() - started < 300
-
-
-@pytest.mark.parametrize("place", ["cells", "results.csv", "experiment.json", "tables.csv"])
-def test_a_changed_digit_becomes_no_other_result(here: type[Here], tmp_path: Path, place: str) -> None:
-    folder = made(tmp_path / "x")
-    cells = CELLS[-3:]
-    sound = run(cells, folder)
-    write_report(EXPERIMENT, cells, sound, folder)
-    folder.check()
-    folder.seal()
-    folder.check()
-    file = folder.path / place if place != "cells" else next((folder.path / "cells").glob("*plknn*.json"))
-    text = file.read_text()
-    at = text.index('"folds": 3') + 9 if place == "experiment.json" else text.index(".") + 1
-    file.write_text(f"{text[:at]}{(int(text[at]) + 1) % 10}{text[at + 1 :]}")
-    with pytest.raises(UserError, match=f"{file.name} is damaged"):
-        folder.check()
-    if place == "experiment.json":
-        with pytest.raises(UserError, match="damaged"):
-            folder.experiment()
-        return
-    folder.create(EXPERIMENT)
-    again = run(cells, folder)
-    assert len(here.fitted) == (place == "cells")
-    scores = {key: (one.result.test_accuracy, one.curve) for key, one in again.items() if one.result}
-    assert scores == {key: (one.result.test_accuracy, one.curve) for key, one in sound.items() if one.result}
-    folder.check()  # nothing is compared until it is sealed again

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 
 import pytest
 
 from pll.errors import UserError
-from pll.experiments.experiment import Experiment, parse_experiment, read_experiment
+from pll.experiments.experiment import Experiment, parse_experiment
 from pll.experiments.presets import PRESETS, preset
 from pll.experiments.published import published, published_settings
 
@@ -81,27 +80,6 @@ def test_presets_are_the_papers_experiments(name: str) -> None:
             assert published_settings(dataset, model, "proden")
 
 
-def test_what_is_not_here_is_named_and_the_rest_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PLL_DATA", str(tmp_path))
-    monkeypatch.delenv("PLL_DATA_PATH", raising=False)
-    plan = one(datasets={"iris": "", "lost": "", "mine": "nothing.csv"}).resolved(tmp_path).plan()
-    assert {cell.dataset for cell in plan.cells} == {"iris"}
-    assert [(missing.dataset, missing.cells) for missing in plan.missing] == [("lost", 2), ("mine", 2)]
-    assert "lost.mat" in plan.missing[0].reason and str(tmp_path) in plan.missing[0].reason
-    assert "nothing.csv" in plan.missing[1].reason
-
-
-def test_a_file_of_ones_own_is_part_of_the_key(tmp_path: Path) -> None:
-    def keys(content: str) -> set[str]:
-        (tmp_path / "a.csv").write_text(content)
-        (tmp_path / "e.toml").write_text('datasets = { mine = "a.csv" }\nmethods = ["proden"]\nholdout = 0.5\n')
-        return {cell.key for cell in read_experiment(tmp_path / "e.toml").plan().cells}
-
-    first = keys("x,candidates\n1,a|b\n2,b\n")
-    assert first == keys("x,candidates\n1,a|b\n2,b\n")
-    assert not first & keys("x,candidates\n1,a|b\n3,b\n")
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -125,19 +103,3 @@ def test_what_is_no_experiment_is_refused_in_words(text: str, words: str) -> Non
     with pytest.raises(UserError, match=words) as found:
         parse_experiment(text, "mine.toml")
     assert str(found.value).startswith("mine.toml")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "datasets = " + "[" * 100_000,
-        "datasets = " + "{a = " * 5000,
-        "folds = " + "9" * 5000,
-        "a" + ".a" * 20_000 + " = 1",  # 50 s, where it was read
-        "[a" + ".a" * 20_000 + "]",
-        "# " + "long " * 100_000,
-    ],
-)
-def test_a_hostile_text_is_refused_at_once(text: str) -> None:
-    with pytest.raises(UserError, match=r"is not an? "):
-        parse_experiment(text, "x.toml")

@@ -9,8 +9,8 @@ import pytest
 import scipy.stats
 
 from pll.analysis.evaluation import Result
-from pll.experiments.figures import Curve, Panel, panel_figure, ranking_figure, save_figure
-from pll.experiments.tables import Table, latex, markdown, tables
+from pll.experiments.figures import Curve, Panel, panel_figure, save_figure
+from pll.experiments.tables import Table, markdown, tables
 
 SHARES = {  # by fold
     "proden": [0.80, 0.82, 0.81, 0.79, 0.80],
@@ -55,17 +55,6 @@ def test_holm_takes_the_star_away() -> None:
     assert entry.mark == "•" and entry.p_holm is not None and entry.p_holm >= 0.05
 
 
-def test_mean_deviation_and_the_papers_figure_stand_in_the_table() -> None:
-    text = markdown(table(results()))
-    assert "80.40 ± 1.14<br>paper 76.57 ± 1.47, +3.83" in text
-    assert "**90.40 ± 1.14** ◦\\*<br>paper 35.00 ± 4.71, +55.40" in text
-    assert "PRODEN against each method" not in text  # one column
-    assert "PRODEN against each method" in markdown(table([*results(), *results("birdsong")]))
-    set_in_latex = latex(table(results()))
-    assert r"51.00$\pm$2.65\%$\bullet$$^*$ {\scriptsize (48.21, $+2.79$)}" in set_in_latex
-    assert set_in_latex.count("&") == 2 - 1 + len(SHARES) and r"\toprule" in set_in_latex
-
-
 def test_a_row_for_each_q_and_a_column_for_each_dataset() -> None:
     found = [
         *results("yeast", "binomial", 0.1),
@@ -76,13 +65,6 @@ def test_a_row_for_each_q_and_a_column_for_each_dataset() -> None:
     assert text[2] == "| method | q | yeast | mine |"
     assert text[4].startswith("| PRODEN | 0.1 | 80.40 ± 1.14<br>paper 59.05 ± 4.66, +21.35 | **54.00 ± 5.48** |")
     assert text[5].startswith("| PRODEN | 0.7 |") and text[5].endswith("| – |")
-
-
-def test_what_is_not_complete_says_so() -> None:
-    assert "80.40 ± 1.14 (5 of 10)" in markdown(table(results(), parts=10))
-    single = table(results(proden=[0.5]), parts=1)
-    assert "50.00 |" in markdown(single).replace("**", "").replace("<br>paper 76.57 ± 1.47, −26.57", "")
-    assert math.isnan(single.entries[("lost", None), "proden"].deviation)
 
 
 def test_across_data_sets() -> None:
@@ -111,12 +93,3 @@ def test_a_figure_is_a_page_and_its_numbers(tmp_path: Path) -> None:
     text = page.read_text()
     assert "a<b>" not in text and (tmp_path / "plotly.min.js").exists()  # no address of the network is read
     assert text == save_figure(*drawn, tmp_path / "again")[0].read_text()
-
-
-def test_a_critical_difference_diagram_has_every_method_and_group() -> None:
-    found = [result for k in range(6) for result in results(f"d{k}")]
-    ranked = table(found).ranking()
-    assert ranked is not None
-    figure, frame = ranking_figure("Ranks", *ranked)
-    assert frame.iloc[0].tolist() == ["PL-kNN", 1.0]
-    assert len(figure.data) == 2 + len(ranked[1].groups())  # the methods, the difference, a bar a group

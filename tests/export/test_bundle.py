@@ -16,8 +16,7 @@ import pandas as pd
 import pytest
 
 from pll.candidates import CandidateSets
-from pll.errors import UserError
-from pll.export import EXPORTS, ExportSource, archive_name, export_all
+from pll.export import EXPORTS, ExportSource, export_all
 from pll.export.bundle import ExportResult
 from pll.export.readme import readme
 from pll.formats.label_frame import Decision
@@ -173,21 +172,6 @@ def test_a_method_without_a_network_gives_the_rest_and_says_so(no_network: Expor
     np.testing.assert_array_equal(load_model(tmp_path).predict(X), no_network.estimator.predict(X))
 
 
-def test_a_run_without_a_replay_gives_the_rest_and_says_so(no_network: ExportSource, tmp_path: Path) -> None:
-    """There may be no history, or none yet: stopped before its first epoch."""
-
-    def too_short() -> str:
-        raise UserError("There is nothing to replay yet: train for one epoch at least.")
-
-    for replay, reason in ((None, "There is no history"), (too_short, "There is nothing to replay yet")):
-        result = export_all(replace(no_network, replay=replay), tmp_path)
-        assert tuple(path.name for path in result.files) == tuple(
-            set_minus(FILES, {"model.pt2", "model.onnx", "replay.html"})
-        )
-        (note,) = [note for note in result.notes if note.startswith("replay.html")]
-        assert reason in note
-
-
 def set_minus(names: tuple[str, ...], gone: set[str]) -> list[str]:
     return [name for name in names if name not in gone]
 
@@ -209,20 +193,6 @@ def test_files_of_an_earlier_export_are_replaced_or_named(
 @pytest.mark.parametrize("name", ["labels-csv", "labels-jsonl", "label-weights", "model-weights", "model-card"])
 def test_a_single_file_is_the_one_of_the_whole_export(name: str, source: ExportSource, exported: Path) -> None:
     assert EXPORTS[name].data(source) == (exported / EXPORTS[name].file_name).read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("name", "slug"),
-    [
-        ("Digits, q = 0.7", "digits-q-0-7"),
-        ("../../etc/passwd", "etc-passwd"),
-        ("日本語 データ", "日本語-データ"),
-        ("", "candid"),
-        ("x" * 300, "x" * 60),
-    ],
-)
-def test_the_archive_has_a_name_any_system_takes(name: str, slug: str, sources: Callable[..., ExportSource]) -> None:
-    assert archive_name(sources(name=name)) == f"{slug}-export.zip"
 
 
 def test_the_review_is_summed_up(source: ExportSource) -> None:

@@ -19,13 +19,11 @@ import pytest
 import scipy.io
 
 from pll import formats
-from pll.candidates import CandidateSets
 from pll.cli.main import main
-from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.export.convert import convert, of_run, results_of
 from pll.export.run_export import export_source
-from pll.formats import FORMATS, ReadOptions
+from pll.formats import FORMATS
 from pll.formats.label_frame import Decision
 from pll.runs.folder import RunFolder
 from tests.formats.strategies import check_same, named_sets
@@ -126,28 +124,6 @@ class TestRuns:
         converted(again, "csv", tmp_path / "third.csv")
         assert (tmp_path / "third.csv").read_text() == (tmp_path / "out.csv").read_text()
 
-    @pytest.mark.parametrize("sample", ["flowers.tsv", "flowers.jsonl", "flowers.parquet", "flowers.npz"])
-    def test_other_tables(self, tmp_path: Path, sample: str) -> None:
-        run = fit(SAMPLES / sample, tmp_path / "run")
-        out = tmp_path / f"out{Path(sample).suffix}"
-        told = converted(run, FORMATS[out.suffix[1:]].name, out)
-        assert told == []  # the labels of their test part are predicted
-        check_same(formats.read(out), formats.read(SAMPLES / sample))
-        if out.suffix == ".jsonl":
-            lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-            found = {line["id"]: line.get("identified_label", "") for line in lines}
-            assert all(0 < line.get("confidence", 1) <= 1 for line in lines)
-        elif out.suffix == ".parquet":
-            table = pq.read_table(out)
-            found = dict(zip(table["id"].to_pylist(), table["identified_label"].to_pylist(), strict=True))
-        elif out.suffix == ".npz":
-            with np.load(out) as file:
-                found = dict(zip(file["ids"].tolist(), file["identified_label"].tolist(), strict=True))
-        else:
-            with out.open(newline="") as file:
-                found = {row["id"]: row["identified_label"] for row in csv.DictReader(file, delimiter="\t")}
-        assert {example: label for example, label in found.items() if label} == labels(run)
-
     @pytest.mark.parametrize("sample", ["labelstudio.json", "prodigy.jsonl", "doccano.jsonl", "argilla.json"])
     def test_the_least_certain_come_first_where_people_go_through_a_file(self, tmp_path: Path, sample: str) -> None:
         run = fit(SAMPLES / f"reviews.{sample}", tmp_path / "run")
@@ -163,28 +139,6 @@ class TestRuns:
                 sorted((tmp_path / name).read_text().replace(",\n", "\n").split("\n")) for name in ("plain", "sorted")
             ]
             assert records[0] == records[1]  # only the order differs
-
-    def test_what_a_person_decided_is_sure_and_goes_along(self, tmp_path: Path) -> None:
-        run = RunFolder(fit(SAMPLES / "reviews.labelstudio.json", tmp_path / "run"))
-        source = export_source(run)
-        decided = {2: Decision("neutral", "Ada", datetime(2026, 11, 21, tzinfo=UTC))}
-        results = results_of(run, replace(source, decisions=decided))
-        plan = of_run(run, "labelstudio", results=results)
-        plan.write(tmp_path / "out.json", uncertain_first=True)
-        tasks = {task["id"]: task["predictions"][0] for task in json.loads((tmp_path / "out.json").read_text())}
-        assert tasks[103]["score"] == 1.0 and tasks[103]["result"][0]["value"]["choices"] == ["neutral"]
-        assert results_of(run, source).columns["source"] == ["model"] * 12
-        none = {5: Decision(None, "Ada", datetime(2026, 11, 21, tzinfo=UTC))}
-        refused = of_run(run, "labelstudio", results=results_of(run, replace(source, decisions=none)))
-        assert ["1 of 12 examples" in note for note in refused.notes] == [True]
-        refused.write(tmp_path / "none.json")
-        left = [task["id"] for task in json.loads((tmp_path / "none.json").read_text()) if "predictions" not in task]
-        assert left == [106] and refused.labelled == 11
-        other = {5: Decision("a new class", "Ada", datetime(2026, 11, 21, tzinfo=UTC))}
-        widened = of_run(run, "labelstudio", results=results_of(run, replace(source, decisions=other)))
-        assert '<Choice value="a new class"/>' in widened.beside[".config.xml"]
-        assert min(tasks, key=lambda task: tasks[task]["score"]) == next(iter(tasks))
-        assert sum(one["score"] < 1 for one in tasks.values()) >= 1
 
     @pytest.mark.parametrize(
         "sample",
@@ -230,29 +184,6 @@ class TestRuns:
             else:
                 assert out.read_text(encoding="utf-8").replace("\\u00f1", "ñ").count("añadido") >= 2
 
-    @pytest.mark.parametrize(
-        "to", ["csv", "tsv", "parquet", "jsonl", "npz", "labelstudio", "doccano", "prodigy", "argilla"]
-    )
-    def test_class_names_that_look_like_something_else_come_out_as_they_went_in(self, tmp_path: Path, to: str) -> None:
-        odd = ["NA", "None", "1", "日本語", "a|b"]
-        sets = [[0, 1], [1, 2], [2, 3], [3, 4], [4, 0], [0], [1], [2], [3], [4]]
-        data = PartialLabelDataset(
-            np.random.default_rng(0).normal(size=(10, 3)),
-            CandidateSets.from_lists(sets, 5, odd),
-            ids=np.array([f"é{k}" for k in range(10)]),
-            texts=np.array([f"word{k % 3} of {k % 2}" for k in range(10)], dtype=object) if to == "doccano" else None,
-        )
-        source = formats.write(data, tmp_path / f"in{FORMATS[to].suffixes[0]}", to)[0]
-        run = fit(source, tmp_path / "run")
-        found = labels(run)
-        assert [found[f"é{k}"] for k in range(5, 10)] == odd  # of one candidate there is no doubt
-        for out in (to, "csv"):
-            converted(run, out, tmp_path / f"out{FORMATS[out].suffixes[0]}")
-            back = formats.read(tmp_path / f"out{FORMATS[out].suffixes[0]}", format=out)
-            assert named_sets(back) == named_sets(data) and set(back.class_names) == set(odd)
-        with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
-            assert {row["id"]: row["identified_label"] for row in csv.DictReader(file)} == found
-
     @pytest.mark.parametrize("to", ["csv", "xlsx", "jsonl", "parquet"])
     def test_a_row_is_an_example_where_it_was_a_vote(self, tmp_path: Path, to: str) -> None:
         with (SAMPLES / "reviews-long.csv").open(newline="") as file:
@@ -276,21 +207,6 @@ class TestRuns:
         assert list(table.columns[:3]) == ["task", "text", "identified_label"] and len(table) == 12
         if to == "xlsx":  # the votes stay, on their own sheet
             assert len(pd.read_excel(out, sheet_name=1)) == len(votes)
-
-    def test_sets_that_the_run_made_go_along(self, tmp_path: Path) -> None:
-        run = fit("iris", tmp_path / "run", "--flip", "pair", "--q", "0.5", "--holdout", "0.2")
-        converted(run, "csv", tmp_path / "out.csv")
-        back = formats.read(tmp_path / "out.csv")
-        with (run / "labels.csv").open(newline="") as file:
-            rows = [row for row in csv.DictReader(file) if row["source"] == "model"]
-        assert back.row_ids.tolist() == [row["id"] for row in rows] and len(back) == 120
-        assert named_sets(back) == [set(row["candidates"].split("|")) for row in rows]
-
-    def test_columns_are_read_as_they_were_for_the_run(self, tmp_path: Path) -> None:
-        (tmp_path / "t.csv").write_text("a,b,c\n1,x,0.5\n2,y,0.1\n3,x,0.7\n4,y,0.2\n")
-        options = ReadOptions(columns={"a": "id", "b": "candidates"})
-        assert converted(tmp_path / "t.csv", "jsonl", tmp_path / "t.jsonl", options=options) == []
-        assert formats.read(tmp_path / "t.jsonl").row_ids.tolist() == ["1", "2", "3", "4"]
 
     def test_a_source_that_has_changed(self, tmp_path: Path) -> None:
         run = fit(SAMPLES / "flowers.csv", tmp_path / "run")

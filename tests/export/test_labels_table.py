@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +19,7 @@ from pll.export import ExportSource
 from pll.formats.label_frame import COLUMNS, Decision, labels_frame
 from pll.formats.tabular.cells import split_cell
 from pll.runs import labels_table
-from pll.runs.labels_table import write_jsonl, write_labels, write_labels_in_parts, write_parquet
+from pll.runs.labels_table import write_labels, write_labels_in_parts, write_parquet
 from pll.weights import normalise, restricted_softmax
 
 WHEN = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
@@ -76,19 +75,6 @@ def test_the_csv_gives_back_every_name_and_number(source: ExportSource, tmp_path
     assert found == [tuple(source.candidates.names(row)) for row in range(len(source.candidates))]
     for name in ("confidence", "margin", "entropy"):
         np.testing.assert_array_equal(table[name].astype(float).to_numpy(), source.frame[name].to_numpy())
-
-
-def test_the_jsonl_gives_back_every_name_and_number(source: ExportSource, tmp_path: Path) -> None:
-    write_jsonl(source.labels, tmp_path / "labels.jsonl")
-    lines = (tmp_path / "labels.jsonl").read_text(encoding="utf-8").split("\n")
-    assert lines.pop() == ""
-    records = [json.loads(line) for line in lines]
-    assert [tuple(record) for record in records] == [COLUMNS] * len(source.candidates)
-    for name in COLUMNS:
-        wanted = none_for_missing(source.frame[name])
-        if name == "candidates":
-            wanted = [source.candidates.names(row) for row in range(len(source.candidates))]
-        assert [record[name] for record in records] == wanted
 
 
 def test_the_parquet_file_gives_back_every_name_and_number(source: ExportSource, tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,10 +14,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from pll.candidates import CandidateSets
 from pll.export import ExportSource, NotExportable
 from pll.export.programs import write_onnx, write_torch_program
-from pll.methods import METHODS
 
 ELSEWHERE = """
 import importlib.util, json
@@ -68,36 +65,6 @@ def test_both_run_without_candid(sources: Callable[..., ExportSource], tmp_path:
                     assert got.dtype == np.float32
                     np.testing.assert_allclose(got, probabilities[:size], atol=1e-4, err_msg=f"{kind} {program} {size}")
                     np.testing.assert_array_equal(got.argmax(axis=1), probabilities[:size].argmax(axis=1))
-
-
-@pytest.mark.parametrize("write", [write_torch_program, write_onnx])
-def test_exporting_leaves_the_model_and_a_training_beside_it_alone(
-    write: Callable[[ExportSource, Path], None], source: ExportSource, tmp_path: Path
-) -> None:
-    rng = np.random.default_rng(0)
-    X, sets = rng.normal(size=(300, 5)).astype(np.float32), CandidateSets.from_mask(np.ones((300, 4), dtype=bool))
-    alone = METHODS["proden"](model="mlp", epochs=12, threads=1).fit(X, sets)
-    before = {name: array.copy() for name, array in source.estimator.fitted_arrays().items()}
-    beside = METHODS["proden"](model="mlp", epochs=12, threads=1)
-    errors: list[BaseException] = []
-
-    def learn() -> None:
-        try:
-            beside.fit(X, sets)
-        except BaseException as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=learn)
-    thread.start()
-    write(source, tmp_path / "program")
-    thread.join(60)
-    assert not errors
-    np.testing.assert_array_equal(beside.label_weights_, alone.label_weights_)
-    module = source.estimator.module()
-    assert module is not None
-    assert all(parameter.requires_grad for parameter in module.parameters())
-    for name, array in source.estimator.fitted_arrays().items():
-        np.testing.assert_array_equal(array, before[name])
 
 
 # ---- what cannot be exported ------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import io
 import json
 import re
 from html.parser import HTMLParser
@@ -14,15 +13,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from PIL import Image
 
 from pll.candidates import CandidateSets
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.export.replay import replay_html
-from pll.export.replay.film import SCALE, film, fitted, quantised, unpacked
+from pll.export.replay.film import SCALE, film, quantised, unpacked
 from pll.export.replay.page import script
-from pll.export.replay.pictures import picture_payload
 from pll.runs import fit_loop, run_data
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder
@@ -109,16 +106,6 @@ def test_thousandths_keep_the_identified_label(rows: list[list[float]]) -> None:
     assert identified_labels(whole.astype(np.float32), sets).tolist() == identified_labels(weights, sets).tolist()
 
 
-def test_what_does_not_fit_loses_frames_evenly_and_keeps_both_ends() -> None:
-    frames = np.random.default_rng(0).integers(0, SCALE + 1, (200, 500)).astype(np.uint16)  # noise: the worst case
-    epochs, content = fitted(list(range(0, 400, 2)), frames, most_bytes=40_000)
-    assert len(content) <= 40_000
-    assert epochs[0] == 0 and epochs[-1] == 398
-    steps = np.diff(epochs)
-    assert steps.max() - steps.min() <= 2
-    assert unpacked(content, len(epochs)).tolist() == frames[np.array(epochs) // 2].tolist()
-
-
 # ---- pictures and texts ----------------------------------------------------------------------------------------------
 
 
@@ -127,17 +114,6 @@ def dataset(**more: Any) -> PartialLabelDataset:
     return PartialLabelDataset(
         np.zeros((n, 2), dtype=np.float32), y=np.zeros(n, dtype=int), class_names=("a", "b"), **more
     )
-
-
-def test_pictures_stand_where_they_are_looked_for() -> None:
-    images = np.zeros((60, 8, 8), dtype=np.uint8)
-    images[:] = np.arange(60, dtype=np.uint8)[:, None, None] * 4
-    sheet = picture_payload(dataset(images=images), np.array([2, 50, 59]))["pictures"]
-    assert sheet["uri"].startswith("data:image/png;base64,")
-    picture = np.asarray(Image.open(io.BytesIO(base64.b64decode(sheet["uri"].split(",")[1]))))
-    side = sheet["side"]
-    assert side == 8
-    assert [int(picture[0, k * side]) for k in range(3)] == [8, 200, 236]
 
 
 # ---- the page --------------------------------------------------------------------------------------------------------

@@ -43,18 +43,6 @@ def test_what_is_exported_is_what_the_run_found(folder: RunFolder) -> None:
     assert source.metrics == folder.state()["metrics"]
 
 
-def test_data_that_is_read_otherwise_now_is_refused_in_words(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path / "run")
-    folder.create(config(write_data(tmp_path / "small.npz"), name="my labels"))
-    fit_loop.train(folder)
-    known = folder.about()["data"]
-    folder.note(data=known | {"input_shape": [99], "class_names": ["others"]})
-    with pytest.raises(UserError, match=r"read otherwise than .* \(input shape, class names\)"):
-        export_source(folder)
-    folder.note(data=known)
-    assert export_source(folder).input_shape == tuple(known["input_shape"])
-
-
 def test_everything_is_exported_loose_and_in_one_archive(folder: RunFolder, tmp_path: Path) -> None:
     done: list[tuple[int, int]] = []
     result = export_run(folder, tmp_path / "out", progress=lambda at, total, label: done.append((at, total)))

@@ -95,20 +95,6 @@ def test_a_write_that_failed_leaves_the_old_file_sound(tmp_path: Path, monkeypat
     assert check(tmp_path, "checkpoint/checkpoint.pt").read_bytes() == b"four"
 
 
-def test_what_grows_may_be_longer_than_listed_but_not_other(tmp_path: Path) -> None:
-    file = tmp_path / "metrics.csv"
-    file.write_text("a\nb\n")
-    Manifest(tmp_path).record()
-    file.write_text("a\nb\nc\n")
-    assert damages(tmp_path) == []
-    file.write_text("a\nB\nc\n")
-    assert [damage.what for damage in damages(tmp_path)] == ["changed"]
-    Manifest(tmp_path).record()  # damage is not listed as sound
-    assert [damage.what for damage in damages(tmp_path)] == ["changed"]
-    file.write_text("a")
-    assert [damage.what for damage in damages(tmp_path)] == ["shorter"]
-
-
 def test_a_resumed_run_is_open_until_it_ends_again(stopped: Path, tmp_path: Path) -> None:
     folder = RunFolder(damaged(stopped, Case("log.txt", "flip"), tmp_path / "run"))
     (folder.path / "log.txt").write_bytes((stopped / "log.txt").read_bytes())

@@ -34,11 +34,6 @@ class TestPictures:
         assert PixelFeatures().fit(large).transform(large).shape == (2, 1, 32, 32)
         assert PixelFeatures.from_argument("11").fit(large).transform(large).shape == (2, 1, 11, 11)
 
-    def test_later_pictures_take_the_shape_of_the_training_part(self, tmp_path: Path) -> None:
-        made = PixelFeatures().fit(folder_of([picture(6, 6)], tmp_path / "p"))
-        other = folder_of([picture(12, 3, 3)], tmp_path / "q")
-        assert saved_and_loaded(made, tmp_path).transform(other).shape == (1, 1, 6, 6)
-
     def test_a_damaged_one_is_named(self, tmp_path: Path) -> None:
         data = folder_of([picture(4, 4)] * 2, tmp_path / "p")
         made = PixelFeatures().fit(data)
@@ -54,12 +49,6 @@ class TestArrays:
         data = PartialLabelDataset(X.astype(np.float32), kind="image")
         found = saved_and_loaded(PixelFeatures().fit(data), tmp_path).transform(data)
         np.testing.assert_allclose(found, X / scale, atol=1e-6)
-
-    def test_pictures_beside_features(self) -> None:
-        images = np.stack([picture(3, 3, 3), picture(3, 3, 3, seed=1)])
-        data = PartialLabelDataset(np.zeros((2, 4)), images=images)
-        expected = images.transpose(0, 3, 1, 2) / np.float32(255)
-        np.testing.assert_array_equal(PixelFeatures().fit(data).transform(data), expected)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.features import contents, featurised, featuriser, fitted, fitting_choices, suggested
+from pll.features import contents, featurised, featuriser, fitted, suggested
 from pll.features.selection import JoinedFeatures
 from pll.images import Pictures
 from tests.features.helpers import folder_of, saved_and_loaded, table, texts, words
@@ -90,20 +90,3 @@ class TestFeaturised:
         test = featurised(data.take([2, 3]), made)
         assert made.feature_names == ("width", "colour = red") and test.X.tolist() == [[3, 0], [4, 0]]
         assert any("training never saw" in note for note in test.notes)
-
-    def test_pictures_become_images(self, tmp_path: Path) -> None:
-        data = folder_of([picture(4, 5, 3)] * 2, tmp_path)
-        made = featurised(data, fitted("pixels", data))
-        assert made.kind == "image" and made.input_shape == (3, 4, 5) and made.feature_names == ()
-        assert made.pictures is data.pictures
-
-    def test_features_of_what_is_not_there_are_refused(self) -> None:
-        with pytest.raises(UserError, match="'tfidf' are made of texts; data holds numbers"):
-            fitted("tfidf", table([[1.0]]))
-        with pytest.raises(UserError, match="Choose one of these instead: table, none"):
-            fitted("tfidf", table([[1.0]]))
-        with pytest.raises(UserError, match="data holds nothing to make features of"):
-            fitted("table", table(np.empty((1, 0))))
-        with pytest.raises(UserError, match="Bring columns of numbers, texts or pictures"):
-            fitted("table", table(np.empty((1, 0))))
-        assert fitting_choices(table([[1.0]])) == ["table"]

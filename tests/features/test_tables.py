@@ -1,16 +1,13 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pll.errors import UserError
-from pll.features import tables
 from pll.features.tables import TableFeatures
-from tests.features.helpers import saved_and_loaded, table, words
+from tests.features.helpers import table, words
 
 NAN = float("nan")
 CELLS = st.none() | st.sampled_from(["NA", "None", "1", "1.0", "日本語", "a|b", " ", "=x", "nan"])
@@ -63,23 +60,7 @@ def test_words_training_never_saw_are_said() -> None:
     assert note.startswith("2 cells of 'colour'") and "'mauve'" in note
 
 
-def test_rare_words_share_a_column(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(tables, "MOST_WORDS", 2)
-    train = table(np.zeros((6, 1)), ("x",), colour=words("b", "b", "a", "a", "c", "d"))
-    made = saved_and_loaded(TableFeatures().fit(train), tmp_path)
-    assert made.feature_names == ("x", "colour = a", "colour = b", "colour is another")
-    other = table(np.zeros((3, 1)), ("x",), colour=words("c", "never seen", "a"))
-    assert made.transform(other)[:, 1:].tolist() == [[0, 0, 1], [0, 0, 1], [1, 0, 0]]
-    assert made.notes(other)[0].startswith("2 cells of 'colour'")
-
-
 class TestColumns:
-    def test_words_that_are_all_numbers_this_time(self) -> None:
-        """Zip codes: `B-1`, `94107` in training; a file that holds `94107` alone is read as numbers."""
-        made = TableFeatures().fit(table(np.empty((3, 0)), zip=words("B-1", "94107", "0.5")))
-        assert made.feature_names == ("zip = 0.5", "zip = 94107", "zip = B-1")
-        assert made.transform(table([[94107], [0.5], [NAN]], ("zip",))).tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
-
     @pytest.mark.parametrize(
         ("other", "message"),
         [

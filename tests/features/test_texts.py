@@ -48,24 +48,6 @@ def test_words_training_never_saw_are_nothing_and_said() -> None:
     assert made.notes(TRAIN) == ()
 
 
-def test_texts_that_share_no_word_are_counted_and_said() -> None:
-    strangers = texts("alpha beta", "gamma delta", "one two")
-    (said,) = TextFeatures().fit(strangers).notes(strangers)
-    assert said.startswith("3 of 3 texts share no word with any other")
-    some = texts("alpha beta", "alpha gamma", "one two", "")
-    made = TextFeatures().fit(some)
-    for data in (some, texts("alpha")):  # it is said of the texts that were learnt from, whatever is looked at
-        assert any(note.startswith("1 of 4 texts share no word") for note in made.notes(data))
-
-
-def test_scripts_without_spaces_are_taken_apart_by_character(tmp_path: Path) -> None:
-    train = texts("吾輩は猫である", "猫は鼠を追う", "星は夜に光る", "夜の星と月")
-    made = saved_and_loaded(TextFeatures(2).fit(train), tmp_path)
-    X = made.transform(texts("猫と鼠", "光る星"))
-    nearest = (X @ made.transform(train).T).argmax(axis=1)
-    assert nearest[0] in (0, 1) and nearest[1] in (2, 3)
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -305,36 +305,3 @@ def test_an_encoding_that_could_be_another_is_refused(tmp_path: Path, words: tup
     rows = [{"id": f"a{k}", "candidates": list(words), "true_label": words[k % 2]} for k in range(6)]
     with pytest.raises(UserError, match="save it as UTF-8"):
         formats.read(in_csv(encoding=encoding)(Table(rows), tmp_path))
-
-
-@pytest.mark.parametrize(
-    ("words", "encoding"),
-    [
-        (("U-Wert in W/m²K", "Größe", "Übung", "Jürgen", "Käse"), "cp1252"),
-        (("don’t", "it’s"), "cp1252"),
-        (("mañana", "niño", "¿qué?"), "cp1252"),
-        (
-            (
-                "КамАЗ",
-                "хорошо",
-                "плохо",
-                "ужасно",
-                "отлично",
-                "колесо",
-                "окно",
-                "дверь",
-                "ремень",
-                "руль",
-                "мотор",
-                "кузов",
-            ),
-            "cp1251",
-        ),
-        (("їжак", "кішка"), "cp1251"),
-        (("山", "川", "東京"), "cp932"),
-        (("サッカー", "Tシャツ"), "cp932"),
-    ],
-)
-def test_encodings_of_short_labels_are_told(tmp_path: Path, words: tuple[str, ...], encoding: str) -> None:
-    rows = [{"id": f"a{k}", "candidates": list(words), "true_label": words[k % len(words)]} for k in range(12)]
-    assert set(formats.read(in_csv(encoding=encoding)(Table(rows), tmp_path)).class_names) == set(words)

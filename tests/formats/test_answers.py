@@ -10,7 +10,6 @@ import pytest
 
 from pll import formats
 from pll.dataset import PartialLabelDataset
-from pll.formats.tabular.answers import answer_of, shares_of
 from tests.formats.strategies import named_sets
 
 SAID = ["cat", "dog", "fox", "cat", "dog", "fox"]
@@ -43,23 +42,6 @@ def test_json_answers_are_votes_with_their_confidence(tmp_path: Path) -> None:
     assert named_sets(data)[2] == {"cat", "fox"}
     assert data.annotations.scores is not None
     assert sorted(data.annotations.scores.tolist()) == sorted([0.5 + k / 20 for k in range(6)] * 2)
-
-
-def test_json_answers_beside_people_and_a_truth(tmp_path: Path) -> None:
-    truth = [*SAID[:3], "", "", ""]
-    data = read(tmp_path, Anna=OTHER, Bert=SAID, gpt=answers(["dog", "cat", "dog", "fox", "cat", "dog"]), gold=truth)
-    assert data.annotations is not None and data.annotations.annotator_names == ("Anna", "Bert", "gpt")
-    assert data.annotations.scores is not None and np.isnan(data.annotations.scores).sum() == 12
-    assert data.y is not None and data.y.tolist() == [0, 1, 2, -1, -1, -1]
-
-
-def test_one_model_alone_and_answers_beside_candidates(tmp_path: Path) -> None:
-    assert named_sets(read(tmp_path, gpt=answers(SAID))) == [{label} for label in SAID]
-    refused = [*answers(SAID)[:5], '{"label": null, "why": "blurred"}']
-    data = read(tmp_path, gpt=refused, claude=answers(OTHER))
-    assert data.annotations is not None and data.annotations.scores is not None and len(data.annotations.scores) == 11
-    beside = read(tmp_path, candidates=["cat|dog|fox"] * 6, gpt=answers(SAID), meta=['{"a": [1]}'] * 6)
-    assert list(beside.extras) == ["gpt", "meta"] and beside.annotations is None
 
 
 def test_answers_in_json_lines(tmp_path: Path) -> None:
@@ -113,17 +95,3 @@ def test_sets_without_repetitions_have_no_prior_and_a_slip_is_none(tmp_path: Pat
 def test_lists_of_label_shares_are_never_features(name: str, cells: list[str], tmp_path: Path) -> None:
     data = read(tmp_path, candidates=["cat|dog", "dog", "cat|fox"] * 2, **{name: cells})
     assert list(data.extras) == [name] and not data.X.shape[1] and not data.categories
-
-
-def test_embeddings_stay_features(tmp_path: Path) -> None:
-    sets = ["cat|dog", "dog", "cat|fox"] * 2
-    assert read(tmp_path, candidates=sets, embedding=["[0.7, 0.2, 0.1]"] * 6).X.shape == (6, 3)
-    assert read(tmp_path, candidates=sets, class_embedding=["[0.7, -0.2, 0.1]"] * 6).X.shape == (6, 3)
-
-
-def test_how_sure_a_model_is() -> None:
-    sure = ["0.8", "80", '"80%"', '"high"', "-1", '"0.8"']
-    found = [(answer_of(f'{{"answer": "x", "confidence": {one}}}') or ((), 9.0))[1] for one in sure]
-    assert found[:3] == [0.8, 0.8, 0.8] == [*found[5:], 0.8, 0.8] and np.isnan(found[3:5]).all()
-    assert answer_of('{"labels": ["a", "b"]}') == (("a", "b"), pytest.approx(np.nan, nan_ok=True))
-    assert answer_of("{" * 100_000) is None and shares_of('{"a": 1' + "}" * 9) is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -10,15 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pll import formats
 from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
-from pll.formats.classes import class_counts, class_edits, no_answers, proposed_merges, with_classes
+from pll.formats.classes import proposed_merges, with_classes
 
-from .strategies import named_sets, named_truth
+from .strategies import named_sets
 
 MESSY = """text,Anna,Bert,true_label
 one two three four,PRAISE,praise,praise
@@ -36,25 +33,6 @@ def messy(tmp_path: Path) -> Path:
     return tmp_path / "messy.csv"
 
 
-def test_messy_answers_of_people_become_tidy(messy: Path) -> None:
-    joined = formats.read(messy)
-    assert joined.n_classes == 5 and any("Spelled alike" in note and "PRAISE" in note for note in joined.notes)
-    data = formats.read(messy, merge=False)
-    assert data.n_classes == 7
-    proposed = dict(proposed_merges(class_counts(data))) | dict.fromkeys(no_answers(data.class_names))
-    assert proposed == TIDY
-    tidy = with_classes(data, TIDY)
-    assert tidy.class_names == ("damaged", "late", "praise")
-    every = {"damaged", "late", "praise"}
-    assert named_sets(tidy) == [{"praise"}, {"praise"}, {"late"}, every, {"damaged", "late"}]
-    assert named_truth(tidy) == named_truth(data)
-    assert tidy.annotations is not None and data.annotations is not None
-    assert tidy.annotations.class_names == tidy.class_names
-    assert tidy.annotations.answers_per_row.tolist() == [2, 1, 2, 0, 2]
-    assert [re.findall(r"\d+", note) for note in tidy.notes if "dropped" in note] == [["7", "3", "2", "2"]]
-    assert with_classes(data, {}) is data
-
-
 def test_the_source_keeps_it_and_the_file_stays(messy: Path) -> None:
     source = Source(messy.name, str(messy), classes=dict(TIDY))
     assert source.load().class_names == ("damaged", "late", "praise")
@@ -62,17 +40,6 @@ def test_the_source_keeps_it_and_the_file_stays(messy: Path) -> None:
     assert Source(messy.name, str(messy)).load().n_classes == 5
     assert Source(messy.name, str(messy), options={"merge": False}).load().n_classes == 7
     assert messy.read_text() == MESSY
-
-
-def test_what_cannot_be_changed_is_named(messy: Path) -> None:
-    data = formats.read(messy)
-    with pytest.raises(UserError, match="no class 'Lost' to change"):
-        with_classes(data, {"Lost": "late"})
-    assert with_classes(data, {"Lost": "late"}, strict=False) is data
-    with pytest.raises(UserError, match="leave at least one"):
-        with_classes(data, dict.fromkeys(data.class_names))
-    with pytest.raises(UserError, match="Two things are said of the class 'a'"):
-        class_edits(merge=[("a", "b")], drop=["a"])
 
 
 @pytest.mark.parametrize(

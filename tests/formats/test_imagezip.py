@@ -21,7 +21,7 @@ from pll.features.images import PixelFeatures
 from pll.formats import FORMATS
 from pll.images import encode
 
-from .strategies import check_held, datasets, named_sets, same
+from .strategies import check_held, datasets, same
 
 
 def png(*shape: int, value: int = 7) -> bytes:
@@ -57,19 +57,6 @@ def test_writing_then_reading_gives_everything_back(
         assert shown is not None
         assert same(shown.reshape(*shown.shape[:2], -1).transpose(2, 0, 1).astype(np.float32), data.X[i])
     check_held(back, replace(data, X=np.empty((len(data), 0)), pictures=back.pictures), lost)
-
-
-def test_folders_are_candidate_sets(tmp_path: Path) -> None:
-    one = packed(tmp_path / "in.zip", **{
-        "all/train/cat;dog/1.png": png(3, 3), "all/train/cat/2.png": png(3, 3), "all/test/dog/3.png": png(3, 3),
-        "__MACOSX/all/._1.png": b"junk", "all/.DS_Store": b"junk"})  # fmt: skip
-    data = formats.read(one)
-    assert named_sets(data) == [{"dog"}, {"cat"}, {"cat", "dog"}]
-    assert data.is_test is not None and data.is_test.tolist() == [True, False, False]
-    with zipfile.ZipFile(one) as archive:
-        archive.extractall(tmp_path / "folder")
-    loose = formats.read(tmp_path / "folder")
-    assert named_sets(loose) == named_sets(data) and same(loose.picture(0), data.picture(0))
 
 
 BAD: dict[str, tuple[dict[str, bytes | str], str]] = {

@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import jsonschema
-import numpy as np
 
 from pll import formats
-from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.formats import ReadOptions, Results
 
@@ -161,25 +158,3 @@ def test_labels_come_back_as_predictions_and_nothing_else_changes(tmp_path: Path
     assert json.loads((tmp_path / "again.json").read_text(encoding="utf-8")) == back
     # What goes in again is what went in at first.
     assert named_sets(formats.read(tmp_path / "out.json")) == named_sets(formats.read(tmp_path / "tasks.json"))
-
-
-def test_tasks_of_other_data_and_the_configuration_that_goes_with_them(tmp_path: Path) -> None:
-    sets = CandidateSets.from_lists([[0, 1], [2]], 3, ["cat", 'a "b" & <c>', "日本語"])
-    texts = np.array(["one", "two"], dtype=object)
-    data = PartialLabelDataset(np.empty((2, 0)), sets, ids=np.array(["x1", "x2"]), texts=texts)
-    done = Results(["x1"], {"identified_label": ["cat"], "confidence": ["0.5"]}, "m")
-    files = formats.write(data, tmp_path / "out.json", "labelstudio", done)
-    assert [file.name for file in files] == ["out.json", "out.config.xml"]
-    written = json.loads(files[0].read_text(encoding="utf-8"))
-    jsonschema.validate(written, IMPORT)
-    assert written[0]["data"]["candidates"] == [{"value": "cat"}, {"value": 'a "b" & <c>'}]
-    config = ElementTree.parse(files[1]).getroot()
-    shown, choices = config.find("Text"), config.find("Choices")
-    assert shown is not None and shown.attrib == {"name": "text", "value": "$text"}
-    assert choices is not None and choices.attrib["value"] == "$candidates"
-    answer = written[0]["predictions"][0]["result"][0]
-    assert (answer["from_name"], answer["to_name"]) == (choices.attrib["name"], choices.attrib["toName"])
-    annotated = formats.read(formats.write(tasks(tmp_path, *EXPORT), tmp_path / "b.json", "labelstudio")[0])
-    assert named_truth(annotated) == [None, "neg", None]
-    listed = ElementTree.parse(tmp_path / "b.config.xml").getroot().findall("Choices/Choice")
-    assert [one.attrib["value"] for one in listed] == ["neg", "neutral", "pos"]

@@ -64,15 +64,6 @@ def test_every_way_a_target_is_stored(
     assert any("other" in note for note in data.notes)
 
 
-@pytest.mark.parametrize("dtype", [f"{sign}{size}" for sign in "iu" for size in (1, 2, 4, 8)] + ["f4", "f8"])
-def test_numbers_of_every_type_are_read_as_scipy_reads_them(tmp_path: Path, dtype: str) -> None:
-    values = np.array([[0, 1, 127], [100, 3, 2]], dtype=dtype)
-    beside = {"cells": np.array([1, "a"], dtype=object), "record": {"a": 1}, "text": "words", "z": np.array([1j])}
-    data = saved(tmp_path, **beside, data=values, more=np.ones((2, 2, 2)))
-    assert same(data.X, scipy.io.loadmat(tmp_path / "data.mat")["data"].astype(np.float32))
-    assert "cells, record, text, z, more" in data.notes[0]
-
-
 # ---- the layouts in use ----------------------------------------------------------------------------------------------
 
 X = np.arange(12.0).reshape(6, 2)
@@ -118,12 +109,6 @@ def check_layout(name: str, data: PartialLabelDataset) -> None:
     assert data.sets().mask()[trained].tolist() == SETS.astype(bool)[trained].tolist()
     marks = [False] * 4 + [True] * 2 if name.startswith("d") else None
     assert (None if data.is_test is None else data.is_test.tolist()) == marks
-
-
-@pytest.mark.parametrize("compressed", [True, False])
-@pytest.mark.parametrize("name", list(LAYOUTS))
-def test_every_layout_in_use(tmp_path: Path, name: str, compressed: bool) -> None:
-    check_layout(name, saved(tmp_path, compressed=compressed, **LAYOUTS[name]))
 
 
 @pytest.mark.parametrize("name", list(LAYOUTS))

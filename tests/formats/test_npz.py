@@ -40,33 +40,6 @@ def test_writing_then_reading_gives_everything_back(
     assert same(back.y, data.y) and same(back.is_test, data.is_test)
 
 
-def test_a_mask_and_sparse_rows_mean_the_same(tmp_path: Path) -> None:
-    mask = np.array([[1, 0, 1], [0, 1, 0]], dtype=bool)
-    dense = saved(tmp_path, X=np.ones((2, 1)), candidates=mask)
-    rows = saved(tmp_path, X=np.ones((2, 1)), indptr=[0, 2, 3], indices=np.array([0, 2, 1], dtype=np.uint16))
-    assert dense.candidates == rows.candidates
-    assert dense.class_names == ("0", "1", "2")
-    assert saved(tmp_path, X=np.ones((1, 1)), indptr=[0, 1], indices=[0], n_classes=9).n_classes == 9
-    assert saved(tmp_path, X=np.ones((1, 1)), indptr=[0, 1], indices=[0], y=[3]).n_classes == 4
-
-
-def test_names_ids_and_split(tmp_path: Path) -> None:
-    data = saved(
-        tmp_path,
-        X=np.ones((2, 1)),
-        y=np.array([1.0, -1.0]),
-        class_names=np.array([b"NA", "日本語".encode()]),
-        ids=np.array([7, 9]),
-        split=np.array(["test", "train"]),
-        unused=np.zeros(3),
-    )
-    assert data.y is not None and data.y.tolist() == [1, -1]
-    assert data.class_names == ("NA", "日本語")
-    assert data.row_ids.tolist() == ["7", "9"]
-    assert data.is_test is not None and data.is_test.tolist() == [True, False]
-    assert data.notes == ("Arrays not used: unused.",)
-
-
 def test_nothing_is_unpickled(tmp_path: Path) -> None:
     class Bomb:
         def __reduce__(self) -> tuple[Any, ...]:

@@ -102,15 +102,6 @@ def test_writing_is_all_or_nothing(tmp_path: Path, data: PartialLabelDataset) ->
     assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
 
 
-def test_where_to_write_must_be_clear(tmp_path: Path, data: PartialLabelDataset) -> None:
-    with pytest.raises(UserError, match="the end of the name says no format"):
-        formats.write(data, tmp_path / "data.xyz")
-    with pytest.raises(UserError, match="no format called 'xyz'; use one of npz, mat"):
-        formats.write(data, tmp_path / "data.csv", format="xyz")
-    with pytest.raises(UserError, match="there is no folder"):
-        formats.write(data, tmp_path / "nowhere" / "data.csv")
-
-
 @pytest.mark.parametrize("link", [False, True])
 def test_a_pipe_is_written_to_and_stays_one(link: bool, tmp_path: Path, data: PartialLabelDataset) -> None:
     pipe = tmp_path / "pipe"

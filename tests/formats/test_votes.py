@@ -16,7 +16,7 @@ from pll.annotations import Annotations
 from pll.cli.main import main
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.votes import classes_in, kind_of, read_votes, with_votes
+from pll.formats.votes import classes_in, read_votes, with_votes
 
 
 def lines(path: Path, records: list[dict]) -> Path:
@@ -105,19 +105,6 @@ def test_an_answer_is_a_class_or_the_classes_it_names(text: str, found: str) -> 
     assert " ".join(classes_in(text, ("cat", "dog", "guinea pig"))) == found
 
 
-def test_classes_that_contain_each_other_and_a_thousand_of_them() -> None:
-    classes = ("cat", "cat-like", "C", "C++", "very good", "good")
-    texts = ("Cat.", "cat-like", "it is C++", "c", "a c or so", "C", "a very good one", "good, very good")
-    assert ["|".join(classes_in(text, classes)) for text in texts] == [
-        *("cat", "cat-like", "C++", "C", "", "C", "very good", "very good|good")
-    ]
-    assert classes_in("us", ("US", "Us")) == ()  # which of the two is not said
-    many = tuple(f"class {k}" for k in range(1000))
-    assert [classes_in(f"**Answer:** Class {k}", many) for k in (7, 70, 700)] == [
-        *(("class 7",), ("class 70",), ("class 700",))
-    ]
-
-
 def test_several_classes_in_one_answer_are_a_set(tmp_path: Path) -> None:
     data = PartialLabelDataset(X=np.ones((2, 1)), ids=np.array(["1", "2"]), class_names=("cat", "dog", "fox"))
     file = lines(tmp_path / "a.jsonl", [batch("1", "a cat or a dog"), batch("2", "fox")])
@@ -184,40 +171,9 @@ def test_from_files_of_votes_to_labels_in_one_command(tmp_path: Path, capsys: py
     assert main(["fit", "--out", str(tmp_path / "none")]) == 2
 
 
-def test_what_a_file_is(tmp_path: Path) -> None:
-    task = {"id": 1, "data": {"text": "x"}, "predictions": [prediction("m", "cat")]}
-    by_hand = {"annotations": [{"id": 1, "result": prediction("m", "cat")["result"]}]}
-    said = {"id": "a", "fields": {"text": "x"}, "suggestions": {"label": {"value": "cat"}}, "responses": {}}
-    files = {
-        "votes": [
-            lines(tmp_path / "batch.jsonl", [batch("1", "cat")]),
-            lines(tmp_path / "samples_x.jsonl", [{"doc_id": 0, "resps": [["cat"]], "filtered_resps": ["cat"]}]),
-            text_file(tmp_path / "batch.csv", "custom_id,response\n"),
-            text_file(tmp_path / "p.npy", ""),
-        ],
-        "both": [lines(tmp_path / "tasks.json", [task]), lines(tmp_path / "argilla.jsonl", [said])],
-        "beside": [lines(tmp_path / "both.json", [task | by_hand])],
-        "": [
-            lines(tmp_path / "people.json", [task | by_hand | {"predictions": []}]),
-            text_file(tmp_path / "data.csv", "id,width,width_score,height\n"),
-            text_file(tmp_path / "models.csv", "id,gpt,llama\n"),
-            text_file(tmp_path / "prob.csv", "id,prob_a,prob_b\n"),
-            text_file(tmp_path / "broken.jsonl", "{"),
-        ],
-    }
-    assert {kind: [kind_of(file) for file in found] for kind, found in files.items()} == {
-        kind: [kind] * len(found) for kind, found in files.items()
-    }
-
-
 def text_file(path: Path, text: str) -> Path:
     path.write_text(text, encoding="utf-8")
     return path
-
-
-def prediction(model: str, label: str, name: str = "p") -> dict:
-    return {"model_version": model, "score": 0.9, "result": [{"id": name, "type": "choices", "from_name": "kind",
-            "to_name": "text", "value": {"choices": [label]}}]}  # fmt: skip
 
 
 def test_one_model_in_two_files_is_one_voter_for_other_examples_and_two_for_the_same(tmp_path: Path) -> None:
@@ -249,16 +205,6 @@ def test_classes_are_guessed_from_what_several_voters_say_and_columns_of_words_a
     assert sum(count for _, count in found.unmapped) == 4
 
 
-def test_sentences_are_answers_and_may_be_mapped_by_hand(tmp_path: Path) -> None:
-    data = PartialLabelDataset(X=np.ones((2, 1)), ids=np.array(["1", "2"]), class_names=("cat", "dog"))
-    file = lines(tmp_path / "a.jsonl", [batch("1", "I believe this is a Dog."), batch("2", "cat")])
-    mapped = with_votes(data, read_votes([file]))
-    assert not mapped.unmapped and mapped.answers == {"I believe this is a Dog.": "dog"}
-    assert any("1 different answers" in note and "dog" in note for note in mapped.dataset.notes)
-    by_hand = with_votes(data, read_votes([file]), answers={"I believe this is a Dog.": "cat"})
-    assert by_hand.dataset.sets().names(0) == ["cat"]
-
-
 def answers_of(paths: Sequence[Path], **options: Any) -> tuple[dict[tuple[str, str], str], Any]:
     """(id, voter) → class of what files of votes say on their own, as they are read today."""
     mapped = with_votes(None, read_votes(paths), **options)
@@ -283,16 +229,6 @@ def test_a_voter_asked_several_times_means_the_class_most_often_given(tmp_path: 
     assert mapped.dataset.class_names[said.labels[one]] == "cat" and said.scores[one] == pytest.approx(0.6)
 
 
-@pytest.mark.parametrize("named", [True, False])
-def test_choices_that_only_the_requests_of_an_evaluation_name(tmp_path: Path, named: bool) -> None:
-    parts = [["It barks:", " cat"], ["It barks:", " dog"]]
-    asked = {f"gen_args_{k}": {"arg_0": one[0], "arg_1": one[1]} for k, one in enumerate(parts)} if named else parts
-    logs = [["-3.0", "False"], ["-0.5", "True"]]
-    record = {"doc": {"text": "It barks"}, "arguments": asked, "resps": [[one] for one in logs], "filtered_resps": logs}
-    found = read_votes([lines(tmp_path / "samples_x.jsonl", [record | {"doc_id": k} for k in range(2)])])
-    assert [(answer.text, answer.number) for answer in found.answers] == [("dog", -1), ("dog", -1)]
-
-
 def test_answers_to_other_questions_are_left_out_and_said(tmp_path: Path) -> None:
     urgent = {"value": "high", "agent": "rule"}
     records = [
@@ -308,19 +244,6 @@ def test_answers_to_other_questions_are_left_out_and_said(tmp_path: Path) -> Non
     data = PartialLabelDataset(X=np.ones((4, 1)), ids=np.array(list("0123")), class_names=("high", "low"))
     other = with_votes(data, read_votes([path]))
     assert other.mapped == 3 and other.dataset.class_names == ("high", "low")
-
-
-def test_ids_with_leading_zeros_and_in_columns_of_other_names(tmp_path: Path) -> None:
-    padded = lines(tmp_path / "a.jsonl", [batch("007", "cat"), batch("008", "dog"), batch("009", "dog")])
-    table = text_file(tmp_path / "b.csv", "ticket_id,llama,llama_score\n7,cat,0.5\n8,dog,0.7\n")
-    found, mapped = answers_of([padded, table])
-    assert (
-        set(found) == {(k, m) for k in ("007", "008") for m in ("gpt-5", "llama")} | {("009", "gpt-5")}
-        and not mapped.unmapped
-    )
-    apart = lines(tmp_path / "c.jsonl", [batch("7", "cat"), batch("07", "dog"), batch("8", "cat"), batch("08", "dog")])
-    assert len(answers_of([apart])[0]) == 4  # one voter tells them apart
-    assert read_votes([text_file(tmp_path / "d.csv", ",llama\na7,cat\na8,dog\n")]).answers[1].id == "a8"
 
 
 VOTED = {"id": ["a", "b", "c", "d"], "gpt": ["Cat.", "dog", "It is a dog.", "cat"], "llama": ["cat", "cat", "dog", ""]}

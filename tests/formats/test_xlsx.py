@@ -71,16 +71,6 @@ def test_values_are_written_as_one_reads_them(tmp_path: Path) -> None:
     assert data.X[:, 0].tolist() == [3, 4.5]
 
 
-def test_the_first_sheet_with_a_table_is_read_and_another_one_on_request(tmp_path: Path) -> None:
-    other: Rows = [["x", "candidates"], [1, "p|q"], [2, "q"]]
-    book = workbook(tmp_path / "t.xlsx", Readme=[["Please read me"], ["since 2024"]], Labels=ROWS, Old=other)
-    assert formats.sheets(book) == ["Labels", "Old"]
-    assert len(formats.read(book)) == 6 and "Old" in formats.read(book).notes[0]
-    assert formats.read(book, sheet="Old").class_names == ("p", "q")
-    with pytest.raises(UserError, match="There is no sheet 'New'; there are Readme, Labels, Old"):
-        formats.read(book, sheet="New")
-
-
 def test_labels_go_back_into_the_same_sheet(tmp_path: Path) -> None:
     source = workbook(tmp_path / "t.xlsx", Info=[["about"]], Labels=[["A title"], [], *ROWS])
     ids = [f"F-{k:03}" for k in range(6)]

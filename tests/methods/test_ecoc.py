@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.svm import SVC, LinearSVC
 
@@ -16,7 +16,6 @@ from pll.methods.ecoc import (
     Coding,
     choose_columns,
     draw_dichotomies,
-    one_against_rest,
     squared_hinge_machines,
 )
 from pll.training.metrics import StopTraining
@@ -107,17 +106,6 @@ def columns(sets: CandidateSets, length: int, **own: float) -> Coding:
     return choose_columns(sets, length, rng=rng, hook=lambda: None, **wanted)  # type: ignore[arg-type]
 
 
-def test_sets_that_no_split_can_use_are_told_apart_class_by_class() -> None:
-    sets = CandidateSets.from_lists([[0, 1], [1, 2], [0, 2]] * 10, 3)
-    coding = columns(sets, 16, min_purity=1.0)
-    assert coding.signs.tolist() == [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]]
-    assert coding.sides(0, sets)[:3].tolist() == [1, -1, 1]
-    assert "one class" in coding.notes[0]
-    # class 0 in every set, class 3 in none: nothing to tell
-    partial = one_against_rest(CandidateSets.from_lists([[0, 1], [0, 2]], 4))
-    assert np.flatnonzero((partial.signs > 0).any(axis=1)).tolist() == [1, 2]
-
-
 # ---- many examples -----------------------------------------------------------------------------------------------
 
 
@@ -137,36 +125,7 @@ def test_all_columns_at_once_give_the_machines_of_scikit_learn(monkeypatch: pyte
         np.testing.assert_allclose(found[:, t], exact.coef_[0], atol=1e-3 * np.abs(exact.coef_).max())
 
 
-def test_the_approximate_kernel_agrees_with_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    features, sets = clusters(1, n=300, c=6, q=0.2)
-    exact = PLECOC(C=1.0).fit(features, sets)
-    monkeypatch.setattr(ecoc, "EXACT_UP_TO", 200)
-    monkeypatch.setattr(ecoc, "CENTRES", 150)
-    near = PLECOC(C=1.0).fit(features, sets)
-    assert (near.identify() == exact.identify()).mean() > 0.95
-    assert "off by at most" in near.notes_[-1] and len(near.support_) == 150
-    again = PLECOC().restore(near.fitted_arrays(), near.input_shape_, near.class_names_)
-    np.testing.assert_array_equal(again.predict_scores(features), near.predict_scores(features))
-    held = near.predict_scores(features).argmax(axis=1)
-    assert sets.contains(held).mean() > 0.95
-
-
 # ---- manners -----------------------------------------------------------------------------------------------------
-
-
-@given(st.integers(0, 2**32), st.sampled_from(["rbf", "linear"]))
-@settings(max_examples=15)
-def test_the_order_of_the_examples_does_not_matter(seed: int, kernel: str) -> None:
-    features, sets = clusters(seed, q=0.2)
-    rows = np.random.default_rng(seed).permutation(len(features))
-    first = PLECOC(kernel=kernel, C=0.1).fit(features, sets)
-    second = PLECOC(kernel=kernel, C=0.1).fit(features[rows], sets.take(rows))
-    np.testing.assert_array_equal(second.coding_, first.coding_)
-    # The solvers stop within a tolerance of the minimum; H counts signs, which may flip where f is about 0.
-    close = np.abs(table(second) - table(first)[rows]).max(axis=1) < 0.1
-    assert close.mean() > 0.9
-    single = np.flatnonzero(sets.sizes == 1)
-    assert (table(first)[single].max(axis=1) == 1).all()
 
 
 def test_a_stop_keeps_the_columns_learnt_so_far() -> None:

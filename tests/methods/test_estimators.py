@@ -358,18 +358,6 @@ def test_stopped_anywhere_everything_is_kept_and_it_goes_on_bit_for_bit(name: st
         np.testing.assert_array_equal(resumed.predict_scores(X_NEW), straight.predict_scores(X_NEW))
 
 
-@every_method
-def test_the_hook_is_called_at_least_once_a_round(name: str) -> None:
-    calls = 0
-
-    def hook() -> None:
-        nonlocal calls
-        calls += 1
-
-    records = list(small(name).iter_fit(task(name), hook=hook))
-    assert calls >= len(records)
-
-
 # ---- data of every shape -----------------------------------------------------------------------------------------
 
 
@@ -490,37 +478,9 @@ def test_bad_examples_to_predict_are_refused_in_words(name: str, features: Any, 
         assert message in str(caught.value)
 
 
-@every_method
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"y": Y[:5]}, "There are 61 rows of features but 5 true labels"),
-        ({"y": Y[:, None]}, "true labels must be one number a row"),
-        ({"y": Y + C}, "Row 0: the true label 4 is unknown; labels run from 0 to 3"),
-        ({"X_test": X_NEW[:, :2]}, "Training examples have shape (5,) but test examples (2,)"),
-        ({"X_test": X_NEW, "y_test": Y[:3]}, "There are 17 rows of test features but 3 true test labels"),
-    ],
-)
-def test_truth_that_does_not_fit_is_refused_in_words(name: str, changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(UserError) as caught:
-        list(small(name).iter_fit(task(name, **changes)))
-    assert message in str(caught.value)
-
-
 # ---- networks of the user's own ----------------------------------------------------------------------------------
 
 deep = pytest.mark.parametrize("name", [name for name, method in METHODS.items() if "model" in method().get_params()])
-
-
-@deep
-def test_lazy_layers_take_their_shape_and_their_seed(name: str) -> None:
-    def lazy(shape: tuple[int, ...], c: int) -> nn.Module:
-        return nn.Sequential(nn.Flatten(), nn.LazyLinear(c))
-
-    torch.manual_seed(1)
-    first = fit(small(name, model=lazy))
-    torch.manual_seed(2)
-    np.testing.assert_array_equal(fit(small(name, model=lazy)).label_weights_, first.label_weights_)
 
 
 @deep

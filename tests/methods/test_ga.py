@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
-from pll.errors import UserError
 from pll.methods.base import Task
 from pll.methods.ga import CORRECTIONS, GA, class_wise_risks, complementary_shares
 from pll.training.layouts import DenseLayout, PaddedLayout
@@ -124,9 +123,3 @@ def test_a_step_goes_down_the_risk_and_corrects_its_negative_parts(
             expected = sign * gradient_of(corrected, logits)
         np.testing.assert_allclose(change, 0.01 * expected, atol=1e-6)
     assert min(went.values()) >= 2  # both were seen
-
-
-def test_sets_that_rule_nothing_out_are_refused() -> None:
-    sets = CandidateSets.from_lists([[0, 1]] * 4, 2)
-    with pytest.raises(UserError, match="every candidate set here holds all the labels"):
-        GA().fit(np.zeros((4, 2)), sets)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-
 import numpy as np
 import pytest
 import torch
@@ -127,17 +125,3 @@ def test_abs_losses_are_the_naive_method_s(name: str) -> None:
     np.testing.assert_allclose(
         dense(trainer.layout.flat(objective.weights), SETS), IN / IN.sum(axis=1, keepdims=True), rtol=1e-6
     )
-
-
-@pytest.mark.parametrize("name", ["cc", "rc", "lws", "cavl", "pop", "cr-dpll"])
-def test_a_checkpoint_goes_on_to_the_same_result(name: str) -> None:
-    whole = METHODS[name](epochs=4, batch_size=2).fit(X, SETS)
-    half = METHODS[name](epochs=4, batch_size=2)
-    for record in half.iter_fit(Task(X, SETS)):
-        if record.epoch == 2:
-            saved = copy.deepcopy(half.checkpoint())
-            break
-    again = METHODS[name](epochs=4, batch_size=2)
-    for _ in again.iter_fit(Task(X, SETS), checkpoint=saved):
-        pass
-    np.testing.assert_array_equal(again.label_weights_, whole.label_weights_)

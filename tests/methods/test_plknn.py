@@ -8,10 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
-from pll.methods.ipal import IPAL
 from pll.methods.plknn import GRID, PLKNN, SCALES
-from pll.methods.sure import SURE
-from pll.synthesis import flip_binomial
 from tests.methods.cases import clusters, mean_accuracy, permuted, table
 
 X = np.random.default_rng(1).normal(size=(7, 3)).astype(np.float32)
@@ -41,15 +38,6 @@ def test_it_equals_the_loops(k: int) -> None:
         np.testing.assert_allclose(weights[i], expected / expected.sum(), atol=1e-6)
     for x, scores in zip(X_NEW, estimator.predict_scores(X_NEW), strict=True):
         np.testing.assert_allclose(scores, scores_in_loops(x, list(range(len(X))), k), atol=1e-6)
-
-
-def test_an_example_is_not_its_own_neighbour_among_twins() -> None:
-    sets = CandidateSets.from_lists([[0, 1], [0], [0], [0], [1]], 2)
-    twins = np.zeros((5, 2), dtype=np.float32)
-    estimator = PLKNN(k=4, scale="none").fit(twins, sets)
-    np.testing.assert_allclose(table(estimator)[0], [0.75, 0.25])  # three against one, itself not counted
-    few = PLKNN(k=1, scale="none").fit(twins, sets)
-    assert np.isfinite(few.label_weights_).all()
 
 
 @given(st.integers(0, 2**32), st.integers(1, 12))
@@ -93,18 +81,3 @@ def test_k_and_scaling_are_chosen_by_the_covering_rate_of_others() -> None:
     np.testing.assert_array_equal(fitted.predict(features), again.fit(features, sets).predict(features))
     restored = PLKNN(**fitted.fitted_params()).restore(fitted.fitted_arrays(), fitted.input_shape_, fitted.class_names_)
     np.testing.assert_array_equal(restored.predict(features), fitted.predict(features))
-
-
-def test_the_columns_decide_how_examples_are_compared() -> None:
-    """Of counts whose amount tells the class unit length leaves nothing; directions it alone brings out."""
-    rng = np.random.default_rng(0)
-    y = np.arange(300) % 3
-    amounts = rng.poisson(np.array([5.0, 20.0, 80.0])[y][:, None] * np.ones(6))
-    angles = rng.lognormal(0, 1.5, (300, 1)) * (np.eye(3)[y] @ rng.random((3, 6)) + rng.normal(0, 0.05, (300, 6)))
-    sets = flip_binomial(y, 3, 0.3, seed=0)
-    assert PLKNN().fit(amounts, sets).scale_ != "unit"
-    assert PLKNN().fit(angles, sets).scale_ == "unit"
-    for method in (IPAL, SURE):
-        assert (
-            method().fit(angles, sets).scale_ == "unit" and method(scale="zscore").fit(angles, sets).scale_ == "zscore"
-        )

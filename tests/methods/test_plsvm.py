@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from scipy.optimize import approx_fprime, minimize
+from scipy.optimize import minimize
 
 from pll.candidates import CandidateSets
-from pll.methods.base import Task
-from pll.methods.plsvm import GRID, PLSVM, Pegasos, hinge_and_slope, with_constant
+from pll.methods.plsvm import GRID, PLSVM, Pegasos, with_constant
 from pll.synthesis import flip_binomial
 from tests.methods.cases import mean_accuracy
-from tests.strategies import sets_and_scores
 
 # 8 examples × 2 features × 3 classes: singletons and a whole label set among them.
 X = np.random.default_rng(1).normal(size=(8, 2))
@@ -60,20 +57,6 @@ def test_steps_are_those_of_pegasos(lam: float) -> None:
     np.testing.assert_allclose(machine.W[0], pegasos_in_loops(features, SETS, lam, batches))
 
 
-@settings(max_examples=60, deadline=None)
-@given(sets_and_scores(largest=3.0, min_c=2))
-def test_loss_and_slope_by_finite_differences(case: tuple[CandidateSets, np.ndarray]) -> None:
-    sets, single = case
-    scores = single.astype(np.float64) + 1e-3 * np.arange(sets.n_classes)  # no two alike
-    loss, slope = hinge_and_slope(scores[None], sets.mask())
-    for i in range(len(sets)):
-        inside = sets[i].tolist()
-        assert loss[0, i] == pytest.approx(hinge(scores[i], inside))
-        expected = approx_fprime(scores[i], hinge, 1e-7, inside)
-        if abs(loss[0, i]) > 1e-6:  # away from the kink
-            np.testing.assert_allclose(slope[0, i], expected, atol=1e-5)
-
-
 def test_without_ambiguity_it_reaches_the_optimum_of_the_convex_problem() -> None:
     """With one candidate each it is Crammer & Singer's machine, a quadratic program."""
     sets = CandidateSets.from_labels([0, 1, 2, 0, 1, 2, 0, 1], 3)
@@ -92,29 +75,6 @@ def test_without_ambiguity_it_reaches_the_optimum_of_the_convex_problem() -> Non
     W = np.vstack([fitted.coef_, fitted.intercept_])
     reached = 0.5 * lam * (W**2).sum() + np.mean([hinge(features[i] @ W, [y[i]]) for i in range(8)])
     assert program.fun - 1e-6 <= reached <= 1.01 * program.fun
-
-
-def test_of_several_starts_the_one_with_the_lowest_objective_is_taken() -> None:
-    """Of five groups, in sets of three of five labels, some starts exchange two."""
-    rng = np.random.default_rng(0)
-    y = np.arange(60) % 5
-    features = with_constant(rng.normal(size=(60, 4)) + 2 * np.eye(5)[y][:, :4])
-    sets = flip_binomial(y, 5, 0.5, seed=0)
-
-    def objective(W: np.ndarray) -> float:
-        return 0.05 * (W**2).sum() + np.mean(
-            [hinge(g, row.tolist()) for g, row in zip(features @ W, sets, strict=True)]
-        )
-
-    found = []
-    for starts in (1, 12):
-        fitted = PLSVM(lam=0.1, starts=starts, scale="none", batch_size=8).fit(features[:, :-1], sets)
-        found.append(objective(np.vstack([fitted.coef_, fitted.intercept_])))
-    *_, last = PLSVM(lam=0.1, starts=12, scale="none", batch_size=8).iter_fit(
-        Task(features[:, :-1].astype(np.float32), sets)
-    )
-    assert found[1] < found[0]
-    assert last.loss == pytest.approx(found[1], rel=0.05)  # the running one, of the last epoch
 
 
 def test_the_order_of_the_classes_does_not_matter() -> None:

@@ -15,12 +15,11 @@ from pll.errors import UserError
 from pll.methods import METHODS
 from pll.runs import fit_loop
 from pll.runs.config import RunConfig
-from pll.runs.decided_sets import DecidedSets
 from pll.runs.folder import RunFolder
 from pll.runs.history import History
 from pll.synthesis import flip_binomial
 from pll.training.metrics import StopTraining
-from pll.weights import checked_prior, on_candidates
+from pll.weights import checked_prior
 
 RNG = np.random.default_rng(0)
 N, C = 90, 5
@@ -63,13 +62,6 @@ def test_label_weights_are_prior_times_softmax(name: str, sets: CandidateSets) -
     assert found.label_weights_ == pytest.approx(expected, abs=1e-5)
 
 
-@pytest.mark.parametrize("name", ["proden", "proden-naive", "pn-decomp", "ipal", "sure"])
-def test_a_prior_near_certainty_decides(name: str) -> None:
-    wanted = SETS.indices[SETS.indptr[1:] - 1]  # the last candidate of each, mostly wrong
-    prior = np.where(on_candidates(np.arange(C) == wanted[:, None], SETS), 1.0, 1e-12)
-    assert (fitted(name, prior=prior, epochs=1, propagations=1, max_rounds=1).identify() == wanted).mean() > 0.95
-
-
 def test_a_candidate_of_prior_0_never_gets_weight_and_the_layouts_agree() -> None:
     prior = PRIOR.copy()
     starts = SETS.indptr[:-1][SETS.sizes > 1]
@@ -106,23 +98,6 @@ def dataset(prior: np.ndarray | None = PRIOR) -> PartialLabelDataset:
     return PartialLabelDataset(X=X, candidates=SETS, y=TRUTH, prior=prior)
 
 
-def test_a_dataset_keeps_it_through_files_slices_and_decisions(tmp_path: Path) -> None:
-    data = dataset()
-    formats.write(data, tmp_path / "data.npz")
-    again = formats.read(tmp_path / "data.npz")
-    assert again.prior is not None and np.array_equal(again.prior, PRIOR) and again.fingerprint == data.fingerprint
-    assert data.fingerprint != dataset(None).fingerprint
-    part = data.take([5, 2])
-    assert part.prior is not None and part.prior.tolist() == [*PRIOR[SETS.positions([5])], *PRIOR[SETS.positions([2])]]
-    assert "The prior of the candidates." in formats.FORMATS["csv"].cannot_hold(data)
-    row = int(np.flatnonzero(SETS.sizes > 1)[0])
-    decided = DecidedSets.of("r", "a", "a", {row: [int(SETS[row][1])]}).applied(data)
-    at = decided.sets().positions(np.array([row]))
-    assert decided.prior is not None and decided.prior[at].tolist() == [1.0]
-    others = [k for k in range(N) if k != row]
-    assert np.array_equal(decided.take(others).prior, data.take(others).prior)
-
-
 def config(path: Path, method: str = "proden") -> RunConfig:
     params = SHORT | {"epochs": 4} if method == "proden" else {}
     return RunConfig(Source("data.npz", str(path)), method, params)
@@ -149,14 +124,3 @@ def test_a_run_starts_its_history_from_it_and_resumes_to_the_same_result(tmp_pat
     fit_loop.train(broken)
     for name in ("history/final.npy", "model.safetensors"):
         assert (whole.path / name).read_bytes() == (broken.path / name).read_bytes()
-
-
-def test_a_run_of_a_method_that_does_not_use_it_says_so(tmp_path: Path) -> None:
-    path = tmp_path / "data.npz"
-    formats.write(dataset(), path)
-    folder = RunFolder(tmp_path / "run")
-    folder.create(config(path, "plknn"))
-    fit_loop.train(folder)
-    assert any("does not use the prior" in words for words in folder.about()["data"]["warnings"])
-    plain = METHODS["plknn"]().fit(X, SETS)
-    assert np.array_equal(np.load(folder.path / "history" / "final.npy"), plain.label_weights_)

@@ -256,11 +256,6 @@ class TestItera:
         changes = [not torch.equal(a, b) for a, b in zip([uniform, *seen], seen, strict=False)]
         assert sum(changes) == updates
 
-    @pytest.mark.parametrize("every", [0, -1, 1.5, "2"])
-    def test_what_is_no_number_of_epochs_is_refused(self, every: object) -> None:
-        with pytest.raises(UserError, match="update_every is"):
-            METHODS["proden-itera"](update_every=every).fit(X, SETS)  # type: ignore[call-arg]
-
 
 class TestOracle:
     def test_needs_every_true_label(self) -> None:

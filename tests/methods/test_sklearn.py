@@ -11,12 +11,12 @@ import pytest
 import scipy.sparse
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from pll import METHODS, CandidateSets, StratifiedSetKFold, UserError, covering_rate_scorer, flip_binomial
+from pll import METHODS, CandidateSets, UserError, covering_rate_scorer, flip_binomial
 from pll.methods import PartialLabelEstimator
 from pll.methods.deep import DeepEstimator
 
@@ -111,32 +111,6 @@ def test_a_y_that_is_no_form_of_sets_is_refused(y: Any, words: str) -> None:
         small("proden").fit(X, y)
 
 
-def test_only_the_oracle_takes_the_truth_and_needs_none_beside_labels() -> None:
-    oracle = METHODS["pn-oracle"](**QUICK["proden"])
-    from_truth = clone(oracle).fit(X, SETS, truth=Y)
-    from_labels = clone(oracle).fit(X, NAMES[Y])
-    np.testing.assert_array_equal(from_truth.predict_scores(X), from_labels.predict_scores(X))
-    with pytest.raises(UserError, match="truth="):
-        clone(oracle).fit(X, Y, truth=Y)
-    with pytest.raises(UserError, match="true label of every"):
-        clone(oracle).fit(X, SETS)
-    with pytest.raises(UserError, match="truth="):
-        small("proden").fit(X, SETS, truth=Y)
-
-
-def test_lists_of_names_are_sets_of_named_classes() -> None:
-    named = [[str(NAMES[j]) for j in row][::-1] for row in SETS]
-    estimator = small("proden").fit(X, named)
-    np.testing.assert_array_equal(estimator.predict_scores(X), small("proden").fit(X, SETS).predict_scores(X))
-    assert estimator.classes_.tolist() == NAMES.tolist() == list(estimator.class_names_)
-    assert set(estimator.predict(X)) <= set(NAMES)
-    assert estimator.score(X, named) == SETS.contains(np.searchsorted(NAMES, estimator.predict(X))).mean()
-    assert estimator.score(X[:2], [["unseen"], [*NAMES]]) == 0.5
-    assert 0.5 < cross_val_score(small("plknn"), X, named, cv=StratifiedSetKFold(3)).mean() <= 1
-    with pytest.raises(UserError, match="Row 1: the label 3 is not the name"):
-        small("proden").fit(X, [["ant"], ["bee", 3], *named[2:]])
-
-
 # ---- sample_weight, sparse features ------------------------------------------------------------------------------
 
 
@@ -177,20 +151,6 @@ def test_the_gradient_is_that_of_the_weighted_mean_loss() -> None:
         np.testing.assert_allclose(fitted.model_[1].get_parameter(part).detach(), expected, atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("weights", "words"),
-    [
-        (np.ones(N - 1), "shape"),
-        (np.zeros(N), "nothing to learn"),
-        (-np.ones(N), "Row 0"),
-        (np.full(N, np.nan), "Row 0"),
-    ],
-)
-def test_sample_weights_that_are_none_are_refused(weights: np.ndarray, words: str) -> None:
-    with pytest.raises(UserError, match=words):
-        small("proden").fit(X, SETS, sample_weight=weights)
-
-
 @several_methods
 def test_sparse_features_give_what_dense_ones_give(name: str) -> None:
     rows = scipy.sparse.csr_matrix(X)
@@ -224,16 +184,6 @@ def test_features_are_counted_and_named(name: str) -> None:
 
 
 @several_methods
-def test_decisions_are_the_scores_and_of_two_classes_their_difference(name: str) -> None:
-    estimator = small(name).fit(X, SETS)
-    np.testing.assert_array_equal(estimator.decision_function(X), estimator.predict_scores(X))
-    two = small(name).fit(X, Y == 0)
-    decisions = two.decision_function(X)
-    assert decisions.shape == (N,)
-    np.testing.assert_array_equal(two.classes_[(decisions > 0).astype(int)], two.predict(X))
-
-
-@several_methods
 def test_the_score_of_sets_is_the_covering_rate(name: str) -> None:
     estimator = small(name).fit(X, SETS)
     covered = SETS.contains(estimator.predict(X))
@@ -243,19 +193,6 @@ def test_the_score_of_sets_is_the_covering_rate(name: str) -> None:
 
 
 # ---- scikit-learn's tools ----------------------------------------------------------------------------------------
-
-
-def test_folds_of_sorted_rows_hold_every_class() -> None:
-    order = np.argsort(Y, kind="stable")
-    features, sets, labels = X[order], SETS[order], Y[order]
-    split = cross_val_score(small("plknn"), features, sets, cv=StratifiedSetKFold(3)).mean()
-    assert split > cross_val_score(small("plknn"), features, sets, cv=3).mean() + 0.2
-    for y in (sets, labels):
-        folds = list(StratifiedSetKFold(4, random_state=1).split(features, y))
-        assert sorted(np.concatenate([test for _, test in folds]).tolist()) == list(range(N))
-        assert all(np.bincount(labels[test], minlength=C).min() > 0 for _, test in folds)
-    with pytest.raises(UserError, match="2 to 60 folds"):
-        next(StratifiedSetKFold(61).split(features, sets))
 
 
 @several_methods

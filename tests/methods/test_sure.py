@@ -10,17 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
-from sklearn.linear_model import Ridge
 
 from pll.candidates import CandidateSets
 from pll.methods import sure
 from pll.methods.base import Task
 from pll.methods.persistence import load_model, save_model
-from pll.methods.sure import SURE, confidences
+from pll.methods.sure import SURE
 from pll.synthesis import flip_binomial
 from pll.weights import dense, on_candidates
 from tests.methods.cases import mean_accuracy
-from tests.strategies import candidate_sets, sets_and_scores
+from tests.strategies import candidate_sets
 
 # 6 examples × 2 features × 4 classes: a singleton and a whole label set among them.
 X = np.random.default_rng(4).normal(size=(6, 2)).astype(np.float32)
@@ -81,31 +80,6 @@ def test_three_rounds_are_those_of_general_solvers(kernel: str, lam: float, beta
     width = mean_distance(X.astype(np.float64))
     K = kernel_in_loops(new, X, width) if kernel == "rbf" else new @ X.T
     np.testing.assert_allclose(fitted.predict_scores(new), K @ A + b, atol=1e-4)
-
-
-def test_the_linear_kernel_is_ridge_regression() -> None:
-    fitted = SURE(kernel="linear", max_rounds=1, beta=0.7, scale="none").fit(X, SETS)
-    ridge = Ridge(alpha=0.7).fit(X, dense(SETS.uniform_weights(), SETS))
-    np.testing.assert_allclose(fitted.coef_, ridge.coef_.T, atol=1e-5)
-    np.testing.assert_allclose(fitted.intercept_, ridge.intercept_, atol=1e-5)
-
-
-@settings(max_examples=40, deadline=None)
-@given(sets_and_scores(largest=3.0), st.sampled_from([0.0, 0.05, 0.3, 1.0]))
-def test_confidences_are_the_best_there_are(case: tuple[CandidateSets, np.ndarray], lam: float) -> None:
-    sets, scores = case
-    q = on_candidates(scores.astype(np.float64), sets)
-    p = confidences(q, sets, lam)
-    for i in range(len(sets)):
-        at = slice(sets.indptr[i], sets.indptr[i + 1])
-        best = row_by_a_solver(q[at], lam)
-
-        def value(row: np.ndarray, at: slice = at) -> float:
-            return float(((row - q[at]) ** 2).sum() - lam * row.max())
-
-        assert p[at].min() >= 0 and p[at].sum() == pytest.approx(1)
-        assert value(p[at]) <= value(best) + 1e-6 * (1 + np.abs(q[at]).max())
-        assert p[at].argmax() == q[at].argmax()  # the identified label is the regression's own
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pll import formats
 from pll.annotations import Annotations
 from pll.cli.main import main
 from pll.errors import UserError
@@ -61,15 +60,6 @@ def test_without_features_only_methods_of_votes_work() -> None:
         METHODS["proden"]().fit(empty, None, votes=VOTES)
 
 
-def test_wrong_arguments_are_refused() -> None:
-    with pytest.raises(UserError, match="does not use votes"):
-        METHODS["plknn"]().fit(X, None, votes=VOTES)
-    with pytest.raises(UserError, match="450 rows of features but 3"):
-        METHODS["proden"]().fit(X, None, votes=VOTES[:3])
-    with pytest.raises(UserError, match="leave one of them out"):
-        METHODS["proden"]().fit(X, None, votes=VOTES, prior=[1.0])
-
-
 def test_a_file_of_votes_trains_on_its_defaults(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = ("m1", "m2", "m3")
     np.savez(tmp_path / "data.npz", X=X, votes=VOTES, voters=names, y=Y)
@@ -82,25 +72,3 @@ def test_a_file_of_votes_trains_on_its_defaults(tmp_path: Path, capsys: pytest.C
     assert main(plain) == 0
     union = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert union["transductive_accuracy"] < result["transductive_accuracy"]
-
-
-def test_npz_reads_votes_and_names_what_is_wrong(tmp_path: Path) -> None:
-    file = tmp_path / "data.npz"
-    scores = np.where(VOTES >= 0, 0.5, np.nan)
-    np.savez(file, X=X, votes=VOTES, vote_scores=scores)
-    data = formats.read(file)
-    said = data.annotations
-    assert said is not None and said.annotator_names == ("voter 1", "voter 2", "voter 3") and said.scores is not None
-    assert data.sets() == union_of(said)
-    formats.write(data, tmp_path / "again.npz")
-    again = formats.read(tmp_path / "again.npz").annotations
-    assert again is not None and np.array_equal(again.labels, said.labels) and np.array_equal(again.scores, said.scores)
-    for wrong, words in (
-        ({"votes": VOTES[:4]}, "votes has the shape"),
-        ({"votes": np.full((N, 2), -1), "class_names": ["a", "b"]}, "nobody answered"),
-        ({"votes": VOTES, "voters": ["a"]}, "voters"),
-        ({"votes": VOTES, "class_names": ["a", "b"]}, "no class"),
-    ):
-        np.savez(file, X=X, **wrong)
-        with pytest.raises(UserError, match=words):
-            formats.read(file)

@@ -9,18 +9,13 @@ from typing import Any
 
 import pytest
 
-from pll.analysis.comparison_report import figures_table
 from pll.catalog.sources import Source
-from pll.experiments import background
-from pll.experiments.execution import ExperimentFolder, Progress, run_cell
-from pll.methods import method_title
 from pll.runs.config import RunConfig
 from pll.runs.lanes import USUAL, lane_configs
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
 from pll.synthesis import Flip
 from pll.ui import session
-from pll.ui.view_state import scenes
 from tests.page_helpers import button, said
 
 IRIS = RunConfig(Source("iris"), params={"epochs": 12}, flip=Flip("binomial", 0.3), holdout=0.2, name="irises")
@@ -46,14 +41,6 @@ def offered(page: Any) -> set[str]:
     return {option if isinstance(option, str) else option.content for pills in page.pills for option in pills.options}
 
 
-def choose(page: Any, *methods: str) -> Any:
-    """Choose these methods and no others."""
-    for pills in page.pills:
-        own = {option if isinstance(option, str) else option.content for option in pills.options}
-        pills.set_value([method for method in methods if method_title(method) in own])
-    return page
-
-
 def test_too_few_lanes_are_said_and_not_started(open_page: Any) -> None:
     page = open_page("compare")
     for chosen in (["proden"], []):
@@ -61,19 +48,6 @@ def test_too_few_lanes_are_said_and_not_started(open_page: Any) -> None:
         assert not page.exception
         assert f"{len(chosen)} lane" in page.info[0].value
         assert not [one for one in page.button if one.label == "Start"]
-
-
-def test_while_lanes_take_turns_they_are_compared_at_the_same_epoch(finished: Run) -> None:
-    whole = finished.snapshot()
-    ahead = [5, 4, 4, 5, 12]  # the last one has ended; metrics.csv of the others is behind what is on the disk
-    lanes = tuple(
-        replace(lane, state="finished" if epoch == 12 else "running", rows=lane.rows[:epoch], metrics=None)
-        for lane, epoch in zip(whole.lanes, ahead, strict=True)
-    )
-    seen = scenes(finished, replace(whole, state="running", lanes=lanes))
-    assert [lane.frame.epoch for lane in seen] == [4, 4, 4, 4, 12]
-    table = figures_table([lane.figures for lane in seen], [lane.known_truth for lane in seen])
-    assert [lane.right for lane in seen] == table["identified_correctly"].tolist()  # of the verdict, too
 
 
 def test_the_oracle_is_no_lane_without_truth(open_page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,35 +72,6 @@ def test_runs_of_the_past_are_laid_side_by_side(open_page: Any, finished: Run) -
     assert not page.exception
     assert not [one for one in page.button if one.label == "Restart"]
     assert len(page.table[-1].value) == 2
-
-
-def test_lanes_are_repeated_over_seeds_and_q(open_page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[ExperimentFolder] = []
-    monkeypatch.setattr(background, "_start", started.append)
-    page = open_page("home")
-    page.session_state["choice"] = session.ChosenData(Source("iris"), Flip("binomial", 0.5))
-    page.switch_page("../../pages/compare.py").run()
-    page.button_group(key="compare_way").set_value("Repeat over seeds and q").run()
-    choose(page, "proden", "plknn")
-    page.number_input(key="sweep-seeds").set_value(2)
-    page.button_group(key="sweep-qs").set_value([0.1, 0.4])
-    page.number_input(key="compare_epochs").set_value(2).run()
-    assert "8 fits" in said(page)
-    button(page, "Start").click().run()
-    assert not page.exception
-    (folder,) = started
-    experiment = folder.experiment()
-    assert (experiment.methods, experiment.seeds) == (["proden", "plknn"], [0, 1])
-    cells = experiment.plan().cells
-    assert {cell.settings["epochs"] for cell in cells if cell.method == "proden"} == {2}
-    outcomes = {cell.key: run_cell(cell) for cell in cells}
-    folder.write_results(cells, outcomes)
-    folder.write_progress("finished", Progress(8, 8, 0))
-    page.run()
-    assert not page.exception
-    assert len(page.get("plotly_chart")) == 2 and "±" in str(page.dataframe[0].value.iloc[0, 2])
-    button(page, "New comparison").click().run()
-    assert "8 of 8 fits" in said(page)
 
 
 def test_runs_of_different_data_are_not_called_better(open_page: Any, finished: Run) -> None:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import pytest
 
-from pll.runs.background import Stopped
-from pll.synthesis import FLIPS, Flip
+from pll.synthesis import FLIPS
 from pll.synthesis.label_noise import Noisy
 from pll.ui import session
-from pll.ui.data import loader
 from tests.page_helpers import bring_by, button, figures, with_details
-from tests.pages.test_shared_data import until_read
 
 IDENTITY = ",setosa,versicolor,virginica\nsetosa,1,0,0\nversicolor,0,1,0\nvirginica,0,0,1\n"
 MATRIX = ",setosa,versicolor,virginica\nsetosa,1,0,0.5\nversicolor,0,1,0\nvirginica,0,0.25,1\n"
@@ -92,27 +88,3 @@ def test_single_labels_are_doubted(iris: Any, how: str, joined: str) -> None:
     made = session.dataset_with_candidates(choice)
     assert made.y is None and made.extras["given_label"].tolist()[0] == "setosa"
     assert made.sets().contains(session.dataset(choice.source).y).all(), "the given label stays"
-
-
-def test_work_that_nobody_waits_for_any_more_is_stopped(iris: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loader, "QUICK", 10)
-    going_on, stopped = threading.Event(), threading.Event()
-    make = session.with_candidates_made
-
-    def slowly(choice: session.ChosenData, data: Any, progress: Any) -> Any:
-        if choice.flip == Flip("instance", 0.4):
-            going_on.wait(20)
-            try:
-                progress("parts", 1, 2)
-            except Stopped:
-                stopped.set()
-                raise
-        return make(choice, data, progress)
-
-    monkeypatch.setattr(session, "with_candidates_made", slowly)
-    page = iris.selectbox(key="flip_how").set_value("instance").run()
-    assert any(button.label == "Stop" for button in page.button)
-    page = page.slider(key="flip_rate").set_value(0.2).run()
-    going_on.set()
-    assert stopped.wait(20)
-    assert figures(until_read(page.run()))["Examples"] == "150"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,9 +18,6 @@ from pll.runs.config import RunConfig
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
 from pll.runs.run_data import vote_sets_of
-from pll.ui import session
-from pll.ui.review import service
-from tests.page_helpers import button, entered, said
 
 N, CLASSES = 300, 10
 
@@ -78,19 +74,3 @@ def test_the_voters_are_fitted_anew_with_the_answers(registry: RunRegistry, tmp_
     truth = np.array(names, dtype=object)[y]
     before = manager.review.own.labels
     assert len(changed) and (after == truth)[rest].mean() > (before == truth)[rest].mean()
-
-
-def test_the_page_leads_to_the_disputed_examples(open_page: Any, tmp_path: Path) -> None:
-    open_page("home")
-    run, _ = trained(session.registry(), tmp_path)
-    kept = vote_sets_of(run.folder)
-    assert kept is not None
-    page = open_page("train", run=run.id)
-    assert kept.notes[0] in said(page)
-    page = button(page, "Settle").click().run()
-    page = entered(page.switch_page("../../pages/review.py").run())
-    assert not page.exception
-    tab = page.session_state["review-sitting"][1]
-    assert tab.given.row == kept.disputed[0]
-    assert f"Only the {len(kept.disputed)} examples on which the voters disagree" in said(page)
-    assert service.manager_of(run).review.promise is None

@@ -96,32 +96,6 @@ def test_tables_and_the_fits_behind_an_entry(open_page: Any) -> None:
     assert "Resume" not in labels(page)
 
 
-def test_one_that_was_stopped_goes_on(open_page: Any, started: list[ExperimentFolder]) -> None:
-    open_page("home")
-    made(3, "running")  # nobody holds its lock
-    page = open_page("experiments", experiment="small")
-    assert "Interrupted: 3 of 6 fits" in "\n".join(bar.text for bar in page.get("progress")) or not page.exception
-    assert "· 2 of 3" in page.dataframe[0].value.iris[0]
-    button(page, "Resume").click().run()
-    assert [folder.path.name for folder in started] == ["small"]
-
-
-def test_a_damaged_one_says_so_and_is_written_anew(open_page: Any, started: list[ExperimentFolder]) -> None:
-    open_page("home")
-    folder = made()
-    folder.seal()
-    file = folder.path / "results.csv"
-    file.write_text(file.read_text().replace("0.", "0.1", 1))
-    page = open_page("experiments", experiment="small")
-    assert not page.exception and "results.csv is damaged" in said(page) and not page.dataframe
-    button(page, "Write it anew").click().run()
-    assert [one.path.name for one in started] == ["small"]
-    (folder.path / "experiment.json").unlink()
-    assert "6 of 6 fits" in said(open_page("experiments"))
-    page = open_page("experiments", experiment="small")
-    assert not page.exception and "no experiment" in said(page)
-
-
 @pytest.mark.slow
 def test_a_process_is_started_and_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLL_HOME", str(tmp_path))

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from pll.catalog.sources import Source
-from pll.export import EXPORTS
 from pll.export.convert import of_run
-from pll.export.run_export import export_source
 from pll.review.connections import opens
 from pll.runs.config import RunConfig
 from pll.synthesis import Flip
@@ -46,23 +43,6 @@ def test_labels_go_back_into_the_tool_they_came_from(open_page: Any) -> None:
     before = {task["id"]: task for task in json.loads(sample.read_text(encoding="utf-8"))}
     scores = [task.pop("predictions")[0]["score"] for task in tasks]
     assert scores == sorted(scores) and {task["id"]: task for task in tasks} == before
-
-
-def test_cells_that_a_spreadsheet_would_execute_are_neutralised_on_request(open_page: Any, tmp_path: Path) -> None:
-    page = open_page("home")
-    file = tmp_path / "rows.csv"
-    file.write_text("id,candidates,size\n" + "".join(f"=row({k}),a|b,{k % 2}\n" for k in range(12)))
-    run = finished(Source(file.name, str(file)))
-    page = open_page("export", run=run.id)
-    page = page.toggle(key="spreadsheet-safe").set_value(True).run()
-    assert not page.exception
-    plan = of_run(run.folder, "csv", load=session.dataset)
-    plain, safe = download.file_content(plan, False), download.file_content(plan, False, safe=True)
-    assert b"\n=row(3)," in plain and b"\n'=row(3)," in safe
-    source = export_source(run.folder)
-    for cell, safely in (("=row(3)", False), ("'=row(3)", True)):
-        labels = EXPORTS["labels-csv"].data(replace(source, spreadsheet_safe=safely)).decode()
-        assert f"\n{cell}," in labels
 
 
 def test_what_a_format_cannot_hold_is_said_before_the_download(open_page: Any) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from pll.catalog.sources import Source
@@ -15,9 +13,7 @@ from pll.runs.config import RunConfig
 from pll.runs.run import Run
 from pll.synthesis import Flip
 from pll.ui import session
-from pll.ui.format import headline
 from pll.ui.train import chosen
-from tests.page_helpers import button, said
 
 
 def ended(open_page: Any, **params: Any) -> tuple[Any, Run]:
@@ -51,30 +47,3 @@ def test_a_run_says_whether_it_is_to_be_trusted(
     text = readme(source, {"labels.csv"}, ())
     assert health.headline in text
     assert source.health == health
-
-
-def test_shares_say_how_many_true_labels_they_rest_on(open_page: Any, tmp_path: Path) -> None:
-    """Truth in a tenth of the rows: nothing is held out by default, every row gets a label, and every share its n."""
-    rng = np.random.default_rng(0)
-    lines = ["x1,x2,candidates,true_label"]
-    for k in range(100):
-        y = k % 3
-        x1, x2 = rng.normal(size=2) + 3 * np.array([(0, 0), (1, 0), (0, 1)][y])
-        truth = "abc"[y] if k < 10 else ""
-        lines.append(f"{x1:.3f},{x2:.3f},{'abc'[y]}|{'abc'[(y + 1) % 3]},{truth}")
-    (tmp_path / "tenth.csv").write_text("\n".join(lines))
-    page = open_page("train")
-    page.session_state["choice"] = session.ChosenData(Source("tenth.csv", str(tmp_path / "tenth.csv")))
-    page.run()
-    assert page.slider(key="setup_holdout_True").value == 0
-    page.selectbox(key="setup_recipe").set_value("default")
-    button(page, "Start training").click().run()
-    (run,) = session.registry().all()
-    run.join(60)
-    page.run()
-    metrics = run.snapshot().metrics
-    assert metrics is not None
-    right = round(metrics["transductive_accuracy"] * 10)
-    assert f"{right} of 10 known" in said(page) and "% of all" in said(page)
-    assert len(export_source(run.folder).frame) == 100
-    assert "(10 of 10 known)" in headline({"transductive_accuracy": 1.0, "known_labels": 10})[1]

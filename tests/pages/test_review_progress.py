@@ -9,29 +9,9 @@ from pll.review.desk import Desk
 from pll.runs.run import Run
 from pll.ui import session
 from pll.ui.format import count
-from pll.ui.review import follow_panel, progress, service
+from pll.ui.review import follow_panel, service
 from tests.page_helpers import begun, button, entered, figures, for_experts, said, turned_to
 from tests.review_helpers import given
-
-
-def test_progress_says_what_was_done_and_changed(open_page: Any, finished: Run) -> None:
-    manager = begun(finished)
-    desk = Desk(manager.review, "Bob")
-    for _ in range(60):
-        one = given(desk)
-        desk.decide(one, "pick", one.identified, seconds=1.0)
-    page = entered(open_page("review", run=finished.id))
-    page = turned_to(page, finished)
-    assert (figures(page)["Decided"], figures(page)["Agreed with the model"]) == ("60", "60 of 60")
-    assert "Calibration" not in said(page)
-    page = for_experts(page)
-    (table,) = [one.value for one in page.dataframe if "reviewer" in one.value]
-    assert list(table["reviewer"]) == ["Bob (unverified)"] and list(table["decisions"]) == [60]
-    assert [progress.pace_of(rate) for rate in table["a minute"]] == [figures(page)["Pace"]]  # one rate, everywhere
-    assert "Ada has not decided anything yet." in said(page)
-    line = progress.strip(page.session_state["review-sitting"][1])
-    assert line["left"].startswith("60 decided, 0 by you")
-    assert line["right"].startswith("0 of the last 20 were wrong")
 
 
 def progress_after(open_page: Any, run: Run, answers: int, **settings: Any) -> Any:
@@ -43,12 +23,6 @@ def progress_after(open_page: Any, run: Run, answers: int, **settings: Any) -> A
         other = next((choice.label for choice in one.choices if choice.label != one.identified), one.identified)
         desk.decide(one, "pick", other if turn % 5 == 0 else one.identified)
     return for_experts(turned_to(entered(open_page("review", run=run.id)), run))
-
-
-def test_calibration_waits_for_enough_decisions(open_page: Any, finished: Run) -> None:
-    page = progress_after(open_page, finished, 12)
-    assert not page.exception
-    assert "at least 30 decided examples; there are 12" in said(page)
 
 
 def test_calibration_shows_reliability_before_and_after(open_page: Any, finished: Run) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any
 
 from pll.catalog.sources import Source
 from pll.runs.config import RunConfig
 from pll.runs.link import Look, Share, to_query
-from pll.runs.registry import default_registry
 from pll.synthesis import Flip
 from pll.ui import session
 from tests.page_helpers import button, labels, said
@@ -84,42 +82,3 @@ def test_opening_links_starts_nothing(open_page: Any) -> None:
         assert session.registry().all() == []
     lanes = open_page("compare", link="1", lanes="proden,proden-naive", data="iris", flip="binomial", q="0.3")
     assert "Nothing has started yet" in said(lanes) and session.registry().all() == []
-
-
-# ---- lessons ---------------------------------------------------------------------------------------------------------
-
-
-def test_a_lesson_goes_on_when_it_is_begun_again(open_page: Any) -> None:
-    page = ended(open_page("train", **link(Look(hidden=("settings",), pins=()))))
-    before = page.session_state["run"]
-    (again,) = [one for one in page.button if one.label == "Restart"]
-    again.click().run()
-    assert page.session_state["run"] != before
-    default_registry().stop_all()
-
-
-# ---- making a link ---------------------------------------------------------------------------------------------------
-
-
-# ---- stop when settled -----------------------------------------------------------------------------------------------
-
-
-def test_when_a_run_is_settled_can_be_said(open_page: Any) -> None:
-    page = started(open_page("train", **link(Look(paused=True))))
-    run = session.registry().get(page.session_state["run"])
-    run.wait_until_paused(30)
-    page.run()
-    (stop,) = [box for box in page.selectbox if box.label == "Stop when settled"]
-    stop.set_value(25).run()
-    assert not page.exception
-    assert run.patience == 25
-    (speed,) = [box for box in page.selectbox if box.label == "Speed"]
-    assert speed.value == math.inf
-    speed.set_value(3.0).run()
-    assert run.pace == 3.0
-    (speed,) = [box for box in page.selectbox if box.label == "Speed"]
-    speed.set_value(math.inf).run()
-    assert run.pace is None
-    (stop,) = [box for box in page.selectbox if box.label == "Stop when settled"]
-    stop.set_value(0).run()
-    assert run.patience is None

@@ -9,13 +9,11 @@ import pytest
 
 from pll.catalog.sources import Source
 from pll.methods import recipe
-from pll.runs.config import RunConfig
 from pll.runs.run import Run
 from pll.synthesis import Flip
 from pll.ui import session
-from pll.ui.train import pictures
-from pll.ui.train.views import VIEWS, example_map
-from tests.page_helpers import IRIS, button, said
+from pll.ui.train.views import VIEWS
+from tests.page_helpers import button, said
 
 
 def test_a_run_in_several_processes_is_set_up_where_method_and_machine_can(
@@ -32,18 +30,6 @@ def test_a_run_in_several_processes_is_set_up_where_method_and_machine_can(
     monkeypatch.setattr("pll.ui.train.setup.most_processes", lambda: 1)
     page.selectbox(key="setup_method").set_value("proden").run()
     assert not page.exception and not [one for one in page.number_input if one.key == "setup_processes"]
-
-
-def test_an_interrupted_run_is_resumed_with_another_number_of_processes(
-    open_page: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pll.ui.controls.most_processes", lambda: 2)
-    run = session.registry().start(RunConfig(Source("iris"), flip=Flip("binomial", 0.3), processes=2), paused=True)
-    run.stop()
-    run.join(60)
-    page = open_page("train", run=run.id)
-    page.selectbox(key=f"processes-{run.id}").set_value(1).run()
-    assert not page.exception and run.config.processes == 1
 
 
 def test_a_recipe_is_searched_and_told(open_page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,53 +91,6 @@ def test_every_view_of_a_finished_run(open_page: Any, finished: Run, view: str) 
     assert not page.exception
     told = {"Pictures": "Where each example is heading", "Examples": "Least certain", "Map": "Neighbours are alike"}
     assert told[view] in said(page) + str([option for one in page.button_group for option in one.options])
-
-
-def test_the_gallery_shows_what_its_switch_says_when_training_ends(open_page: Any) -> None:
-    open_page("home")
-    run = session.registry().start(IRIS, paused=True)
-    page = open_page("train", run=run.id)
-    run.step(epochs=2)
-    run.wait_until_paused(30)
-    page.session_state[f"run-view-{run.id}"].view = "Examples"
-    page = page.run()
-    assert page.segmented_control("gallery-list").value == "A fixed sample"
-    run.resume()
-    run.join(60)
-    page = page.run()
-    assert page.segmented_control("gallery-list").value == "Least certain"
-    assert "whose labels are the least sure" in said(page)
-    page = page.segmented_control("gallery-list").set_value("Changed last").run()
-    assert "changed most recently" in said(page) and "least sure" not in said(page)
-    page = page.run()
-    assert page.segmented_control("gallery-list").value == "Changed last"
-
-
-def test_those_who_look_at_the_same_moment_cost_one_computation_of_each_picture(
-    open_page: Any, finished: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    computed: list[str] = []
-    for module, name in (
-        (pictures, "star_payload"),
-        (pictures, "heatmap_order"),
-        (pictures, "heatmap_payload"),
-        (example_map, "map_payload"),
-    ):
-        plain = getattr(module, name)
-        monkeypatch.setattr(
-            module, name, lambda *a, _name=name, _plain=plain, **k: computed.append(_name) or _plain(*a, **k)
-        )
-    for _ in range(10):
-        page = open_page("train", run=finished.id)  # the pictures
-        page.session_state[f"run-view-{finished.id}"].view = "Map"
-        page.run()
-        assert not page.exception
-    assert sorted(computed) == ["heatmap_order", "heatmap_payload", "map_payload", "star_payload"]
-    for view in ("Pictures", "Map"):  # what one of them selects is in their own
-        page.session_state[f"run-view-{finished.id}"].selected = 3
-        page.session_state[f"run-view-{finished.id}"].view = view
-        page.run()
-    assert sorted(computed) == sorted(2 * ["heatmap_order", "heatmap_payload", "map_payload", "star_payload"])
 
 
 def test_slow_motion_goes_through_four_steps_and_takes_the_last(open_page: Any, finished: Run) -> None:

@@ -6,13 +6,10 @@ import numpy as np
 import pytest
 
 from pll.analysis.intervals import hypergeometric
-from pll.candidates import with_sets
 from pll.errors import UserError
 from pll.review import certification
 from pll.review.desk import Desk
-from pll.review.label_snapshot import LabelSnapshot
 from pll.review.promise_state import miss_rate_of
-from pll.review.tables import Opened
 from tests.review_helpers import NAMES, answer, close, open_with, snapshot
 
 
@@ -48,21 +45,4 @@ def test_calibration_rests_on_what_is_decided(url: str) -> None:
         desk.decide(desk.show(row), "unsure")  # says nothing of a confidence
     found = certification.calibration(review)
     assert found.decisions == 40 and found.temperature > 1
-    close(review)
-
-
-def test_calibration_leaves_out_what_the_model_has_learnt_from(url: str) -> None:
-    first = snapshot(400)
-    taught = dict.fromkeys(range(0, 400, 2), (0,))
-    sets = with_sets(first.candidates, taught)
-    second = LabelSnapshot("second", first.ids, sets, sets.uniform_weights())
-    review = open_with(url, first, load=lambda run: second)
-    how = Opened("taught", "Ann", verified=True)
-    assert certification.adopt(review, second, how) and not certification.adopt(review, second, how)
-    assert review.round.opened == how
-    desk = Desk(review, "Ann")
-    for row in range(80):
-        desk.decide(desk.show(row), "none")
-    learnt_from = sum(not np.array_equal(sets[row], first.candidates[row]) for row in range(80))
-    assert learnt_from > 0 and certification.calibration(review).decisions == 80 - learnt_from
     close(review)

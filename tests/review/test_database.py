@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-import sqlite3
 import threading
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
-from pll.errors import BusyError, UserError
-from pll.review import database as database_module
+from pll.errors import UserError
 from pll.review.database import Database
 from pll.review.store import Store, now
 from pll.review.tables import Event, ReviewRecord
@@ -72,15 +70,6 @@ def test_a_file_that_is_no_database_is_explained(tmp_path: Path) -> None:
         Database(file)
 
 
-def test_what_was_begun_and_failed_leaves_nothing(database_url: str) -> None:
-    store = Store(Database(database_url))
-    with pytest.raises(ZeroDivisionError), store.write("r") as t:
-        t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, now()))
-        raise ZeroDivisionError
-    assert store.reviews() == []
-    store.database.close()
-
-
 @pytest.mark.parametrize("replaced", [False, True])
 def test_a_file_that_was_removed_is_noticed_and_what_was_in_it_is_kept(tmp_path: Path, replaced: bool) -> None:
     file = tmp_path / "a.sqlite3"
@@ -107,27 +96,6 @@ def test_a_file_that_was_removed_is_noticed_and_what_was_in_it_is_kept(tmp_path:
     with again.read("r") as reader:
         assert [event.label for event in reader.events()] == ["cat"]
     again.database.close()
-
-
-def test_a_file_that_another_program_keeps_to_itself_is_explained(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(database_module, "WRITE_SECONDS", 0.2)
-    store = Store(Database(tmp_path / "a.sqlite3"))
-    other = sqlite3.connect(tmp_path / "a.sqlite3", isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    for _ in range(2):
-        with pytest.raises(BusyError, match="Another program keeps the database"):
-            store.write("r").__enter__()
-    assert store.database._patience() == database_module.STILL_BUSY_SECONDS  # whoever queued up is told at once
-    with store.read("r") as reader:
-        assert reader.review() is None  # readers do not wait
-    monkeypatch.setattr(database_module.time, "monotonic", lambda: store.database._busy_until + 0.1)
-    assert store.database._patience() == 0.2
-    other.close()
-    with store.write("r") as t:
-        t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, now()))
-    store.database.close()
 
 
 def test_a_server_that_was_away_is_explained_and_found_again(postgres: str) -> None:

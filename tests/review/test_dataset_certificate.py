@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import json
 
 import numpy as np
@@ -190,15 +189,6 @@ def test_nothing_is_added_or_emptied(path, value):
     document = dc.certificate_document(promise, labels, said, found)
     assert dc.verify_document(document) == []
     assert dc.verify_document(altered(document, path, value))
-
-
-def test_what_speaks_against_a_certificate_cannot_be_left_out():
-    labels, promise, said, found, _ = whole()
-    document = dc.certificate_document(dataclasses.replace(promise, draw_number=2), labels, said, found)
-    assert len(document["notes"]) == 2  # that the seed was given, too
-    assert "drawn 2 times" in document["notes"][1] and "0.8." in document["notes"][1]
-    assert dc.verify_document(document) == []
-    assert dc.verify_document(document | {"notes": document["notes"][:1]})
 
 
 def test_the_chain_names_what_was_altered_removed_or_moved():

@@ -9,18 +9,10 @@ from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.review.decided import NEVER, OUTSIDE, Decided
+from pll.review.decided import OUTSIDE, Decided
 from tests.strategies import candidate_sets
 
 SETS = CandidateSets.from_lists([[0, 2], [1, 2], [0, 1, 2], [1]], n_classes=3)
-
-
-def test_rows_keep_the_order_in_which_they_were_decided() -> None:
-    said = Decided.of(SETS, {2: 1, 0: 0})
-    assert said.rows.tolist() == [2, 0]
-    assert said.turn.tolist() == [1, NEVER, 0, NEVER]
-    assert said.is_decided.tolist() == [True, False, True, False]
-    assert len(said) == 2
 
 
 def test_settled_weights() -> None:
@@ -28,12 +20,6 @@ def test_settled_weights() -> None:
     said = Decided.of(SETS, {0: 0, 1: OUTSIDE}, eliminated=[(2, 2), (2, 7), (3, 0)])
     expected = [1, 0, 0, 0, 0.4, 0.6, 0, 1]
     np.testing.assert_allclose(said.settled(weights), expected, rtol=1e-6)
-
-
-def test_weight_that_was_all_on_a_label_ruled_out_is_shared_among_the_others() -> None:
-    weights = np.array([1, 0, 1, 0, 1, 0, 0, 1], dtype=np.float32)
-    settled = Decided.of(SETS, eliminated=[(2, 0)]).settled(weights)
-    np.testing.assert_allclose(settled[4:7] / settled[4:7].sum(), [0, 0.5, 0.5])
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import numpy as np
-import pytest
 
-from pll.errors import UserError
 from pll.review.desk import Desk
 from pll.review.session import ReviewSession
-from tests.review_helpers import Clock, close, given, open_with, snapshot, top
+from tests.review_helpers import Clock, close, given, open_with, top
 
 
 def test_a_decision_is_stored_with_everything_around_it(review: ReviewSession, clock: Clock) -> None:
@@ -110,42 +107,6 @@ def test_a_batch_is_accepted_but_for_the_marked_and_undone_in_one_stroke(review:
     assert sorted(one.row for one in Desk(review, "Bob").batch([2, 4, 8])) == [2, 4, 8]
 
 
-def test_what_makes_no_sense_is_refused_and_nothing_is_stored(review: ReviewSession) -> None:
-    desk = Desk(review, "Ann")
-    one = given(desk)
-    outside = next(name for name in ("ant", "bee", "cat", "dog") if name not in review.root.candidates.names(one.row))
-    for kind, label, says in (
-        ("pick", outside, "not a candidate"),
-        ("pick", None, "needs a label"),
-        ("unsure", "cat", "takes no label"),
-        ("guess", None, "no decision called 'guess'"),
-        ("other", "a\x00b", "NUL"),
-        ("other", "x" * 1_000_000, "at most 200"),
-        ("accept", "cat", "Desk.accept"),
-    ):
-        with pytest.raises(UserError, match=says):
-            desk.decide(one, kind, label)  # type: ignore[arg-type]
-    with pytest.raises(UserError, match="rows run from 0 to 39"):
-        desk.show(40)
-    with pytest.raises(UserError, match="needs a name"):
-        Desk(review, "  ")
-    with pytest.raises(UserError, match="at most 100"):
-        desk.decide(replace(one, queue="q" * 101), "pick", top(one))
-    assert review.state.all_events == []
-
-
-def test_what_was_skipped_comes_back_last(review: ReviewSession) -> None:
-    desk = Desk(review, "Ann")
-    review.set_order("few", [3, 5, 7])
-    assert given(desk).row == 3
-    step = desk.decide(given(desk), "skip")
-    rows = []
-    while step.next is not None and len(rows) < 5:
-        rows.append(step.next.row)
-        step = desk.decide(step.next, "pick", top(step.next))
-    assert rows == [5, 7, 3] and step.next is None
-
-
 def test_filters_and_what_to_look_at_first(review: ReviewSession) -> None:
     desk = Desk(review, "Ann")
     only = np.zeros(40, dtype=np.bool_)
@@ -237,20 +198,6 @@ def test_another_window_of_the_same_reviewer_cannot_answer_twice(review: ReviewS
     assert review.decisions()[one.row].label == one.choices[0].label
 
 
-def test_with_overlap_each_example_goes_to_so_many_different_reviewers(database_url: str) -> None:
-    review = open_with(database_url, snapshot(8), overlap=2)
-    seen: dict[int, list[str]] = {}
-    desks = {name: Desk(review, name) for name in ("Ann", "Bob", "Cy")}
-    while any(hands := {name: desk.next() for name, desk in desks.items()}.values()):
-        for name, one in zip(desks, hands, strict=True):
-            if one is not None:
-                assert desks[name].decide(one, "pick", top(one)).stored
-                seen.setdefault(one.row, []).append(name)
-    assert set(seen) == set(range(8))
-    assert all(len(names) == len(set(names)) == 2 for names in seen.values())
-    close(review)
-
-
 def test_undo_goes_back_example_by_example(review: ReviewSession) -> None:
     desk = Desk(review, "Ann")
     rows = []
@@ -287,21 +234,3 @@ def test_deciding_again_replaces_and_undo_brings_the_first_back(review: ReviewSe
     assert review.decisions()[one.row].label == one.choices[0].label
     final = desk.decide(back.next, "pick", one.choices[1].label)
     assert final.stored and review.decisions()[one.row].label == one.choices[1].label
-
-
-def test_undoing_the_elimination_that_decided_opens_the_example_again(review: ReviewSession) -> None:
-    desk = Desk(review, "Ann")
-    three = [row for row in range(40) if review.root.candidates.sizes[row] == 3]
-    review.set_order("three", three)
-    one = given(desk)
-    again = desk.decide(one, "eliminate", one.choices[0].label, stay=True).next
-    assert again is not None
-    desk.decide(again, "eliminate", one.choices[1].label)
-    assert review.decisions()[one.row].label == one.choices[2].label
-    step = desk.undo()
-    assert step.next is not None and step.next.row == one.row and review.decisions() == {}
-    assert [choice.eliminated for choice in step.next.choices] == [True, False, False]
-    desk.release()
-    bobs = given(Desk(review, "Bob"))
-    assert bobs.row == one.row
-    assert Desk(review, "Bob").decide(bobs, "pick", one.choices[1].label).stored

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
-import pytest
 from scipy.optimize import minimize
 
 from pll.candidates import CandidateSets
-from pll.review.decided import OUTSIDE, Decided
-from pll.review.logit import fit, propose, top_probability
+from pll.review.decided import Decided
+from pll.review.logit import fit, propose
 from pll.review.signals import ReviewSignals
 from pll.synthesis import flip_binomial
 from pll.weights import Weights, dense, normalise
@@ -105,25 +102,6 @@ def test_fit_and_proposals_are_those_of_the_formulas() -> None:
         np.testing.assert_allclose(list(p[i].values()), expected, rtol=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("lost", "theta"),
-    [
-        ((), [0.5, 0.0, 0.2, 0.0, 0.3]),
-        (("factor",), [0.8, 0.0, 0.2, 0.0]),
-        (("neighbours", "factor"), [1.0, 0.0]),
-        (("mean_weights",), [0.5, 0.2, 0.3]),
-        (("neighbours", "mean_weights", "factor"), [1.0]),
-    ],
-)
-def test_missing_signals_leave_the_run_to_speak(lost: tuple[str, ...], theta: list[float]) -> None:
-    sets = flip_binomial(np.arange(20) % 4, 4, 0.5, seed=0, class_names=list("abcd"))
-    signals = replace(some_signals(sets), **dict.fromkeys(lost))
-    found = fit(signals, Decided.of(sets))
-    np.testing.assert_allclose(found.theta, theta)
-    p = propose(signals, Decided.of(sets, {0: int(sets[0][0])}))
-    np.testing.assert_allclose(np.add.reduceat(p, sets.indptr[:-1]), 1, rtol=1e-5)
-
-
 def test_it_learns_which_class_the_run_confuses() -> None:
     """The run says 0 wherever the truth is 1; after a few answers nobody else needs to be asked."""
     y = np.array([1] * 60 + [2] * 60)
@@ -135,19 +113,3 @@ def test_it_learns_which_class_the_run_confuses() -> None:
     assert learnt.bias[1] > learnt.bias[0] and learnt.bias[2] > learnt.bias[0]
     p = propose(signals, decided, learnt)
     assert (p[sets.indices == 0] < 0.5).all()
-
-
-def test_labels_ruled_out_have_no_chance() -> None:
-    sets = CandidateSets.from_lists([[0, 1, 2], [0, 1]], n_classes=3)
-    signals = ReviewSignals(sets, np.array([0.8, 0.1, 0.1, 0.5, 0.5], dtype=np.float32))
-    p = propose(signals, Decided.of(sets, eliminated=[(0, 0)]))
-    np.testing.assert_allclose(p, [0, 0.5, 0.5, 0.5, 0.5], rtol=1e-6)
-    assert top_probability(p, sets).tolist() == [0.5, 0.5]
-
-
-def test_none_of_these_teaches_nothing_and_keeps_its_proposal() -> None:
-    sets = CandidateSets.from_lists([[0, 1], [1, 2], [0]], n_classes=3)
-    signals = ReviewSignals(sets, np.array([0.8, 0.2, 0.5, 0.5, 1.0], dtype=np.float32))
-    decided = Decided.of(sets, {0: OUTSIDE, 2: 0})
-    assert fit(signals, decided).decisions == 0
-    assert propose(signals, decided)[:2].tolist() == propose(signals, Decided.of(sets))[:2].tolist()

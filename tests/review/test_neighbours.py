@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
-from pll.review import neighbours
-from pll.review.neighbours import Neighbourhood, best_points, comparable, find_neighbours
-from pll.weights import dense
-from tests.strategies import candidate_sets
+from pll.review.neighbours import best_points, comparable, find_neighbours
 
 
 def brute(points: np.ndarray, k: int) -> np.ndarray:
@@ -38,15 +32,6 @@ def test_twins_are_neighbours_and_nobody_is_their_own() -> None:
     assert all(len(set(row)) == 10 for row in found.tolist())
 
 
-def test_missing_cells_and_images_and_outliers() -> None:
-    X = np.array([[1.0, np.nan], [2.0, 3.0], [1e6, 4.0]], dtype=np.float32)
-    assert np.isfinite(comparable(X)).all()
-    assert comparable(np.ones((3, 2, 4, 4), dtype=np.float32)).shape == (3, 32)
-    spread = np.zeros((1000, 1), dtype=np.float32)
-    spread[0] = 1e6
-    assert comparable(spread).max() == 3.0
-
-
 def test_the_space_is_the_one_whose_neighbours_agree() -> None:
     """Classes are directions and lengths are noise; the other way round; and a direction that z-scores destroy."""
     rng = np.random.default_rng(0)
@@ -67,24 +52,3 @@ def test_the_space_is_the_one_whose_neighbours_agree() -> None:
     assert right(best(rays)) > right(comparable(rays)) + 0.01
     np.testing.assert_array_equal(best(rings), comparable(rings))
     assert right(best(words)) == 1 > right(comparable(words))
-
-
-@given(candidate_sets(min_n=2), st.integers(0, 2**32 - 1), st.booleans())
-def test_means_are_those_of_a_dense_table(sets: CandidateSets, seed: int, by_search: bool) -> None:
-    rng = np.random.default_rng(seed)
-    n, k = len(sets), 3
-    near = rng.integers(0, n, (n, k)).astype(np.int32)
-    one, other = rng.random((2, sets.nnz)).astype(np.float32)
-    with pytest.MonkeyPatch.context() as patch:
-        if by_search:
-            patch.setattr(neighbours, "LARGEST_TABLE", 0)
-        hood = Neighbourhood(near, sets)
-    table = dense(one, sets)
-    expected = table[near].mean(axis=1)[sets.rows, sets.indices]
-    np.testing.assert_allclose(hood.means(one), expected, rtol=1e-5, atol=1e-7)
-
-    marked = rng.random(n) < 0.5
-    mixed = np.where(marked[:, None], dense(other, sets), table)
-    at = rng.permutation(sets.nnz)[: max(1, sets.nnz // 2)]
-    (found,) = hood.means_at(at, [(one, other)], lambda rows: marked[rows])
-    np.testing.assert_allclose(found, mixed[near].mean(axis=1)[sets.rows[at], sets.indices[at]], rtol=1e-5, atol=1e-7)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
 from pll.export.audit import altered_events, audit_rows
 from pll.review import certification
 from pll.review import dataset_certificate as dc
@@ -43,27 +42,6 @@ def in_force(review: ReviewSession) -> PromiseInForce:
     found = review.promise
     assert found is not None
     return found
-
-
-def test_the_page_and_the_certificate_count_the_same_labels_as_unchecked(
-    url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Decisions made before the promise, of rows that are no controls, are not unchecked."""
-    monkeypatch.setattr("secrets.randbits", lambda _: 5)
-    review = open_with(url, snapshot(N), clock=clock)
-    desk = Desk(review, "Ann")
-    for _ in range(15):
-        one = desk.next()
-        assert one is not None
-        desk.decide(one, "pick", one.identified)
-    certification.promise_all_labels(review, 0.1, level=0.9)
-    work(Desk(review, "Ann"), wrong_rows(review))
-    promise = in_force(review)
-    status = promise.status(review.state, review.asked)
-    result = promise.certified(review.state, review.asked).document["result"]
-    assert isinstance(result, dict)
-    assert status.done and status.unseen == result["accepted_unseen"] == N - result["looked_at"]
-    close(review)
 
 
 def test_a_review_under_a_promise_from_start_to_certificate(
@@ -132,31 +110,6 @@ def test_unsure_conflicts_and_overlap_count_as_wrong(url: str, clock: Clock) -> 
         desk.decide(desk.show(second), "unsure")
     status = promise.status(review.state, review.asked)
     assert (status.answered, status.wrong, status.unsure) == (2, 1, 1)
-    close(review)
-
-
-def test_another_promise_and_other_labels(url: str, clock: Clock) -> None:
-    review = open_with(url, snapshot(N), clock=clock)
-    first = certification.promise_all_labels(review, 0.1)
-    with pytest.raises(UserError, match="changed in the meantime"):
-        certification.promise_all_labels(review, 0.2)
-    with pytest.raises(UserError, match="second try"):  # the same promise, drawn once more
-        certification.promise_all_labels(review, 0.1, instead_of=first.number)
-    second = certification.promise_all_labels(review, 0.2, instead_of=first.number)
-    assert in_force(review).record == second and in_force(review).promise.draw_number == 2
-    assert first.seed != second.seed
-    review.configure(goal="look")
-    assert review.promise is None and review.promise_made is not None
-    other = open_with(url, snapshot(N), clock=clock)
-    assert other.promise is None  # the choice is remembered
-    review.configure(goal="certify")
-    other.refresh()
-    assert in_force(other).record == second == in_force(review).record
-    with pytest.raises(UserError, match="no step called"):
-        review.configure(goal="some")
-    close(other)
-    with pytest.raises(UserError, match="have changed"):
-        PromiseInForce(second, snapshot(N, seed=5))
     close(review)
 
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import sqlite3
-import zipfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -78,26 +75,6 @@ def test_a_run_that_nobody_reviewed_has_no_record_and_makes_no_database(runs: Ru
     assert source.decisions is None and "audit-csv" not in parts_of(source)
 
 
-def test_labels_say_who_gave_them_and_when(runs: RunRegistry, home: Path) -> None:
-    run = run_of(runs, config(write_data(home / "data.npz")))
-    review = reviewed(runs, run)
-    source = export_source(run.folder)
-    parts_of(source)["labels-csv"].build(source, home / "labels.csv")
-    found = pd.read_csv(home / "labels.csv", dtype=str, keep_default_na=False)
-    found = found[found["source"] != "predicted"]  # held out: nobody reviews them
-    model = review.current.labels
-    assert found["identified_label"].tolist() == [
-        review.decisions()[0].label,
-        "lynx, perhaps",
-        "",
-        *model[3:].tolist(),
-    ]
-    assert found["source"].tolist() == ["human"] * 3 + ["model"] * (len(model) - 3)
-    assert found["reviewer"].tolist() == ['Ann, "the" reviewer'] * 3 + [""] * (len(model) - 3)
-    assert found["decided_at"][0] == review.decisions()[0].decided_at.isoformat()
-    close(review)
-
-
 def test_the_audit_trail_holds_everything_also_what_was_undone(runs: RunRegistry, home: Path) -> None:
     run = run_of(runs, config(write_data(home / "data.npz")))
     review = reviewed(runs, run)
@@ -157,32 +134,6 @@ def _predicted(task: dict[str, object]) -> str | None:
     if not isinstance(predictions, list) or not predictions:
         return None
     return str(predictions[-1]["result"][0]["value"]["choices"][0])
-
-
-def test_confidence_goes_out_as_it_was_and_as_the_decisions_bear_it_out(runs: RunRegistry, home: Path) -> None:
-    run = run_of(runs, config(write_data(home / "data.npz"), params={"epochs": 40}))
-    wanted = Settings()
-    review = open_review(run, Store(Database()), runs.get, settings=wanted)
-    desk = Desk(review, "Ann")
-    for turn in range(40):
-        one = desk.next()
-        assert one is not None
-        desk.decide(one, "pick", one.choices[0 if turn % 3 else -1].label)
-        if turn == 20:
-            assert "calibrated-confidence" not in parts_of(export_source(run.folder))  # too few
-    source = export_source(run.folder)
-    part = parts_of(source)["calibrated-confidence"]
-    part.build(source, home / part.file_name)
-    assert source.calibration is not None
-    table = pd.read_csv(home / "confidence.csv", dtype={"id": str}, keep_default_na=False)
-    assert table["id"].tolist() == review.root.ids.tolist()
-    assert np.array_equal(table["confidence"].to_numpy(np.float32), source.learnt["confidence"].to_numpy(np.float32))
-    assert np.array_equal(table["calibrated_confidence"].to_numpy(np.float32), source.calibration.confidence)
-    with zipfile.ZipFile(io.BytesIO(archive_data(source))) as archive:
-        assert {"confidence.csv", "audit.csv", "audit.jsonl"} <= set(archive.namelist())
-        words = archive.read("README.md").decode()
-    assert "fitted on 40 decided examples" in words and "## audit.csv" in words
-    close(review)
 
 
 @pytest.mark.parametrize(

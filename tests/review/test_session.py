@@ -7,17 +7,8 @@ import pytest
 from pll.errors import UserError
 from pll.review import certification
 from pll.review.desk import Desk
-from pll.review.label_snapshot import LabelSnapshot
 from pll.review.session import Settings
-from pll.review.tables import Event, Opened
-from tests.review_helpers import answer, close, given, open_with, snapshot
-
-
-def test_other_examples_are_refused(url: str) -> None:
-    review = open_with(url)
-    with pytest.raises(UserError, match="are of 40 examples, but it has 30"):
-        open_with(url, snapshot(30))
-    close(review)
+from tests.review_helpers import answer, close, given, open_with
 
 
 def test_what_one_process_writes_the_other_takes_in(url: str) -> None:
@@ -44,30 +35,6 @@ def test_the_next_write_notices_what_another_process_changed(url: str) -> None:
     assert step.next is not None and not step.next.is_control  # noticed while it was being stored
     desk.decide(step.next, "unsure")
     assert review.promise is not None
-    close(review, other)
-
-
-def test_an_event_has_the_run_and_the_number_of_one_round(url: str) -> None:
-    """Also while the labels of a new round are being read, which takes a while."""
-    first, second = snapshot(), snapshot(run="second", seed=1)
-    meanwhile: list[Event] = []
-
-    def load(run: str) -> LabelSnapshot:
-        step = desk.decide(one, "unsure")  # after the rounds were read, and before the labels are
-        assert step.event is not None
-        meanwhile.append(step.event)
-        return second
-
-    review, other = open_with(url, first, load=load), open_with(url, first, load=lambda _: second)
-    desk = Desk(review, "Ann")
-    one = given(desk)
-    certification.adopt(other, second, Opened("taught", "Bob"))
-    assert review.refresh() and meanwhile
-    after = desk.decide(given(desk), "unsure").event
-    assert after is not None
-    rounds = {(record.run, record.number) for record in review.rounds}
-    assert {(event.run, event.round) for event in (*meanwhile, after)} <= rounds
-    assert (after.run, after.round) == ("second", 2)
     close(review, other)
 
 

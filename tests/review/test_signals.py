@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
-from pll.review import signals
 from pll.review.queue import rank
 from pll.review.signals import ReviewSignals, prepare
 from pll.runs import fit_loop, run_data
@@ -57,37 +52,6 @@ def test_slow_parts_are_made_once_and_kept(
         np.testing.assert_array_equal(getattr(again, name), getattr(made, name))
         np.testing.assert_array_equal(getattr(read, name), getattr(made, name))
     assert sorted(rank(read).tolist()) == list(range(len(data)))
-
-
-def test_a_run_over_the_same_examples_takes_the_neighbours_that_were_found(
-    finished: tuple[RunFolder, PartialLabelDataset], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first, data = finished
-    neighbours = prepare(first, data).neighbours
-    again = RunFolder(tmp_path / "again")
-    again.create(first.config())
-    fit_loop.train(again)
-    monkeypatch.setattr("pll.review.signals.find_neighbours", refuse)
-    np.testing.assert_array_equal(prepare(again, data, like=first).neighbours, neighbours)
-    np.testing.assert_array_equal(ReviewSignals.of_run(again, data).neighbours, neighbours)  # kept with it
-
-
-def test_a_run_that_is_deleted_meanwhile_does_not_come_back_in_part(
-    finished: tuple[RunFolder, PartialLabelDataset], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole, data = finished
-    folder = RunFolder(tmp_path / "run")
-    shutil.copytree(whole.path, folder.path, ignore=shutil.ignore_patterns("review"))
-    find = signals.find_neighbours
-
-    def delete_first(*given: Any, **named: Any) -> Any:
-        shutil.rmtree(folder.path)
-        return find(*given, **named)
-
-    monkeypatch.setattr(signals, "find_neighbours", delete_first)
-    with pytest.raises(FileNotFoundError):
-        prepare(folder, data)
-    assert not folder.path.exists()
 
 
 def test_the_expected_error_rate_is_between_confidence_and_neighbours() -> None:

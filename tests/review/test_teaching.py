@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,13 +15,10 @@ from pll.methods.persistence import can_warm_start
 from pll.review import certification
 from pll.review.database import Database
 from pll.review.desk import Desk
-from pll.review.label_snapshot import review_id
 from pll.review.session import ReviewSession, Settings, open_review
 from pll.review.store import Store
 from pll.review.tables import Opened
-from pll.review.teaching import Teacher, changed_by_teaching, decided_sets_of, taught_config
-from pll.runs.config import RunConfig
-from pll.runs.decided_sets import DecidedSets
+from pll.review.teaching import Teacher, changed_by_teaching, decided_sets_of
 from pll.runs.registry import RunRegistry
 from tests.review_helpers import close, given, open_with, snapshot
 from tests.run_helpers import config, write_data
@@ -112,16 +108,6 @@ def test_sets_are_replaced_and_nothing_else(n_new: int) -> None:
     assert found == CandidateSets.from_lists(expected, 4 + n_new, names)
 
 
-def test_lessons_survive_the_config_and_damage_is_explained(tmp_path: Path) -> None:
-    lessons = DecidedSets.of("review", "root", "parent", {3: [1], 7: [0, 2]}, new_classes=["lynx"], decisions=2)
-    made = config(write_data(tmp_path / "data.npz"), decided_sets=lessons)
-    assert RunConfig.from_json(made.to_json()).decided_sets == lessons
-    with pytest.raises(UserError, match="damaged"):
-        DecidedSets("r", "a", "b", "3:x").by_row  # noqa: B018
-    with pytest.raises(UserError, match="rows run from 0 to 29"):
-        with_sets(snapshot(30).candidates, {30: (0,)})
-
-
 # ---- the run that learns ---------------------------------------------------------------------------------------------
 
 
@@ -155,36 +141,6 @@ def test_a_taught_run_goes_on_from_the_model_and_its_labels_are_adopted(runs: Ru
     assert "continues the model" in (run.folder.path / "log.txt").read_text()
     assert len(run.folder.metrics()) == 5  # a fifth of 6 epochs, but at least 5
     close(review)
-
-
-def test_a_run_that_looks_off_the_sets_begins_anew_with_another_method(tmp_path: Path) -> None:
-    root, taught = config(tmp_path / "data.npz"), DecidedSets.of("r", "a", "a", {0: [2]})
-    found = taught_config(root, taught, outside=True)
-    assert (found.method, found.params) == ("proden-outside", root.params)
-    assert found.decided_sets is not None and not found.decided_sets.warm
-    assert taught_config(replace(root, method="ipal"), taught, outside=True).method == "ipal"
-
-
-def test_after_a_restart_the_review_finds_its_latest_model(runs: RunRegistry, tmp_path: Path) -> None:
-    root = finished(runs, tmp_path)
-    review = opened(runs, root, tmp_path)
-    desk = Desk(review, "Ann")
-    for _ in range(5):
-        one = given(desk)
-        desk.decide(one, "pick", one.choices[-1].label)
-    run = Teacher(review, runs).begin()
-    run.join(60)
-    again = RunRegistry(runs.root)  # the process died before it could adopt the labels
-    restarted = opened(again, root, tmp_path)
-    assert restarted.current.run == root
-    assert Teacher(restarted, again).poll()
-    assert restarted.current.run == run.id
-    assert review.refresh() and review.current.run == run.id  # the other process learns of it
-    assert review_id(again.get(run.id).folder) == review_id(again.get(root).folder) == review.id
-    by_the_taught_run = opened(again, run.id, tmp_path)
-    assert (by_the_taught_run.root.run, by_the_taught_run.current.run) == (root, run.id)
-    assert len(by_the_taught_run.decisions()) == 5
-    close(review, restarted, by_the_taught_run)
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if can_warm_start(name) and not METHODS[name].needs_truth])

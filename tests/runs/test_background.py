@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
 
 import pytest
 
@@ -86,23 +85,3 @@ def test_who_wants_the_same_shares_one_job_and_results_do_not_pile_up() -> None:
     for k in range(3 * background.KEPT):
         assert board.start(f"job {k}", work).wait(10)
     assert sum(board.get(f"job {k}") is not None for k in range(3 * background.KEPT)) <= background.KEPT + 1
-
-
-def test_no_more_than_a_few_work_at_once() -> None:
-    board, go_on = JobBoard(), threading.Event()
-    at_work, most, lock = 0, 0, threading.Lock()
-
-    def work(report: Report) -> None:
-        nonlocal at_work, most
-        with lock:
-            at_work += 1
-            most = max(most, at_work)
-        assert go_on.wait(10)
-        with lock:
-            at_work -= 1
-
-    several: list[Any] = [board.start(str(k), work) for k in range(background.AT_ONCE + 2)]
-    go_on.set()
-    assert all(job.wait(10) for job in several) and 1 <= most <= background.AT_ONCE
-    board.stop_all()
-    assert board.get("0") is None

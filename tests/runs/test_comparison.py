@@ -7,25 +7,20 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
 from pll.analysis.protocol import Parts
-from pll.candidates import CandidateSets
-from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.methods import METHODS
 from pll.runs import run_data
 from pll.runs.config import RunConfig
-from pll.runs.lanes import USUAL, lane_configs, why_not
+from pll.runs.lanes import USUAL, lane_configs
 from pll.runs.registry import RunRegistry
 from pll.runs.run import MOST_LANES, Run
-from pll.synthesis import flip_binomial
 from pll.training.trainer import Trainer
 from tests.run_helpers import BATCHES, config, registry_in, result_of, wait_for, write_data
 
@@ -175,25 +170,6 @@ def test_a_stop_leaves_a_result_in_every_lane(registry: RunRegistry, data: Path)
         assert not run.folder.is_locked()
 
 
-# ---- one place in the queue ------------------------------------------------------------------------------------------
-
-
-def test_a_lane_at_work_is_left_to_its_comparison(registry: RunRegistry, data: Path) -> None:
-    comparison = registry.start(*usual(data, params=LONG))
-    wait_for(lambda: comparison.snapshot().epoch >= 1, "a round")
-    run = registry.get(comparison.lanes[1].id)
-    assert run.is_elsewhere() and run.snapshot().state == "running"
-    with pytest.raises(UserError, match="worked on"):
-        run.resume()
-    with pytest.raises(UserError, match="at work"):
-        registry.delete(run.id)
-    with pytest.raises(UserError, match="at work"):
-        registry.delete(comparison.id)
-    comparison.stop()
-    ended(comparison)
-    assert not run.is_elsewhere()
-
-
 # ---- errors ----------------------------------------------------------------------------------------------------------
 
 
@@ -221,26 +197,6 @@ def test_lanes_that_do_not_belong_together_are_refused(registry: RunRegistry, da
     with pytest.raises(UserError, match="prodne"):
         lane_configs(shared, ["prodne", "proden"])
     assert registry.all() == [] and registry.comparisons() == []
-
-
-def test_who_cannot_be_a_lane_and_why() -> None:
-    y = np.arange(40) % 4
-    sets = flip_binomial(y, 4, 0.5)
-    X = np.random.default_rng(0).normal(size=(40, 3)).astype(np.float32)
-    known = PartialLabelDataset(X, sets, y=y)
-    unknown = PartialLabelDataset(X, sets)
-    assert {method for method in METHODS if why_not(method, known)} == {"proden-outside"}  # it adds to the sets
-    said = {method: why_not(method, unknown) for method in METHODS}
-    assert {method for method, why in said.items() if why} == {"pn-oracle", "proden-outside"}
-    assert "true label" in str(said["pn-oracle"])
-    partly = replace(known, y=np.where(y == 0, -1, y))
-    assert why_not("pn-oracle", partly) is not None
-    assert why_not("proden", known, {"model": "convnet"}) is not None  # a table has no pixels
-    assert why_not("ipal", known, {"model": "convnet"}) is None
-    whole = replace(known, candidates=CandidateSets.from_mask(np.ones((40, 4), dtype=bool)))
-    assert "ruled out" in str(why_not("ga", whole))
-    bare = replace(known, X=np.zeros((40, 0), dtype=np.float32))
-    assert "features" in str(why_not("proden", bare))
 
 
 # ---- found again -----------------------------------------------------------------------------------------------------

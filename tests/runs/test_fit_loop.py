@@ -14,16 +14,13 @@ import pandas as pd
 import pytest
 import torch
 
-from pll.catalog.sources import Source
 from pll.cli.main import main
 from pll.errors import UserError
-from pll.methods import recipe
-from pll.methods.persistence import load_model, read_card
+from pll.methods.persistence import load_model
 from pll.runs import fit_loop, run_data
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder
 from pll.runs.history import History
-from pll.synthesis import Flip
 from pll.training.distributed import RanksError
 from pll.training.metrics import StopTraining
 from pll.training.trainer import Trainer
@@ -340,25 +337,3 @@ def test_a_full_disk_does_not_hide_itself(data: Path, tmp_path: Path, monkeypatc
         monkeypatch.setattr(RunFolder, name, full)
     with pytest.raises(UserError, match="disk is full"):
         fit_loop.train(folder)
-
-
-def test_a_stopped_search_keeps_the_best_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recipe, "EPOCHS", (2, 4))
-    monkeypatch.setattr(recipe, "KEPT", (1.0, 0.2))
-    what = RunConfig(Source("iris"), flip=Flip("binomial", 0.3), params={"recipe": "auto"})
-    folder = made(tmp_path / "run", what)
-    calls = iter(range(100))
-
-    def hook() -> None:
-        if next(calls, None) is None:
-            raise StopTraining
-
-    shares: list[float] = []
-    ended = fit_loop.train(folder, hook=hook, on_search=lambda estimator, share: shares.append(share))
-    assert ended.state == "stopped" and len(shares) > 1
-    best = folder.recipe()
-    assert best is not None and not best.complete and best.settings
-    resumed = fit_loop.train(folder)
-    assert resumed.state == "finished" and resumed.metrics["epoch"] == best.settings["epochs"]
-    assert folder.recipe() == best
-    assert read_card(folder.path).params["scale"] == best.settings["scale"]

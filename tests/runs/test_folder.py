@@ -58,19 +58,6 @@ def test_a_config_comes_back_from_json_as_it_was(what: RunConfig) -> None:
     assert RunConfig.from_json(json.loads(json.dumps(what.to_json()))) == what
 
 
-def test_a_file_called_like_our_own_folders_is_kept_too(tmp_path: Path) -> None:
-    train, test = write_data(tmp_path / "test"), tmp_path / "b" / "test"
-    test.parent.mkdir()
-    (tmp_path / "test.npz").rename(train)  # np.savez adds the ending
-    test.write_bytes(train.read_bytes())
-    folder = RunFolder(tmp_path / "run")
-    folder.create(RunConfig(Source("test", str(train)), test=Source("test", str(test))))
-    kept = folder.config()
-    assert kept.test is not None
-    assert kept.source.path != kept.test.path
-    assert len(kept.source.load()) == len(kept.test.load()) == 120
-
-
 @pytest.mark.parametrize("content", ["", "{", '{"run": 3}', '{"run": {"source": {"name": "a"}, "new": 1}}', "{}"])
 def test_a_config_that_is_not_ours_is_said(folder: RunFolder, content: str) -> None:
     (folder.path / "config.json").write_text(content)
@@ -160,25 +147,6 @@ def test_a_line_that_is_half_written_does_not_count(folder: RunFolder, torn: str
     folder.rewind_metrics(2)
     folder.append_metrics(row(3))
     assert [values["epoch"] for values in folder.metrics()] == [1, 2, 3]
-
-
-def test_going_back_is_all_or_nothing(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    for epoch in range(1, 6):
-        folder.append_metrics(row(epoch))
-    before = folder.metrics()
-    monkeypatch.setattr(Path, "write_text", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
-    with pytest.raises(KeyboardInterrupt):
-        folder.rewind_metrics(3)
-    assert folder.metrics() == before
-
-
-@pytest.mark.parametrize("line", ["1,2", "x,,,,0,,,,0.1", "1,a,,,0,,,,0.1"])
-def test_metrics_that_somebody_changed_are_said(folder: RunFolder, line: str) -> None:
-    folder.append_metrics(row(1))
-    with (folder.path / "metrics.csv").open("a") as file:
-        file.write(line + "\n")
-    with pytest.raises(UserError, match=r"metrics\.csv is damaged"):
-        folder.metrics()
 
 
 # ---- checkpoint, log, list -------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -153,19 +152,6 @@ def test_half_a_row_at_the_end_is_not_read_and_does_not_stay(tmp_path: Path) -> 
     assert contents(tmp_path / "torn") == contents(tmp_path / "straight")
 
 
-def test_rows_that_a_power_cut_took_are_missing_and_the_others_in_their_places(tmp_path: Path) -> None:
-    write(tmp_path, 5)
-    row = (tmp_path / TRACKED_FILE).stat().st_size // 6
-    with (tmp_path / TRACKED_FILE).open("r+b") as file:
-        file.truncate(3 * row + 17)  # epochs 0 to 2, and a bit of 3
-    HistoryWriter(tmp_path, SETS).rewind(5)
-    write(tmp_path, 7, start=6)
-    tracked = np.fromfile(tmp_path / TRACKED_FILE, dtype="<f4").reshape(8, -1)
-    assert np.isnan(tracked[3:6]).all()
-    at = SETS.positions(History(tmp_path, SETS).tracked)
-    np.testing.assert_array_equal(tracked[7], weights_of(7)[at])
-
-
 # ---- reading while somebody writes -----------------------------------------------------------------------------------
 
 
@@ -179,31 +165,6 @@ def check_reading(folder: Path) -> None:
         known, story = history.example(row)
         for epoch, seen in zip(known[1:], story[1:], strict=True):
             np.testing.assert_array_equal(seen, weights_of(epoch)[SETS.indptr[row] : SETS.indptr[row + 1]])
-
-
-def test_a_thread_can_read_while_another_writes(tmp_path: Path) -> None:
-    writer = HistoryWriter(tmp_path, SETS, budget=1, tracked=3)  # few frames: they are thinned all the time
-    is_over, is_enough = threading.Event(), threading.Event()
-
-    def go_on() -> None:
-        epoch = 0
-        while epoch < 150 or not is_enough.wait(0):  # however slow the reader is, it reads while this writes
-            epoch += 1
-            writer.append(record_of(epoch))
-        is_over.set()
-
-    thread = threading.Thread(target=go_on)
-    thread.start()
-    try:
-        for _ in range(4):
-            check_reading(tmp_path)
-        is_enough.set()
-        while not is_over.is_set():
-            check_reading(tmp_path)
-    finally:
-        is_enough.set()
-        thread.join()
-    check_reading(tmp_path)
 
 
 @pytest.mark.slow

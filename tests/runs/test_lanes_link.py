@@ -16,7 +16,6 @@ from pll.runs.config import RunConfig
 from pll.runs.lanes import USUAL, lane_configs
 from pll.runs.link import (
     LANE_CONTROLS,
-    LinkParts,
     Look,
     Share,
     lanes_from_query,
@@ -103,18 +102,3 @@ def test_what_lanes_share_is_said_once_and_what_sets_one_apart_by_its_number() -
 def test_a_bad_link_says_which_part_is_wrong(parts: dict[str, Any], said: str) -> None:
     with pytest.raises(UserError, match=said):
         lanes_from_query(query(**parts))
-
-
-@given(
-    some.dictionaries(
-        some.sampled_from([*sorted(LinkParts.model_fields), "lanes", "lr.1", "lr.٣", "lr.²", ".", "lr."]),
-        some.lists(some.text(max_size=8), min_size=1, max_size=2),
-    )
-)
-def test_whatever_a_link_holds_it_is_understood_or_refused_in_words(parts: dict[str, list[str]]) -> None:
-    try:
-        shares = lanes_from_query(query() | parts)
-    except UserError as error:
-        assert str(error)
-    else:
-        assert len(shares) == 5

@@ -193,39 +193,6 @@ def test_a_bad_link_says_which_part_is_wrong(parts: dict[str, Any], said: str) -
         from_query(query(**parts), views=VIEWS)
 
 
-DEEP = "[" * 100_000 + "]" * 100_000
-
-
-@pytest.mark.parametrize(
-    ("part", "value"),
-    [
-        *(("matrix", text) for text in (DEEP, "[]", "[[]]", "[[1], [1, 2]]", "[[1e999, 1], [1, 1]]", "[[NaN]]", "{}")),
-        *(("matrix", text) for text in ("null", '"x"', f"[[1, {'9' * 400}], [1, 1]]", "[[[1]]]", '[{"a": 1}]')),
-        *(("confusion", text) for text in (DEEP, "[[1e999, 1], [1, 1]]", '[["a", 1]]', "5", "[[1], [1, 2]]")),
-        *(("options", text) for text in (DEEP, "[]", '{"columns": 5}', '{"columns": {"a": {}}}', '{"fold": "x"}')),
-        *(("options", text) for text in ('{"max_bytes": 1e400}', '{"progress": 1}', '{"combine": "none"}', "null")),
-        *(("epochs", text) for text in ("9" * 5000, "1e5", "", "٣", "0x10")),
-        *(("lr", text) for text in ("1e999", "-inf", "", "1,5", "[1]")),
-        *(("seed", text) for text in ("9" * 30, "2147483648", "true")),
-    ],
-)
-def test_a_hostile_link_is_refused_by_the_name_of_its_part(part: str, value: str) -> None:
-    more = {
-        "matrix": {"flip": "matrix", "q": None},
-        "confusion": {"flip": None, "q": None, "noisy": "confusion:0.1"},
-        "options": {"data": None, "file": "a.csv", "sha256": SHA},
-    }
-    with pytest.raises(UserError) as refused:
-        from_query(query(**more.get(part, {}), **{part: value}))
-    assert part in str(refused.value) and len(str(refused.value)) < 400
-
-
-def test_a_part_given_twice_is_refused_but_pins_may_be_many() -> None:
-    with pytest.raises(UserError, match="says lr 2 times"):
-        from_query(query() | {"lr": ["0.1", "0.2"]})
-    assert from_query(query() | {"pin": ["a", "b", "a"]}).look.pins == ("a", "b")
-
-
 @given(
     some.dictionaries(
         some.sampled_from(sorted(LinkParts.model_fields)), some.lists(some.text(max_size=8), min_size=1, max_size=2)

@@ -155,23 +155,6 @@ def test_going_on_right_after_a_stop_waits_for_it_to_end(registry: RunRegistry, 
     wait_for(lambda: run.snapshot().epoch > before + 1, "more epochs")
 
 
-def test_a_run_that_waits_can_be_stopped_before_it_began(registry: RunRegistry, data: Path, steps: Steps) -> None:
-    first = registry.start(config(data, params=LONG))
-    wait_for(lambda: steps.of(first) > 0, "the first to begin")
-    second = registry.start(config(data))
-    wait_for(lambda: second.snapshot().ahead == 1, "the second to wait")
-    second.stop()
-    ended(second)
-    assert state_of(second) == "stopped"
-    assert steps.of(second) == 0
-    assert not second.folder.is_locked()
-    first.stop()
-    ended(first)
-    second.resume()
-    ended(second)
-    assert state_of(second) == "finished"
-
-
 # ---- one at a time on a device ---------------------------------------------------------------------------------------
 
 
@@ -203,46 +186,7 @@ def test_a_paused_run_lets_the_next_one_in(registry: RunRegistry, data: Path, st
     wait_for(lambda: steps.of(first) > before, "the first to go on")
 
 
-# ---- pace ------------------------------------------------------------------------------------------------------------
-
-
-def test_the_pace_slows_down_and_returns_and_changes_nothing_else(registry: RunRegistry, data: Path) -> None:
-    undisturbed = ended(registry.start(config(data, params={"epochs": 25})))
-    run = registry.start(config(data, params={"epochs": 25}), paused=True)
-    wait_for_state(run, "paused")
-    run.set_pace(20)
-    run.step(epochs=6)
-    run.wait_until_paused(60)
-    assert run.snapshot().epoch == 6
-    left = run.snapshot().seconds_left
-    assert left is not None and left >= 19 / 20
-    run.set_pace(0.001)
-    run.resume()
-    wait_for(lambda: run.snapshot().epoch > 6, "the next epoch")
-    time.sleep(0.05)
-    assert run.snapshot().epoch <= 8  # the next one would begin in 1,000 seconds
-    run.set_pace(None)
-    ended(run)
-    assert result_of(run.folder) == result_of(undisturbed.folder)
-
-
 # ---- errors ----------------------------------------------------------------------------------------------------------
-
-
-def test_even_a_full_disk_is_said(registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = registry.start(config(data, params=LONG))
-    wait_for(lambda: run.snapshot().epoch >= 1, "an epoch")
-
-    def full(*_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    for name in ("append_metrics", "set_state", "log"):
-        monkeypatch.setattr(RunFolder, name, full)
-    ended(run)
-    snapshot = run.snapshot()
-    assert snapshot.state == "failed"
-    assert snapshot.error is not None and "disk is full" in snapshot.error
-    assert not run.folder.is_locked()
 
 
 @pytest.mark.parametrize(
@@ -259,18 +203,6 @@ def test_a_wrong_setting_is_said_before_there_is_a_run(
     with pytest.raises(UserError, match=words):
         registry.start(config(data, **options))
     assert registry.all() == []
-
-
-def test_a_run_that_cannot_be_written_leaves_nothing(
-    registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("pll.catalog.sources.shutil.copyfile", full)
-    with pytest.raises(UserError, match=r"Cannot write to the run folder .*No space left on device"):
-        registry.start(config(data))
-    assert list(registry.root.iterdir()) == []
 
 
 def test_a_run_that_was_deleted_elsewhere_or_damaged_is_said(registry: RunRegistry, data: Path) -> None:
@@ -386,19 +318,6 @@ def test_a_run_of_a_process_that_lives_is_left_to_it(registry: RunRegistry, data
     with pytest.raises(UserError, match="at work"):
         RunRegistry(registry.root).delete(run.id)
     assert run.is_alive()
-
-
-def test_too_many_runs_are_refused(registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pll_registry, "MOST_ALIVE", 2)
-    alive = [registry.start(config(data, params=LONG)) for _ in range(2)]
-    wait_for_state(alive[0], "running")
-    with pytest.raises(UserError, match="2 runs are already waiting or training; stop one"):
-        registry.start(config(data))
-    assert len(registry.all()) == 2
-    for run in alive:
-        run.stop()
-        ended(run)
-    ended(registry.start(config(data)))
 
 
 def test_stopping_all_stops_those_that_wait_and_those_that_pause(registry: RunRegistry, data: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import numpy as np
 import pytest
 
 from pll.catalog.sources import Source
-from pll.methods.deep import DeepEstimator
 from pll.runs.config import RunConfig
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
@@ -91,25 +89,6 @@ def test_stop_when_settled(registry: RunRegistry) -> None:
     assert quiet[-3:] == [True] * 3
     first = next(k for k in range(3, len(quiet)) if all(quiet[k - 2 : k + 1]))  # epoch 1 does not count
     assert len(quiet) == first + 1
-
-
-def test_nobody_looks_while_it_moves(registry: RunRegistry) -> None:
-    run = registry.start(config(epochs=2000))
-    while run.snapshot().epoch == 0:
-        time.sleep(0.01)
-    assert run.while_paused(lambda estimator: True) is None
-    run.pause()
-    run.wait_until_paused(30)
-    epoch = run.snapshot().epoch
-
-    def look(estimator: object) -> int:
-        assert isinstance(estimator, DeepEstimator) and estimator.trainer is not None
-        return estimator.trainer.epoch
-
-    assert run.while_paused(look) == epoch
-    run.stop()
-    run.join(30)
-    assert run.while_paused(look) is None
 
 
 def test_a_slow_start_shows_the_state_before_training_and_changes_no_result(registry: RunRegistry) -> None:

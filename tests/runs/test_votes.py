@@ -99,17 +99,6 @@ def test_a_run_opens_again_with_the_settled_sets_it_keeps(
         (tmp_path / "aside.npz").rename(trained.path / "vote_sets.npz")
 
 
-def test_labels_csv_keeps_the_given_sets(trained: RunFolder) -> None:
-    train = run_data.parts_of(trained).train
-    said = train.annotations
-    assert said is not None
-    named = {name: set(np.array(NAMES)[said.labels[said.rows == row]]) for row, name in enumerate(train.row_ids)}
-    written = pd.read_csv(trained.path / "labels.csv", dtype=str, keep_default_na=False)
-    assert {row.id: set(row.candidates.split("|")) for row in written.itertuples()} == named
-    exported = export_source(trained).frame
-    assert exported["candidates"].tolist() == written["candidates"].tolist()
-
-
 def test_a_link_asks_for_the_files_of_votes_and_sets_up_the_same(trained: RunFolder) -> None:
     config = trained.config()
     config = replace(config, source=replace(config.source, answers={"?": "", "l8": "late"}))
@@ -124,13 +113,6 @@ def test_a_link_asks_for_the_files_of_votes_and_sets_up_the_same(trained: RunFol
     whole = half.with_file(config.source)
     assert whole.is_complete and whole.config.source == config.source
     assert run_data.load_parts(whole.config).train.fingerprint == trained.about()["fingerprint"]
-
-
-@pytest.mark.parametrize("votes", ["[]x", '[["a.csv","../etc"]]', '[["a.csv"]]', '{"a": 1}'])
-def test_votes_of_a_link_must_be_names_and_fingerprints(trained: RunFolder, votes: str) -> None:
-    query = {name: [value] for name, value in to_query(Share(trained.config()))}
-    with pytest.raises(UserError, match="votes"):
-        from_query(query | {"votes": [votes]})
 
 
 def test_decisions_measure_the_voters(trained: RunFolder) -> None:
@@ -215,18 +197,3 @@ def test_examples_that_nobody_answered_are_predicted(
     assert source.frame["identified_label"].tolist() == labels["identified_label"].tolist()
     assert source.labels.rows[:3].tolist() == [-1, -1, -1] and not source.no_answer
     assert any("no answer" in one for one in RunFolder(run).state()["notes"])
-
-
-def test_unanswered_examples_without_features_are_listed(
-    partly_answered: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    votes = [part for file in partly_answered for part in ("--votes", str(file))]
-    run = tmp_path / "run"
-    assert main(["fit", *votes, "--out", str(run)]) == 0
-    result = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert (result["method"], result["no_answer"], result["without_label"]) == ("dawid-skene", 3, 3)
-    assert (run / "no_answer.csv").read_text() == "id\n1\n2\n3\n"
-    assert len(pd.read_csv(run / "labels.csv")) == N - 3
-    assert main(["export", str(run), "--out", str(tmp_path / "out")]) == 0
-    assert (tmp_path / "out" / "no_answer.csv").read_text() == "id\n1\n2\n3\n"
-    assert main(["check", str(run)]) == 0

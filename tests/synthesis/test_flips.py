@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,13 +17,11 @@ from pll.synthesis import (
     flip,
     flip_binomial,
     flip_by_instance,
-    flip_matrix_of,
     flip_pair,
     flip_uniform,
     flip_with_matrix,
     flips,
     instance_probabilities,
-    pair_matrix,
     uniform_matrix,
 )
 from pll.synthesis.ambiguity import flip_matrix
@@ -184,16 +181,6 @@ class TestMatrix:
         with pytest.raises(UserError, match="Row 'cat', column 'dog' of the transition matrix is 2"):
             flip_with_matrix([0], 2, [[1, 2], [0, 1]], class_names=("cat", "dog"))
 
-    def test_a_file_is_read_when_it_is_needed(self, tmp_path: Path) -> None:
-        file = tmp_path / "m.csv"
-        file.write_text("dog,cat\n1,0.5\n0,1\n")
-        way = Flip("matrix", matrix=str(file))
-        assert flip_matrix_of(way, 2, ("cat", "dog")).tolist() == [[1.0, 0.0], [0.5, 1.0]]
-        assert way.words == f"matrix, {file}"
-        file.unlink()
-        with pytest.raises(UserError, match="cannot be read"):
-            flip(way, [0], 2)
-
 
 class TestInstance:
     PROBABILITIES = ((0.7, 0.2, 0.1, 0.0), (0.25, 0.25, 0.25, 0.25), (0.0, 0.0, 0.0, 1.0))
@@ -219,20 +206,6 @@ class TestInstance:
             for label in range(4):
                 assert within_five_sigma(mask[row::2, label], float(chances[label]))
 
-    @pytest.mark.parametrize(
-        ("settings", "message"),
-        [
-            ({}, "looks at the features; give X"),
-            ({"probabilities": [[0.5, 0.5]]}, "have shape (1, 2); 2 examples of 2 classes need (2, 2)"),
-            ({"probabilities": [[0.5, 0.5], [0.5, -1]]}, "Row 1: the classifier's probabilities must be numbers"),
-            ({"probabilities": [[0.5, 0.5], [float("nan"), 1]]}, "Row 1: the classifier's probabilities"),
-        ],
-    )
-    def test_bad_probabilities_are_refused(self, settings: dict, message: str) -> None:
-        with pytest.raises(UserError) as caught:
-            flip(Flip("instance"), [0, 1], 2, **settings)
-        assert message in str(caught.value)
-
 
 class TestByName:
     @pytest.mark.parametrize(
@@ -250,15 +223,6 @@ class TestByName:
     )
     def test_a_way_can_be_written_down_and_read_again(self, way: Flip) -> None:
         assert Flip(**json.loads(json.dumps(asdict(way)))) == way
-
-    def test_matrices_before_the_fact(self) -> None:
-        assert flip_matrix_of(Flip("binomial", 0.2), 3).tolist() == binomial_matrix(3, 0.2).tolist()
-        assert flip_matrix_of(Flip("pair", 0.2), 3).tolist() == pair_matrix(3, 0.2).tolist()
-        assert flip_matrix_of(Flip("uniform", size=2), 3)[0].tolist() == [1, 0.5, 0.5]
-        with pytest.raises(UserError, match="The size of the sets is 4"):
-            flip_matrix_of(Flip("uniform", size=4), 3)
-        with pytest.raises(UserError, match="q is 2"):
-            flip_matrix_of(Flip("pair", 2), 3)
 
     @pytest.mark.parametrize(
         ("settings", "message"),

@@ -10,13 +10,11 @@ import pytest
 
 from pll import formats
 from pll.analysis.protocol import doubted, prepare
-from pll.candidates import CandidateSets
 from pll.cli.main import main
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.runs.folder import RunFolder
-from pll.synthesis.cross_val import out_of_fold
-from pll.synthesis.label_noise import Noisy, estimated_confusion
+from pll.synthesis.label_noise import Noisy
 
 NAMES = ("ant", "bee", "cat")
 TOP = Noisy("topk", 1)
@@ -56,44 +54,11 @@ def test_settings_that_make_no_sense_are_refused(make, message: str) -> None:  #
 # ---- the sets --------------------------------------------------------------------------------------------------------
 
 
-def test_an_estimated_confusion_is_the_mean_of_what_a_classifier_says() -> None:
-    data = labelled()
-    assert data.y is not None
-    found = estimated_confusion(data.X, data.y, 4)
-    said = out_of_fold(data.X, data.y, 4)
-    for label in range(3):
-        np.testing.assert_allclose(found[label], said[data.y == label].mean(axis=0), atol=1e-6)
-    assert not found[3].any(), "nobody was given that label"
-    assert found[1, 0] > 0.05, "a tenth of the labels are wrong"
-
-
 def test_labels_that_are_doubted_are_no_truth_any_more() -> None:
     data = labelled()
     made = doubted(data, TOP, seed=0)
     assert made.y is None and made.sets().contains(data.y).all() and made.sets().sizes.max() == 2
     assert data.y is not None and made.extras["given_label"].tolist() == [NAMES[label] for label in data.y]
-
-
-def test_single_candidates_are_doubted_and_a_truth_beside_them_stays() -> None:
-    plain = labelled()
-    assert plain.y is not None
-    sets = CandidateSets.from_lists([[int(label)] for label in plain.y], 3, NAMES)
-    truth = np.arange(60) % 3
-    data = labelled(candidates=sets, y=truth)
-    made = doubted(data, TOP, seed=0)
-    assert made.y is not None and made.y.tolist() == truth.tolist()
-    assert made.sets() == doubted(plain, TOP, seed=0).sets()
-    wrong = plain.y != truth
-    assert made.sets().contains(truth)[wrong].mean() > 0.9, "the classifier finds what the label should have been"
-
-
-def test_examples_without_a_label_are_left_out_and_said() -> None:
-    y = labelled().y
-    assert y is not None
-    data = labelled(y=np.where(np.arange(60) < 7, -1, y))
-    made = doubted(data, TOP, seed=0)
-    assert len(made) == 53 and any(note.startswith("7 examples") for note in made.notes)
-    assert made.row_ids[0] == "7"
 
 
 def test_the_training_part_alone_is_doubted() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from pll.errors import UserError
-from pll.synthesis.transitions import checked_transitions, read_matrix, transitions_from_confusion, truth_given_label
+from pll.synthesis.transitions import checked_transitions, read_matrix, transitions_from_confusion
 
 NAMES = ("cat", "dog", "a|b")
 counts = arrays(np.int64, (3, 3), elements=st.integers(0, 50))
@@ -47,27 +47,6 @@ class TestConfusion:
             for j in range(3):
                 total = confusion[y].sum()
                 assert found[y, j] == pytest.approx(1 if j == y else confusion[y, j] / total if total else 0)
-
-    @given(counts, st.floats(0, 1))
-    def test_scaled_so_that_the_highest_is_as_asked(self, confusion: np.ndarray, highest: float) -> None:
-        plain = transitions_from_confusion(confusion, NAMES) - np.eye(3)
-        if not plain.any():
-            with pytest.raises(UserError, match="nothing off its diagonal"):
-                transitions_from_confusion(confusion, NAMES, highest=highest)
-            return
-        scaled = transitions_from_confusion(confusion, NAMES, highest=highest) - np.eye(3)
-        assert scaled.max() == pytest.approx(highest)
-        np.testing.assert_allclose(scaled, plain * highest / plain.max(), atol=1e-12)
-
-    @given(counts)
-    def test_bayes(self, confusion: np.ndarray) -> None:
-        """Pr(true j | given i), from rows of true labels and, transposed, from rows of given ones."""
-        found = truth_given_label(confusion, NAMES)
-        np.testing.assert_array_equal(found, truth_given_label(confusion.T, NAMES, rows="given"))
-        for i in range(3):
-            total = confusion[:, i].sum()
-            expected = confusion[:, i] / total if total else np.eye(3)[i]
-            np.testing.assert_allclose(found[i], expected)
 
 
 MATRIX = [[1, 0.25, 0], [0, 1, 0.5], [0.125, 0, 1]]

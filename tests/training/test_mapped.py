@@ -54,14 +54,6 @@ def test_every_method_learns_the_same(tmp_path: Path, method: str, settings: dic
     np.testing.assert_array_equal(one.predict_scores(X), other.predict_scores(mapped(tmp_path)))
 
 
-def test_missing_cells_are_filled_alike(tmp_path: Path) -> None:
-    holes = X.copy()
-    holes[::3, 1] = np.nan
-    settings: dict[str, Any] = {"epochs": 2, "missing": "mean"}
-    one, other = (METHODS["proden"](**settings).fit(array, SETS) for array in (holes, mapped(tmp_path, holes)))
-    np.testing.assert_array_equal(one.label_weights_, other.label_weights_)
-
-
 def test_batches_are_read_ahead_and_any_others_too(tmp_path: Path) -> None:
     scaling = fit_scaling(X)
     features = MappedFeatures(mapped(tmp_path), scaling, torch.device("cpu"))
@@ -133,12 +125,3 @@ def test_many_examples_on_disk_and_in_parts_give_the_same(tmp_path: Path, monkey
         np.testing.assert_array_equal(before.weights(epoch), after.weights(epoch))
     assert SETS.contains(Y).tolist() == (SETS.mask()[np.arange(N), Y]).tolist()
     assert SETS[5:30] == SETS.take(np.arange(5, 30)) and len(SETS[9:3]) == 0
-
-
-def test_large_arrays_are_files_that_need_room_on_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(io, "IN_MEMORY_UP_TO", 16)
-    array = io.large_array((3, 5), np.float32, zeros=True)
-    array[1] = 7
-    assert array.sum() == 35 and isinstance(array.base, np.memmap)
-    with pytest.raises(UserError, match="MB left"):
-        io.large_array(2**60, np.float32)

@@ -14,10 +14,9 @@ from torch import nn
 from pll.errors import UserError
 from pll.methods.proden import PRODEN
 from pll.synthesis import flip_binomial
-from pll.training.models import MODEL_INFO, build_model, count_parameters
+from pll.training.models import build_model, count_parameters
 
 CIFAR = (3, 32, 32)
-FOR_IMAGES = ("convnet", "resnet")
 
 
 def layers(network: nn.Module, kind: type) -> list[Any]:
@@ -113,26 +112,3 @@ class TestTorchvision:
         fitted = PRODEN(**settings).fit(images, flip_binomial(y, 3, 0.3, seed=0))
         again = PRODEN(**settings).restore(fitted.fitted_arrays(), (1, 32, 32), fitted.class_names_)
         np.testing.assert_array_equal(again.predict_scores(images), fitted.predict_scores(images))
-
-    @pytest.mark.parametrize(
-        ("model", "shape", "message"),
-        [
-            ("torchvision:resnet19", CIFAR, r"no classifier called 'resnet19'. Did you mean resnet18"),
-            ("torchvision:", CIFAR, r"no classifier called ''"),
-            ("torchvision:fcn_resnet50", CIFAR, r"no classifier called 'fcn_resnet50'"),
-            ("torchvision:resnet18", (64,), r"looks at images"),
-            ("torchvision:resnet18", (4, 32, 32), r"images of 1 or 3 channels; these have 4"),
-        ],
-    )
-    def test_what_it_cannot_do_is_refused_in_words(self, model: str, shape: tuple[int, ...], message: str) -> None:
-        with pytest.raises(UserError, match=message):
-            build_model(model, shape, 2)
-
-
-class TestInfo:
-    def test_what_does_not_fit_is_said_before_the_run(self) -> None:
-        for name, info in MODEL_INFO.items():
-            assert info.obstacle(CIFAR) is None
-            assert (info.obstacle((64,)) is not None) == (name in FOR_IMAGES)
-            if name in FOR_IMAGES:
-                assert f"The model '{name}' looks at images" in str(info.obstacle((64,)))

@@ -7,7 +7,6 @@ import pytest
 import torch
 from torch import nn
 
-from pll.errors import UserError
 from pll.methods.base import Task
 from pll.methods.proden import PRODEN
 from pll.synthesis import flip_binomial
@@ -59,22 +58,3 @@ def test_the_rate_falls_every_so_many_epochs() -> None:
     assert rates(epochs=5, lr_decay=0.5, lr_decay_every=2) == pytest.approx([0.1, 0.1, 0.05, 0.05, 0.025])
     assert rates(epochs=25, lr_decay=0.9) == pytest.approx([0.1] * 10 + [0.09] * 10 + [0.081] * 5)
     assert rates(epochs=3, lr_decay=0.5, lr_decay_every=1, optimiser="adam") == pytest.approx([0.1, 0.05, 0.025])
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"optimiser": "lbfgs"}, "no optimiser called 'lbfgs'; use one of sgd, adam"),
-        ({"optimiser": "adam", "momentum": 1.0}, "momentum is 1.0; Adam needs it below 1"),
-        ({"lr_decay": 0}, "lr_decay is 0; it must be a number above 0, at most 1"),
-        ({"lr_decay": 1.01}, "lr_decay is 1.01"),
-        ({"lr_decay": float("nan")}, "lr_decay is nan"),
-        ({"lr_decay": "0.9"}, "lr_decay is '0.9'"),
-        ({"lr_decay_every": 0}, "lr_decay_every is 0; it must be a whole number, 1 or more"),
-        ({"lr_decay_every": 2.5}, "lr_decay_every is 2.5"),
-    ],
-)
-def test_what_does_not_exist_is_refused_in_words(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(UserError) as caught:
-        PRODEN(**settings).fit(X, SETS)
-    assert message in str(caught.value)

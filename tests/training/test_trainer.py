@@ -174,26 +174,6 @@ class TestRecords:
             run(new_trainer(lr=1e30), 5)
 
 
-class FakeTime:
-    """A clock that moves only when it is told to."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.now = 0.0
-        monkeypatch.setattr(trainer_module.time, "perf_counter", lambda: self.now)
-
-    def passes(self, seconds: float) -> None:
-        self.now += seconds
-
-
-class TestTime:
-    def test_pauses_do_not_count(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        time, trainer = FakeTime(monkeypatch), new_trainer()
-        trainer.network.register_forward_hook(lambda *_: time.passes(1.0) if trainer.network.training else None)
-        (record,) = train(trainer, 1, Monitor(SETS), hook=lambda: time.passes(100.0))
-        assert record.seconds == pytest.approx(5.0)
-        assert record.examples_per_second == pytest.approx(N / 5)
-
-
 def stop_after(trainer: Trainer, batches: int, epochs: int = 1) -> None:
     """Train until the hook before the next batch refuses."""
     left = batches
@@ -233,18 +213,6 @@ class TestState:
         assert same(parameters(second), parameters(straight))
         np.testing.assert_array_equal(second.evaluated_label_weights(), straight.evaluated_label_weights())
 
-    def test_it_can_be_taken_while_the_stream_is_its_own(self) -> None:
-        first, second = new_trainer(with_dropout), new_trainer(with_dropout)
-        losses = []
-        with first.stream.drawing():
-            first.step(torch.arange(5))
-            state = copy.deepcopy(first.state())
-            losses.append(first.step(torch.arange(5)).loss)
-        second.load_state(state)
-        with second.stream.drawing():
-            losses.append(second.step(torch.arange(5)).loss)
-        assert losses[0] == losses[1]
-
 
 class TestRandomness:
     def test_the_caller_s_stream_does_not_notice(self) -> None:
@@ -263,13 +231,6 @@ class TestRandomness:
             torch.manual_seed(123)
             torch.rand(7)
         assert same(parameters(one), parameters(other))
-
-    def test_it_is_put_back_when_training_is_stopped(self) -> None:
-        trainer = new_trainer(with_dropout)
-        torch.manual_seed(5)
-        before = torch.get_rng_state()
-        stop_after(trainer, 2)
-        assert torch.equal(torch.get_rng_state(), before)
 
     def test_two_lanes_taking_turns_do_not_disturb_each_other(self) -> None:
         alone = new_trainer(with_dropout, seed=1)

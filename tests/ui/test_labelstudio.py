@@ -14,8 +14,7 @@ from starlette.testclient import TestClient
 
 from pll.catalog.sources import Source
 from pll.cli.main import main
-from pll.export.labelstudio import ChoiceQuestion, RowFinder, question_of
-from pll.formats import read
+from pll.export.labelstudio import ChoiceQuestion, question_of
 from pll.review.certification import promise_all_labels
 from pll.review.session import ReviewSession
 from pll.runs.config import RunConfig
@@ -138,19 +137,6 @@ def test_a_blind_check_is_not_answered_from_label_studio(connected: Connected) -
     assert connected.review.state.outcome(control).status == "open"
 
 
-def test_training_is_started_and_its_run_named(connected: Connected) -> None:
-    connected.post("webhook", {"action": "START_TRAINING"})
-    assert "nothing to train on" in connected.said
-    for row in range(6):
-        connected.annotate(row, [CLASSES[row % 3]], 20 + row)
-    assert connected.post("webhook", {"action": "START_TRAINING"}).status_code == 201
-    run = default_registry().get(connected.said.split()[-1].rstrip("."))
-    run.join(60)
-    before = connected.get("versions").json()
-    connected.post("predict", {"tasks": [task(0)], "label_config": CONFIG})
-    assert connected.get("versions").json() != before  # its labels are in use, without a page being open
-
-
 def test_only_user_and_secret_of_the_run_open_it(connected: Connected) -> None:
     for auth in (None, ("candid", "wrong"), ("admin", connected.secret)):
         for ask in (connected.get("health", auth=auth), connected.post("predict", {"tasks": []}, auth=auth)):
@@ -160,12 +146,3 @@ def test_only_user_and_secret_of_the_run_open_it(connected: Connected) -> None:
 def test_the_question_is_the_one_about_the_classes() -> None:
     other = '<View><Choices name="sure" toName="t"><Choice value="yes"/></Choices>' + CONFIG.removeprefix("<View>")
     assert question_of(other, CLASSES) == ChoiceQuestion("kind", "t")
-
-
-def test_ids_are_believed_only_where_the_data_agrees(tmp_path: Path) -> None:
-    file = tmp_path / "x.csv"
-    file.write_text("id,width,height,candidates\n1,0.5,2,a|b\n2,0.25,3,a\n")
-    finder = RowFinder(read(file))
-    assert finder.find({"id": 1, "data": {"width": "0.5", "height": 2}}) == 0
-    assert finder.find({"id": 1, "data": {"width": 0.25, "height": 3}}) == 1
-    assert finder.find({"id": 1, "data": {"width": 0.1, "height": 3}}) is None

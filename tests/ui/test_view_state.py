@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -77,35 +76,3 @@ def test_a_run_is_seen_from_its_beginning_to_its_end(run: Run, looking: RunView)
     assert (ended.frame.epoch, ended.is_latest) == (EPOCHS, True)
     assert ended.frame.weights.tolist() == np.load(run.folder.history / "final.npy").tolist()
     assert ended.row["transductive_accuracy"] == run.snapshot().metrics["transductive_accuracy"]  # type: ignore[index]
-
-
-def test_the_moment_within_an_epoch(tmp_path: Path, looking: RunView) -> None:
-    registry = RunRegistry(tmp_path)
-    config = RunConfig(Source("iris"), params={"epochs": 3, "batch_size": 50}, flip=Flip("binomial", 0.5))
-    one = registry.start(config, paused=True)
-    one.step(batches=1)
-    one.wait_until_paused(30)
-    inside = now(one)
-    assert inside.frame.batch == (1, 3)
-    assert inside.frame.when.startswith("After 0 passes ") and "1 of 3" in inside.frame.when
-    before = inside.sets.uniform_weights()
-    touched = np.unique(inside.sets.rows[inside.frame.weights != before])
-    assert 0 < len(touched) <= 50
-    one.stop()
-    one.join(30)
-
-
-def test_a_story_is_read_once_and_is_the_history(run: Run, looking: RunView) -> None:
-    run.join(30)
-    here = now(run)
-    row = int(here.history.tracked[0])
-    followed = here.story(row)
-    assert followed[0] == list(range(EPOCHS + 1))
-    here.history.__dict__["tracked"] = here.history.tracked[1:]  # now it is one of those that are not followed
-    epochs, weights = here.story(row)
-    assert epochs == here.epochs
-    for epoch, mine in zip(epochs, weights, strict=True):
-        assert mine.tolist() == here.history.weights(epoch, np.array([row])).tolist()
-    assert looking.story is not None
-    kept = looking.story[1]
-    assert here.story(row)[1].tolist() == weights.tolist() and looking.story[1] is kept

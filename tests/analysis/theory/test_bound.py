@@ -70,12 +70,3 @@ def test_the_complexity_is_an_upper_bound_of_a_measured_one() -> None:
     measured = 0.7 * np.linalg.norm(signs @ rows, axis=1).mean() / 200
     found = linear_bound(n=200, n_classes=3, radius=feature_radius(X, scaling), norm=0.7)
     assert measured <= found.complexity <= 5 * measured
-
-
-@EVERY_LOSS
-def test_from_the_examples_needed_on_it_says_something(loss: str) -> None:
-    found = linear_bound(n=100, n_classes=10, radius=9.0, norm=1.0, loss=loss)
-    assert found.is_vacuous
-    need = int(found.examples_needed)
-    assert not found.at(need + 1).is_vacuous and found.at(need - 2).is_vacuous
-    assert found.trivial == pytest.approx(found.constants.most - found.constants.least)

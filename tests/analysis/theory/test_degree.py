@@ -24,18 +24,6 @@ def test_gamma_names_its_pair_and_its_examples() -> None:
     assert without.unlabelled == 1 and without.is_estimated
 
 
-def test_the_worst_pairs_come_in_order() -> None:
-    y = np.arange(3000) % 5
-    found = degree(flip_binomial(y, 5, 0.4, 1), y, estimated=False)
-    worst = found.worst(20)
-    shares = [k / m for _, _, k, m in worst]
-    assert len(worst) == 20 and shares == sorted(shares, reverse=True)
-    assert worst[0][:2] == found.pair and worst[0][2:] == found.together
-    assert all(truth != company for truth, company, _, _ in worst)
-    one = degree(CandidateSets.from_lists([[0, 1]], 3), np.array([0]), estimated=False)
-    assert one.worst() == [(0, 1, 1, 1), (0, 2, 0, 1)]  # classes without an example have no pairs
-
-
 def test_it_is_what_synthesis_put_in() -> None:
     y = np.arange(30_000) % 6
     binomial = degree(flip_binomial(y, 6, 0.1, 0), y, estimated=False)

@@ -7,14 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from pll.errors import UserError
 from pll.synthesis import flip_binomial
 from pll.ui.components.heatmap import (
     heatmap_cells,
     heatmap_order,
     heatmap_payload,
 )
-from pll.weights import dense, identified_labels, restricted_softmax, sharpness
+from pll.weights import dense, restricted_softmax, sharpness
 
 
 def weighted(n: int, c: int, q: float = 0.7, seed: int = 0):
@@ -45,16 +44,6 @@ def test_a_cap_keeps_the_quantiles_of_confidence(n, cap, seed):
         assert abs(share - shown) <= 1 / cap + 1e-9
 
 
-def test_by_label_the_same_rows_stand_in_blocks_sure_first():
-    weights, candidates = weighted(1000, 6)
-    by_label = heatmap_order(weights, candidates, by="label")
-    assert sorted(by_label) == sorted(heatmap_order(weights, candidates))
-    labels = identified_labels(weights, candidates)[by_label]
-    assert np.all(np.diff(labels) >= 0)
-    confidence = sharpness(weights, candidates).confidence[by_label]
-    assert np.all(np.diff(confidence)[np.diff(labels) == 0] <= 0)
-
-
 @given(some.integers(0, 10**6), some.integers(2, 9))
 def test_cells_are_the_weights_on_the_candidates_and_nothing_off_them(seed, c):
     weights, candidates = weighted(15, c, 0.4, seed)
@@ -76,11 +65,3 @@ def test_the_payload_can_be_read_back():
     mask = np.unpackbits(decoded(payload["mask"], "u1"))[: 40 * 5].reshape(40, 5).astype(bool)
     assert mask.tolist() == candidates.mask()[order].tolist()
     assert len(decoded(payload["values"], "u1")) == mask.sum()
-
-
-def test_what_does_not_fit_is_refused():
-    weights, candidates = weighted(5, 3)
-    with pytest.raises(UserError, match="The heatmap's weights have"):
-        heatmap_payload(weights[1:], candidates, order=np.arange(5))
-    with pytest.raises(UserError, match="rows that do not exist; there are 5"):
-        heatmap_payload(weights, candidates, order=np.array([5]))

@@ -14,7 +14,6 @@ from pll.ui.components.star import (
     MOST_POINTS,
     anchors,
     packed,
-    star_payload,
     star_positions,
     star_sample,
 )
@@ -95,26 +94,3 @@ def test_all_are_shown_up_to_the_cap_and_then_a_sample_that_never_changes():
     assert star_sample(60_000).tolist() == sample.tolist()
     assert star_sample(60_000, seed=1).tolist() != sample.tolist()
     assert np.median(sample) == pytest.approx(30_000, rel=0.1)
-
-
-def test_a_part_of_a_run_keeps_the_numbers_of_its_examples():
-    weights, candidates = weighted(3, 4)
-    payload = star_payload(weights, candidates, examples=np.array([70_000, 5, 9]), selected=9)
-    assert decoded(payload["examples"], "<u4").tolist() == [70_000, 5, 9]
-    assert [j for j, _ in payload["spokes"]] == candidates[2].tolist()
-    assert [w for _, w in payload["spokes"]] == pytest.approx(weights[candidates.indptr[2] :].tolist(), abs=1e-3)
-
-
-# ---- what a person looks at ---------------------------------------------------------------------------------------
-
-
-def test_pinned_and_selected_examples_are_shown_whatever_the_sample():
-    n = MOST_POINTS + 500
-    weights, candidates = weighted(n, 4)
-    left_out = np.setdiff1d(np.arange(n), star_sample(n))
-    payload = star_payload(weights, candidates, pins=left_out[[0, 1]].tolist(), selected=int(left_out[5]))
-    shown = decoded(payload["examples"], "<u4")
-    assert payload["count"] == len(shown) == MOST_POINTS + 3
-    assert shown[payload["pins"]].tolist() == left_out[[0, 1]].tolist()
-    assert payload["spokes"]
-    assert payload["note"] == f"{MOST_POINTS + 3:,} of {n:,} examples"

@@ -83,33 +83,6 @@ def test_undo_goes_back_across_five_examples_and_each_can_be_decided_anew(tab: R
     assert row == picked[0][0] and label_of(tab, row) == label
 
 
-def test_an_earlier_decision_is_changed_and_the_open_example_comes_back(tab: ReviewTab) -> None:
-    row, label = pick(tab)
-    open_ = tab.given
-    press(tab, "back")
-    assert tab.given is not None and tab.given.mine == label
-    changed = pick(tab, 1)
-    assert changed[0] == row and label_of(tab, row) == changed[1] != label
-    assert open_ is not None and tab.given is not None and tab.given.row == open_.row
-    pick(tab)
-    with tab.manager.review.store.read(tab.manager.review.id) as reader:
-        assert len(reader.claims()) == 1  # nothing else was taken in hand
-
-
-def test_ruling_out_keeps_the_example_until_one_label_is_left(tab: ReviewTab) -> None:
-    while tab.given is not None and len(tab.given.choices) < 3:
-        say(tab, "skip")
-    assert tab.given is not None
-    row, names = tab.given.row, [choice.label for choice in tab.given.choices]
-    for name in names[:-2]:
-        say(tab, "eliminate", name)
-        assert tab.given is not None and tab.given.row == row
-    assert [choice.label for choice in tab.given.choices if choice.eliminated] == names[:-2]
-    say(tab, "eliminate", names[-2])
-    assert label_of(tab, row) == names[-1]
-    assert tab.given is None or tab.given.row != row
-
-
 def test_the_order_is_made_anew_after_some_decisions(tab: ReviewTab) -> None:
     before = tab.manager.review.order[1].copy()
     for _ in range(8):

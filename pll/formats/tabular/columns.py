@@ -289,7 +289,13 @@ def question(columns: Sequence[Column]) -> Question | None:
             f"The same {example.name} stands in several lines. Is every line one answer: {person.name} says who gave "
             f"it, {answer.name} what it is?"
         )
-        return Question(text, (("one answer a line", other), ("every line is an example", as_guessed)))
+        turned = {example.name: person.instead, person.name: example.instead, answer.name: answer.instead}
+        answers = (
+            ("one answer a line", other),
+            (f"one answer a line, about {person.name}; {example.name} says who gave it", turned),
+            ("every line is an example", as_guessed),
+        )
+        return Question(text, answers)
     if kind == "classes":
         text = f"{names} hold 0 and 1. What is one of these columns?"
         return Question(text, (("a class: 1 where it is a candidate", as_guessed), ("a voter who says 0 or 1", other)))

@@ -24,6 +24,8 @@ PICTURE = 640
 NEIGHBOUR = 64
 BESIDE = 3
 """Candidates whose nearest sure example is shown beside a row of numbers."""
+BESIDE_LETTERS = 12
+"""Letters of their names there."""
 WITH_NEIGHBOURS = 12
 """Maximum number of candidates that come with neighbours."""
 MOST_CLASSES = 2000
@@ -74,7 +76,7 @@ def hero(tab: ReviewTab, given: Assignment, similar: Similar) -> Payload:
     alone = picture is None and text is None
     place = _places(tab)
     beside = [one.label for one in ordered(tab, given) if one.label in place][:BESIDE] if alone else []
-    short = short_names(data.class_names)
+    short = short_names(data.class_names, BESIDE_LETTERS)
     near = tab.manager.signals.neighbours
     columns = (
         similar.columns(

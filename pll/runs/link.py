@@ -39,7 +39,7 @@ _AS_DEFAULTED = ("seed", "missing", "device")
 """Settings that a link carries only where they are not the default: data and machine decide them."""
 _PASSED_OVER = ("run", "comparison", "theme", "embed", "embed_options")
 """Parts that are not ours, or of one browser alone: which run or comparison the link became there."""
-_OF_ONE_RUN = ("method", "view", "example", "pin", "order")
+_OF_ONE_RUN = ("method", "view", "example", "order")
 """Parts of a run's link that mean nothing for a comparison."""
 VERSION = "1"
 FINGERPRINT = 16
@@ -87,8 +87,6 @@ class Look:
         The view below the pictures, as a slug; "" for the first.
     example
         Id of the example in view.
-    pins
-        Ids of the examples pinned.
     truth
         Colour the star plot by true labels.
     order
@@ -106,7 +104,6 @@ class Look:
     epoch: int | None = None
     view: str = ""
     example: str | None = None
-    pins: tuple[str, ...] = ()
     truth: bool = False
     order: str = "confidence"
     hidden: tuple[str, ...] = ()
@@ -223,8 +220,7 @@ def _whole_link(address: str, parts: Sequence[tuple[str, str]]) -> str:
     link = f"{address}?{urlencode(parts, safe=',')}"
     if len(link) > LONGEST:
         raise UserError(
-            f"The link would have {len(link):,} characters; unpin examples, make sets by q, not a matrix, or map fewer "
-            "answers by hand."
+            f"The link would have {len(link):,} characters; make sets by q, not a matrix, or map fewer answers by hand."
         )
     return link
 
@@ -253,7 +249,6 @@ def to_query(share: Share) -> list[tuple[str, str]]:
     parts += [("seed", config.seed), ("method", config.method), *_settings_of(config)]
     parts += [("name", config.name if config.name not in ("", config.source.name) else None)]
     parts += [("epoch", look.epoch), ("view", look.view or None), ("example", look.example)]
-    parts += [("pin", pin) for pin in look.pins]
     parts += [("colour", "truth" if look.truth else None), ("order", look.order if look.order == "label" else None)]
     parts += [("hide", ",".join(look.hidden) or None), ("start", "paused" if look.paused else None)]
     parts += [("pace", look.pace), ("patience", look.patience)]
@@ -409,7 +404,6 @@ class LinkParts(BaseModel, extra="forbid"):
     epoch: int | None = _whole(0, MOST_EPOCHS)
     view: str = ""
     example: str | None = None
-    pin: list[str] = []
     colour: Literal["truth", "label"] = _one_of("label", "truth")
     order: Literal["confidence", "label"] = _one_of("confidence", "label")
     hide: str = ""
@@ -439,9 +433,9 @@ def from_query(
     """
     given = {name: values for name, values in query.items() if values and name not in _PASSED_OVER}
     for name, values in given.items():
-        if len(values) > 1 and name != "pin":
+        if len(values) > 1:
             raise UserError(f"The link says {name} {len(values)} times; it can be one only.")
-    texts = {name: list(values) if name == "pin" else values[0] for name, values in given.items()}
+    texts = {name: values[0] for name, values in given.items()}
     version = texts.get("link")
     if version not in (None, VERSION):
         raise UserError(f"The link is of version {version!r}; this Candid reads version {VERSION}. Update it.")
@@ -573,7 +567,6 @@ def _look(parts: LinkParts, views: Collection[str], controls: Collection[str]) -
         epoch=parts.epoch,
         view=parts.view,
         example=parts.example,
-        pins=tuple(dict.fromkeys(parts.pin)),
         truth=parts.colour == "truth",
         order=parts.order,
         hidden=tuple(dict.fromkeys(hidden)),

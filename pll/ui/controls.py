@@ -276,7 +276,6 @@ def reset(run: Run) -> None:
             selected=before.selected,
             truth=before.truth,
             order=before.order,
-            pins=list(before.pins),
             hidden=before.hidden,
         )
         session.view(new)

@@ -137,7 +137,7 @@ def _apply_look(looking: RunView, look: Look) -> None:
     looking.view = SLUGS.get(look.view, looking.view)
     looking.truth, looking.order = look.truth, look.order
     looking.hidden = frozenset(look.hidden)
-    looking.sought = (look.example, look.pins) if look.example is not None or look.pins else None
+    looking.sought = look.example
 
 
 def _mark(query: Mapping[str, Sequence[str]]) -> str:
@@ -278,7 +278,7 @@ def look_to_share(run: Run) -> Look:
     """Show the choices of what the link carries besides settings."""
     one = not run.is_comparison
     controls = CONTROLS if one else LANE_CONTROLS
-    in_view = ", the view, the example, and the pinned examples" if one else ""
+    in_view = ", the view and the example" if one else ""
     with_view = st.toggle(
         "Include the current view",
         value=True,
@@ -320,7 +320,6 @@ def _looked_at(run: Run) -> Look:
         look,
         view=slug(looking.view),
         example=None if looking.selected is None else str(ids[looking.selected]),
-        pins=tuple(str(ids[row]) for row in looking.pins),
         order=looking.order,
     )
 

@@ -58,8 +58,6 @@ class RunView:
         The example in view.
     order
         How the heatmap's rows are sorted.
-    frozen
-        The order kept by the user; None where rows are sorted again at every epoch.
     view
         The view shown, a key of `VIEWS`; the widget may lag behind it.
     listed
@@ -70,12 +68,10 @@ class RunView:
         The mini-batch in slow motion, preceded by the state it was computed for.
     story
         Label weights of one example by epoch, preceded by the example.
-    pins
-        Pinned examples, in the order in which they were pinned.
     sought
-        Ids in a link (the example in view, pinned examples), until the data has been read.
+        Id in a link of the example in view, until the data has been read.
     lost
-        Those of them that the data does not have.
+        It, where the data does not have it.
     presenting
         Whether the pictures fill the screen.
     outline
@@ -90,15 +86,13 @@ class RunView:
     hidden: frozenset[str] = frozenset()
     selected: int | None = None
     order: str = "confidence"
-    frozen: npt.NDArray[np.int64] | None = field(default=None, repr=False)
     view: str = "Pictures"
     listed: str | None = None
     phase: int = 0
     slow: tuple[tuple[Any, ...], Any] | None = field(default=None, repr=False)
     story: tuple[tuple[Any, ...], dict[int, Weights]] | None = field(default=None, repr=False)
-    pins: list[int] = field(default_factory=list)
-    sought: tuple[str | None, tuple[str, ...]] | None = None
-    lost: tuple[str, ...] = ()
+    sought: str | None = None
+    lost: str | None = None
     presenting: bool = False
     outline: list[tuple[int, int]] | None = None
 
@@ -124,23 +118,13 @@ class RunView:
         """Keep what was drawn on the map; None clears it."""
         self.outline = outline
 
-    def pin(self, example: int) -> None:
-        """Pin or unpin this example."""
-        if example in self.pins:
-            self.pins.remove(example)
-        else:
-            self.pins.append(example)
-
     def seek(self, data: PartialLabelDataset) -> None:
-        """Resolve the ids of a link to row numbers."""
+        """Select the example that a link names."""
         if self.sought is None:
             return
-        example, pins = self.sought
-        place = {str(name): row for row, name in enumerate(data.row_ids)}
-        wanted = [*pins, *([] if example is None else [example])]
-        self.lost = tuple(dict.fromkeys(name for name in wanted if name not in place))
-        self.pins = [place[name] for name in pins if name in place]
-        self.selected = self.selected if example is None else place.get(example)
+        found = np.flatnonzero(data.row_ids == self.sought)
+        self.selected = int(found[0]) if len(found) else None
+        self.lost = None if len(found) else self.sought
         self.sought = None
 
     def hide_truth(self, parts: Parts) -> Parts:

@@ -55,7 +55,6 @@ LOOKS = some.builds(
     epoch=some.none() | some.integers(0, 100_000),
     view=some.sampled_from(("", *VIEWS)),
     example=some.none() | some.text(min_size=1, max_size=20),
-    pins=some.lists(some.text(min_size=1, max_size=20), max_size=4, unique=True).map(tuple),
     truth=some.booleans(),
     order=some.sampled_from(("confidence", "label")),
     hidden=some.lists(some.sampled_from([*CONTROLS, *(f"view-{view}" for view in VIEWS)]), unique=True).map(tuple),

@@ -103,7 +103,7 @@ MARKS = {
 
 USUAL = {
     "task": (
-        *("task", "task_id", "item", "item_id", "example", "example_id", "instance", "instance_id", "hit", "unit_id"),
+        *("task", "task_id", "item", "item_id", "example", "example_id", "instance", "instance_id", "hit", "hitid", "unit_id"),
         *("sample_id", "question_id", "document_id", "doc_id", "doc", "id"),
     ),
     "worker": (
@@ -292,7 +292,7 @@ def question(columns: Sequence[Column]) -> Question | None:
         turned = {example.name: person.instead, person.name: example.instead, answer.name: answer.instead}
         answers = (
             ("one answer a line", other),
-            (f"one answer a line, about {person.name}; {example.name} says who gave it", turned),
+            (f"one answer a line, {example.name} and {person.name} swapped", turned),
             ("every line is an example", as_guessed),
         )
         return Question(text, answers)

@@ -4,7 +4,6 @@
 const STIFFNESS = 13;     // of the springs, 1/s: nine tenths of the way in about 0.3 s
 const REACH = 14;         // pixels within which the pointer finds an example
 const SURE = 0.9;         // confidence above which an example starts to spread around its anchor
-const NAMED = 8;          // pinned examples up to which each wears its name
 const UNKNOWN = 0xffff;
 const GREY = "#a3adb7";   // of an unknown truth, or of no label ahead: to be seen on light and dark
 
@@ -188,7 +187,6 @@ class Star extends Plot {
     this.drawExamples(context);
     this.drawRings(context, row);
     this.drawLabels(context);
-    this.drawPins(context);
   }
 
   drawCircle(context) {
@@ -260,34 +258,6 @@ class Star extends Plot {
     context.globalAlpha = 1;
   }
 
-  /** A diamond around what is pinned, and its name beside it while there is room for names. */
-  drawPins(context) {
-    const pins = this.data.pins ?? [];
-    context.strokeStyle = this.theme.text;
-    context.lineWidth = 1.6;
-    context.font = `600 12px ${this.theme.font}`;
-    context.textBaseline = "middle";
-    for (const i of pins) {
-      const [x, y] = this.placeOf(i);
-      const reach = this.dot + (this.exampleOf(i) === this.selected ? 9 : 5);  // around the ring of the selected one
-      context.beginPath();
-      for (const [dx, dy] of [[0, -reach], [reach, 0], [0, reach], [-reach, 0]]) context.lineTo(x + dx, y + dy);
-      context.closePath();
-      context.stroke();
-      if (pins.length > NAMED) continue;
-      const text = shortened(context, this.data.ids ? this.data.ids[i] : String(this.exampleOf(i)), 90);
-      const wide = context.measureText(text).width;
-      const left = x + reach + wide + 6 > this.width ? x - reach - wide - 3 : x + reach + 3;
-      context.globalAlpha = 0.8;
-      context.fillStyle = this.theme.background;
-      context.fillRect(left - 2, y - 8, wide + 4, 16);
-      context.globalAlpha = 1;
-      context.fillStyle = this.theme.text;
-      context.textAlign = "left";
-      context.fillText(text, left, y);
-    }
-  }
-
   drawLabels(context) {
     context.font = this.font;
     context.textAlign = "center";
@@ -335,7 +305,6 @@ class Star extends Plot {
     if (this.data.truth) {
       lines.push(hue === UNKNOWN ? { text: "truth unknown" } : { text: `true label ${names[hue]}`, colour: colours[hue], shape: shapes[hue] });
     }
-    if (this.data.pins?.includes(i)) lines.push({ text: "pinned" });
     if (this.changed.includes(i)) lines.push({ text: "just changed" });
     return lines;
   }

@@ -38,7 +38,6 @@ def star_payload(
     truth: npt.NDArray[np.int64] | None = None,
     before: Weights | None = None,
     selected: int | None = None,
-    pins: Sequence[int] = (),
     examples: npt.NDArray[np.integer[Any]] | None = None,
     ids: Sequence[str] | npt.NDArray[np.str_] | None = None,
     texts: Sequence[object] | npt.NDArray[Any] | None = None,
@@ -58,7 +57,7 @@ def star_payload(
     candidates
         The n candidate sets the weights belong to; its class names label the anchors.
     when
-        a few words above the plot, such as "Epoch 12".
+        a few words above the plot, such as "After 12 passes".
     truth
         (n,) labels to colour by, −1 where unknown; without it points have the colour of their identified label, and
         that of the unknown where no label is ahead.
@@ -67,11 +66,9 @@ def star_payload(
         ring.
     selected
         The example to mark, with lines to its candidates; the latest change, by page or viewer, counts.
-    pins
-        Pinned examples: each has a diamond, with its id where they are few.
     examples
         (m,) numbers of the examples that the rows of `candidates` are, where they are a part of the run's; by default
-        row i is example i. `selected`, `pins` and the result are these numbers; `truth` is aligned with the rows.
+        row i is example i. `selected` and the result are these numbers; `truth` is aligned with the rows.
     ids
         What to call the examples, indexed by example number; without it "example 12".
     texts
@@ -94,7 +91,7 @@ def star_payload(
         if array is not None:
             _check_length(name, array, n)
     every = np.arange(n) if examples is None else np.asarray(examples, dtype=np.int64)
-    looked_at = np.flatnonzero(np.isin(every, [*pins, *([] if selected is None else [selected])]))
+    looked_at = np.flatnonzero(every == selected)
     rows = np.union1d(star_sample(n), looked_at)  # what a person looks at is shown, whatever the sample
     if len(rows) < n:
         at = candidates.positions(rows)
@@ -105,12 +102,11 @@ def star_payload(
     shades = np.rint(sharp.confidence * 127).astype(np.uint8)
     if before is not None:
         shades |= (identified_labels(before, candidates) != sharp.identified).astype(np.uint8) << 7
-    shown = np.flatnonzero(np.isin(numbers, pins)).tolist()
     note = f"{len(rows):,} of {n:,} examples" if len(rows) < n else count(n, "example")
     payload: Payload = {
         "when": when,
         "note": note,
-        "description": _description(when, note, sharp, candidates) + (f" {len(shown)} pinned." if shown else ""),
+        "description": _description(when, note, sharp, candidates),
         "height": height,
         "fill": fill,
         "count": len(rows),
@@ -123,7 +119,6 @@ def star_payload(
         "labelSize": np.dtype(label_type).itemsize,
         "shades": encoded(shades),
         "selected": selected,
-        "pins": shown,
         "spokes": _spokes(weights, candidates, np.flatnonzero(numbers == selected)),
     }
     if truth is not None:

@@ -24,9 +24,7 @@ def draw(lanes: list[Scene], snapshot: Snapshot) -> None:
     """Everything about a run of one lane that changes."""
     now = lanes[0]
     if now.looking.lost:
-        st.caption(
-            f":material/info: The link names examples that are not here: {plain(', '.join(now.looking.lost[:5]))}."
-        )
+        st.caption(f":material/info: The link names an example that is not here: {plain(now.looking.lost)}.")
     if now.looking.presenting:
         presenter.line(now)
         live_page.draw_timeline(lanes, snapshot)

@@ -51,7 +51,7 @@ def star(now: Scene) -> None:
         st.markdown("**Where each example is heading**", help=STAR_HELP, width="content")
         options = _options(f"star-options-{now.run.id}")
     truth = looking.truth and now.data.y is not None
-    payload = _star(now.stamp, truth, looking.selected, tuple(looking.pins), looking.presenting, now)
+    payload = _star(now.stamp, truth, looking.selected, looking.presenting, now)
     mount(STAR, payload, f"star-{now.run.id}", range(len(now.sets)), looking.select)
     if options.open:  # closed ones cost nothing
         with options:
@@ -59,9 +59,7 @@ def star(now: Scene) -> None:
 
 
 @st.cache_resource(max_entries=KEPT_PICTURES, show_spinner=False)
-def _star(
-    stamp: tuple[object, ...], truth: bool, selected: int | None, pins: tuple[int, ...], presenting: bool, _now: Scene
-) -> Payload:
+def _star(stamp: tuple[object, ...], truth: bool, selected: int | None, presenting: bool, _now: Scene) -> Payload:
     """The picture of this moment, computed once for all who look at it."""
     return star_payload(
         _now.frame.weights,
@@ -70,7 +68,6 @@ def _star(
         truth=_now.truth if truth else None,
         before=_now.before(),
         selected=selected,
-        pins=pins,
         ids=_now.data.row_ids,
         texts=_now.data.texts,
         height=WHOLE if presenting else HEIGHT,
@@ -107,31 +104,25 @@ def heatmap(now: Scene) -> None:
     with _head("heatmap"):
         st.markdown("**How sure each label is**", help=HEATMAP_HELP, width="content")
         options = _options(f"heatmap-options-{now.run.id}")
-    frozen = None if looking.frozen is None else looking.frozen.tobytes()
     by: By = "label" if looking.order == "label" else "confidence"
-    payload, order = _heatmap(now.stamp, frozen, by, looking.selected, tuple(looking.pins), looking.presenting, now)
+    payload, order = _heatmap(now.stamp, by, looking.selected, looking.presenting, now)
     mount(HEATMAP, payload, f"heatmap-{now.run.id}", order, looking.select)
     if options.open:
         with options:
-            heatmap_options(now, order)
+            heatmap_options(now)
 
 
 @st.cache_resource(max_entries=KEPT_PICTURES, show_spinner=False)
 def _heatmap(
     stamp: tuple[object, ...],
-    frozen: bytes | None,
     by: By,
     selected: int | None,
-    pins: tuple[int, ...],
     presenting: bool,
     _now: Scene,
 ) -> tuple[Payload, npt.NDArray[np.int64]]:
     """The picture of this moment, computed once for all who look at it; and its rows."""
-    if frozen is None:
-        including = [*pins, *([] if selected is None else [selected])]
-        order = heatmap_order(_now.frame.weights, _now.sets, by=by, including=including, sharp=_now.frame.sharp)
-    else:
-        order = np.frombuffer(frozen, dtype=np.int64)
+    including = [] if selected is None else [selected]
+    order = heatmap_order(_now.frame.weights, _now.sets, by=by, including=including, sharp=_now.frame.sharp)
     payload = heatmap_payload(
         _now.frame.weights,
         _now.sets,
@@ -140,24 +131,20 @@ def _heatmap(
         selected=selected,
         ids=_now.data.row_ids,
         texts=_now.data.texts,
-        ends=("sure", "unsure") if frozen is None and by == "confidence" else ("", ""),
+        ends=("sure", "unsure") if by == "confidence" else ("", ""),
         height=WHOLE if presenting else HEIGHT,
         fill=BESIDE if presenting else ABOVE,
     )
     return payload, order
 
 
-def heatmap_options(now: Scene, order: npt.NDArray[np.int64]) -> None:
+def heatmap_options(now: Scene) -> None:
     """How the rows stand."""
     looking = now.looking
-    order_key, hold_key = f"order-{now.run.id}", f"hold-{now.run.id}"
+    order_key = f"order-{now.run.id}"
 
     def sort() -> None:
-        looking.order, looking.frozen = st.session_state[order_key] or looking.order, None
-        st.session_state[hold_key] = False
-
-    def hold() -> None:
-        looking.frozen = order if st.session_state[hold_key] else None
+        looking.order = st.session_state[order_key] or looking.order
 
     st.segmented_control(
         "Rows",
@@ -167,13 +154,6 @@ def heatmap_options(now: Scene, order: npt.NDArray[np.int64]) -> None:
         format_func=lambda name: ORDERS[name].capitalize(),
         key=order_key,
         on_change=sort,
-    )
-    st.toggle(
-        "Keep this order",
-        value=looking.frozen is not None,
-        key=hold_key,
-        on_change=hold,
-        help="Keeps the rows in their present order, so that you can follow one.",
     )
     csv_button(
         lambda: weights_frame(now),

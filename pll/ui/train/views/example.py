@@ -33,12 +33,7 @@ def draw(scene: Scene, row: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         has_picture = show_picture(scene.data, row, PICTURE)
         with st.container():
-            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-                st.markdown(
-                    f"**{plain(scene.data.row_ids[row])}** — {plain(', '.join(describe_label(scene, row)))}",
-                    width="content",
-                )
-                pin_button(scene, row)
+            st.markdown(f"**{plain(scene.data.row_ids[row])}** — {plain(', '.join(describe_label(scene, row)))}")
             st.caption(
                 plain(" ".join(describe_history(epochs, weights, names, is_whole=len(epochs) == epochs[-1] + 1)))
             )
@@ -48,20 +43,6 @@ def draw(scene: Scene, row: int) -> None:
     charts.show(figure, table, "story", f"How sure the labels of example {scene.data.row_ids[row]} became")
     if not has_picture:
         show_contents(scene.data, row)
-
-
-def pin_button(scene: Scene, row: int) -> None:
-    """Show the button that pins or unpins an example."""
-    is_pinned = row in scene.looking.pins
-    st.button(
-        "Unpin" if is_pinned else "Pin",
-        icon=":material/keep_off:" if is_pinned else ":material/keep:",
-        type="tertiary",
-        key=f"pin-{scene.run.id}",
-        on_click=scene.looking.pin,
-        args=(row,),
-        help="Pinned examples stand first among the examples, and a share link remembers them.",
-    )
 
 
 def describe_label(scene: Scene, row: int) -> list[str]:

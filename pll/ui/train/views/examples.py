@@ -26,10 +26,6 @@ LISTS: dict[str, tuple[Callable[[Scene], Rows], str]] = {
         lambda scene: least_certain(scene.frame.sharp, SHOWN),
         "The examples whose labels are the least sure.",
     ),
-    "Pinned": (
-        lambda scene: np.array(scene.looking.pins, dtype=np.int64),
-        "The examples you pinned; unpin one in its story.",
-    ),
     "Changed last": (
         lambda scene: scene.lately_changed(SHOWN),
         "The examples whose identified label changed most recently.",
@@ -43,11 +39,10 @@ LISTS: dict[str, tuple[Callable[[Scene], Rows], str]] = {
 
 def draw(scene: Scene) -> None:
     unfit = {"Confidently wrong"} if scene.data.y is None else set()
-    unfit |= set() if scene.looking.pins else {"Pinned"}
     lists = [name for name in LISTS if name not in unfit]
     looking = scene.looking
     # While it trains, cards that stay are calmer than cards that come and go.
-    suits = "Pinned" if looking.pins else "A fixed sample" if scene.snapshot.is_active else "Least certain"
+    suits = "A fixed sample" if scene.snapshot.is_active else "Least certain"
     shown = looking.listed if looking.listed in lists else suits
     st.session_state[KEY] = shown  # a default that changes would move the picture of the widget, and not its value
 

@@ -103,8 +103,8 @@ MARKS = {
 
 USUAL = {
     "task": (
-        *("task", "task_id", "item", "item_id", "example", "example_id", "instance", "instance_id", "hit", "hitid", "unit_id"),
-        *("sample_id", "question_id", "document_id", "doc_id", "doc", "id"),
+        *("task", "task_id", "item", "item_id", "example", "example_id", "instance", "instance_id", "hit", "unit_id"),
+        *("hitid", "sample_id", "question_id", "document_id", "doc_id", "doc", "id"),
     ),
     "worker": (
         *("annotator", "annotator_id", "annotator_name", "worker", "worker_id", "workerid", "rater", "rater_id"),
@@ -292,8 +292,8 @@ def question(columns: Sequence[Column]) -> Question | None:
         turned = {example.name: person.instead, person.name: example.instead, answer.name: answer.instead}
         answers = (
             ("one answer a line", other),
-            (f"one answer a line, {example.name} and {person.name} swapped", turned),
             ("every line is an example", as_guessed),
+            (f"one answer a line, {example.name} and {person.name} swapped", turned),
         )
         return Question(text, answers)
     if kind == "classes":

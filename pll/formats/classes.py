@@ -21,8 +21,8 @@ from pll.candidates import CandidateSets, sort_names
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.checks import listing, shorten
-from pll.formats.tabular.builder import filled
 from pll.formats.tabular.cells import says_nothing, spelling
+from pll.formats.tabular.labels import filled
 from pll.weights import Weights
 
 Edits = Mapping[str, str | None]

@@ -12,8 +12,8 @@ from pll.candidates import sort_names
 from pll.dataset import PartialLabelDataset
 from pll.formats.checks import listing
 from pll.formats.results import Results
-from pll.formats.tabular.builder import sets_of
 from pll.formats.tabular.cells import says_nothing, spelling
+from pll.formats.tabular.labels import sets_of
 
 PARTS: dict[str, tuple[Callable[[PartialLabelDataset], bool], str]] = {
     "features": (lambda data: data.X.size > 0, "The features."),

@@ -38,11 +38,11 @@ from pll.formats.classes import no_answers
 from pll.formats.json_objects import first_record, records
 from pll.formats.proposals import proposed_from_sentences
 from pll.formats.tabular.answers import answer_of
-from pll.formats.tabular.builder import likeliest
 from pll.formats.tabular.columns import LINES, SCORE_ENDS, Column, is_named_id
 from pll.formats.tabular.csv import Delimited, text_of_file
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.jsonl import JsonLines
+from pll.formats.tabular.labels import likeliest
 from pll.formats.tabular.table import ArrowTable
 from pll.formats.tools.argilla import Argilla
 from pll.formats.tools.labelstudio import LabelStudio

@@ -9,8 +9,8 @@ import streamlit as st
 from pll.analysis.readiness import warnings_about
 from pll.colors import percent
 from pll.dataset import PartialLabelDataset
-from pll.formats.tabular.builder import JOINED
 from pll.formats.tabular.columns import Column, notes_on
+from pll.formats.tabular.labels import JOINED
 from pll.formats.votes import ONE_VOTER, ONE_VOTER_ALONE
 from pll.synthesis.ambiguity import co_occurrence, degree_of
 from pll.ui import charts

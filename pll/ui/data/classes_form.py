@@ -16,7 +16,7 @@ from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.formats.checks import listing
 from pll.formats.classes import class_counts, no_answers, proposed_merges
-from pll.formats.tabular.builder import JOINED
+from pll.formats.tabular.labels import JOINED
 from pll.ui import session
 from pll.ui.format import plain
 

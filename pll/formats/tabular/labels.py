@@ -1,0 +1,662 @@
+"""The labels of a table: candidate sets, annotations and truth of its columns of text.
+
+Candidates in one cell are joined by `|`, or are a JSON list where a name holds that. Every different cell is read once,
+however many rows hold it, and a message still names the first row that does.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pll.annotations.data import Annotations
+from pll.annotations.rules import Resolved, Rule, resolve
+from pll.candidates import CandidateSets, sort_names
+from pll.dataset import UNKNOWN
+from pll.errors import UserError
+from pll.formats.base import ReadOptions
+from pll.formats.checks import MAX_NAME, check_class_count, check_ids, listing, shorten
+from pll.formats.tabular.answers import COVERED, answer_of, is_object, shares_of
+from pll.formats.tabular.cells import (
+    BINARY,
+    WORDS,
+    guess_separator,
+    labels_in,
+    read_label,
+    says_nothing,
+    spelling,
+    split_cell,
+)
+from pll.formats.tabular.table import RowNumber
+from pll.weights import Weights, checked_prior
+
+
+def sets_of(annotations: Annotations, combine: str = "union") -> tuple[CandidateSets, list[str]]:
+    """Return the candidate sets, and warnings about them.
+
+    The set of an example without annotations holds every class.
+
+    Parameters
+    ----------
+    combine
+        `"union"` of all answers, or the `"largest"` answer (the first of several that are).
+
+    Raises
+    ------
+    UserError
+        Too many examples without an answer, for so many classes.
+
+    Examples
+    --------
+    >>> annotations = Annotations([0, 0, 0], [0, 1, 1], [0, 1, 2], 2, ("a", "b", "c"), ("ann", "bob"))
+    >>> [row.tolist() for row in sets_of(annotations)[0]], [row.tolist() for row in sets_of(annotations, "largest")[0]]
+    ([[0, 1, 2], [0, 1, 2]], [[1, 2], [0, 1, 2]])
+    """
+    if combine == "largest":
+        rows = annotations.rows[annotations.answer_starts]
+        best = np.lexsort((np.arange(len(rows)), -annotations.answer_sizes, rows))  # by row, the largest first
+        chosen = np.zeros(len(rows), dtype=np.bool_)
+        chosen[best[np.diff(rows[best], prepend=-1) != 0]] = True
+        kept = np.repeat(chosen, annotations.answer_sizes)
+        triples = (annotations.rows[kept], annotations.annotators[kept], annotations.labels[kept])
+        annotations = Annotations(*triples, annotations.n_rows, annotations.class_names, annotations.annotator_names)
+    return filled(resolve(annotations, Rule("union")))
+
+
+def filled(found: Resolved) -> tuple[CandidateSets, list[str]]:
+    """Return the sets of all rows, with a note: a row without any gets every class.
+
+    Raises
+    ------
+    UserError
+        Too many rows without any, for so many classes.
+    """
+    n, c = found.unannotated + len(found.rows), found.candidates.n_classes
+    if not found.unannotated:
+        return found.candidates, []
+    if not found.can_be_filled:
+        raise UserError(
+            f"{found.unannotated:,} of {n:,} examples have no annotation, and each may have any of {c:,} labels; that "
+            "is too much to hold. Leave out the examples without an annotation."
+        )
+    note = f"{found.unannotated:,} of {n:,} examples have no annotation; any label is a candidate there."
+    return found.filled(), [note]
+
+
+Chunks: TypeAlias = pa.ChunkedArray
+"""A column of text."""
+
+
+@dataclass(frozen=True)
+class LabelColumn:
+    """A column that was read: row i holds `values[codes[i]]`.
+
+    Attributes
+    ----------
+    name
+        The column's name, for messages.
+    codes
+        (n,) int64, which of the different values a row holds.
+    values
+        What each different cell means.
+    row_of
+        The number a message gives to the row at a position.
+    sure
+        Of a column of answers, how sure each different cell is, NaN where it does not say.
+    weights
+        Of a column of candidates, how often each label of each different cell is named, or how likely it is; empty
+        where cells are sets alone.
+    """
+
+    name: str
+    codes: npt.NDArray[np.int64]
+    values: list[Any]
+    row_of: RowNumber
+    sure: tuple[float, ...] = ()
+    weights: tuple[Mapping[str, float], ...] = ()
+
+    def place(self, code: int) -> str:
+        """Return the first row with this value, for a message."""
+        return f"Row {self.row_of(int(np.argmax(self.codes == code)))}, column {self.name}"
+
+    def pairs(self, number: Mapping[str, int]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Of a column of tuples of names: (m,) rows and (m,) class indices, row after row."""
+        sizes = np.array([len(value) for value in self.values], dtype=np.int64)
+        flat = np.array([number[name] for value in self.values for name in value], dtype=np.int64)
+        starts = np.cumsum(sizes) - sizes
+        counts = sizes[self.codes]
+        within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+        return np.repeat(np.arange(len(self.codes)), counts), flat[np.repeat(starts[self.codes], counts) + within]
+
+
+def read_column(name: str, chunks: Chunks, row_of: RowNumber, read_cell: Callable[[str], Any]) -> LabelColumn:
+    """Parse every distinct cell of a text column.
+
+    Raises
+    ------
+    UserError
+        What `read_cell` raised, with the row, the column and the cell.
+    """
+    codes, cells = encode(chunks)
+    column = LabelColumn(name, codes, [], row_of)
+    for code, cell in enumerate(cells):
+        try:
+            column.values.append(read_cell(cell))
+        except UserError as error:
+            raise UserError(f"{column.place(code)} holds {shorten(cell)}: {error}.") from None
+    return column
+
+
+REPEATED = 0.05
+"""Share of the candidate sets in which a label is repeated, from which repetitions are counts and no slips."""
+
+
+def read_candidates(chunks: Chunks, row_of: RowNumber, separator: str | None = None) -> LabelColumn:
+    """The column `candidates`; its values are tuples of names.
+
+    Objects of counts or shares are read, and labels that stand several times in a cell are counted.
+
+    Raises
+    ------
+    UserError
+        An empty set, or a cell that cannot be read; the row is named.
+    """
+    mark = separator or guess_separator(encode(chunks)[1])
+
+    def read_counts(cell: str) -> Mapping[str, float]:
+        if not is_object(cell):
+            return Counter(labels_in(cell, mark))
+        shares = shares_of(cell)
+        if shares is None:
+            raise UserError("write a number from 0 for each label: how often or how likely it is")
+        return shares
+
+    column = read_column("candidates", without_nulls(chunks), row_of, read_counts)
+    weighed = np.array([bool(weights) and set(weights.values()) != {1} for weights in column.values], dtype=np.bool_)
+    is_weighed = weighed[column.codes].mean() >= REPEATED
+    weights = tuple(column.values) if is_weighed else ()
+    column = replace(column, values=[tuple(names) for names in column.values], weights=weights)
+    empty = np.asarray([not names for names in column.values], dtype=np.bool_)
+    refuse_empty(empty[column.codes], row_of, "the column candidates")
+    return column
+
+
+def read_answers(name: str, chunks: Chunks, row_of: RowNumber, separator: str | None = None) -> LabelColumn:
+    """The column of an annotator; its values are tuples of names, and of a model's answers in JSON how sure it is.
+
+    Raises
+    ------
+    UserError
+        a cell that cannot be read; the row is named.
+    """
+    cells = encode(without_nulls(chunks))[1]
+    if not any("{" in cell for cell in cells):
+        return read_sets(name, chunks, row_of, separator)
+    answers = [answer_of(cell) for cell in cells]
+    mark = separator or guess_separator(encode(chunks)[1])
+
+    def read(cell: str) -> tuple[str, ...]:
+        answer = answer_of(cell)
+        return split_cell(cell, mark) if answer is None else answer[0]
+
+    sure = tuple(math.nan if answer is None else answer[1] for answer in answers)
+    return replace(read_column(name, without_nulls(chunks), row_of, read), sure=sure)
+
+
+def read_sets(name: str, chunks: Chunks, row_of: RowNumber, separator: str | None = None) -> LabelColumn:
+    """Parse a column of cells that may hold several names each, or none; its values are tuples.
+
+    Raises
+    ------
+    UserError
+        a cell that cannot be read; the row is named.
+    """
+    mark = separator or guess_separator(encode(chunks)[1])
+    return read_column(name, without_nulls(chunks), row_of, lambda cell: split_cell(cell, mark))
+
+
+def read_truth(chunks: Chunks, row_of: RowNumber) -> LabelColumn:
+    """Parse the column `true_label`; its values are names, None where the truth is not known."""
+
+    def read_name(cell: str) -> str | None:
+        if is_object(cell):
+            raise UserError("the true label is one name and no object")
+        return read_label(cell)
+
+    return read_column("true_label", without_nulls(chunks), row_of, read_name)
+
+
+def names_in(columns: Sequence[LabelColumn], given: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Return all classes: those given, else those that occur in columns of names or tuples of names, sorted.
+
+    Raises
+    ------
+    UserError
+        a label that is not among those given; the row is named.
+    """
+    used: dict[str, tuple[LabelColumn, int]] = {}
+    for column in columns:
+        for code, value in enumerate(column.values):
+            for name in (value,) if isinstance(value, str) else value or ():
+                used.setdefault(name, (column, code))
+    check_class_count(len(used), "the columns of labels")
+    for name, (column, code) in used.items():
+        if len(name) > MAX_NAME:
+            raise UserError(
+                f"{column.place(code)} holds a label of {len(name):,} characters ({shorten(name)}); at most "
+                f"{MAX_NAME:,} are supported. Is a quote left open?"
+            )
+    if not given:
+        return sort_names(used)
+    known = set(given)
+    for name, (column, code) in used.items():
+        if name not in known:
+            raise UserError(
+                f"{column.place(code)}: the label {shorten(name)} is unknown; the classes are {listing(given)}. "
+                "Correct it, or add it to the classes."
+            )
+    return given
+
+
+JOINED = "Spelled alike, and so one class"
+"""How the note on joined spellings begins."""
+
+
+def join_spellings(columns: Sequence[LabelColumn], options: ReadOptions, named: Collection[str] = ()) -> list[str]:
+    """Make labels that are spelled alike one class, by `spelling`: the one that is named, else the most frequent.
+
+    Nothing is joined where `options.merge` is False.
+
+    Parameters
+    ----------
+    columns
+        Of names or tuples of names; their values are changed.
+    named
+        Classes that have a column of their own; like `options.class_names` they are told apart.
+
+    Returns
+    -------
+    list[str]
+        What to say of it; nothing where no two labels are spelled alike.
+    """
+    counts: Counter[str] = Counter()
+    for column in columns:
+        for value, rows in zip(column.values, np.bincount(column.codes, minlength=len(column.values)), strict=False):
+            for name in (value,) if isinstance(value, str) else value or ():
+                counts[name] += int(rows)
+    apart = {*options.class_names, *named}
+    groups: dict[str, list[str]] = {}
+    for name in [*counts, *(name for name in apart if name not in counts)] if options.merge else ():
+        groups.setdefault(spelling(name), []).append(name)
+    becomes: dict[str, str] = {}
+    for group in groups.values():
+        known = [name for name in group if name in apart]
+        if len(known) < 2 < len(group) + 1:
+            target = known[0] if known else max(sorted(group), key=counts.__getitem__)
+            becomes |= {name: target for name in group if name != target and name in counts}
+    if not becomes:
+        return []
+    for column in columns:
+        column.values[:] = [
+            becomes.get(value, value)
+            if isinstance(value, str)
+            else value and tuple(dict.fromkeys(becomes.get(name, name) for name in value))
+            for value in column.values
+        ]
+    pairs = [f"{name} → {target}" for name, target in becomes.items()]
+    return [f"{JOINED}: {listing(pairs)}."]
+
+
+def candidate_sets(column: LabelColumn, names: tuple[str, ...]) -> CandidateSets:
+    """Return the candidate sets of all rows."""
+    number = {name: k for k, name in enumerate(names)}
+    lists = ([number[name] for name in cell] for cell in column.values)
+    return CandidateSets.from_lists(lists, len(names), names).take(column.codes)
+
+
+def true_labels(column: LabelColumn, names: tuple[str, ...]) -> npt.NDArray[np.int64]:
+    """Return (n,) class indices, `UNKNOWN` where the truth is not known."""
+    number: dict[str | None, int] = {name: k for k, name in enumerate(names)}
+    labels = [number.get(name, UNKNOWN) for name in column.values]
+    return np.asarray(labels, dtype=np.int64)[column.codes]
+
+
+def split_marks(chunks: Chunks, row_of: RowNumber) -> npt.NDArray[np.bool_]:
+    """Return (n,) bool, True where the column `split` is "test"."""
+    column = read_column("split", without_nulls(chunks), row_of, _split_cell)
+    return np.asarray(column.values, dtype=np.bool_)[column.codes]
+
+
+def _split_cell(cell: str) -> bool:
+    part = cell.strip().casefold()
+    if part not in ("train", "test"):
+        raise UserError("write train or test")
+    return part == "test"
+
+
+def encode(chunks: Chunks) -> tuple[npt.NDArray[np.int64], list[str]]:
+    """Return (n,) codes of a text column in the order of first appearance, and its distinct cells; null is −1."""
+    coded = pc.dictionary_encode(chunks).unify_dictionaries()
+    codes = np.concatenate([chunk.indices.fill_null(-1).to_numpy() for chunk in coded.chunks])
+    return codes.astype(np.int64), coded.chunk(0).dictionary.to_pylist()
+
+
+def refuse_empty(empty: npt.NDArray[np.bool_], row_of: RowNumber, where: str) -> None:
+    """Raise UserError at the first row whose candidate set is empty."""
+    if empty.any():
+        rows = np.flatnonzero(empty)
+        raise UserError(
+            f"Row {row_of(int(rows[0]))} has an empty candidate set ({len(rows)} such row{'s' * (len(rows) != 1)}); "
+            f"every example needs at least one possible label in {where}."
+        )
+
+
+def without_nulls(chunks: Chunks) -> Chunks:
+    """Return the column with "" in place of null."""
+    return pc.fill_null(chunks, "")
+
+
+_NUMBER = re.compile(r"\d{1,9}(?:\.0+)?", re.ASCII)
+
+
+@dataclass(frozen=True, eq=False)
+class TableLabels:
+    """The labels of a table.
+
+    Attributes
+    ----------
+    class_names
+        All classes.
+    candidates, y, annotations, prior
+        As `PartialLabelDataset` has them.
+    notes
+        Warnings about them.
+    first
+        (n,) in long form, the first line of each example.
+    example
+        (lines,) in long form, the example of each line.
+    ids
+        (n,) in long form, the examples.
+    """
+
+    class_names: tuple[str, ...]
+    candidates: CandidateSets | None = None
+    y: npt.NDArray[np.int64] | None = None
+    annotations: Annotations | None = None
+    notes: tuple[str, ...] = ()
+    first: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    ids: npt.NDArray[np.str_] | None = None
+    prior: Weights | None = None
+    example: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+
+def read_labels(
+    sets: Chunks | None,
+    truth: Chunks | None,
+    options: ReadOptions,
+    row_of: RowNumber,
+    annotators: Mapping[str, Chunks] | None = None,
+    classes: Mapping[str, Chunks] | None = None,
+    probabilities: Mapping[str, Chunks] | None = None,
+    scores: Mapping[str, Chunks] | None = None,
+) -> TableLabels:
+    """Return the labels of a table with one row per example.
+
+    Where there are candidates, they are the sets; else what the annotators said; else the 0/1 columns of the classes;
+    else the likeliest classes that together make up `COVERED` of the probability, which is their prior.
+
+    Raises
+    ------
+    UserError
+        An empty set, an unknown label, a cell that cannot be read; the row is named.
+    """
+    given = None if sets is None else read_candidates(sets, row_of, options.separator)
+    true = None if truth is None else read_truth(truth, row_of)
+    notes: list[str] = []
+    answers = {
+        name: read_answers(f"{name} (an annotator)", chunks, row_of, options.separator)
+        for name, chunks in (annotators or {}).items()
+    }
+    _whole_numbers(list(answers.values()))
+    by_column = {} if given is not None or answers else classes or probabilities or {}
+    if true is not None:
+        cells = [names for column in (given, *answers.values()) if column is not None for names in column.values]
+        notes += _without_no_answers(true, set(by_column).union(*cells))
+    columns = [column for column in (given, true, *answers.values()) if column is not None]
+    notes += join_spellings(columns, options, by_column)
+    names = names_in(columns, options.class_names)
+    annotations, candidates, known = None, None, None
+    if by_column:
+        names = options.class_names or tuple(dict.fromkeys((*by_column, *names)))
+        candidates, known = _sets_by_column(by_column, names, row_of, are_shares=not classes)
+    if answers:
+        annotations = _annotations(answers, names, _numbers_of(scores or {}, answers, row_of))
+        if annotations is None:
+            notes.append("Nobody gave a label: the columns of the annotators are empty.")
+    if given is not None:
+        candidates = candidate_sets(given, names)
+        if given.weights:
+            known = _prior(given, candidates)
+            notes.append("Candidates come with how often or how likely each is: label weights start from that.")
+    elif annotations is not None:
+        candidates, about_sets = sets_of(annotations, options.combine)
+        notes += about_sets
+    y = None if true is None else true_labels(true, names)
+    return TableLabels(names, candidates, y, annotations, tuple(notes), prior=known)
+
+
+def _without_no_answers(true: LabelColumn, said: set[str]) -> list[str]:
+    """Make true labels unknown that only say that there is none ("-", "N/A"), where no candidate is called so."""
+    empty = {name for name in true.values if name is not None and name not in said and says_nothing(name)}
+    if not said or not empty:
+        return []
+    rows = np.isin(true.codes, [code for code, name in enumerate(true.values) if name in empty])
+    true.values[:] = [None if name in empty else name for name in true.values]
+    return [f"{int(rows.sum()):,} true labels say that there is none ({listing(sorted(empty))}): they are not known."]
+
+
+def read_lines(
+    task: Chunks, worker: Chunks, vote: Chunks, truth: Chunks | None, options: ReadOptions, row_of: RowNumber
+) -> TableLabels:
+    """Return the labels of a table with one row per annotator's label; an empty one is a skipped answer.
+
+    Raises
+    ------
+    UserError
+        a line without task or annotator, an unknown label, no label at all; the row is named.
+    """
+    tasks, workers = (_named(name, chunks, row_of) for name, chunks in (("task", task), ("annotator", worker)))
+    votes = read_answers("label", vote, row_of, options.separator)
+    true = None if truth is None else read_truth(truth, row_of)
+    columns = [votes] if true is None else [votes, true]
+    joined = join_spellings(columns, options)
+    names = names_in(columns, options.class_names)
+    first = np.unique(tasks.codes, return_index=True)[1]
+    if not any(votes.values):
+        raise UserError("Nobody gave a label: every cell of the column of labels is empty.")
+    lines, classes = votes.pairs({name: k for k, name in enumerate(names)})
+    annotations = Annotations(
+        tasks.codes[lines],
+        workers.codes[lines],
+        classes,
+        len(first),
+        names,
+        tuple(workers.values),
+        skipped=int(np.isin(votes.codes, [k for k, value in enumerate(votes.values) if not value]).sum()),
+        scores=_scores([votes], [lines]),
+    )
+    sets, notes = sets_of(annotations, options.combine)
+    y = None if true is None else true_labels(true, names)[first]
+    ids = check_ids(tasks.values, lambda at: row_of(int(first[at])))
+    return TableLabels(names, sets, y, annotations, (*joined, *notes), first, ids, example=tasks.codes)
+
+
+def _whole_numbers(columns: Sequence[LabelColumn]) -> None:
+    """Rename class numbers written as 1.0 (because others in their column are missing) to 1."""
+    names = [name for column in columns for value in column.values for name in value]
+    if names and all(_NUMBER.fullmatch(name) for name in names):
+        for column in columns:
+            column.values[:] = [tuple(name.partition(".")[0] for name in value) for value in column.values]
+
+
+def _named(name: str, chunks: Chunks, row_of: RowNumber) -> LabelColumn:
+    """Parse a column of names of tasks or annotators, trimmed; codes in the order of first appearance."""
+    codes, cells = encode(without_nulls(chunks))
+    place: dict[str, int] = {}
+    merged = np.array([place.setdefault(cell.strip(), len(place)) for cell in cells], dtype=np.int64)
+    column = LabelColumn(name, merged[codes], list(place), row_of)
+    if "" in place:
+        raise UserError(f"{column.place(place[''])} is empty; every line needs its {name}.")
+    return column
+
+
+def _numbers_of(
+    scores: Mapping[str, Chunks], answers: Mapping[str, LabelColumn], row_of: RowNumber
+) -> dict[str, npt.NDArray[np.float64]]:
+    """Return how sure each annotator was, (n,) each, NaN where it is not said.
+
+    Raises
+    ------
+    UserError
+        Scores of somebody who is no annotator, or a cell that is no number; the row is named.
+    """
+    for name in scores:
+        if name not in answers:
+            raise UserError(
+                f"There are scores of {shorten(name)}, but no annotator of that name: the column of the scores of gpt "
+                "is called gpt_score. Say what the column is, or leave it out."
+            )
+    found = {}
+    for name, chunks in scores.items():
+        column = read_column(f"score of {shorten(name)}", without_nulls(chunks), row_of, _score)
+        found[name] = np.array(column.values, dtype=np.float64)[column.codes]
+    return found
+
+
+def _score(cell: str) -> float:
+    try:
+        return float(cell.replace(",", ".")) if cell.strip() else math.nan  # a decimal comma
+    except ValueError:
+        raise UserError("write a number, or leave the cell empty") from None
+
+
+def _annotations(
+    answers: Mapping[str, LabelColumn],
+    names: tuple[str, ...],
+    sure: Mapping[str, npt.NDArray[np.float64]],
+) -> Annotations | None:
+    """Return the annotations; None where there is no answer at all.
+
+    Parameters
+    ----------
+    sure
+        (n,) how sure an annotator was of the answers in each row, by annotator, where columns say so.
+    """
+    if not names:
+        return None
+    number = {name: k for k, name in enumerate(names)}
+    pairs = [column.pairs(number) for column in answers.values()]
+    who = [np.full(len(rows), k, dtype=np.int64) for k, (rows, _) in enumerate(pairs)]
+    n = len(next(iter(answers.values())).codes)
+    rows, labels = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
+    scores = _scores(list(answers.values()), [pair[0] for pair in pairs])
+    if sure:
+        own = [sure.get(name, np.full(n, math.nan))[pair[0]] for name, pair in zip(answers, pairs, strict=True)]
+        said = np.concatenate(own)
+        scores = said if scores is None else np.where(np.isfinite(said), said, scores)
+    return Annotations(rows, np.concatenate(who), labels, n, names, tuple(answers), scores=scores)
+
+
+def _scores(columns: Sequence[LabelColumn], rows: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.float64] | None:
+    """Return how sure the answers of some columns in some rows are, NaN where they do not say; None if none does."""
+    found = [
+        np.array(column.sure or [math.nan] * len(column.values))[column.codes[some]]
+        for column, some in zip(columns, rows, strict=True)
+    ]
+    scores: npt.NDArray[np.float64] = np.concatenate(found)
+    return scores if np.isfinite(scores).any() else None
+
+
+def _prior(column: LabelColumn, sets: CandidateSets) -> Weights:
+    """Return the prior of sets whose cells say how often or how likely each label is."""
+    number = {name: k for k, name in enumerate(sets.class_names)}
+    place = {spelling(name): k for k, name in enumerate(sets.class_names)}
+    cells = []
+    for weights in column.weights:
+        found: Counter[int] = Counter()
+        for name, weight in weights.items():
+            found[number[name] if name in number else place[spelling(name)]] += weight  # type: ignore[assignment]
+        cells.append([found[k] for k in sorted(found)])
+    return checked_prior(np.concatenate([cells[code] for code in column.codes.tolist()]), sets)
+
+
+def _sets_by_column(
+    columns: Mapping[str, Chunks], names: tuple[str, ...], row_of: RowNumber, *, are_shares: bool
+) -> tuple[CandidateSets, Weights | None]:
+    """Return the sets, and of shares the prior, of a column a class: 0/1, or how likely each is (all alike if none is).
+
+    Raises
+    ------
+    UserError
+        A column that is no class, a row without a mark, or a cell that cannot be read; the row is named.
+    """
+    unknown = [name for name in columns if name not in names]
+    if unknown:
+        raise UserError(f"The column of the class {shorten(unknown[0])} is unknown; the classes are {listing(names)}.")
+    shape = (len(next(iter(columns.values()))), len(names))
+    shares: npt.NDArray[Any] = np.zeros(shape, dtype=np.float64 if are_shares else np.bool_)
+    for name, chunks in columns.items():
+        cells = without_nulls(chunks)
+        written = {cell.strip().casefold() for cell in encode(cells)[1]}
+        says_no = any((BINARY | WORDS).get(cell) is False for cell in written)
+        column = read_column(name, cells, row_of, _share if are_shares else _mark if says_no else _mark_or_nothing)
+        shares[:, names.index(name)] = np.asarray(column.values, dtype=shares.dtype)[column.codes]
+    if not are_shares:
+        refuse_empty(np.logical_not(shares.any(axis=1)), row_of, "the columns of the classes")
+        return CandidateSets.from_mask(shares, names), None
+    at = [names.index(name) for name in columns]
+    shares[np.ix_(shares.sum(axis=1) == 0, at)] = 1.0
+    shares /= shares.sum(axis=1, keepdims=True)
+    sets = CandidateSets.from_mask(likeliest(shares), names)
+    return sets, checked_prior(shares[sets.rows, sets.indices], sets)
+
+
+def _share(cell: str) -> float:
+    cell = cell.strip().removesuffix("%")
+    try:
+        share = float(cell) if cell.strip() else 0.0
+    except ValueError:
+        share = math.nan
+    if not 0 <= share < math.inf:
+        raise UserError("write a probability from 0 to 1")
+    return share
+
+
+def likeliest(shares: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    """Return (n, c) bool: of each row the fewest classes that make up `COVERED`, with those as likely as the last."""
+    order = np.argsort(-shares, axis=1, kind="stable")
+    ahead = np.cumsum(np.take_along_axis(shares, order, axis=1), axis=1)
+    last = (ahead < COVERED - 1e-9).sum(axis=1).clip(max=shares.shape[1] - 1)  # place of the class that reaches it
+    least = np.take_along_axis(shares, np.take_along_axis(order, last[:, None], axis=1), axis=1)
+    chosen: npt.NDArray[np.bool_] = (shares >= least) & (shares > 0)
+    return chosen
+
+
+def _mark_or_nothing(cell: str) -> bool:
+    return bool(cell.strip()) and _mark(cell)
+
+
+def _mark(cell: str) -> bool:
+    try:
+        return (BINARY | WORDS)[cell.strip().casefold()]
+    except KeyError:
+        raise UserError("write 1 for a candidate and 0 for any other class") from None

@@ -6,7 +6,6 @@ Features are cast to numbers batch by batch; labels are read of the text of the 
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -28,7 +27,7 @@ from pll.formats.tabular.cells import (
     numbers_in,
 )
 from pll.formats.tabular.columns import Column, notes_on, option, refuse_questions
-from pll.formats.tabular.labels import Chunks, TableLabels, encode, read_labels, read_lines, split_marks
+from pll.formats.tabular.labels import Chunks, TableLabels, encode, read_labels, split_marks
 from pll.formats.tabular.table import ArrowTable, RowNumber, cell_of, is_list, no_rows, text_of, value_of
 from pll.images import Pictures
 from pll.io import Column as ObjectColumn
@@ -57,43 +56,34 @@ def build(table: ArrowTable, columns: Sequence[Column], options: ReadOptions) ->
     cells, X, names_of_features = _collected(table, columns, options)
     row_of = table.row_of
 
+    parts: dict[str, dict[str, Chunks]] = {}
+    for column in columns:
+        if column.at in cells:
+            parts.setdefault(column.role, {})[column.shown] = cells[column.at]
+    found = read_labels(parts, options, row_of)
+    rows, ids, about_columns = np.arange(len(X)), found.ids, list[str]()
+    named = next((column for column in columns if column.role == "id"), None)
+    if found.ids is not None:
+        rows, left_out = found.first, _varying(X, cells, columns, found)
+        features = [column for column in columns if column.role == "feature"]
+        kept = [k for k in range(X.shape[1]) if k >= len(features) or features[k] not in left_out]
+        X, names_of_features = X[rows][:, kept], [names_of_features[k] for k in kept]
+        columns = [column for column in columns if column not in left_out]
+        about_columns = _unused(left_out)
+    elif named is not None:
+        keys = [cell or "" for cell in cells[named.at].to_pylist()]
+        if named.guessed and len(set(keys)) < len(keys):  # further down than the rows that were looked at
+            columns = [replace(one, role="keep") if one is named else one for one in columns]
+            about_columns = [f"{named.name} names some examples twice: they are numbered, and it is carried along."]
+        else:
+            ids = _ids(keys, row_of, named)
+
     def many(role: str) -> dict[str, Chunks]:
         return {column.shown: cells[column.at] for column in columns if column.role == role}
 
     def one(role: str) -> Chunks | None:
         return next(iter(many(role).values()), None)
 
-    found, about_answers, about_ids = None, list[Column](), list[str]()
-    if any(column.role == "vote" for column in columns):
-        task, worker, vote = one("task"), one("worker"), one("vote")
-        if task is None or worker is None or vote is None:
-            raise UserError(
-                "In long form a table has a column of tasks, one of annotators and one of labels; say which is which "
-                "(task, worker, vote)."
-            )
-        found = read_lines(task, worker, vote, one("true_label"), options, row_of)
-        about_answers = _varying(X, cells, columns, found)
-        features = [column for column in columns if column.role == "feature"]
-        kept = [k for k in range(X.shape[1]) if k >= len(features) or features[k] not in about_answers]
-        rows, ids = found.first, found.ids
-        X, names_of_features = X[rows][:, kept], [names_of_features[k] for k in kept]
-        columns = [column for column in columns if column not in about_answers]
-    else:
-        sets, truth = one("candidates"), one("true_label")
-        if sets is None:
-            sets = _joined(many("candidate"))
-        found = read_labels(
-            sets, truth, options, row_of, many("annotator"), many("class"), many("probability"), many("score")
-        )
-        rows, ids = np.arange(len(X)), None
-        named = next((column for column in columns if column.role == "id"), None)
-        if named is not None:
-            keys = [cell or "" for cell in cells[named.at].to_pylist()]
-            if named.guessed and len(set(keys)) < len(keys):  # further down than the rows that were looked at
-                columns = [replace(one, role="keep") if one is named else one for one in columns]
-                about_ids = [f"{named.name} names some examples twice: they are numbered, and it is carried along."]
-            else:
-                ids = _ids(keys, row_of, named)
     split, text, image = one("split"), one("text"), one("image")
     if text is None and found.ids is not None and are_texts(found.ids.tolist(), 4):
         text = one("task")
@@ -113,7 +103,7 @@ def build(table: ArrowTable, columns: Sequence[Column], options: ReadOptions) ->
         is_test=None if split is None else split_marks(split, row_of)[rows],
         name=options.name or "table",
         kind="table",
-        notes=(*_notes(X, columns), *about_ids, *_unused(about_answers), *found.notes),
+        notes=(*_notes(X, columns), *about_columns, *found.notes),
     )
 
 
@@ -195,15 +185,6 @@ def _varying(
             if not np.array_equal(codes, codes[alike]):
                 different.append(column)
     return different
-
-
-def _joined(columns: Mapping[str, Chunks]) -> Chunks | None:
-    """Return one column of candidate sets from columns of one candidate a cell; None where there are none."""
-    if not columns:
-        return None
-    cells = [[(cell or "").strip() for cell in chunks.to_pylist()] for chunks in columns.values()]
-    sets = (list(dict.fromkeys(filter(None, row))) for row in zip(*cells, strict=True))
-    return pa.chunked_array([pa.array([json.dumps(names, ensure_ascii=False) for names in sets], pa.string())])
 
 
 def _unused(columns: Sequence[Column]) -> list[str]:

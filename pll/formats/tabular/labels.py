@@ -6,6 +6,7 @@ however many rows hold it, and a message still names the first row that does.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections import Counter
@@ -36,6 +37,7 @@ from pll.formats.tabular.cells import (
     spelling,
     split_cell,
 )
+from pll.formats.tabular.columns import LINES
 from pll.formats.tabular.table import RowNumber
 from pll.weights import Weights, checked_prior
 
@@ -136,6 +138,10 @@ class LabelColumn:
         counts = sizes[self.codes]
         within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
         return np.repeat(np.arange(len(self.codes)), counts), flat[np.repeat(starts[self.codes], counts) + within]
+
+
+Parts: TypeAlias = Mapping[str, Mapping[str, Chunks]]
+"""Role → the columns that have it: name → cells."""
 
 
 def read_column(name: str, chunks: Chunks, row_of: RowNumber, read_cell: Callable[[str], Any]) -> LabelColumn:
@@ -399,35 +405,41 @@ class TableLabels:
     example: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
-def read_labels(
-    sets: Chunks | None,
-    truth: Chunks | None,
-    options: ReadOptions,
-    row_of: RowNumber,
-    annotators: Mapping[str, Chunks] | None = None,
-    classes: Mapping[str, Chunks] | None = None,
-    probabilities: Mapping[str, Chunks] | None = None,
-    scores: Mapping[str, Chunks] | None = None,
-) -> TableLabels:
-    """Return the labels of a table with one row per example.
+def read_labels(parts: Parts, options: ReadOptions, row_of: RowNumber) -> TableLabels:
+    """Return the labels of a table.
 
     Where there are candidates, they are the sets; else what the annotators said; else the 0/1 columns of the classes;
-    else the likeliest classes that together make up `COVERED` of the probability, which is their prior.
+    else the likeliest classes that together make up `COVERED` of the probability, which is their prior. Of a table with
+    a line an answer (a column with the role vote) the examples are those of its column task.
+
+    Parameters
+    ----------
+    parts
+        Roles of labels, and the columns that have them.
+    options
+        Class names, separator and the like.
+    row_of
+        The number a message gives to a row.
 
     Raises
     ------
     UserError
-        An empty set, an unknown label, a cell that cannot be read; the row is named.
+        An empty set, an unknown label, a cell that cannot be read, a line without task or annotator; the row is named.
     """
-    given = None if sets is None else read_candidates(sets, row_of, options.separator)
+    truth = next(iter(parts.get("true_label", {}).values()), None)
     true = None if truth is None else read_truth(truth, row_of)
+    if parts.get("vote"):
+        return _read_lines(parts, true, options, row_of)
+    sets = next(iter(parts.get("candidates", {}).values()), None) or _joined(parts.get("candidate", {}))
+    given = None if sets is None else read_candidates(sets, row_of, options.separator)
+    annotators, scores = parts.get("annotator", {}), parts.get("score", {})
     notes: list[str] = []
     answers = {
         name: read_answers(f"{name} (an annotator)", chunks, row_of, options.separator)
-        for name, chunks in (annotators or {}).items()
+        for name, chunks in annotators.items()
     }
     _whole_numbers(list(answers.values()))
-    by_column = {} if given is not None or answers else classes or probabilities or {}
+    by_column = {} if given is not None or answers else parts.get("class") or parts.get("probability", {})
     if true is not None:
         cells = [names for column in (given, *answers.values()) if column is not None for names in column.values]
         notes += _without_no_answers(true, set(by_column).union(*cells))
@@ -437,9 +449,9 @@ def read_labels(
     annotations, candidates, known = None, None, None
     if by_column:
         names = options.class_names or tuple(dict.fromkeys((*by_column, *names)))
-        candidates, known = _sets_by_column(by_column, names, row_of, are_shares=not classes)
+        candidates, known = _sets_by_column(by_column, names, row_of, are_shares=not parts.get("class"))
     if answers:
-        annotations = _annotations(answers, names, _numbers_of(scores or {}, answers, row_of))
+        annotations = _annotations(answers, names, _numbers_of(scores, answers, row_of))
         if annotations is None:
             notes.append("Nobody gave a label: the columns of the annotators are empty.")
     if given is not None:
@@ -464,19 +476,25 @@ def _without_no_answers(true: LabelColumn, said: set[str]) -> list[str]:
     return [f"{int(rows.sum()):,} true labels say that there is none ({listing(sorted(empty))}): they are not known."]
 
 
-def read_lines(
-    task: Chunks, worker: Chunks, vote: Chunks, truth: Chunks | None, options: ReadOptions, row_of: RowNumber
-) -> TableLabels:
-    """Return the labels of a table with one row per annotator's label; an empty one is a skipped answer.
+def _joined(columns: Mapping[str, Chunks]) -> Chunks | None:
+    """Return one column of candidate sets from columns of one candidate a cell; None where there are none."""
+    if not columns:
+        return None
+    cells = [[(cell or "").strip() for cell in chunks.to_pylist()] for chunks in columns.values()]
+    sets = (list(dict.fromkeys(filter(None, row))) for row in zip(*cells, strict=True))
+    return pa.chunked_array([pa.array([json.dumps(names, ensure_ascii=False) for names in sets], pa.string())])
 
-    Raises
-    ------
-    UserError
-        a line without task or annotator, an unknown label, no label at all; the row is named.
-    """
+
+def _read_lines(parts: Parts, true: LabelColumn | None, options: ReadOptions, row_of: RowNumber) -> TableLabels:
+    """Return the labels of a table with one row per annotator's label; an empty one is a skipped answer."""
+    if not all(parts.get(role) for role in LINES):
+        raise UserError(
+            "In long form a table has a column of tasks, one of annotators and one of labels; say which is which "
+            "(task, worker, vote)."
+        )
+    task, worker, vote = (next(iter(parts[role].values())) for role in LINES)
     tasks, workers = (_named(name, chunks, row_of) for name, chunks in (("task", task), ("annotator", worker)))
     votes = read_answers("label", vote, row_of, options.separator)
-    true = None if truth is None else read_truth(truth, row_of)
     columns = [votes] if true is None else [votes, true]
     joined = join_spellings(columns, options)
     names = names_in(columns, options.class_names)

@@ -8,28 +8,27 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import json_objects
-from pll.formats.base import Format, ReadOptions
+from pll.formats.base import ReadOptions
 from pll.formats.checks import listing
 from pll.formats.json_objects import Record
-from pll.formats.limitations import added_labels, class_limitations, describe_added
+from pll.formats.limitations import added_labels, describe_added
 from pll.formats.results import Results
 from pll.formats.tools.models import VoterAnswer
 from pll.formats.tools.records import (
     Example,
-    Examples,
+    RecordFormat,
     answers_of,
     choose_question,
     fields_of,
     has_own_sets,
     label_names,
-    record_limitations,
 )
 
 QUESTION = "label"
@@ -38,7 +37,7 @@ QUESTION = "label"
 _SHOWN = ("text", "image")
 
 
-class Argilla(Format):
+class Argilla(RecordFormat):
     """Exports of Argilla."""
 
     name = "argilla"
@@ -46,24 +45,21 @@ class Argilla(Format):
     tool = "Argilla"
     adds = "Every record gets a suggestion with its score."
     queue = "There, sort by the score of the suggestions, ascending."
-    content = "json"
+    is_list = True
     suffixes = (".json", ".jsonl")
-    row_note = "Rows are counted as the lines of the file, from 1."
 
     def sniff(self, path: Path, head: bytes) -> bool:
         first = json_objects.first_record(path, head)
         return first is not None and isinstance(first.get("fields"), dict)
 
-    def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        examples = Examples(options)
-        question = _question(path, options, examples.notes)
-        vectors: set[str] = set()
-        for row, record in json_objects.records(path):
-            examples.add(_example(row, record, question))
-            vectors |= set(_object(record.get("vectors"), row, "vectors"))
+    def reader(self, path: Path, options: ReadOptions, notes: list[str]) -> Callable[[int, Record], Example]:
+        question = _question(path, options, notes)
+        vectors = {
+            name for row, one in json_objects.records(path) for name in _object(one.get("vectors"), row, "vectors")
+        }
         if len(vectors) > 1:
-            examples.notes.append(f"Of the vectors, the first is learnt from: {listing(sorted(vectors))}.")
-        return examples.dataset()
+            notes.append(f"Of the vectors, the first is learnt from: {listing(sorted(vectors))}.")
+        return lambda row, record: _example(row, record, question)
 
     def questions(self, path: Path) -> list[str]:
         return [name for name, _ in _counted(path)[0].most_common()]
@@ -98,9 +94,6 @@ class Argilla(Format):
         """Whether a person answered."""
         return bool(record.get("responses"))
 
-    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        return [*record_limitations(dataset), *class_limitations(dataset)]
-
     def cannot_label(self, dataset: PartialLabelDataset, results: Results) -> list[str]:
         added = added_labels(dataset, results)
         return (
@@ -109,8 +102,24 @@ class Argilla(Format):
             else []
         )
 
-    def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
-        json_objects.write(path, _records(dataset, results), as_list=True)
+    def records(self, dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
+        answers = answers_of(dataset)
+        stated = has_own_sets(dataset)
+        for i, (example, fields) in enumerate(zip(dataset.row_ids.tolist(), fields_of(dataset), strict=True)):
+            metadata = {name: value for name, value in fields.items() if name not in _SHOWN}
+            if stated and dataset.candidates is not None:
+                metadata["candidates"] = dataset.candidates.names(i)
+            responses = [
+                {"value": labels if len(labels) > 1 else labels[0], "user_id": who} for who, labels in answers[i]
+            ]
+            yield {
+                "id": example,
+                "fields": {name: value for name, value in fields.items() if name in _SHOWN},
+                "metadata": metadata,
+                "suggestions": {} if results is None else _suggestion(results, example, QUESTION),
+                "responses": {QUESTION: responses} if responses else {},
+                "vectors": {},
+            }
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         question = _question(source, options, []) or QUESTION
@@ -212,24 +221,6 @@ def _object(value: Any, row: int, what: str) -> Record:
     if not isinstance(value, dict):
         raise UserError(f"Row {row}: {what} is no object {{…}}; export the records again.")
     return dict(value)
-
-
-def _records(dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
-    answers = answers_of(dataset)
-    stated = has_own_sets(dataset)
-    for i, (example, fields) in enumerate(zip(dataset.row_ids.tolist(), fields_of(dataset), strict=True)):
-        metadata = {name: value for name, value in fields.items() if name not in _SHOWN}
-        if stated and dataset.candidates is not None:
-            metadata["candidates"] = dataset.candidates.names(i)
-        responses = [{"value": labels if len(labels) > 1 else labels[0], "user_id": who} for who, labels in answers[i]]
-        yield {
-            "id": example,
-            "fields": {name: value for name, value in fields.items() if name in _SHOWN},
-            "metadata": metadata,
-            "suggestions": {} if results is None else _suggestion(results, example, QUESTION),
-            "responses": {QUESTION: responses} if responses else {},
-            "vectors": {},
-        }
 
 
 def _suggestion(results: Results, example: str, question: str) -> Record:

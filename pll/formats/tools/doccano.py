@@ -6,33 +6,30 @@ annotator said. Written back, `label` is the identified label, and its candidate
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import json_objects
-from pll.formats.base import Format, ReadOptions
+from pll.formats.base import ReadOptions
 from pll.formats.json_objects import Record
-from pll.formats.limitations import class_limitations
 from pll.formats.results import Results
 from pll.formats.tools.records import (
     Example,
-    Examples,
+    RecordFormat,
     answers_of,
     fields_of,
-    first_records,
     has_own_sets,
     label_names,
     merged_lines,
-    record_limitations,
 )
 
 _LABELS = ("label", "labels")
 _PEOPLE = ("username", "user", "annotator")
 
 
-class Doccano(Format):
+class Doccano(RecordFormat):
     """Exports of doccano (JSONL)."""
 
     name = "doccano"
@@ -40,9 +37,7 @@ class Doccano(Format):
     tool = "doccano"
     adds = "Every example has the identified label, and how sure it is."
     queue = "There, examples are shown in the order in which they were imported."
-    content = "json"
     suffixes = (".jsonl",)
-    row_note = "Rows are counted as the lines of the file, from 1."
 
     def sniff(self, path: Path, head: bytes) -> bool:
         first = json_objects.first_record(path, head)
@@ -50,33 +45,44 @@ class Doccano(Format):
             return False
         return any(isinstance(first.get(name), list) for name in _LABELS)
 
-    def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        examples = Examples(options)
-        for row, record in json_objects.records(path):
-            examples.add(_example(row, record))
-        return examples.dataset()
+    def reader(self, path: Path, options: ReadOptions, notes: list[str]) -> Callable[[int, Record], Example]:
+        return _example
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        lost = [*record_limitations(dataset), *class_limitations(dataset)]
+        lost = super().cannot_hold(dataset)
         if (dataset.texts is None and dataset.pictures is None) or "_input_hash" in dataset.extras:
             lost.append("Which tool the file is for: read again, it is taken for another's, and its labels are lost.")
         return lost
 
-    def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
-        json_objects.write(path, _lines(dataset, results), as_list=False)
-
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
         return merged_lines(source, len(self.read(source, options)))
 
-    def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
-        data = self.read(source, options)
+    def records(self, dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
+        answers = answers_of(dataset)
+        stated = has_own_sets(dataset)
+        for i, (example, fields) in enumerate(zip(dataset.row_ids.tolist(), fields_of(dataset), strict=True)):
+            shown = {"filename" if name == "image" else name: value for name, value in fields.items()}
+            record: Record = {"id": example} | shown
+            if results is not None:
+                yield self.labelled(record | {"label": []}, dataset, i, results)
+                continue
+            sets = dataset.candidates.names(i) if dataset.candidates is not None and stated else []
+            if not answers[i]:
+                yield record | {"label": sets}
+            for who, labels in answers[i]:
+                line = record | {"label": labels, "username": who}
+                yield line | {"candidates": sets} if stated else line
 
-        def labelled() -> Iterator[tuple[str, Record]]:
-            for i, (example, record) in enumerate(first_records(source, _example)):
-                known = {name: value for name, value in record.items() if name not in _PEOPLE}  # it is not their label
-                yield example, _labelled(known, data, i, results)
-
-        json_objects.write(path, results.in_order(labelled()), as_list=False)
+    def labelled(self, record: Record, dataset: PartialLabelDataset, i: int, results: Results) -> Record:
+        """Return a line with the identified label, its confidence and its candidates."""
+        example = str(dataset.row_ids[i])
+        label, score = results.label(example), results.confidence(example)
+        new: Record = {} if label is None else {"label": [label]}
+        if score is not None and "confidence" not in record:  # a field of the user's own stays
+            new["confidence"] = score
+        if dataset.candidates is not None:
+            new["candidates"] = dataset.candidates.names(i)
+        return {name: value for name, value in record.items() if name not in _PEOPLE} | new  # it is not their label
 
 
 def _example(row: int, record: Record) -> Example:
@@ -102,32 +108,3 @@ def _example(row: int, record: Record) -> Example:
     if who is not None:
         example.answers.append((who, labels))
     return example
-
-
-def _lines(dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
-    answers = answers_of(dataset)
-    stated = has_own_sets(dataset)
-    for i, (example, fields) in enumerate(zip(dataset.row_ids.tolist(), fields_of(dataset), strict=True)):
-        shown = {"filename" if name == "image" else name: value for name, value in fields.items()}
-        record: Record = {"id": example} | shown
-        if results is not None:
-            yield _labelled(record | {"label": []}, dataset, i, results)
-            continue
-        sets = dataset.candidates.names(i) if dataset.candidates is not None and stated else []
-        if not answers[i]:
-            yield record | {"label": sets}
-        for who, labels in answers[i]:
-            line = record | {"label": labels, "username": who}
-            yield line | {"candidates": sets} if stated else line
-
-
-def _labelled(record: Record, dataset: PartialLabelDataset, i: int, results: Results) -> Record:
-    """Return a line with the identified label, its confidence and its candidates."""
-    example = str(dataset.row_ids[i])
-    label, score = results.label(example), results.confidence(example)
-    new: Record = {} if label is None else {"label": [label]}
-    if score is not None and "confidence" not in record:  # a field of the user's own stays
-        new["confidence"] = score
-    if dataset.candidates is not None:
-        new["candidates"] = dataset.candidates.names(i)
-    return record | new

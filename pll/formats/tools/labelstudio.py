@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -19,20 +19,19 @@ from xml.sax.saxutils import quoteattr
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import json_objects
-from pll.formats.base import Format, ReadOptions
+from pll.formats.base import ReadOptions
 from pll.formats.json_objects import Record
-from pll.formats.limitations import added_labels, class_limitations, class_names, describe_added
+from pll.formats.limitations import added_labels, class_names, describe_added
 from pll.formats.results import Results
 from pll.formats.tools.models import VoterAnswer
 from pll.formats.tools.records import (
     Example,
-    Examples,
+    RecordFormat,
     answers_of,
     choose_question,
     fields_of,
     has_own_sets,
     label_names,
-    record_limitations,
 )
 
 QUESTION = "label"
@@ -123,7 +122,7 @@ CONFIG = ".config.xml"
 _LARGEST_ID = 2**31 - 1
 
 
-class LabelStudio(Format):
+class LabelStudio(RecordFormat):
     """Exports of Label Studio (JSON)."""
 
     name = "labelstudio"
@@ -131,24 +130,20 @@ class LabelStudio(Format):
     tool = "Label Studio"
     adds = "Every task gets a prediction with its score."
     queue = "There, choose uncertainty sampling: the lowest score is shown first."
-    content = "json"
+    is_list = True
     suffixes = (".json",)
-    row_note = "Rows are counted as the lines of the file, from 1."
 
     def sniff(self, path: Path, head: bytes) -> bool:
         first = json_objects.first_record(path, head)
         return first is not None and isinstance(first.get("data"), dict)
 
-    def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        examples = Examples(options)
+    def reader(self, path: Path, options: ReadOptions, notes: list[str]) -> Callable[[int, Record], Example]:
         survey = _survey(path)
         if survey.others:
             kinds = ", ".join(f"{count} of type {kind}" for kind, count in survey.others.most_common(5))
-            examples.notes.append(f"Answers that are no choices were left out: {kinds}.")
-        question = choose_question(survey.asked, options, examples.notes)
-        for row, task in json_objects.records(path):
-            examples.add(_example(row, task, question, survey.people))
-        return examples.dataset()
+            notes.append(f"Answers that are no choices were left out: {kinds}.")
+        question = choose_question(survey.asked, options, notes)
+        return lambda row, task: _example(row, task, question, survey.people)
 
     def questions(self, path: Path) -> list[str]:
         return [name for name, _ in _survey(path).asked.most_common()]
@@ -182,7 +177,7 @@ class LabelStudio(Format):
         return bool(record.get("annotations") or record.get("completions"))
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        lost = [*record_limitations(dataset), *class_limitations(dataset)]
+        lost = super().cannot_hold(dataset)
         if dataset.annotations is not None and has_own_sets(dataset):
             lost.append("Who gave which label, since the candidate sets are not just what the annotators named.")
         return lost
@@ -196,8 +191,8 @@ class LabelStudio(Format):
             "interface, or take the labelling configuration that comes with this file."
         ]
 
-    def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
-        json_objects.write(path, _tasks(dataset, results), as_list=True)
+    def records(self, dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
+        return _tasks(dataset, results)
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         question = choose_question(_survey(source).asked, options, [])

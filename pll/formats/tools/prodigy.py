@@ -7,27 +7,25 @@ identified label is accepted beforehand and its score is in `meta`, where Prodig
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import json_objects
-from pll.formats.base import Format, ReadOptions
+from pll.formats.base import ReadOptions
 from pll.formats.json_objects import Record
-from pll.formats.limitations import class_limitations, class_names
+from pll.formats.limitations import class_names
 from pll.formats.results import Results
 from pll.formats.tools.records import (
     Example,
-    Examples,
+    RecordFormat,
     answers_of,
     fields_of,
-    first_records,
     has_own_sets,
     label_names,
     merged_lines,
-    record_limitations,
 )
 
 _ANSWERS = ("accept", "reject", "ignore")
@@ -35,7 +33,7 @@ _OF_AN_ANSWER = ("answer", "_annotator_id", "_session_id", "_timestamp")
 _NOT_SHOWN = (*_OF_AN_ANSWER, "options", "accept", "label", "config", "_view_id")
 
 
-class Prodigy(Format):
+class Prodigy(RecordFormat):
     """Exports of Prodigy (JSONL)."""
 
     name = "prodigy"
@@ -43,9 +41,7 @@ class Prodigy(Format):
     tool = "Prodigy"
     adds = "Of every example the identified label is accepted beforehand, and its score is shown."
     queue = "There, a file is worked through from its first line on."
-    content = "json"
     suffixes = (".jsonl",)
-    row_note = "Rows are counted as the lines of the file, from 1."
 
     def sniff(self, path: Path, head: bytes) -> bool:
         first = json_objects.first_record(path, head)
@@ -53,39 +49,37 @@ class Prodigy(Format):
             return False
         return "_input_hash" in first or first.get("answer") in _ANSWERS or _has_options(first)
 
-    def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        examples = Examples(options)
-        spans = 0
-        for row, record in json_objects.records(path):
-            examples.add(_example(row, record))
-            spans += bool(record.get("spans"))
+    def reader(self, path: Path, options: ReadOptions, notes: list[str]) -> Callable[[int, Record], Example]:
+        spans = sum(bool(record.get("spans")) for _, record in json_objects.records(path))
         if spans:
-            examples.notes.append(
-                f"The spans of {spans:,} lines were left out; only labels of whole examples are read."
-            )
-        return examples.dataset()
-
-    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        return [*record_limitations(dataset), *class_limitations(dataset)]
-
-    def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
-        json_objects.write(path, _lines(dataset, results), as_list=False)
+            notes.append(f"The spans of {spans:,} lines were left out; only labels of whole examples are read.")
+        return _example
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
         return merged_lines(source, len(self.read(source, options)))
 
-    def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
-        data = self.read(source, options)
-        every = _choices(class_names(data))
+    def labelled(self, record: Record, dataset: PartialLabelDataset, i: int, results: Results) -> Record:
+        given = {name: value for name, value in record.items() if name not in _OF_AN_ANSWER}
+        offered = record["options"] if _has_options(record) else _choices(class_names(dataset))
+        given["options"] = _with_choice(offered, results.label(str(dataset.row_ids[i])))
+        return given | _suggestion(dataset, i, results, given.get("meta"))
 
-        def labelled() -> Iterator[tuple[str, Record]]:
-            for i, (example, record) in enumerate(first_records(source, _example)):
-                given = {name: value for name, value in record.items() if name not in _OF_AN_ANSWER}
-                offered = record["options"] if _has_options(record) else every
-                given["options"] = _with_choice(offered, results.label(example))
-                yield example, given | _suggestion(data, i, results, given.get("meta"))
-
-        json_objects.write(path, results.in_order(labelled()), as_list=False)
+    def records(self, dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
+        answers = answers_of(dataset)
+        stated = has_own_sets(dataset)
+        every = _choices(class_names(dataset))
+        for i, (example, fields) in enumerate(zip(dataset.row_ids.tolist(), fields_of(dataset), strict=True)):
+            record: Record = {"id": example} | fields
+            sets = [] if dataset.candidates is None else dataset.candidates.names(i)
+            if results is not None:
+                options = _with_choice(_choices(sets) or every, results.label(example))
+                yield record | {"options": options} | _suggestion(dataset, i, results, fields.get("meta"))
+                continue
+            if not answers[i]:
+                yield record | {"options": _choices(sets)}
+            for who, labels in answers[i]:
+                line = record | {"options": every, "accept": labels, "answer": "accept", "_annotator_id": who}
+                yield line | {"candidates": sets} if stated else line
 
 
 def _example(row: int, record: Record) -> Example:
@@ -111,24 +105,6 @@ def _example(row: int, record: Record) -> Example:
     elif who is not None:
         example.answers.append((who, labels if answer == "accept" else []))
     return example
-
-
-def _lines(dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
-    answers = answers_of(dataset)
-    stated = has_own_sets(dataset)
-    every = _choices(class_names(dataset))
-    for i, (example, fields) in enumerate(zip(dataset.row_ids.tolist(), fields_of(dataset), strict=True)):
-        record: Record = {"id": example} | fields
-        sets = [] if dataset.candidates is None else dataset.candidates.names(i)
-        if results is not None:
-            options = _with_choice(_choices(sets) or every, results.label(example))
-            yield record | {"options": options} | _suggestion(dataset, i, results, fields.get("meta"))
-            continue
-        if not answers[i]:
-            yield record | {"options": _choices(sets)}
-        for who, labels in answers[i]:
-            line = record | {"options": every, "accept": labels, "answer": "accept", "_annotator_id": who}
-            yield line | {"candidates": sets} if stated else line
 
 
 def _suggestion(dataset: PartialLabelDataset, i: int, results: Results, meta: Any) -> Record:

@@ -7,12 +7,13 @@ Every tool keeps fields in a container of its own (`data`, `fields`, the line it
 from __future__ import annotations
 
 import json
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -22,11 +23,12 @@ from pll.candidates import sort_names
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import json_objects
-from pll.formats.base import ReadOptions
+from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import listing, shorten
 from pll.formats.json_objects import Record
 from pll.formats.label_frame import RESULT_COLUMNS
-from pll.formats.limitations import ALL_BUT_PIXELS, class_names, is_union, part_limitations
+from pll.formats.limitations import ALL_BUT_PIXELS, class_limitations, class_names, is_union, part_limitations
+from pll.formats.results import Results
 from pll.formats.tabular.builder import build
 from pll.formats.tabular.cells import write_label
 from pll.formats.tabular.columns import (
@@ -439,3 +441,41 @@ def choose_question(counts: Counter[str], options: ReadOptions, notes: list[str]
             f"above (in the shell: {option(others[0], 'candidates')})."
         )
     return chosen
+
+
+class RecordFormat(Format):
+    """Base class of formats that are records, one an example or an answer; a subclass says what a record means."""
+
+    content = "json"
+    row_note = "Rows are counted as the lines of the file, from 1."
+    is_list: ClassVar[bool] = False
+
+    @abstractmethod
+    def reader(self, path: Path, options: ReadOptions, notes: list[str]) -> Callable[[int, Record], Example]:
+        """Return the function (row, record) → example for the records of a file; what is to be said goes to `notes`."""
+
+    @abstractmethod
+    def records(self, dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
+        """Yield the records of a dataset, as they are written."""
+
+    def labelled(self, record: Record, dataset: PartialLabelDataset, i: int, results: Results) -> Record:
+        """Return the record of example i with its identified label."""
+        raise NotImplementedError
+
+    def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
+        examples = Examples(options)
+        example_of = self.reader(path, options, examples.notes)
+        for row, record in json_objects.records(path):
+            examples.add(example_of(row, record))
+        return examples.dataset()
+
+    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
+        return [*record_limitations(dataset), *class_limitations(dataset)]
+
+    def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
+        json_objects.write(path, self.records(dataset, results), as_list=self.is_list)
+
+    def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
+        data, examples = self.read(source, options), first_records(source, self.reader(source, options, []))
+        lines = ((name, self.labelled(record, data, i, results)) for i, (name, record) in enumerate(examples))
+        json_objects.write(path, results.in_order(lines), as_list=self.is_list)

@@ -29,7 +29,7 @@ Rows = slice | npt.NDArray[np.bool_] | npt.NDArray[np.integer[Any]] | Sequence[i
 ROWS_AT_ONCE = 2**20
 """Examples that are worked on at once where their number is not bounded."""
 MOST_CLASSES = 1_000_000
-"""A label above this, where the number of classes is not given, is taken for a mistake and not for a class."""
+"""A label above this, where the number of classes is not given, is treated as a mistake."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,7 +268,7 @@ class CandidateSets:
         mean = self.nnz / len(self) if len(self) else 0.0
         return f"CandidateSets({len(self)} examples, {self.n_classes} classes, {mean:.2f} candidates on average)"
 
-    # ---- what it holds -------------------------------------------------------------------------------------------
+    # ---- contents -------------------------------------------------------------------------------------------------
 
     @property
     def nnz(self) -> int:
@@ -310,7 +310,7 @@ class CandidateSets:
         return (slice(start, min(start + ROWS_AT_ONCE, len(self))) for start in range(0, len(self), ROWS_AT_ONCE))
 
     def _sizes(self, rows: slice) -> npt.NDArray[np.int64]:
-        """Sizes of consecutive sets, where those of all would take memory for nothing."""
+        """Sizes of consecutive sets, without an array of all sizes."""
         return np.diff(self.indptr[rows.start : rows.stop + 1])
 
     def span(self, rows: slice) -> slice:
@@ -652,7 +652,7 @@ def _check_range(indices: npt.NDArray[Any], indptr: npt.NDArray[Any], first_row:
 
 def _check_order(indices: npt.NDArray[Any], indptr: npt.NDArray[Any], first_row: int, n_classes: int) -> None:
     step = np.diff(indices)
-    step[indptr[1:-1] - 1] = 1  # from one row to the next anything goes
+    step[indptr[1:-1] - 1] = 1  # any order from one row to the next
     wrong = np.flatnonzero(step <= 0)
     if len(wrong):
         at = int(wrong[0])

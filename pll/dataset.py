@@ -201,7 +201,7 @@ class PartialLabelDataset:
 
     @cached_property
     def row_ids(self) -> npt.NDArray[np.str_]:
-        """(n,) the ids: those that were given, else "0" … "n-1", which are made on demand."""
+        """(n,) ids; "0" … "n-1", made on demand, where the data has none."""
         return np.arange(len(self)).astype(np.str_) if self.ids is None else self.ids
 
     def ids_of(self, rows: slice) -> npt.NDArray[np.str_]:
@@ -350,7 +350,7 @@ class PartialLabelDataset:
             digest.update(b"prior" + self.prior.tobytes())
         digest.update("\x00".join(self.class_names).encode())
         for part_name, column in self._columns():
-            # repr keeps half characters apart from whole ones, and None apart from "None".
+            # repr distinguishes surrogates from characters, and None from "None".
             digest.update(f"{part_name}\x00{column.tolist()!r}".encode())
         return digest.hexdigest()
 

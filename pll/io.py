@@ -400,7 +400,7 @@ def json_text(value: Any) -> str:
 
 
 Progress = Callable[[str, int, int | None], None]
-"""Callback of long work: (what is counted, how many are done, how many in all or None). An exception stops the work."""
+"""Callback of long work: (unit, number done, total or None). An exception stops the work."""
 
 
 class Recent(Generic[T]):
@@ -419,7 +419,7 @@ class Recent(Generic[T]):
             return self._known.get(key)
 
     def put(self, key: str, value: T) -> None:
-        """Keep a value; the one used longest ago leaves."""
+        """Store a value; the least recently used one is removed."""
         with self._guard:
             self._known[key] = value
             self._known.move_to_end(key)

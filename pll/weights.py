@@ -29,7 +29,7 @@ class Outside:
     """Labels added to candidate sets that may miss the truth, and how likely each set misses it.
 
     Label weights of such an example are w = (1 − m_i) p|S_i + m_i p|A_i: the softmax restricted to the given set S_i
-    and to the added labels A_i, with m_i fixed. Where nothing was added m_i counts for nothing.
+    and to the added labels A_i, with m_i fixed. Where nothing was added m_i is not used.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class Outside:
 
     @cached_property
     def shares(self) -> Weights:
-        """(nnz,) the weight that the part of the set has to which each label belongs: m_i if added, else 1 − m_i."""
+        """(nnz,) total weight of the part of the set that each label belongs to: m_i if added, else 1 − m_i."""
         rows = self.candidates.rows
         has_added = np.bincount(rows[self.added], minlength=len(self.miss)) > 0
         miss = np.where(has_added, self.miss, np.float32(0))[rows]
@@ -120,7 +120,7 @@ class Outside:
         return restricted_softmax(np.zeros(self.candidates.nnz), self.candidates, prior, self)
 
     def without(self, rows: Sequence[int] | npt.NDArray[np.int64] | npt.NDArray[np.bool_]) -> Outside:
-        """The same with nothing added to the sets of some rows, which then miss nothing."""
+        """Return a copy without added labels in some rows; their sets then contain the truth."""
         kept = np.ones(len(self.miss), dtype=np.bool_)
         kept[rows] = False
         more = self.added & kept[self.candidates.rows]
@@ -361,7 +361,7 @@ def sharpness(weights: Weights, candidates: CandidateSets) -> Sharpness:
 
 
 def _sharpness_in_parts(weights: Weights, candidates: CandidateSets) -> Sharpness:
-    """Compute it part by part, so that nothing but the result grows with the number of examples."""
+    """Compute it in chunks, so that only the result grows with the number of examples."""
     n = len(candidates)
     identified = large_array(n, np.int64)
     confidence, margin, entropy = (large_array(n, np.float32) for _ in range(3))

@@ -1,1 +1,1 @@
-"""What results mean: evaluation, intervals, calibration, comparison reports, and the theory of the paper."""
+"""Analysis of results: evaluation, intervals, calibration, comparison reports, and the theory of the paper."""

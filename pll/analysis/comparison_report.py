@@ -21,7 +21,7 @@ from pll.analysis.intervals import clearly_more, difference, wilson
 from pll.colors import percent
 
 SURE = 0.9
-"""Confidence above which a label is called sure."""
+"""Confidence from which a label counts as certain."""
 TELLING = 0.1
 """Smallest difference of two shares that is reported."""
 Labels = npt.NDArray[np.int64]
@@ -42,7 +42,7 @@ class LaneFigures:
     epoch
         Epochs complete.
     rule
-        What the method does with its weights, as a clause; "" for nothing worth saying.
+        How the method uses its weights, as a clause; "" for none.
     given_truth
         Whether it learns from the true labels.
     early
@@ -157,7 +157,7 @@ def _with_truth(lanes: Sequence[LaneFigures], y: Labels, known: npt.NDArray[np.b
     best = contenders[0]
     tied = [
         lane for lane in contenders[1:] if difference(right[best.title], right[lane.title]).is_tie
-    ]  # told apart from the best by chance at most
+    ]  # the difference from the best may be chance
     headline = (
         f"{best.title} identified {_share_with_interval(int(right[best.title].sum()), n)} of {n:,} labels correctly"
     )

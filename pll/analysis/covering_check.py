@@ -29,7 +29,7 @@ MOST_LEARNT, MOST_CHECKED, FOLDED = 2_000, 1_000, 500
 `FOLDS` parts."""
 FOLDS, MOST_EPOCHS, CHECK_SHARE = 5, 50, 0.2
 OPERATIONS = 6e10
-"""What the check may always cost (about two seconds of one core); beyond, a quarter of the run itself."""
+"""Cost that is always allowed (about two seconds of one core); beyond, a quarter of the run."""
 
 
 def against_sets(estimator: PartialLabelEstimator, task: Task) -> Evidence | None:
@@ -66,7 +66,7 @@ def against_sets(estimator: PartialLabelEstimator, task: Task) -> Evidence | Non
             given = task.candidates if task.outside is None else task.outside.given
             if task.outside is None:
                 again.fit(task.X[learnt], given.take(learnt), prior=prior)
-            else:  # what was added stays: to look for it again would cost far more
+            else:  # added labels are not searched again, which would cost far more
                 outside = task.outside.take(learnt)
                 for _ in again.iter_fit(Task(task.X[learnt], outside.candidates, prior=prior, outside=outside)):
                     pass
@@ -76,7 +76,7 @@ def against_sets(estimator: PartialLabelEstimator, task: Task) -> Evidence | Non
             share_of = np.bincount(predicted, minlength=sets.n_classes) / len(held)
             chances += float(share_of[sets.indices].sum())
             checked += len(held)
-    except UserError:  # too few examples of its kind in a part, say
+    except UserError:  # for example too few examples of its kind in a part
         return None
     return Evidence("candidates", hits, checked, chances / checked)
 

@@ -57,7 +57,7 @@ class Result:
 
 
 Key = tuple[str, int, int, str]
-"""Method, seed, fold and settings (JSON): what tells the results of one evaluation apart."""
+"""Method, seed, fold and settings (JSON): the key of a result within one evaluation."""
 
 
 def key_of(result: Result) -> Key:
@@ -97,7 +97,7 @@ def measured(
         estimator.use_recipe(estimator.choose_settings(parts.task(), dataset=dataset))
     curve: Curve = []
     for record in estimator.iter_fit(parts.task(needs_features=estimator.needs_features)):
-        curve.append(record.metrics())  # not the record: its label weights take memory
+        curve.append(record.metrics())  # not the record, whose label weights take memory
         if progress is not None:
             progress(record.epoch, estimator.total_epochs())
     seconds = time.perf_counter() - started
@@ -118,7 +118,7 @@ def result_of(
     recipe: str,
     settings: str,
 ) -> Result:
-    """Return the row of a fit: means over its last epochs (`LAST`), and what it was a fit of."""
+    """Return the row of a fit: means over its last epochs (`LAST`), and its settings."""
     last = LAST if isinstance(estimator, DeepEstimator) else 1
     return Result(
         dataset=dataset,

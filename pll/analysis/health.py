@@ -1,9 +1,9 @@
-"""Health of a run in words: whether its labels still change, and whether anything but its own confidence supports them.
+"""Health of a run: whether labels still change, and whether anything but the model's confidence supports them.
 
-Confidence is no evidence: a diverging model is sure of everything. Where enough true labels are known, the identified
+Confidence is not evidence: a diverging model is confident. Where enough true labels are known, the identified
 labels are compared with them; elsewhere the same method, fitted on a part of the examples, predicts the others,
 and a prediction inside the candidate set of an example it has not seen counts for it (the covering rate, as PLENCH,
-ICLR 2025, uses it). Either share is held against chance: what one gets by shuffling the labels over the examples.
+ICLR 2025, uses it). Either share is compared with chance: the share after shuffling the labels over the examples.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ VOTES_REMEDY = (
 SWALLOWED = 0.95
 """Share of the ambiguous sets with a class that the class takes, from which it dominates the others."""
 FLAT = 0.02
-"""How far mean confidence must exceed that of uniform weights for anything to be learnt."""
+"""Minimum excess of the mean confidence over that of uniform weights."""
 FEWEST = 30
-"""Examples from which a share is held against chance."""
+"""Minimum number of examples for a comparison with chance."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class Health:
 
     @property
     def is_healthy(self) -> bool:
-        """Whether nothing is wrong and there is evidence."""
+        """Whether no problem was detected and there was evidence."""
         return self.verdict == "healthy"
 
     @property

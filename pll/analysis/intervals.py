@@ -53,7 +53,7 @@ def difference(right: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) -> Di
     >>> round(found.share, 3), round(found.p, 4), found.is_tie
     (0.05, 0.0625, True)
     """
-    from scipy.stats import binomtest  # late: it takes most of a second to import, and the home page needs none of it
+    from scipy.stats import binomtest  # imported late: it takes most of a second, and the home page does not need it
 
     n = len(right)
     only, only_other = int((right & ~other).sum()), int((other & ~right).sum())
@@ -96,7 +96,7 @@ def hypergeometric(k: int, m: int, n: int, *, unknown: int = 0) -> tuple[float, 
     n
         All examples, at least 1.
     unknown
-        Drawn examples of which it is not known; the interval holds whatever they are.
+        Drawn examples without an answer; the interval covers all their possible values.
 
     Examples
     --------

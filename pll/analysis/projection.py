@@ -56,7 +56,7 @@ def project(X: npt.NDArray[np.float32]) -> Places:
     scaling = fit_scaling(sample, "zscore")
     fitted = clipped(scaling, sample)
     values = np.zeros((n, 2), dtype=np.float32)
-    if np.ptp(fitted, axis=0).any():  # else all examples are the same, and lie together
+    if np.ptp(fitted, axis=0).any():  # otherwise all examples are equal
         parts = min(2, *fitted.shape)
         solver = "covariance_eigh" if fitted.shape[1] <= 1000 else "randomized"
         found = PCA(parts, svd_solver=solver, random_state=0).fit(fitted)

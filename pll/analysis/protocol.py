@@ -47,7 +47,7 @@ class Parts:
     no_answer
         Ids of examples that nobody answered and, without features, nothing predicts; they get no label.
     settled
-        What the votes of the training part were settled to; None where they were not.
+        Labels made of the votes of the training part; None without.
     """
 
     train: PartialLabelDataset
@@ -65,7 +65,7 @@ class Parts:
         return len(self.no_answer) + (0 if held is None else int(held.sum()))
 
     def about_unanswered(self) -> list[str]:
-        """What is to be said of examples that nobody answered, in words."""
+        """Note on examples that nobody answered."""
         if self.no_answer:
             count = len(self.no_answer)
             return [
@@ -169,7 +169,7 @@ def prepare(
         test = aligned(test, data.class_names)
     elif not silent.any():
         test = held
-    elif apart.any():  # examples that nobody answered are no fair sample to test on, unless they are meant for it
+    elif apart.any():  # unanswered examples are no fair sample to test on, unless they are marked as test part
         test = data.take(apart)
     if test is not None and not _has_truth(test):
         if holdout is not None or given:
@@ -332,7 +332,7 @@ def with_candidates(
 
 @dataclass(frozen=True, eq=False)
 class SettledSets:
-    """What settling the votes of a training part came to; a run keeps it.
+    """Labels made of the votes of a training part; a run stores them.
 
     Attributes
     ----------
@@ -341,9 +341,9 @@ class SettledSets:
     prior
         (nnz,) float32 of these.
     notes
-        What is to be said of it.
+        Notes for the user.
     disputed
-        Rows on which the votes alone do not tell whom to believe, the most telling first.
+        Rows whose answers would decide between voters, the most informative first.
     decided_prior
         Of a run on decided sets, the prior on those, by voter models fitted with the decisions.
     """

@@ -81,7 +81,7 @@ def _candidate_warnings(data: PartialLabelDataset, sets: CandidateSets) -> list[
             f"(first: id {data.row_ids[outside[0]]}); only a method that may add labels (proden-outside) can identify "
             "these examples correctly."
         )
-    whole = int((sets.sizes == sets.n_classes).sum())  # beside a prior even these say something
+    whole = int((sets.sizes == sets.n_classes).sum())  # with a prior even these carry information
     if whole and data.prior is None:
         found.append(f"{whole:,} of {len(data):,} examples have every class as a candidate; they carry no information.")
     single = int((sets.sizes == 1).sum())

@@ -89,7 +89,7 @@ class Ranking:
     blocks: int
 
     def groups(self) -> list[tuple[int, ...]]:
-        """Return the largest groups of methods that cannot be told apart, as indices from the best rank on."""
+        """Return the largest groups of methods without a significant difference, as indices from the best rank on."""
         order = sorted(range(len(self.ranks)), key=lambda k: self.ranks[k])
         found: list[tuple[int, ...]] = []
         for start, first in enumerate(order):

@@ -38,7 +38,7 @@ class SlowStep:
     labels
         (k,) its candidates.
     logits
-        (k,) what the model says of them, z_j.
+        (k,) their logits z_j.
     scores
         (k,) g_j, softmax over *all* classes; they sum to less than 1 where other classes have a share.
     old_weights

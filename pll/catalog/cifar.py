@@ -60,7 +60,7 @@ def load_h(paths: Mapping[str, Path]) -> PartialLabelDataset:
     counts = _counts(paths)
     images, labels = _part(paths, "test")
     votes = Annotations.from_counts(counts, CLASS_NAMES)
-    # Here the test images are what is learnt from: no split is published.
+    # The test images are the training data here: no split is published.
     data = replace(image_dataset([images], [labels], [True]), is_test=None)
     return replace(data, candidates=sets_from_counts(counts), annotations=votes)
 

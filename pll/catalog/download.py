@@ -120,7 +120,7 @@ def _from(url: str, file: File, tally: _Tally) -> Path:
                 return unpack(part, file)
             except BadArchive as bad:
                 raise _Unavailable(f"{bad.reason}; nothing was kept") from bad
-            except NoProgram as error:  # a person has to unpack it: give it its name
+            except NoProgram as error:  # to be unpacked by the user, under this name
                 raise NoProgram(part.replace(folder / archive_name(url)), file) from error
         problem = mismatch(part, file)
         if problem:
@@ -157,7 +157,7 @@ def _opened(url: str) -> Iterator[requests.Response]:
     _BrokenBody
         The connection broke while the answer was read.
     """
-    import requests  # here: only a download needs it, and it takes a tenth of a second
+    import requests  # imported here: only a download needs it, and it takes a tenth of a second
     import urllib3
 
     retry = urllib3.Retry(

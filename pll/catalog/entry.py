@@ -251,7 +251,7 @@ def entries_of(table: Path, loaders: Mapping[str, Loader]) -> dict[str, Entry]:
     Parameters
     ----------
     table
-        Datasets.toml, whose head says what its fields mean.
+        Datasets.toml; its first lines describe the fields.
     loaders
         By the name that `read` has in it.
     """

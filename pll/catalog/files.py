@@ -148,7 +148,7 @@ def damaged(path: Path, reason: object) -> UserError:
 
 
 def not_published(path: Path, reason: str) -> UserError:
-    """Return the error for a file that is something else than it should be."""
+    """Return the error for a file with unexpected content."""
     return UserError(
         f"{path} is not the published file: {reason}. Delete it and load again, or replace it by the original "
         "(`candid datasets` says where that is)."
@@ -270,7 +270,7 @@ def _opened_rar(archive: Path, file: File) -> Iterator[Any]:
     try:
         with rarfile.RarFile(archive) as members:
             yield members
-    except rarfile.RarCannotExec as error:  # reading the list, and what is only stored, needs no program
+    except rarfile.RarCannotExec as error:  # listing and stored members need no external program
         raise NoProgram(archive, file) from error
     except (rarfile.Error, EOFError) as error:
         raise BadArchive(archive, file, f"it is damaged ({error})") from error

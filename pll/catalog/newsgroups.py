@@ -21,7 +21,7 @@ from pll.dataset import PartialLabelDataset
 
 COMPONENTS = 300
 SEED = 0  # of the randomised SVD
-_PARTS = {"20news-bydate-train": False, "20news-bydate-test": True}  # folder in the archive: is it the test part
+_PARTS = {"20news-bydate-train": False, "20news-bydate-test": True}  # folder in the archive → is test part
 
 
 def features(texts: Sequence[str], is_test: npt.NDArray[np.bool_], components: int) -> npt.NDArray[np.float32]:
@@ -94,7 +94,7 @@ def _kept(ids: list[str], texts: list[str], is_test: npt.NDArray[np.bool_]) -> n
             known: npt.NDArray[np.float32] = kept["X"]
             return known
     X = features(texts, is_test, COMPONENTS)
-    with contextlib.suppress(OSError):  # a cache that cannot be written to costs a minute, nothing else
+    with contextlib.suppress(OSError):  # without a cache the computation is repeated
         folder.mkdir(parents=True, exist_ok=True)
         with temporary(folder) as part:
             with part.open("wb") as out:

@@ -82,7 +82,7 @@ class Source:
 
     @property
     def vote_files(self) -> tuple[Source, ...]:
-        """Every file of votes, the file itself where it holds nothing else."""
+        """All files of votes, including the file itself if it has votes alone."""
         return ((self,) if self.format == VOTES else ()) + self.votes
 
     def load(self, progress: Progress | None = None) -> PartialLabelDataset:
@@ -129,7 +129,7 @@ class Source:
         if data is None:
             options = formats.ReadOptions(**self.options, progress=progress)
             data = formats.read(self.path, name=self.name, options=options, format=self.format)
-            if Path(self.path).is_file() and key == self._in_memory_as():  # a folder's time says little; not changed
+            if Path(self.path).is_file() and key == self._in_memory_as():  # a folder's time is no key
                 _IN_MEMORY[key] = data
         return data
 
@@ -157,7 +157,7 @@ class Source:
         UserError
             The file does not exist.
         """
-        own = folder / VOTES  # files of votes may be called alike, as the data or one another
+        own = folder / VOTES  # files of votes and data may have the same name
         votes = tuple(one.kept_in(own / str(k)) for k, one in enumerate(self.votes))
         if self.path is None:
             return replace(self, votes=votes)
@@ -224,7 +224,7 @@ def _source_of(data: str) -> Source:
         raise UserError(f"There is no file {data}; check the path.")
     try:
         return Source(catalog.find(data).name)  # `MNIST` is mnist
-    except UserError as error:  # it says what it has, and what was perhaps meant
+    except UserError as error:  # its message lists names and suggests one
         raise UserError(f"There is no file {data}. {error}") from error
 
 

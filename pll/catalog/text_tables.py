@@ -105,7 +105,7 @@ def load_arff(paths: Mapping[str, Path]) -> PartialLabelDataset:
 
     (path,) = paths.values()
     limit = csv.field_size_limit()  # SciPy lifts it for the whole process, and our tables count on it
-    # What SciPy raises for a file that is not, or not quite, an ARFF file (or has unsupported attributes):
+    # SciPy's errors for files that are not valid ARFF, or have unsupported attributes:
     unreadable = (arff.ArffError, NotImplementedError, ValueError, LookupError, StopIteration)
     try:
         with path.open(encoding="utf-8") as stream:

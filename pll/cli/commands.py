@@ -72,7 +72,7 @@ def convert(options: ConvertOptions) -> None:
 def _is_here(entry: catalog.Entry) -> bool:
     try:
         return bool(catalog.available(entry))
-    except UserError:  # there is a file, but not the right one; loading says so
+    except UserError:  # the file exists but is not a model; loading reports that
         return False
 
 
@@ -103,7 +103,7 @@ def synthesize(options: SynthesizeOptions) -> None:
 def predict(options: PredictOptions) -> None:
     """Predict with a run's model; write id,predicted_label,confidence."""
     folder = RunFolder(Path(options.run))
-    if folder.exists():  # else an exported model, perhaps
+    if folder.exists():  # otherwise possibly an exported model
         check_has_result(folder)
         note(unverified(folder.path))
     known = dict.fromkeys(read_card(folder.path).feature_names, "feature")
@@ -118,7 +118,7 @@ def predict(options: PredictOptions) -> None:
 
 
 def export(options: ExportOptions) -> None:
-    """Write everything a run gives, loose and as one ZIP."""
+    """Write every export of a run, as files and as one ZIP."""
     from pll.export.run_export import export_run  # onnx is slow to import, and needed here alone
 
     folder = RunFolder(Path(options.run))

@@ -37,9 +37,9 @@ ALSO_CALLED = {
     "confidence": ("score", "probability", "prob", "conf", "certainty", "p", "softmax", "weight"),
     "label": ("truelabel", "truth", "answer", "decision", "correctlabel", "class", "identifiedlabel", "gold"),
 }
-"""Names of columns in other people's files, without signs; only ever proposed, never taken."""
+"""Usual names of columns, without punctuation; suggested in messages, not used."""
 UNSURE = "?"
-"""What stands for "nobody can tell" in checked.csv, unless a class is called so."""
+"""Mark for "cannot tell" in checked.csv, unless it is the name of a class."""
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ def read_labels(given: str) -> tuple[dc.LabelTable, Path, pd.DataFrame]:
     path = Path(given)
     path = path / LABELS_FILE if path.is_dir() else path
     if path.is_file():
-        check(path.parent, path.name)  # where it is of a run, that knows its checksum
+        check(path.parent, path.name)  # a run has the checksum
     frame = read_cells(path)
     _check_columns(frame, path, COLUMNS)
     if frame.empty:
@@ -109,7 +109,7 @@ def read_labels(given: str) -> tuple[dc.LabelTable, Path, pd.DataFrame]:
 
 
 def _check_columns(frame: pd.DataFrame, path: Path, needed: Sequence[str]) -> None:
-    """Raises UserError where a column is missing; says which one may be meant."""
+    """Raises UserError where a column is missing; the message suggests one."""
     missing = [name for name in needed if name not in frame.columns]
     if not missing:
         return
@@ -156,7 +156,7 @@ def classes_of(frame: pd.DataFrame, more: Sequence[str]) -> list[str]:
 
 
 def read_decisions(given: str, table: dc.LabelTable, classes: Sequence[str]) -> list[dc.CheckedLabel]:
-    """What people said, row by row; rows without a label are not answered.
+    """Return the answers by row; rows without a label are unanswered.
 
     Labels are read as in every other file: case and spaces do not matter where one class alone is meant.
 
@@ -211,7 +211,7 @@ def _by_spelling(classes: Sequence[str]) -> dict[str, str]:
 
 
 def plan(options: PlanOptions) -> None:
-    """Write plan.csv (the controls, then the others) and plan.json (what is promised)."""
+    """Write plan.csv (the controls, then the others) and plan.json (the target)."""
     table, path, frame = read_labels(options.labels)
     out = Path(options.out)
     beside = _settings_file(out)
@@ -225,7 +225,7 @@ def plan(options: PlanOptions) -> None:
         seed=options.seed,
         reranked=options.rerank,
     )
-    before = [one for one in before if one != promise.draw_hash]  # with a seed given, the same draw once more
+    before = [one for one in before if one != promise.draw_hash]  # with an explicit seed: the same draw again
     promise = replace(promise, draw_number=1 + len(before))
     if beside.exists():
         _check_same_draw(beside, promise, seeded=options.seed is not None)
@@ -299,7 +299,7 @@ def promise_settings(promise: dc.Promise, labels: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ReadPlan:
-    """What plan.csv and plan.json say.
+    """Contents of plan.csv and plan.json.
 
     Attributes
     ----------
@@ -314,7 +314,7 @@ class ReadPlan:
 
 
 def read_promise(plan_csv: str) -> ReadPlan:
-    """What a plan promises.
+    """Target of a plan.
 
     Raises
     ------

@@ -147,7 +147,7 @@ SETTINGS = (
         type=Name("pll.methods.recipe:RECIPES", others=True),
     ),
 )
-"""Settings that are options whatever the methods; one that is not given leaves the method its own default."""
+"""Settings that are options of every method; without the option the method's default applies."""
 
 
 class MethodCommand(click.Command):
@@ -188,7 +188,7 @@ def takes(kind: type[Options]) -> Callable[[Callable[[Options], Any]], Callable[
     What is no field of the dataclass is a setting of a method, and goes into its field `settings`.
     """
     declared = [one for one in fields(kind) if one.metadata]  # type: ignore[arg-type]
-    declared.sort(key=lambda one: one.name not in kind.__annotations__)  # what the command alone has comes first
+    declared.sort(key=lambda one: one.name not in kind.__annotations__)  # the command's own options first
     has_settings = any(one.name == "settings" for one in fields(kind))  # type: ignore[arg-type]
 
     def decorate(function: Callable[[Options], Any]) -> Callable[..., Any]:
@@ -202,7 +202,7 @@ def takes(kind: type[Options]) -> Callable[[Callable[[Options], Any]], Callable[
         command.__click_params__ = [  # type: ignore[attr-defined]
             *(_shown(one.name, **one.metadata) for one in declared),
             *(SETTINGS if has_settings else ()),
-        ][::-1]  # as click's own decorators leave them, from the last to the first
+        ][::-1]  # click's decorators append from the last to the first
         return command
 
     return decorate

@@ -68,7 +68,7 @@ def evaluate(options: EvaluateOptions) -> None:
                 continue
             found[key], _ = fit_cell(cell, data, test, partial(_show_epochs, bar, cell.method))
             bar.update()
-            if out is not None:  # after every fit: an interrupted evaluation has not been for nothing
+            if out is not None:  # after every fit, so that an interruption loses one fit at most
                 results = [*others, *found.values()]
                 write_atomically(out, partial(results_frame(results).to_csv, index=False))
     results = [found[key] for key in keys]
@@ -150,7 +150,7 @@ def _show_epochs(bar: Any, name: str, done: int, total: int) -> None:
 
 
 def _entries(results: Sequence[Result], names: Sequence[str]) -> list[TableEntry]:
-    """Return what the table of an experiment has for each method; all stand in one, whatever their models are."""
+    """Return the entries of the experiment's table by method, whatever their models are."""
     (table,) = tables([replace(one, model="") for one in results], methods=names, parts=len(results) // len(names))
     return list(table.entries.values())
 

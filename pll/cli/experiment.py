@@ -137,7 +137,7 @@ def _stop_on_signals() -> Iterator[threading.Event]:
 
 @contextmanager
 def _bar() -> Iterator[Any]:
-    """Yield a callback that shows progress: cells with rate, and the time left by what cells like them took."""
+    """Yield a callback that shows progress: cells with rate, and the time left, estimated from similar cells."""
     with tqdm(unit="cell", smoothing=0.05) as bar:
         begun: list[int] = []
 

@@ -52,7 +52,7 @@ from pll.training.metrics import EpochRecord, StopTraining
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 """The signals that end a training before its last epoch."""
 LOOK = 0.3
-"""Seconds between two looks for what the pages of a server ask for."""
+"""Seconds between two checks for commands from the pages of a server."""
 
 
 def fit(options: FitOptions) -> int:
@@ -77,7 +77,7 @@ def fit(options: FitOptions) -> int:
 
 def _follow(ranks: Ranks) -> int:
     """Take part in the training of rank 0, which shows its progress and decides when it ends; return the exit code."""
-    for name in SIGNALS:  # they are meant for rank 0, which then ends the others
+    for name in SIGNALS:  # signals are for rank 0, which then stops the others
         signal.signal(name, signal.SIG_IGN)
     fit_loop.follow(ranks)
     return 0
@@ -85,7 +85,7 @@ def _follow(ranks: Ranks) -> int:
 
 @contextmanager
 def _leading(ranks: Ranks) -> Iterator[None]:
-    """Let the other ranks go where nothing was trained, or it was refused before."""
+    """Release the other ranks if nothing is trained, or it was refused before."""
     try:
         yield
     finally:
@@ -180,7 +180,7 @@ def _load(folder: RunFolder, hook: Callable[[], None]) -> Parts:
             try:
                 hook()
             except StopTraining:
-                raise KeyboardInterrupt from None  # nothing is trained yet that could be kept
+                raise KeyboardInterrupt from None  # nothing is trained yet
 
         return run_data.load_parts(folder.config(), progress, kept=run_data.vote_sets_of(folder))
 
@@ -219,7 +219,7 @@ def _check_unchanged(folder: RunFolder, config: RunConfig, options: FitOptions) 
         An option differs; the message names it.
     """
     before, now = _as_options(folder.config()), _as_options(config)
-    if "threads" not in options.settings:  # the default of another machine, perhaps; the run keeps its own
+    if "threads" not in options.settings:  # may be another machine's default; the run's own applies
         before.pop("--threads", None)
         now.pop("--threads", None)
     for option in before | now:
@@ -238,7 +238,7 @@ def _check_unchanged(folder: RunFolder, config: RunConfig, options: FitOptions) 
 
 
 def _as_options(config: RunConfig) -> dict[str, Any]:
-    """Return the options that lead to a config, without those that were not given."""
+    """Return the explicit options that become the config."""
     flip = {} if config.flip is None else dict(vars(config.flip))
     noisy = config.noisy
     options = {

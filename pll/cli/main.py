@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "python -m pl
         The exit status: 0, 2 where the user has to mend something, 130 after Ctrl-C.
     """
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
-        if sys.stdout is None:  # closed by whoever started this (`… >&-`): there is nobody to tell
+        if sys.stdout is None:  # closed by the caller (`… >&-`)
             sys.stdout = nowhere
         if sys.stderr is None:
             sys.stderr = nowhere
@@ -91,7 +91,7 @@ def open_app() -> int:
 
 
 class Refusal(click.ClickException):
-    """Something that the user can mend, as one line on stderr and exit status 2."""
+    """Error that the user can correct: one line on stderr, exit status 2."""
 
     exit_code = 2
 
@@ -111,7 +111,7 @@ class Commands(click.Group):
             One that is not UTF-8, as the name of a file may be: libraries and our own files need text.
         """
         for argument in args:
-            if any("\ud800" <= letter <= "\udfff" for letter in argument):  # how Python holds bytes that are no text
+            if any("\ud800" <= letter <= "\udfff" for letter in argument):  # surrogates: bytes that are not UTF-8
                 shown = argument.encode("utf-8", "backslashreplace").decode()
                 raise Refusal(f"{shown} is not UTF-8; rename the file or folder, then give its new name.")
         return super().parse_args(ctx, args)
@@ -132,8 +132,8 @@ class Commands(click.Group):
         except KeyboardInterrupt:
             click.echo("candid: interrupted", err=True)
             ctx.exit(INTERRUPTED)
-        except BrokenPipeError:  # `… | head` has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left is not for anybody
+        except BrokenPipeError:  # the reader (`… | head`) has closed the pipe
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # discard the rest of the output
             ctx.exit(0)
         except OSError as error:
             raise Refusal(explain(error) if is_disk_full(error) else f"reading or writing failed: {error}") from error

@@ -73,7 +73,7 @@ def _from_confusion(options: SetOptions, data: PartialLabelDataset | None) -> Fl
     """Return the flip of `--flip matrix --confusion FILE [--q HIGHEST]`."""
     if options.flip != "matrix" or options.matrix is not None:
         raise UserError("--confusion goes with --flip matrix (and without --matrix), or with --noisy confusion.")
-    if data is None or options.confusion is None:  # the file is read once the classes are known
+    if data is None or options.confusion is None:  # the file is read when the classes are known
         return Flip("matrix", matrix=options.confusion)
     names = data.class_names
     confusion = read_matrix(options.confusion, names)
@@ -104,7 +104,7 @@ def noisy_of(options: SetOptions, data: PartialLabelDataset | None = None) -> No
     noisy = Noisy.parse(options.noisy, confusion=options.confusion, rows=options.confusion_rows)
     matrix = None if data is None else noisy.matrix(data.class_names)
     if data is not None and matrix is not None:
-        truth_given_label(matrix, data.class_names, rows=noisy.rows)  # says what is wrong with it
+        truth_given_label(matrix, data.class_names, rows=noisy.rows)  # raises with a message
         return replace(noisy, confusion=as_plain(matrix))
     return noisy
 
@@ -150,7 +150,7 @@ def whole_number(text: str) -> int:
 
 
 def resolve_source(options: SetOptions) -> Source:
-    """Return the source that DATA names, with what `--rule` and `--column` say about it.
+    """Return the source that DATA names, with the options `--rule` and `--column`.
 
     Raises
     ------
@@ -221,7 +221,7 @@ def with_voters(source: Source, options: SetOptions) -> Source:
     if said.n_annotators < 2:
         if source.vote_files and data.X.size:
             note([ONE_VOTER])
-        return source  # nobody to agree or disagree with
+        return source  # a single voter
     named = np.diff(said.votes.indptr)
     if data.candidates is not None and not np.array_equal(named, data.candidates.sizes):
         return source  # the file's own sets are others than the union

@@ -22,7 +22,7 @@ from pll.paths import candid_home
 from pll.runs.process import PerProcess
 
 OUTPUT = "output.txt"
-"""What the process prints."""
+"""Output of the process."""
 COPIES = "data"
 """Folder of copies of its files."""
 

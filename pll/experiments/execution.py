@@ -263,7 +263,7 @@ class ExperimentFolder:
             ) from error
 
     def seal(self) -> None:
-        """Write the checksums of all files: nothing is written any more, until the experiment goes on."""
+        """Write the checksums of all files, when the experiment ends or stops."""
         self.unseal()
         Manifest(self.path).seal()
 
@@ -318,14 +318,14 @@ class ExperimentFolder:
             return True
 
     def outcome(self, cell: Cell) -> CellOutcome | None:
-        """Return what came of a cell; None where it has not ended, or its file is damaged: it is fitted again then."""
+        """Return the outcome of a cell; None if it has not ended or its file is damaged, so that it is fitted again."""
         try:
             return CellOutcome.from_json(_read_checked(self._file(cell))["outcome"])
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
 
     def write(self, cell: Cell, outcome: CellOutcome) -> None:
-        """Write what came of a cell, atomically; safe after a power cut too."""
+        """Write the outcome of a cell atomically; also safe in a power cut."""
         about = {
             "cell": {name: value for name, value in asdict(cell).items() if name != "source"},
             "outcome": asdict(outcome),
@@ -334,7 +334,7 @@ class ExperimentFolder:
         write_atomically(self._file(cell), lambda file: file.write_text(text, encoding="utf-8"), durable=True)
 
     def write_results(self, cells: Sequence[Cell], outcomes: dict[str, CellOutcome]) -> None:
-        """Write results.csv: what there is, in the order of the cells."""
+        """Write results.csv: all results so far, in the order of the cells."""
         results = [found.result for cell in cells if (found := outcomes.get(cell.key)) and found.result]
         write_atomically(self.path / RESULTS, partial(results_frame(results).to_csv, index=False))
 
@@ -496,7 +496,7 @@ def run(
 
 
 class _OutcomeWriter:
-    """Keeps what comes in: the file of a cell at once, the files of all now and then."""
+    """Stores outcomes: the file of a cell at once, the files of the experiment at intervals."""
 
     def __init__(
         self,
@@ -541,7 +541,7 @@ class _OutcomeWriter:
         failed = len(errors)
         left = seconds_left(list(self._todo.values()), self._cells, self._outcomes, self._width)
         elapsed = time.monotonic() - self._begun
-        if left is not None and self._seconds > 0:  # reading, starting processes and other programs take time, too
+        if left is not None and self._seconds > 0:  # includes reading and starting processes
             left *= max(1.0, elapsed * self._width / self._seconds)
         return Progress(
             total=len(self._cells),
@@ -561,7 +561,7 @@ def seconds_left(
 ) -> float | None:
     """Estimate the seconds that cells will take: the median of those like them, divided by how many run at once.
 
-    Like are cells of the same data set, method and model, else of the same method, else all.
+    Similar: the same data set, method and model, else the same method, else all cells.
     """
     groups: dict[tuple[str, ...], list[float]] = {}
     for cell in cells:
@@ -590,7 +590,7 @@ class Engine(Protocol):
     width
         How many at once.
     words
-        What it is, for the log.
+        Name for the log.
     """
 
     width: int
@@ -646,7 +646,7 @@ class _Processes:
                         yield at_work.pop(future), future.result()
                 if any(future in at_work for future in ended):
                     break
-        except loky.BrokenProcessPool:  # found when a cell was handed out, which then is still waiting
+        except loky.BrokenProcessPool:  # detected when a cell was submitted, which is then still waiting
             pass
         finally:
             executor.shutdown(wait=False, kill_workers=True)
@@ -687,5 +687,5 @@ class _Dask:
         finally:
             for future in at_work:
                 future.cancel()
-            with suppress(Exception):  # a cluster that is gone cannot be left properly
+            with suppress(Exception):  # the cluster is gone: closing fails
                 self._client.close(timeout=5)

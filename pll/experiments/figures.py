@@ -260,7 +260,7 @@ def save_figure(figure: go.Figure, frame: pd.DataFrame, path: Path) -> list[Path
     script = path.with_name("plotly.min.js")
     if not script.exists():
         write_text(script, get_plotlyjs())
-    # The same figure gives the same bytes: by default the element's id is drawn.
+    # A fixed id, since the default is random: the same figure gives the same bytes.
     write_text(page, figure.to_html(include_plotlyjs=script.name, div_id="figure", full_html=True))
     write_atomically(table, lambda file: frame.to_csv(file, index=False))
     return [page, table]

@@ -172,7 +172,7 @@ def tables(results: Sequence[Result], *, methods: Sequence[str], parts: int) -> 
     groups: dict[tuple[str, str, str], list[Result]] = defaultdict(list)
     models = list(dict.fromkeys(result.model for result in results if result.model)) or [""]
     for result in results:
-        for model in [result.model] if result.model else models:  # without a model: stands beside every model
+        for model in [result.model] if result.model else models:  # without a model: listed with every model
             groups[model, result.recipe, _made(result)].append(result)
     found = [_table(key, rows, methods, parts) for key, rows in groups.items()]
     return [table for table in found if table.entries]

@@ -1,4 +1,4 @@
-"""What a person takes away: labels, label weights, the model, and programs that run without Candid.
+"""Exports: labels, label weights, the model, and programs that run without Candid.
 
 `export_all` writes everything; `EXPORTS` has each file on its own.
 """

@@ -38,7 +38,7 @@ Tell = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class Contents:
-    """What a backup holds.
+    """Contents of a backup.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""All files at once: loose in a folder, and together in one ZIP with a README that says how to use each."""
+"""All files at once: loose in a folder, and in one ZIP with a README on how to use each."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def export_all(source: ExportSource, out_dir: Path | str, *, progress: Progress 
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for part in EXPORTS.values():
-            if part not in parts.values():  # of another model: with them this one would predict something else
+            if part not in parts.values():  # of another model, and wrong for this one
                 (folder / part.file_name).unlink(missing_ok=True)
         for done, part in enumerate(parts.values()):
             tell(done, total, part.file_name)

@@ -1,4 +1,4 @@
-"""From one format to another; and a run's labels back into the file its examples came from, all else untouched."""
+"""Conversion between formats, and of a run's labels back into the file of its examples."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ LABELS = "labels.csv"
 """Where a run keeps its labels."""
 
 TRIED = 50
-"""Rows that are written to see whether a format takes such data at all."""
+"""Rows written to test whether a format can hold the data."""
 
 Tell = Callable[[Sequence[str]], None]
-"""Called, before anything is written, with what a person should know."""
+"""Called with each warning before anything is written."""
 
 Load = Callable[[Source], PartialLabelDataset]
 
@@ -74,7 +74,7 @@ class Conversion:
     options
         How that file is read.
     lost
-        What the file will not hold of all this, in sentences for a person; mostly nothing.
+        Sentences on what the file will not hold.
     why_unlabelled
         Why some examples have no label, as in "the run held them out".
     """
@@ -115,13 +115,13 @@ class Conversion:
 
     @cached_property
     def beside(self) -> dict[str, str]:
-        """Texts that go with the file, by what replaces its suffix: a labelling configuration, say."""
+        """Companion texts by suffix, such as a labelling configuration."""
         if self.back_into is not None and self.results is not None:
             return FORMATS[self.to].beside_given_back(self.back_into, self.results, self.options)
         return FORMATS[self.to].beside(self.data, self.results)
 
     def write(self, out: Path, *, uncertain_first: bool = False) -> Converted:
-        """Write the file, and what goes with it.
+        """Write the file and its companions.
 
         Parameters
         ----------
@@ -146,7 +146,7 @@ class Conversion:
 
     @cached_property
     def obstacle(self) -> str | None:
-        """Why the format cannot hold such data at all, in words; None where it can, as its first rows show."""
+        """Return why the format cannot hold the data, tested on the first rows; None if it can."""
         if self.back_into is not None:
             return None
         with tempfile.TemporaryDirectory() as folder:
@@ -184,7 +184,7 @@ def convert(
     uncertain_first
         See `Conversion.write`.
     tell
-        Is told what the format cannot hold.
+        Called with what the format cannot hold.
 
     Raises
     ------
@@ -207,7 +207,7 @@ def convert(
 
 
 def of_data(source: Source, to: str, options: ReadOptions | None = None) -> Conversion:
-    """What writing data in a format would do.
+    """Plan of a conversion.
 
     Raises
     ------
@@ -244,7 +244,7 @@ def of_run(folder: RunFolder, to: str, *, results: Results | None = None, load: 
     if file is not None:
         file.check_unchanged()
         path, options = Path(str(file.path)), ReadOptions(**file.options)
-        data = load(replace(source, rule=""))  # also what the rule left out stays in the file
+        data = load(replace(source, rule=""))  # rows that the rule left out stay in the file
         lost = [*FORMATS[to].cannot_give_back(path, results, options), *FORMATS[to].cannot_label(data, results)]
         return Conversion(to, data, results.rounded(), path, options, tuple(lost), _why_unlabelled(source))
     data = load(source)

@@ -170,7 +170,7 @@ class Backend:
         ]
 
     def _predict_new(self, tasks: Sequence[Json]) -> list[tuple[str | None, float]]:
-        """Predict examples that the run does not hold; no label where the model cannot read them."""
+        """Predict examples outside the run; no label where the model cannot read them."""
         if not tasks:
             return []
         plain = [{"id": place + 1, "data": _without_answers(task["data"])} for place, task in enumerate(tasks)]
@@ -180,7 +180,7 @@ class Backend:
             try:
                 data = read(path, format="labelstudio")
                 predicted = predictions_of(self.run.folder.path, data)
-            except UserError:  # pictures at an address, or votes alone: nothing to predict from
+            except UserError:  # pictures at an address, or votes alone: no features
                 return [(None, 0.0)] * len(tasks)
         return list(zip(map(str, predicted.labels), map(float, predicted.confidence), strict=True))
 
@@ -193,7 +193,7 @@ class Backend:
     # ---- annotations ---------------------------------------------------------------------------------------------
 
     def receive(self, event: Json) -> str:
-        """Take in what Label Studio tells (`POST webhook`): store an annotation, take one back, or start training.
+        """Handle a webhook of Label Studio: store an annotation, undo one, or start training.
 
         Parameters
         ----------
@@ -247,7 +247,7 @@ class Backend:
         candidates = [choice.label for choice in given.choices]
         if len(labels) == 1:
             done = desk.decide(given, "pick" if labels[0] in candidates else "other", labels[0], note=note)
-        else:  # a set: what is left out is wrong
+        else:  # a set: the other classes are wrong
             done = None
             for label in [name for name in candidates if name not in labels][: len(candidates) - 1]:
                 done = desk.decide(given, "eliminate", label, note=note, stay=True)
@@ -329,7 +329,7 @@ class RowFinder:
 
 
 def _plain(value: str) -> str:
-    """A text as it is compared; of the address or path of a picture its last part."""
+    """Normalise a text for comparison; of an address or path its last part."""
     text = value.strip()
     is_place = "/" in text and not any(letter.isspace() for letter in text)
     return PurePosixPath(text.partition("?")[0]).name if is_place else text
@@ -359,7 +359,7 @@ def _choices(annotation: Json) -> list[str]:
 
 
 def _annotator(annotation: Json) -> str:
-    """Who annotated: an address where Label Studio tells it, else the number of the user."""
+    """Return the annotator: the address if Label Studio sends it, else the number of the user."""
     who = annotation.get("completed_by")
     if isinstance(who, dict):
         who = who.get("email") or who.get("username") or who.get("id")

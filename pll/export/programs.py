@@ -37,13 +37,13 @@ TOLERANCE = 1e-4
 """How far a program's probabilities may be from `predict_proba`."""
 
 _EXAMPLES = 3
-"""Rows to trace with: torch takes a batch of 0 or 1 for a constant."""
+"""Rows to trace with: torch specialises batches of 0 or 1."""
 
 _one_at_a_time = threading.Lock()  # tracing and warning filters are states of the whole process
 
 
 class NotExportable(UserError):
-    """This model, or this installation, cannot give this file; the message says why."""
+    """This model or installation cannot write this file; the message says why."""
 
 
 class Probabilities(nn.Module):
@@ -66,7 +66,7 @@ def why_no_program(source: ExportSource) -> str | None:
 
 
 def why_no_onnx(source: ExportSource) -> str | None:
-    """As `why_no_program`, or what has to be installed."""
+    """Return `why_no_program`, or which package to install."""
     try:
         require_extra("onnx", "onnx", "onnxscript")
     except UserError as error:

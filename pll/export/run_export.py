@@ -1,4 +1,4 @@
-"""From a run's folder to everything that can be taken away from it."""
+"""From a run's folder to its exports."""
 
 from __future__ import annotations
 

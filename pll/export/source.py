@@ -1,4 +1,4 @@
-"""What an export is made from: a fitted method, and the examples whose labels it identified."""
+"""Source of an export: a fitted method, and the examples whose labels it identified."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ class ExportSource:
 
 
 def preview(source: ExportSource, rows: int = 20) -> pd.DataFrame:
-    """The first rows of the table of labels: what a person sees before taking it. Costs nothing for the others."""
+    """Return the first rows of the table of labels, for a preview; the others are not computed."""
     if source.held is not None:
         few, first = set(source.order[:rows]), source.order[:rows]
         learnt = np.flatnonzero([name in few for name in source.ids.tolist()])

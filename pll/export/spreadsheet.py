@@ -19,7 +19,7 @@ from pll.io import write_atomically
 
 STARTS = ("=", "+", "-", "@", "\t", "\r")
 SUFFIXES = {".csv": ",;", ".tsv": "\t"}
-"""What may be between the cells of a file, by the end of its name."""
+"""Delimiter of a file by its suffix."""
 LONGEST = 2**31 - 1
 """Characters of a cell that the csv module reads."""
 

@@ -208,7 +208,7 @@ def _check(path: Path, weights: Weights, *, new: bool) -> None:
     with path.open("rb") as stream:
         found = hashlib.file_digest(stream, "sha256").hexdigest()
     if not found.startswith(weights.hash_prefix):
-        if new:  # not the weights (a login page, say): must not be found next time
+        if new:  # not the weights but, for example, a login page: remove it
             path.unlink(missing_ok=True)
         raise UserError(
             f"{path} is not the published file: its SHA-256 begins with {found[:8]}, and it should with "

@@ -127,7 +127,7 @@ def whole_argument(argument: str, what: str, least: int, most: int) -> int:
 
 
 def no_argument(name: str, argument: str) -> None:
-    """Raise UserError if an argument is given to a featuriser that takes none."""
+    """Raise UserError for an argument to a featuriser without one."""
     if argument:
         raise UserError(f"The features {name!r} take nothing behind a colon; leave out {argument!r}.")
 

@@ -1,7 +1,7 @@
 """Text features from a pretrained language model: one vector a text (Reimers & Gurevych, EMNLP 2019).
 
 The models are those of sentence-transformers (extra `embeddings`). Only safetensors files are loaded and no code of a
-model's repository is run. What was computed is kept on disk by model and text, so that a second run, another split or
+model's repository is run. Embeddings are stored on disk by model and text, so that a second run, another split or
 one more text does not compute it again.
 """
 
@@ -36,7 +36,7 @@ DEFAULT_MODEL = "all-MiniLM-L6-v2"
 
 BATCH = 32
 SAVE_EVERY = 1024
-"""Texts after which what was computed is saved; a run that is stopped continues from there."""
+"""Texts after which embeddings are saved; a stopped run continues from there."""
 
 _DOWNLOADED = ("*.json", "*.txt", "*.model", "*.safetensors")
 """Files of a model's repository that are downloaded: settings, vocabulary and weights, nothing that can hold code."""
@@ -183,7 +183,7 @@ class _Cache:
             self.save()
 
     def save(self) -> None:
-        """Write what is not on disk yet. A full or read-only disk loses the cache, never the features."""
+        """Write new embeddings. On a full or read-only disk the cache is incomplete, the features are not."""
         if not self._unsaved:
             return
         stored = np.empty(len(self._unsaved), dtype=self._record)

@@ -20,7 +20,7 @@ SIDE = 32
 """Default side in pixels of resized images."""
 
 GREY = 128
-"""What a damaged picture counts as, everywhere."""
+"""Value for the pixels of a damaged picture."""
 
 LOOKED_AT = 200
 """Number of images examined for size and colour."""

@@ -172,19 +172,19 @@ USUAL = {"numbers": "table", "words": "table", "texts": "tfidf", "pictures": "pi
 
 
 FEW_NUMBERS = 15
-"""Columns of numbers that are about a picture, such as its size; more of them are what is to be learnt from."""
+"""Maximum number of columns that may merely describe a picture, such as its size; more of them are the features."""
 
 
 def suggested(data: PartialLabelDataset) -> str:
     """Return the default specification of features for the data; empty if X needs none.
 
     Numbers alone need none (missing values are imputed in training), nor do image arrays. Texts and words are added to
-    numbers. Pictures are used if there are neither texts nor more than a few numbers; what else is beside them is not.
+    numbers. Pictures are used if there are neither texts nor more than a few numbers; other columns are not.
     """
     there = contents(data)
     if there in (("numbers",), ()) or data.is_image:
         return ""
-    most = FEW_NUMBERS if data.images is None else 0  # arrays of features come with images to look at
+    most = FEW_NUMBERS if data.images is None else 0  # pictures beside arrays of features are for display
     if "pictures" in there and "texts" not in there and data.X.shape[1] <= most:
         return USUAL["pictures"]
     names = dict.fromkeys(USUAL[what] for what in there if what != "pictures")

@@ -23,7 +23,7 @@ MOST_WORDS = 50
 """Largest number of one-hot columns of a categorical column; rarer words share one."""
 
 MISSING = "\x00missing"
-"""Category of missing cells; words in files hold no NUL character."""
+"""Category of missing cells; cells cannot contain NUL."""
 OTHER = "\x00other"
 """Category of rare words."""
 

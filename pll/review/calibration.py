@@ -177,7 +177,7 @@ def fit_temperature(weights: Weights, candidates: CandidateSets, rows: Ints, lab
     top = np.maximum.reduceat(logs, starts)
 
     def loss(log_t: float) -> float:
-        scaled = (logs - top[few.rows]) / np.exp(log_t)  # at most 0, so nothing overflows
+        scaled = (logs - top[few.rows]) / np.exp(log_t)  # at most 0: no overflow
         total = np.log(np.add.reduceat(np.exp(scaled), starts))
         return float((total - scaled[chosen]).sum() + log_t**2 / 2)
 

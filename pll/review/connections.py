@@ -22,7 +22,7 @@ USER = "candid"
 
 @dataclass(frozen=True)
 class Credentials:
-    """What is typed into Label Studio's form: user and secret."""
+    """User and secret for Label Studio's form."""
 
     user: str
     secret: str

@@ -27,7 +27,7 @@ from pll.io import write_atomically
 from pll.paths import candid_home
 
 BUSY_SECONDS = 10.0
-"""How long SQLite waits for a program that keeps the file to itself, before tables are brought up to date, say."""
+"""How long SQLite waits for a program that locks the file, for example before a migration."""
 WRITE_SECONDS = 2.5
 """How long a writer waits, while somebody looks at the page."""
 STILL_BUSY_SECONDS, RECENT_SECONDS = 0.1, 1.0
@@ -40,7 +40,7 @@ READING = "candid_reading"
 PATIENCE = "candid_patience"
 
 OURS = (IntegrityError, ProgrammingError, DataError)
-"""Errors of the database that are mistakes of the program, not of whoever runs it."""
+"""Database errors caused by the program, not by its user."""
 
 
 def database_url() -> str:
@@ -66,7 +66,7 @@ class Database:
     def __init__(self, url: str | Path | None = None) -> None:
         self.url = _checked_url(url if url is not None else database_url())
         self.engine = _engine(self.url)
-        from pll.review.migrate import migrate  # Alembic takes a while to load, and is needed here alone
+        from pll.review.migrate import migrate  # Alembic is slow to import, and needed here alone
 
         try:
             with self._explained():
@@ -91,7 +91,7 @@ class Database:
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """A transaction that is committed, and on the disk, when the block ends; nothing of it stays if it raises."""
+        """A transaction that is committed, and on the disk, when the block ends; rolled back if it raises."""
         self._check_in_place()
         options = {PATIENCE: self._patience()}
         with (
@@ -193,7 +193,7 @@ def _engine(url: URL) -> Engine:
 
 
 def _identity(url: URL) -> tuple[int, int] | None:
-    """Which file is there; None where there is none."""
+    """Return the identity of the file; None where there is none."""
     try:
         found = Path(str(url.database)).stat()
     except OSError:
@@ -202,7 +202,7 @@ def _identity(url: URL) -> tuple[int, int] | None:
 
 
 def _free_name(file: Path) -> Path:
-    """For what is rescued; what was rescued at another time stays."""
+    """Return a free name for the rescued file; earlier ones are not overwritten."""
     names = (file.with_suffix(f".rescued{'' if number == 1 else f'-{number}'}.sqlite3") for number in count(1))
     return next(name for name in names if not name.exists())
 
@@ -215,7 +215,7 @@ def _make_folder(file: Path) -> None:
 
 
 def _on_connect(connection: Any, _record: object) -> None:
-    connection.isolation_level = None  # the driver begins nothing by itself; `_on_begin` does
+    connection.isolation_level = None  # the driver starts no transaction; `_on_begin` does
     cursor = connection.cursor()
     for pragma in (
         "journal_mode=WAL",

@@ -45,7 +45,7 @@ from pll.review.tables import broken_links, chained
 FORMAT = "candid-certificate"
 VERSION = 3
 INFORMATION = "not_part_of_the_proof"
-"""Key of what anybody could have written: names and dates."""
+"""Key of entries that cannot be verified: names and dates."""
 ASSUMPTIONS = (
     "A person's answer is right, and does not follow the model's label, which Candid hides.",
     "Controls were drawn by the seed named here and by nobody's choice; the draw below is made anew by `verify`.",
@@ -148,7 +148,7 @@ class Promise:
 
 @dataclass(frozen=True)
 class CheckedLabel:
-    """What people said of one row.
+    """Answers of people to one row.
 
     Attributes
     ----------
@@ -166,7 +166,7 @@ class CheckedLabel:
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """What the decisions so far say of the table.
+    """Status of a table under the decisions so far.
 
     Attributes
     ----------
@@ -206,7 +206,7 @@ class Judgement:
 
     @property
     def remaining(self) -> Ints:
-        """Rows that people still have to look at, in the order in which they should."""
+        """Rows still to be looked at, in order."""
         open_: Ints = self.left[~self.looked_at[self.left]]
         return open_
 
@@ -410,7 +410,7 @@ def final_frame(table: LabelTable, decisions: Sequence[CheckedLabel], judgement:
 
 @dataclass(frozen=True)
 class Extras:
-    """What a certificate says besides its proof.
+    """Entries of a certificate that are not part of its proof.
 
     Attributes
     ----------
@@ -494,7 +494,7 @@ def certificate_document(
 
 
 def _hash(proof: Mapping[str, Any]) -> str:
-    """SHA-256 (hex) of a certificate without what is no part of the proof."""
+    """SHA-256 (hex) of the certificate, without the entries that are not part of the proof."""
     return hashlib.sha256(json.dumps(proof, sort_keys=True, allow_nan=False).encode()).hexdigest()
 
 
@@ -507,7 +507,7 @@ def _seed_words(promise: Promise) -> str:
 
 
 def draw_words(promise: Promise) -> str:
-    """What further draws of the same labels mean, and whether they are known; "" for one draw that is."""
+    """Return the note on further draws of the same labels; "" for a single known draw."""
     unknown = (
         ""
         if promise.draws_counted
@@ -539,7 +539,7 @@ def _rule(promise: Promise) -> str:
 
 
 def _bound(promise: Promise, judgement: Judgement) -> int:
-    """At most so many of all labels are wrong: those allowed, and those that reviewers left as unsure."""
+    """Upper bound on wrong labels: those allowed plus those that reviewers left as unsure."""
     return promise.plan.allowed + judgement.unsure
 
 

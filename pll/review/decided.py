@@ -1,6 +1,6 @@
 """Decisions as arrays for the queue and the conditional logit: rows, labels, order, eliminated labels.
 
-What this file is not about: who decided, when, and how it is kept (the store of decisions).
+Who decided, when, and where it is stored: `pll.review.store`.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ OUTSIDE = -1
 """The label of a decision "none of these"."""
 
 NEVER = np.iinfo(np.int64).max
-"""The turn of an example that nobody has decided."""
+"""Turn of an undecided example."""
 
 
 @dataclass(frozen=True, eq=False)
 class ChoiceData:
-    """What decisions teach: the features of their candidates as they were, and which candidate was right.
+    """Training data of the logit: features of candidates at the time of the decision, and the right candidate.
 
     Attributes
     ----------
@@ -160,7 +160,7 @@ class Decided:
 
     @cached_property
     def open(self) -> npt.NDArray[np.bool_]:
-        """Return (nnz,) bool, candidates that are not ruled out; all of an example where none would be left."""
+        """Return (nnz,) bool, candidates that are not ruled out; all of them where every one is."""
         if self.eliminated is None:
             return np.ones(self.sets.nnz, dtype=np.bool_)
         kept = ~np.asarray(self.eliminated, dtype=np.bool_)
@@ -187,7 +187,7 @@ class Decided:
 
 
 def as_decided(sets: CandidateSets, decided: Decided | Mapping[int, int] | None) -> Decided:
-    """What an order is given, in its normal form."""
+    """Return decisions as a `Decided`."""
     return decided if isinstance(decided, Decided) else Decided.of(sets, decided)
 
 

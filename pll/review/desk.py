@@ -152,7 +152,7 @@ class Desk:
     Attributes
     ----------
     skipped
-        Rows that were put off; they come again once all else is done.
+        Skipped rows; shown again at the end.
 
     Raises
     ------
@@ -171,7 +171,7 @@ class Desk:
         self._only: npt.NDArray[np.bool_] | None = None
         self._focus: tuple[str, Rows] | None = None
 
-    # ---- what comes next -----------------------------------------------------------------------------------------
+    # ---- the next example ----------------------------------------------------------------------------------------
 
     def restrict(self, mask: npt.NDArray[np.bool_] | None) -> None:
         """Assign these examples only ((n,) bool); None for all. Controls come all the same.
@@ -186,7 +186,7 @@ class Desk:
         self._focus = (name, wanted) if len(wanted) else None
 
     def next(self) -> Assignment | None:
-        """Return what is assigned already, else the next example of the queue; None where none is left."""
+        """Return the assigned example, else the next one of the queue; None at its end."""
         with self.review.writing() as t:
             return self._assigned_or_next(t)
 
@@ -200,12 +200,12 @@ class Desk:
             return self._open(t, row)
 
     def release(self) -> None:
-        """Give back everything assigned; candidates eliminated so far stay eliminated."""
+        """Release all assigned examples; candidates eliminated so far stay eliminated."""
         with self.review.writing() as t:
             t.release(self.reviewer)
 
     def renew(self) -> None:
-        """Keep what is assigned. Call it now and then while the page is open.
+        """Extend the assignment. Call it regularly while the page is open.
 
         A page may stay open over the weekend; so not for longer than `ReviewSession.longest_hold` without a decision.
         """
@@ -356,7 +356,7 @@ class Desk:
         return event
 
     def keep(self, rows: Sequence[int] | Rows) -> list[Event]:
-        """Take back that the labels of these examples followed the decisions: they are the run's again, and stay it."""
+        """Restore the run's labels of these examples, whatever is decided later."""
         batch, events = new_token(), []
         with self.review.writing() as t:
             for row in rows:
@@ -475,7 +475,7 @@ class Desk:
         return event
 
     def _after_undo(self, t: Transaction, targets: Sequence[Event], undo: Event) -> Assignment | None:
-        """Assign the example again, where it was one decision about it; else what comes next."""
+        """Assign the example again if one decision was undone; else the next example."""
         target = targets[0]
         if len(targets) > 1 or target.kind in ("settle", "keep"):
             return self._next(t)
@@ -561,7 +561,7 @@ class Desk:
         return claim
 
     def _open(self, t: Transaction, row: int) -> Assignment:
-        """Any example, to decide it (again) where that is possible; else only to be looked at (its token is "")."""
+        """Open any example; its token is "" where it cannot be decided."""
         mine = self._own(t.slots(row))
         if mine is None:
             claim = self._claim(t, row)
@@ -588,6 +588,6 @@ class Desk:
         return self._assignment(Claim(row, 0, self.reviewer, token, False, now, now))
 
     def _updated(self, given: Assignment) -> Assignment:
-        """Return the same assignment with what has been decided meanwhile."""
+        """Return the assignment with decisions made meanwhile."""
         now, place = self.review.clock(), (given.queue, given.position, given.is_control)
         return self._assignment(Claim(given.row, 0, self.reviewer, given.token, False, now, now, *place))

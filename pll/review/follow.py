@@ -1,10 +1,10 @@
-"""Labels that follow the decisions: what the conditional logit makes of the examples that nobody has looked at.
+"""Labels that follow decisions: the conditional logit's labels of examples that nobody has looked at.
 
 After every batch of decisions the labels of the undecided are those of the logit (`pll.review.logit`), whose `source`
 stays the model; of a run of voter models, those of the voters, fitted anew with the decisions as known labels. They
-follow from the run, its neighbours or votes and the decisions alone, so nothing of them is stored. Whoever takes a
-change back keeps the run's label of that example, whatever is decided later. What is answered while people certify
-teaches nothing: it judges these labels.
+depend on the run, its neighbours or votes and the decisions alone, so they are not stored. Where a change is undone,
+the example has the run's label, whatever is decided later. Answers given while people certify are not used, since they
+judge these labels.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pll.weights import Weights, normalise, on_candidates
 FEWEST = 5
 """Decisions from which on labels follow."""
 CERTIFY = "certify"
-"""The queue of what a certificate needs looked at, besides its controls."""
+"""Name of the queue of rows that a certificate needs besides its controls."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class LabelChanges:
 
 
 def changes(before: LabelSnapshot, after: LabelSnapshot, state: ReviewState) -> LabelChanges:
-    """Return what came out differently, of the examples that nobody has answered."""
+    """Return the changed labels of unanswered examples."""
     rows = np.flatnonzero((before.labels != after.labels) & (state.answers == 0))
     rows = rows[np.argsort(after.sharp.confidence[rows], kind="stable")]
     return LabelChanges(rows, before.labels[rows], after.labels[rows], after.sharp.confidence[rows])
@@ -70,7 +70,7 @@ def follow(own: LabelSnapshot, signals: ReviewSignals, decided: Decided, kept: I
     signals : ReviewSignals
         Of the run.
     decided : Decided
-        What may teach (`teaching_decisions`).
+        Decisions that may be learned from (`teaching_decisions`).
     kept : rows whose label stays that of the run
 
     Examples
@@ -115,25 +115,25 @@ def followed(
     if len(decided) < FEWEST:
         return own
     known = np.full(said.n_rows, -1, dtype=np.int64)
-    known[decided.rows] = decided.labels  # "none of these" is −1, and teaches nothing about voters
+    known[decided.rows] = decided.labels  # "none of these" is −1: no information about voters
     posterior = fit_voters(said, kind=config.params.get("kind", "averaged"), known=known).posterior
     return _kept(own, normalise(on_candidates(posterior, own.candidates), own.candidates), kept)
 
 
 def _kept(own: LabelSnapshot, weights: Weights, kept: Iterable[int]) -> LabelSnapshot:
-    """Return labels of these weights, but for the rows that keep those of the run."""
+    """Return the labels of these weights; some rows keep the run's."""
     stays = own.candidates.positions(np.array(sorted(kept), dtype=np.int64))
     weights[stays] = own.weights[stays]
     return replace(own, weights=weights, follows=True)
 
 
 def teaches(events: Iterable[Event]) -> bool:
-    """Whether the answers to an example may teach: none of them was given while people certified."""
+    """Whether the answers to an example may be learned from: none was given while people certified."""
     return not any(event.control or event.queue == CERTIFY for event in events)
 
 
 def teaching_decisions(state: ReviewState, sets: CandidateSets) -> Decided:
-    """Return what people decided and may teach, in the class indices of `sets`, for the logit.
+    """Return the decisions that may be learned from, in class indices of `sets`, for the logit.
 
     "None of these", and classes that the sets do not know, are `OUTSIDE`; unsure and conflicts are left out.
     """

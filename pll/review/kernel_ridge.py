@@ -1,13 +1,13 @@
-"""What the examples around each one say of its label: a ridge on random Fourier features, read leave-one-out.
+"""Leave-one-out labels from a kernel ridge regression on random Fourier features.
 
 With φ(x) the random Fourier features of a Gaussian kernel (Rahimi and Recht 2007) in the space in which neighbours
 were sought, and Y the (n, c) label weights, one-hot where decided,
 
     F = Φ (ΦᵀΦ + λI)⁻¹ Φᵀ Y = V Vᵀ Y        f_i = (F_i − h_i Y_i) / (1 − h_i),  h_i = ‖V_i‖²
 
-f_i is what the fit without example i says of it, exactly (Allen 1974). V depends on neither labels nor decisions, so it
-is made once per run; after every decision only V Vᵀ Y is computed again. Other than ten neighbours, it also carries a
-decision to examples farther away.
+f_i is exactly the prediction of the fit without example i (Allen 1974). V depends on neither labels nor decisions: it
+is computed once per run, and after a decision V Vᵀ Y alone. Unlike ten neighbours, it also carries a decision to more
+distant examples.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ FEATURES = 500
 RIDGES = tuple(10.0**k for k in np.arange(-3, 3.1, 0.5))
 """λ is the one of these with the smallest leave-one-out error on the run's label weights."""
 JUDGED = 5_000
-"""Examples that this error is taken from, at most."""
+"""Maximum number of examples for this error."""
 PAIRS = 2_000
 """Pairs of examples whose median distance is the width of the kernel."""
 BLOCK = 4_096
 """Examples in memory as dense rows at a time."""
 NEGLIGIBLE = 1e-3
-"""Directions that the ridge shrinks to less than this share of their size are left out."""
+"""Directions that the ridge shrinks below this factor are dropped."""
 
 Factor = npt.NDArray[np.float16]
 """(n, r) V; half precision, a relative error of 5e-4 of each entry."""
@@ -93,7 +93,7 @@ def fit_factor(points: Points, sets: CandidateSets, weights: npt.NDArray[np.floa
 
 
 def leave_one_out(factor: Factor, sets: CandidateSets, weights: Weights) -> Weights:
-    """Return what the others say of each candidate: (nnz,) float32, at least 0, sums to 1 on each set.
+    """Return the leave-one-out prediction of each candidate: (nnz,) float32, at least 0, sums to 1 on each set.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ from pll.review.store import now
 LONGEST_NAME = 40
 """Characters of a student's name."""
 MOST_GUESSES = 20_000
-"""Guesses of a lesson: a class of 30 with 10 questions makes 300."""
+"""Maximum number of guesses of a lesson; a class of 30 with 10 questions makes 300."""
 LONGEST_TEXT = 500
 
 
@@ -36,7 +36,7 @@ class Guess:
     student
         Random id of one student's tab.
     name
-        What they call themselves; "" for nothing.
+        Their name; "" for none.
     idea
         The screen with the question.
     question, choice, answer
@@ -182,7 +182,7 @@ def _guess(row: Any) -> Guess:
 
 
 def _storable(text: str) -> str:
-    """Without what a database cannot keep: NUL, and halves of characters."""
+    """Remove characters that a database cannot store: NUL and surrogates."""
     return text.replace("\x00", "").encode("utf-8", "ignore").decode()
 
 

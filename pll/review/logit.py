@@ -10,12 +10,11 @@ For example i and candidate j, with ℓ(a) = log(a + .01), the run gives
     p_ij = exp(θ·f_ij + b_j) / Σ_{l ∈ S_i} exp(θ·f_il + b_l)
 
 (McFadden's conditional logit, S_i being the choices). θ and b maximise the likelihood of the decisions less a ridge
-toward θ₀ and b = 0, so that the first answers do not throw over what the run has learnt. A decided neighbour counts
-one-hot, so a decision counts for the examples around it at once. A decided example is learnt from with the k it had
-when it was decided: those that later decisions around it gave it would say more than any undecided one has.
+toward θ₀ and b = 0, so that a few answers do not outweigh the run. A decided neighbour counts one-hot, so a decision
+affects the examples around it at once. A decided example enters with the k of the time it was decided, since later
+decisions around it would make k more informative than it is for undecided examples.
 
-p does two things: it orders the queue (the smallest max_j p_ij first) and it proposes labels for what no person has
-looked at. A proposal changes no label by itself.
+p orders the queue (the smallest max_j p_ij first) and proposes labels for examples that nobody has looked at.
 """
 
 from __future__ import annotations
@@ -47,9 +46,9 @@ START = {
     "rank": 0.0,
     "off_middle": 0.0,
 }
-"""θ₀ by feature: before any decision, the run's weights and a little of what the examples around say.
+"""θ₀ by feature: before any decision, mainly the run's weights, and the neighbours a little.
 
-The annotators' votes, where there are any, count in full: the run has not heard them, only which labels were named.
+Votes count in full, since the run was trained on the sets alone.
 """
 
 Floats = npt.NDArray[np.float64]
@@ -58,7 +57,7 @@ Flat = npt.NDArray[np.floating[Any]]
 
 @dataclass(frozen=True, eq=False)
 class Logit:
-    """What was learnt.
+    """Parameters of the fitted logit.
 
     Attributes
     ----------
@@ -81,7 +80,7 @@ class Logit:
 def propose(signals: ReviewSignals, decided: Decided, logit: Logit | None = None) -> Weights:
     """(nnz,) p_ij of every example: one-hot where decided, 0 where ruled out, sums to 1 on S_i.
 
-    An example decided as "none of these" keeps p as the model has it; nothing here is right for it.
+    An example decided as "none of these" keeps the model's p.
 
     Parameters
     ----------
@@ -155,7 +154,7 @@ def features_now(signals: ReviewSignals, decided: Decided) -> dict[str, Flat]:
 
 
 def near_then(signals: ReviewSignals, decided: Decided, at: npt.NDArray[np.int64]) -> dict[str, Flat]:
-    """What neighbours said of the entries `at` of decided examples just before each was decided."""
+    """Neighbour means of the entries `at` of decided examples just before each was decided."""
     near = signals.neighbourhood
     if near is None:
         return {}
@@ -211,14 +210,14 @@ def _maximise(known: ChoiceData, start: Floats, n_classes: int, ridge: float) ->
 
 
 def _start(names: tuple[str, ...]) -> Floats:
-    """θ₀ of the features there are: what a missing one would have counted goes to the weights."""
+    """θ₀ of the available features; that of missing ones is added to the weights'."""
     start = np.array([START[name] for name in names])
     start[0] += 1.0 - sum(weight for name, weight in zip(names, start, strict=True) if name != "votes")
     return start
 
 
 def _ruled_out(decided: Decided, weights: Weights) -> Weights:
-    """The label weights with nothing known but what has been ruled out."""
+    """Label weights without candidates that were ruled out."""
     if decided.eliminated is None:
         return weights
     return Decided(decided.sets, decided.rows[:0], decided.labels[:0], decided.eliminated).settled(weights)

@@ -52,7 +52,7 @@ def migrate(engine: Engine, to: str = "head") -> None:
                 "another database."
             )
         latest_first = list(scripts.iterate_revisions(to, current or "base"))
-        with Operations.context(context):  # what `alembic.op` in the steps refers to
+        with Operations.context(context):  # `alembic.op` in the migrations refers to it
             for script in reversed(latest_first):
                 script.module.upgrade()
                 context.stamp(scripts, script.revision)

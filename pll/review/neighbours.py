@@ -1,7 +1,7 @@
 """Nearest neighbours of every example, and their mean label weights.
 
-The search is exact and may take minutes (60,000 × 784 on one core), so it runs in the background and is kept with the
-run. What the neighbours say is a few million additions, and is done again whenever a decision changes it.
+The search is exact and may take minutes (60,000 × 784 on one core), so it runs in the background and is stored with the
+run. Mean label weights are cheap (a few million additions) and computed again after decisions.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ Neighbours = npt.NDArray[np.int32]
 Points = npt.NDArray[np.float32]
 Values = npt.NDArray[np.floating[Any]]
 Progress = Callable[[int, int], None]
-"""Called as (examples done, examples in all). What it raises stops the work."""
+"""Called as (examples done, examples in all); an exception stops the search."""
 
 
 def best_points(X: npt.NDArray[np.float32], sets: CandidateSets, weights: npt.NDArray[np.floating[Any]]) -> Points:
     """Return the examples as points of the space in which neighbours agree most about their labels.
 
-    Three are known: z-scored columns, the same with every row of length 1 (as IPAL compares), and the raw rows of
-    length 1 (texts). Which one suits the data is read off the run itself; no truth is needed for that.
+    The spaces: z-scored columns, the same with rows of length 1 (as in IPAL), raw rows of length 1 (texts). The choice
+    needs label weights alone, no truth. Measured in docs/review.md.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def find_neighbours(points: Points, k: int = NEIGHBOURS, progress: Progress | No
 
 
 def _of_length_one(points: Points) -> Points:
-    """The same directions, on the unit sphere; in place."""
+    """Normalise rows to length 1, in place."""
     points /= np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1e-12)
     return points
 
@@ -167,7 +167,7 @@ def _without_self(at: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]) -> npt
 
 
 class Neighbourhood:
-    """What neighbours say of the candidates: for each, the mean weight that it has among the k nearest examples.
+    """Mean label weights of the k nearest examples, for each candidate.
 
     Memory is 4 k bytes for each candidate of each example: 15 MB for 60,000 × 6.4 and k = 10.
 
@@ -218,7 +218,7 @@ class Neighbourhood:
         positions
             (p,) entries.
         versions
-            Pairs of (nnz,) label weights: what is read as a rule, and instead of neighbours that are marked.
+            Pairs of (nnz,) label weights: the usual ones, and those of marked neighbours.
         swapped
             From the (p,) rows of one neighbour each to (p,) marks.
 
@@ -227,7 +227,7 @@ class Neighbourhood:
         list[npt.NDArray[np.float32]]
             (p,) means for each pair.
         """
-        # One behind the other, so that a neighbour that is marked is read so much farther on.
+        # Concatenated: a marked neighbour is read with an offset.
         padded = [np.concatenate([one, [0], other, [0]]).astype(np.float32) for one, other in versions]
         totals = [np.zeros(len(positions), dtype=np.float32) for _ in versions]
         rows = self.sets.rows.take(positions)

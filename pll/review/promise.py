@@ -2,7 +2,7 @@
 
 Labels and their order (the surest first, ties shuffled) are frozen. Of the n rows K are drawn at random: the controls.
 People say of each whether its label is right. Everything ahead of the (c+1)-th wrong control is accepted; people look
-at the rest and at nothing else, and wrong controls are corrected.
+at the rest, and wrong controls are corrected.
 
 With A = ⌊εn⌋ labels allowed to be wrong, c is the largest number with
 
@@ -14,7 +14,7 @@ controls among the *first* A + 1 + c wrong labels in the order. Which these are 
 number of controls among them is hypergeometric: choosing the cut by the same answers costs nothing. docs/certificate.md
 has the proof in full, also for an order that changes with the answers, and measurements.
 
-What must hold: labels and confidences are fixed before the draw; there is one draw, whose seed was not chosen by
+Conditions: labels and confidences are fixed before the draw; there is one draw, whose seed was not chosen by
 its result; ties are broken by another random stream than the draw; "unsure" counts as wrong; reviewers are right.
 """
 
@@ -348,7 +348,7 @@ class Cut:
 def cut_of(order: Ints, controls: Ints, answers: Answers, tolerated: int) -> Cut:
     """Accept everything ahead of the (c+1)-th wrong control.
 
-    An unanswered control is taken for right here: nothing is certified while the accepted part holds one (`waiting`).
+    An unanswered control counts as right here: nothing is certified while the accepted part holds one (`waiting`).
 
     Parameters
     ----------

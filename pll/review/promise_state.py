@@ -1,4 +1,4 @@
-"""State of the certification of all labels: what people have answered, what comes next, the certificate."""
+"""State of the certification of all labels: answers, next rows, certificate."""
 
 from __future__ import annotations
 
@@ -174,11 +174,11 @@ class PromiseInForce:
 
     @property
     def plan(self) -> DatasetPlan:
-        """What is promised."""
+        """Wording of the target."""
         return self.promise.plan
 
     def prepare(self) -> PoolFeatures:
-        """Return what the changing order looks at; made where it is not there yet: seconds for large data."""
+        """Return the features for re-ranking; computed at the first call, seconds for large data."""
         if self._features is None:
             some = self._inputs
             self._features = pool_features(
@@ -202,7 +202,7 @@ class PromiseInForce:
             before = self._answers[row]
             self._take(row, state, asked)
             if before != UNANSWERED and before != self._answers[row]:
-                self._pool = None  # an answer that the order may rest on was taken back: from the start
+                self._pool = None  # an answer that the order may depend on was undone: start again
 
     def _take(self, row: int, state: ReviewState, asked: Ints) -> None:
         said = state.outcome(row)
@@ -243,7 +243,7 @@ class PromiseInForce:
             looked_at=int(looked.sum()),
         )
 
-    # ---- what comes next -----------------------------------------------------------------------------------------
+    # ---- next rows -----------------------------------------------------------------------------------------------
 
     def queue(self, state: ReviewState, asked: Ints) -> tuple[str, Ints, bool]:
         """Return (name, rows, whether controls) of what is handed out now: the controls, then what is to be looked at.
@@ -270,7 +270,7 @@ class PromiseInForce:
         assert self._pool is not None  # made with the status
         inside = self._pool.waiting[::-1]
         left = np.array(self._pool.left, dtype=np.int64)
-        order = np.concatenate([inside, left])  # the surest first; what has left is answered already
+        order = np.concatenate([inside, left])  # the most certain first; rows that left are answered
         return expected_checks(
             order,
             self.table.confidence,

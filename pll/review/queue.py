@@ -1,6 +1,6 @@
 """The order of the review queue.
 
-The labels come first that the run, its neighbours and the decisions are least sure of; no truth is needed for that.
+Examples come first about which the run, its neighbours and the decisions are least certain. No truth is needed.
 docs/review.md compares this order with others, by the figures of `python -m benchmarks.review`.
 """
 
@@ -19,10 +19,10 @@ from pll.review.signals import ReviewSignals
 def rank(
     signals: ReviewSignals, decided: Decided | Mapping[int, int] | None = None, *, seed: int = 0
 ) -> npt.NDArray[np.int64]:
-    """Return all rows, those most worth a look first, those with one candidate behind them, the decided ones last.
+    """Return all rows by max_j p_ij of the conditional logit, the smallest first.
 
-    A row is the more worth a look, the smaller max_j p_ij of the conditional logit is. Equals are ordered by
-    confidence, the least first, then at random, so that no batch is all of one kind.
+    Rows with one candidate come after all others, decided ones last. Ties are ordered by confidence, then at random, so
+    that a batch is not all of one class.
 
     Parameters
     ----------

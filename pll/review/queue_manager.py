@@ -1,7 +1,7 @@
 """`QueueManager`: signals of the run, labels that follow, order of the queue and retraining of one review.
 
-Labels and order learn: they are recomputed after every hundredth of the examples decided, in the background. What is
-answered while people certify is left out, since it must not teach what it judges (docs/review.md).
+Labels and order are recomputed in the background after every hundredth of the examples decided. Answers given while
+people certify are not used, since they judge these labels (docs/review.md).
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class QueueManager:
     review
         The review.
     runs
-        Where its runs are found, and where retrained ones are made.
+        Registry of its runs, which also starts retrained ones.
 
     Attributes
     ----------
     teacher
-        Teaches the runs what was decided.
+        Retrains the model on decisions.
     """
 
     def __init__(self, review: ReviewSession, runs: RunRegistry) -> None:
@@ -57,21 +57,21 @@ class QueueManager:
         self._view: _ModelView | None = None
         self._ranked: tuple[str, int] = ("", 0)
 
-    # ---- what is there -------------------------------------------------------------------------------------------
+    # ---- data and signals ----------------------------------------------------------------------------------------
 
     @property
     def data(self) -> PartialLabelDataset:
-        """The training part of the model in view; a taught one may have further classes."""
+        """Training part of the current model; a retrained one may have further classes."""
         return self._now().data
 
     @property
     def signals(self) -> ReviewSignals:
-        """Of the model in view."""
+        """Of the current model."""
         return self._now().signals
 
     @property
     def similar(self) -> Similar:
-        """Finds what is like an example."""
+        """Finds similar examples."""
         return self._now().similar
 
     def _now(self) -> _ModelView:
@@ -89,7 +89,7 @@ class QueueManager:
     # ---- the order -----------------------------------------------------------------------------------------------
 
     def rank_now(self) -> None:
-        """Let the labels follow the decisions, and recompute the order, from all that is known by now."""
+        """Recompute following labels and the order from all decisions so far."""
         with self._ranking:
             view, review = self._now(), self.review
             self._ranked = (view.run, len(review.state.all_events))
@@ -102,13 +102,13 @@ class QueueManager:
                 review.set_order("learning", rows)
 
     def begin(self) -> None:
-        """The first order at once; what takes long (neighbours) in the background, and then the order again."""
+        """Compute a first order at once; neighbours in the background, then the order again."""
         if self._ranked[0] != self.review.own.run:
             self.rank_now()
             self._in_background(self._prepare)
 
     def keep_up(self) -> None:
-        """To be called after a decision: recomputes the order in the background where that is due."""
+        """Recompute the order in the background where that is due; call it after a decision."""
         step = max(AT_LEAST, int(EVERY * len(self.review.root)))
         if self._ranked[0] != self.review.own.run:
             self._in_background(self._begin_anew)
@@ -116,16 +116,16 @@ class QueueManager:
             self._in_background(self.rank_now)
 
     def promised(self) -> None:
-        """To be called after a promise about all labels: what its order looks at is made in the background."""
+        """Compute the features for re-ranking in the background; call it when a certificate begins."""
         self._in_background(self._prepare)
 
     def wait(self, seconds: float = 60.0) -> None:
-        """Until what is being made in the background is there."""
+        """Wait for the work in the background."""
         if self._job is not None:
             self._job.wait(seconds)
 
     def learnt(self) -> bool:
-        """Put a retrained model that has finished in the place of the present one; whether that was done now.
+        """Replace the current model by a finished retrained one; return whether that was done.
 
         Raises
         ------
@@ -158,12 +158,12 @@ class QueueManager:
     # ---- inside --------------------------------------------------------------------------------------------------
 
     def _begin_anew(self) -> None:
-        """Other labels came under review: their order, then what takes long, in the one thread that there is."""
+        """Compute the order of new labels, then neighbours, in the one background thread."""
         self.rank_now()
         self._prepare()
 
     def _prepare(self) -> None:
-        """What takes long, and then the order again; nothing where it is there."""
+        """Compute neighbours and then the order, unless they exist."""
         if (promise := self.review.promise) is not None:
             promise.prepare()
         view = self._now()
@@ -171,7 +171,7 @@ class QueueManager:
         if has_neighbours and view.signals.mean_weights is not None:
             return
         own, root = (self._runs.get(run).folder for run in (view.run, self.review.root.run))
-        made = prepare(own, view.data, like=root)  # whatever a run was taught, its examples are the first one's
+        made = prepare(own, view.data, like=root)  # a retrained run has the examples of the first one
         with self._lock:
             labels = self.review.current
             if labels.run == view.run:
@@ -179,10 +179,10 @@ class QueueManager:
         self.rank_now()
 
     def _in_background(self, work: Callable[[], None]) -> None:
-        """Do the work unless some is being done; where it fails, the present order stays."""
+        """Start the work unless some is running; if it fails, the current order stays."""
 
         def labour(report: Report) -> None:
-            with threadpool_limits(1):  # the keys of the reviewers come first
+            with threadpool_limits(1):  # reviewers' key presses take precedence
                 work()
 
         with self._lock:
@@ -191,12 +191,12 @@ class QueueManager:
 
 
 def _with_labels(signals: ReviewSignals, labels: LabelSnapshot) -> ReviewSignals:
-    """The run's signals, with its labels as the decisions leave them."""
+    """Signals of the run, with following labels."""
     return signals.with_labels(labels.weights if labels.follows else None)
 
 
 class _ModelView:
-    """What one model says, and what is like what."""
+    """Label weights and neighbours of one model."""
 
     def __init__(self, labels: LabelSnapshot, data: PartialLabelDataset, signals: ReviewSignals) -> None:
         self.run, self.labels, self.data, self.signals = labels.run, labels, data, signals

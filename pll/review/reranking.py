@@ -1,10 +1,10 @@
-"""Re-ranking while people review: which of the labels still in the pool look wrong, judged by what has left it.
+"""Re-ranking while people review: models of answered rows order the labels still in the pool.
 
 All rows begin in the pool. Rows leave it from the least sure end, and people look at each row that leaves. The order of
 those inside is computed again as answers come in, and the review ends when at most c wrong controls are left inside;
 what is inside then is accepted (pll.review.promise, with independent draws).
 
-What must hold: the order depends on nothing but the rows' features and the answers on rows that have *left*; never
+Condition: the order depends on nothing but the rows' features and the answers on rows that have *left*; never
 on an answer to, or on the membership of, a control that is still inside. The functions here are given the rows that
 have left and their answers, and no other answer. docs/certificate.md has the proof.
 """
@@ -41,7 +41,7 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class PoolFeatures:
-    """What the models see of each row: fixed before the review, nothing of it an answer.
+    """Features of each row for the models; fixed before the review, no answers among them.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class PoolFeatures:
 
 @dataclass(frozen=True, eq=False)
 class RowInputs:
-    """What is known of the rows beside labels and confidences, none of it an answer of the review.
+    """Data of the rows besides labels and confidences; no answers of the review.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class RowInputs:
 
 
 def inputs_of(data: PartialLabelDataset) -> RowInputs:
-    """What a promise may rank the examples by: features, texts, and what annotators said; never the truth."""
+    """Features that a certificate may rank by: features, texts and annotators' answers; never the truth."""
     texts = None if data.texts is None else ["" if one is None else str(one) for one in data.texts]
     said = data.annotations
     return RowInputs(data.X if data.X.size else None, texts, None if said is None else _votes(said))

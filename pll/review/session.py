@@ -1,6 +1,6 @@
 """`ReviewSession`: the state of the review of one run, shared by all threads of a process.
 
-    review = open_review(run, store, registry.get)  # keep it: it holds the state of the review in memory
+    review = open_review(run, store, registry.get)  # one object a review: it has its state in memory
     desk = Desk(review, "Ann")
     given = desk.next()                             # an Assignment, or None
     result = desk.decide(given, "pick", "cat")      # on the disk when it returns; result.next is the next example
@@ -42,7 +42,7 @@ Load = Callable[[str], LabelSnapshot]
 ReadData = Callable[[str], PartialLabelDataset]
 """Gives the examples of a run, by its id."""
 LONGEST = 3
-"""Holds after which an undecided example is free again, though its page is open."""
+"""Multiples of `hold` after which an undecided example is released although its page is open."""
 
 
 @dataclass(frozen=True)
@@ -242,7 +242,7 @@ class ReviewSession:
                 t.configure(**values)
         self.refresh()
 
-    # ---- what people have decided -----------------------------------------------------------------------------------
+    # ---- decisions -------------------------------------------------------------------------------------------------
 
     def refresh(self) -> bool:
         """Take in what other processes wrote; whether there was a new round: other labels.
@@ -266,7 +266,7 @@ class ReviewSession:
         return bool(further)
 
     def follow(self, labels: LabelSnapshot) -> None:
-        """From now on these are the labels: those of the latest run, as the decisions leave them."""
+        """Set the current labels: those of the latest run, with following labels."""
         with self._lock:
             if labels.run == self.own.run:
                 self.current = labels
@@ -280,7 +280,7 @@ class ReviewSession:
         return sorted((row, found) for row, found in self.state.outcomes() if found.status == "conflict")
 
     def label_of(self, row: int) -> str | None:
-        """The label of an example now: people's, else the model's; None for "none of these"."""
+        """Current label of an example: people's, else the model's; None for "none of these"."""
         return self._label(row, self.state.outcome(row))
 
     def label_with(self, event: Event) -> str | None:
@@ -296,11 +296,11 @@ class ReviewSession:
             self.refresh()
         with self._lock, self.store.write(self.id) as t:
             self.state.update(t.events(self.state.last))
-            self._is_behind = t.marks() != self._marks  # what is slow to take in is taken in before the next one
+            self._is_behind = t.marks() != self._marks  # slow updates finish before the next transaction
             yield t
 
     def took(self, *events: Event) -> None:
-        """These events are on the disk now."""
+        """Update the state with events that were committed."""
         with self._lock:
             self.state.update(events)
 
@@ -310,7 +310,7 @@ class ReviewSession:
         return LONGEST * timedelta(seconds=self._hold)
 
     def expiry(self) -> datetime:
-        """Until when what is assigned now is held."""
+        """Expiry of an assignment made now."""
         return self.clock() + timedelta(seconds=self._hold)
 
     def check_row(self, row: int) -> None:
@@ -342,7 +342,7 @@ class ReviewSession:
         return asked_of(self.record, len(self.root))
 
     def _show(self, rounds: tuple[RoundRecord, ...]) -> None:
-        """From now on show the labels of the last of these rounds. Nothing changes where it raises."""
+        """Show the labels of the last of these rounds. Unchanged if it raises."""
         labels = self._of(rounds[-1].run)
         earlier = [record.run for record in rounds if record.run != labels.run]
         before = self._of(earlier[-1]) if earlier else None
@@ -376,7 +376,7 @@ class ReviewSession:
 def open_review(run: Run, store: Store, get_run: GetRun, *, settings: Settings | None = None) -> ReviewSession:
     """The review that a run belongs to: its own, or that of the run which it was taught from.
 
-    Keep what it gives: one for each review and process (`review_id(run.folder)` is the key).
+    Open one for each review and process (`review_id(run.folder)` is the key).
 
     Parameters
     ----------

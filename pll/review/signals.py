@@ -84,7 +84,7 @@ class ReviewSignals:
 
     @classmethod
     def of_run(cls, folder: RunFolder, data: PartialLabelDataset) -> ReviewSignals:
-        """What a run's folder holds at this moment.
+        """Read the signals that are in a run's folder.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class ReviewSignals:
 
     @property
     def active_labels(self) -> Weights:
-        """(nnz,) the final label weights, as the decisions leave them."""
+        """(nnz,) final label weights, followed ones where there are."""
         return self.weights if self.followed is None else self.followed
 
     @cached_property
@@ -127,7 +127,7 @@ class ReviewSignals:
 
     @cached_property
     def neighbourhood(self) -> Neighbourhood | None:
-        """What neighbours say; None until they have been found."""
+        """Neighbour means; None until neighbours were computed."""
         return None if self.neighbours is None else Neighbourhood(self.neighbours, self.sets)
 
     @cached_property
@@ -144,7 +144,7 @@ class ReviewSignals:
         return {name: (off / max(float(off.std()), 1e-6)).astype(np.float32) for name, off in found.items()}
 
     def with_labels(self, weights: Weights | None) -> ReviewSignals:
-        """The same, with label weights as the decisions leave them; what neighbours say is not computed again."""
+        """Return a copy with followed label weights; neighbour means are not recomputed."""
         found = replace(self, followed=weights)
         for name in ("neighbourhood", "ordered"):
             if name in self.__dict__:
@@ -155,7 +155,7 @@ class ReviewSignals:
     def expected_error_rate(self) -> float | None:
         """Share of identified labels to be expected wrong, before any answer; None without neighbours.
 
-        Of the run's own labels, the mean of what their confidences admit and of how often a label is not the likeliest
+        Of the run's own labels, the mean of 1 − confidence and of how often a label is not the likeliest
         candidate to the neighbours: the first misses what the model does not know of, the second what neighbours share.
         Labels that follow decisions have hardly more errors than that, and fewer where their confidences say so.
         """
@@ -174,7 +174,7 @@ def prepare(
     like: RunFolder | None = None,
     progress: Progress | None = None,
 ) -> ReviewSignals:
-    """Find and store what takes long, once per run; call it in the background when a run has ended.
+    """Compute and store neighbours and means, once per run; call it in the background when a run has ended.
 
     Neighbours and kernel ridge are of the features (votes alone have none) and hold for ever; the means over the epochs
     are recomputed where the run has gone on since.
@@ -184,7 +184,7 @@ def prepare(
     like
         Of a run over the same examples; its neighbours are taken, where they have been found.
     progress
-        Called while neighbours are sought; what it raises stops the work, and nothing is lost but that.
+        Called during the search for neighbours; an exception stops it.
 
     Raises
     ------
@@ -251,7 +251,7 @@ def _home(folder: RunFolder) -> Path:
 
 
 def _made(home: Path) -> Path:
-    home.mkdir(exist_ok=True)  # without parents: a run that was deleted meanwhile does not come back in part
+    home.mkdir(exist_ok=True)  # without parents: a run deleted meanwhile is not partly recreated
     return home
 
 
@@ -260,7 +260,7 @@ def _store(file: Path, epoch: int, weights: Weights) -> None:
 
 
 def _stored(file: Path, epoch: int, nnz: int) -> Weights | None:
-    """What `_store` wrote, if the run is still at that epoch; None where it has to be computed again."""
+    """Read what `_store` wrote; None if the run is at another epoch."""
     try:
         with np.load(file, allow_pickle=False) as arrays:
             at, weights = int(arrays["epoch"]), arrays["weights"]

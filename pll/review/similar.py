@@ -13,11 +13,11 @@ from pll.training.scaling import clipped, fit_scaling
 from pll.weights import Sharpness
 
 SURE = 0.9
-"""Confidence from which on an example may stand for its class."""
+"""Confidence from which an example may represent its class."""
 FEWEST = 20
-"""Where fewer are so sure, the surest of a class stand for it."""
+"""If fewer reach it, the most certain examples of a class represent it."""
 PER_CLASS = 300
-"""Examples that may stand for a class; the nearest of them is found at once, that of 60,000 would not be."""
+"""Maximum number of examples that represent a class, so that the nearest is found quickly."""
 IN_ALL = 20_000
 """The same, for all classes together."""
 
@@ -156,7 +156,7 @@ def _representatives(sharp: Sharpness, n_classes: int, seed: int) -> tuple[Rows,
     most = max(1, min(PER_CLASS, IN_ALL // max(1, n_classes)))
     shuffled = np.random.default_rng(seed).permutation(len(sharp.confidence))
     labels = sharp.identified[shuffled]
-    # Class by class, in each the sure ones in random order, then the others, the surest first.
+    # By class: certain ones in random order, then the others by confidence.
     doubt = np.where(sharp.confidence[shuffled] >= SURE, 0.0, 1.0 - sharp.confidence[shuffled])
     order = np.lexsort((doubt, labels))
     ends = np.searchsorted(labels[order], np.arange(n_classes + 1))

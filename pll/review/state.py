@@ -4,14 +4,14 @@ The kinds of events:
 
 pick       one of the candidates is right
 other      a class outside the candidates is right, perhaps one that no example had so far
-none       none of the candidates is right, and the reviewer does not say what is
+none       none of the candidates is right; the right label is not known
 unsure     the reviewer cannot tell
 eliminate  one candidate is wrong; the example stays open until one is left
 skip       not now
 accept     the label proposed for a batch of examples is right for this one
 settle     where reviewers disagree: this label counts
-keep       the label stays that of the run, whatever other decisions say
-undo       takes back one earlier event (and those of the same batch)
+keep       the label stays that of the run, whatever other decisions imply
+undo       reverts one earlier event (and those of the same batch)
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ Ints = npt.NDArray[np.int64]
 Kind = Literal["pick", "other", "none", "unsure", "eliminate", "skip", "accept", "settle", "keep", "undo"]
 
 LABELLING = ("pick", "other", "accept", "settle")
-"""Kinds that come with the right label."""
+"""Kinds whose label is right."""
 NAMING = (*LABELLING, "eliminate")
-"""Kinds that come with a label at all."""
+"""Kinds that have a label."""
 ANSWERING = ("pick", "other", "accept", "none", "unsure")
 """Kinds that close the example for the reviewer."""
 KINDS = (*ANSWERING, "eliminate", "skip", "settle", "keep", "undo")
@@ -68,7 +68,7 @@ class ReviewerAnswer:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What all reviewers together say about one example.
+    """Combined answer of all reviewers to one example.
 
     Attributes
     ----------
@@ -147,12 +147,12 @@ def outcome_of(events: Iterable[Event], candidates: Sequence[str]) -> Outcome:
     if not found:
         return Outcome("open", None, ruled_out, "", None, None, answers)
     last = max(found, key=lambda answer: answer.event.id or 2**62 if answer.event else 0)
-    assert last.event is not None  # an answer rests on an event
+    assert last.event is not None  # every answer has an event
     return Outcome(last.status, last.label, ruled_out, last.event.reviewer, last.event.at, last.event, answers)
 
 
 def asked_of(record: ReviewRecord, n: int) -> npt.NDArray[np.int64]:
-    """(n,) how many reviewers are to answer each example; every process draws alike."""
+    """(n,) how many reviewers are to answer each example; the same draw in every process."""
     chosen = np.random.default_rng(record.seed).random(n) < record.overlap_share
     return np.where(chosen, record.overlap, 1).astype(np.int64)
 
@@ -203,7 +203,7 @@ class ReviewState:
         self._row_of: dict[int, int] = {}
 
     def update(self, events: Iterable[Event]) -> None:
-        """Further events, in the order of their ids; one that is known already changes nothing."""
+        """Apply further events, in the order of their ids; events applied before are skipped."""
         for event in events:
             if event.id <= self.last:
                 continue
@@ -234,7 +234,7 @@ class ReviewState:
         return self.outcome(row).settled or bool(self.answers[row] >= asked[row])
 
     def outcome_with(self, event: Event) -> Outcome:
-        """What they would say if this event were added."""
+        """Combined answer if this event were added."""
         live = self._live.get(event.row, [])
         after = [*live, event] if event.undoes is None else [other for other in live if other.id != event.undoes]
         return self._outcome_of(event.row, after)
@@ -276,7 +276,7 @@ class ReviewState:
         return np.array([row for row, _ in found], dtype=np.int64), [str(label) for _, label in found]
 
     def _outcome_of(self, row: int, events: Sequence[Event]) -> Outcome:
-        ruled_out = any(event.kind == "eliminate" for event in events)  # the names are slow to look up for every event
+        ruled_out = any(event.kind == "eliminate" for event in events)  # attribute lookups are slow in this loop
         return outcome_of(events, self.candidates.names(row) if ruled_out else ())
 
     def _judge(self, row: int) -> None:

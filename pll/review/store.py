@@ -1,7 +1,7 @@
 """Queries on the tables of one review, in transactions that exclude every other writer of it.
 
 Events become visible in the order of their ids: a writer holds the row of its review (SQLite: the file) until it has
-committed. So a reader that keeps the last id it has seen misses nothing.
+committed. A reader that remembers the last id misses no event.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ class Transaction(Reader):
         values = asdict(record) | {"identified_label": list(labels), "confidence": list(confidence)}
         self._db.execute(sa.insert(tables.promise).values(review=self.review_id, **values))
 
-    # ---- who has what --------------------------------------------------------------------------------------------
+    # ---- assignments ---------------------------------------------------------------------------------------------
 
     def take(self, claim: Claim) -> None:
         """Assign an example to a reviewer; the slot must be free (the database refuses a second holder)."""
@@ -186,7 +186,7 @@ class Transaction(Reader):
         self._db.execute(sa.delete(tables.claim).where(*here, table.answered.is_(False)))
 
     def answer(self, row: int, reviewer: str) -> None:
-        """The reviewer has answered what they held; the slot is theirs for good."""
+        """Mark the slot as answered; it stays the reviewer's."""
         self._update(row, reviewer, answered=True, expires_at=None)
 
     def reopen(self, row: int, reviewer: str, token: str, since: datetime, expires_at: datetime) -> bool:
@@ -194,11 +194,11 @@ class Transaction(Reader):
         return self._update(row, reviewer, answered=False, since=since, expires_at=expires_at, token=token)
 
     def rename(self, row: int, reviewer: str, token: str) -> None:
-        """Shown again to who holds or has answered it: the next decision comes under this token."""
+        """Set the token of the next decision of an example shown again."""
         self._update(row, reviewer, token=token)
 
     def release(self, reviewer: str, rows: Iterable[int] | None = None) -> None:
-        """Give back what the reviewer holds unanswered: some rows, or all."""
+        """Release the reviewer's unanswered assignments: some rows, or all."""
         table = tables.claim.c
         query = sa.delete(tables.claim).where(
             table.review == self.review_id, table.reviewer == reviewer, table.answered.is_(False)
@@ -206,7 +206,7 @@ class Transaction(Reader):
         self._db.execute(query if rows is None else query.where(table.row.in_(list(rows))))
 
     def renew(self, reviewer: str, expires_at: datetime, taken_after: datetime) -> None:
-        """The reviewer is still there: what they hold stays theirs until then, if they took it after that moment."""
+        """Extend the reviewer's assignments made after a moment until the expiry."""
         table = tables.claim.c
         self._db.execute(
             sa.update(tables.claim)

@@ -214,7 +214,7 @@ guess = Table(
 # inserted entry is detected, and located, unless all later hashes are computed again.
 
 START = "0" * 64
-"""Hash before the first entry, where nothing else is to be bound."""
+"""Hash before the first entry."""
 
 
 def entry_hash(before: str, content: Mapping[str, Any]) -> str:
@@ -331,7 +331,7 @@ class Event:
     hash: str | None = field(default=None, compare=False)
 
     def content(self) -> dict[str, Any]:
-        """What the audit trail says of it and its hash binds, as plain JSON values."""
+        """Fields in the audit trail that the hash covers, as JSON values."""
         return {
             "at": self.at.astimezone(UTC).isoformat(),
             "reviewer": self.reviewer,
@@ -394,7 +394,7 @@ class Opened:
     how
         One of `HOW`.
     by
-        The person who did it; None where no person did, or nobody knows.
+        The person who did it; None if no person did, or unknown.
     verified
         Whether that name was verified.
     """
@@ -405,11 +405,11 @@ class Opened:
 
 
 HOW = ("first", "taught", "run went on")
-"""The review was begun; decisions taught a model; the run itself went on, and its labels changed."""
+"""Why a round began: the review began, a model was retrained, or the run continued."""
 
 
 GOALS = ("look", "certify")
-"""What people do: look at labels until they like to stop, or answer what a certificate of all labels needs."""
+"""Goals of a review: look at labels, or certify all labels."""
 
 
 @dataclass(frozen=True)

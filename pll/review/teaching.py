@@ -30,14 +30,14 @@ AHEAD = -1
 
 FEWEST_EPOCHS = 5
 SHARE_OF_EPOCHS = 0.2
-"""A warm-started run goes on for this share of the epochs of a whole one."""
+"""Share of the epochs for a warm-started run."""
 
 
 def decided_sets_of(review: ReviewSession, *, warm: bool = True) -> DecidedSets:
-    """Everything that decisions have to teach by now.
+    """Training data as changed by the decisions so far.
 
-    A label leaves a set of one; eliminated candidates leave the set; "none of these" leaves the classes outside it;
-    unsure and conflicts teach nothing.
+    A decided label makes a set of one; eliminated candidates are removed; "none of these" gives the classes outside the
+    set; unsure and conflicts change nothing.
     """
     sets = review.root.candidates
     names = list(sets.class_names)
@@ -60,12 +60,12 @@ def teaching_outcomes(review: ReviewSession) -> Iterator[tuple[int, Outcome]]:
 
 
 def changed_by_teaching(review: ReviewSession) -> LabelChanges:
-    """What the latest teaching changed; empty where nothing was taught yet."""
+    """Labels changed by the latest retraining; empty before the first."""
     return changes(review.previous or review.own, review.own, review.state)
 
 
 OUTSIDE = "proden-outside"
-"""The method that decisions also teach which sets miss the truth."""
+"""Method that also learns from decisions which sets miss the truth."""
 
 
 def taught_config(
@@ -121,7 +121,7 @@ class Teacher:
         by: str | None = None,
         verified: bool = False,
     ) -> Run:
-        """Start teaching what has been decided by now, ahead of other runs in the queue; returns at once.
+        """Start to retrain on the decisions so far, ahead of other runs in the queue; returns at once.
 
         Parameters
         ----------
@@ -146,7 +146,7 @@ class Teacher:
         return self._run
 
     def snapshot(self) -> Snapshot | None:
-        """Return the state of the teaching; None where none is running or waiting to be adopted."""
+        """Return the state of the retraining; None if none is running or waiting to be adopted."""
         return None if self._run is None else self._run.snapshot()
 
     def poll(self) -> bool:
@@ -164,7 +164,7 @@ class Teacher:
         return adopted
 
     def dismiss(self) -> None:
-        """Discard a teaching that was stopped or has failed."""
+        """Discard a retraining that was stopped or failed."""
         if self._run is not None and not self._run.is_alive():
             self._run = None
 
@@ -193,7 +193,7 @@ class Teacher:
 
 
 def _left(candidates: list[int], found: Outcome, place: dict[str, int]) -> list[int]:
-    """The labels that a verdict leaves; empty where it teaches nothing."""
+    """Labels that remain possible after a verdict; empty where it changes nothing."""
     if found.status == "label":
         return [place[str(found.label)]]
     out = {place[name] for name in found.eliminated if name in place}

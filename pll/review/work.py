@@ -1,4 +1,4 @@
-"""Work done in a review: by whom, how fast, and what came of the last session."""
+"""Work done in a review: by whom, how fast, and results of the last session."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pll.review.tables import Event
 PAUSE = 120.0
 """Seconds without a decision after which a reviewer was away, and the time does not count."""
 RECENT = 40
-"""Decisions that the present rate is taken from."""
+"""Number of latest decisions for the current rate."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class ReviewWork:
 
     @property
     def per_minute(self) -> float | None:
-        """Decisions a minute; None where it is too early to say."""
+        """Decisions a minute; None with too few decisions."""
         return 60 * self.decisions / self.seconds if self.seconds >= 1 and self.decisions > 1 else None
 
 
@@ -65,7 +65,7 @@ def work_of(events: Iterable[Event], undone: set[int], name: str = "") -> Review
         if event.batch is None or before != event.at:
             is_by_clock = gap is not None and gap <= PAUSE
             seconds += gap if gap is not None and gap <= PAUSE else min(event.seconds or 0.0, PAUSE)
-        elif not is_by_clock:  # what was accepted together shares the seconds that it took
+        elif not is_by_clock:  # examples accepted together share their seconds
             seconds += min(event.seconds or 0.0, PAUSE)
         last[event.reviewer] = event.at
     return ReviewWork(
@@ -102,7 +102,7 @@ def recent_rate(state: ReviewState, name: str = "") -> float | None:
     own = [event for event in state.all_events[-RECENT * 4 :] if name in ("", event.reviewer)]
     start = max(0, len(own) - RECENT)
     while start > 0 and own[start].batch is not None and own[start].batch == own[start - 1].batch:
-        start -= 1  # what was accepted together took its time together
+        start -= 1  # the same
     late = work_of(own[start:], state.undone)
     return late.per_minute if late.decisions >= 4 else None
 
@@ -110,7 +110,7 @@ def recent_rate(state: ReviewState, name: str = "") -> float | None:
 # ---- the last session ------------------------------------------------------------------------------------------------
 
 BREAK = timedelta(minutes=30)
-"""So long without a decision, and what comes next is another work session."""
+"""A pause of this length starts another work session."""
 
 
 @dataclass(frozen=True)

@@ -123,7 +123,7 @@ def ambiguity_degree(candidates: CandidateSets, y: npt.ArrayLike) -> float:
 
 
 FEWEST_TRUE = 10
-"""Known true labels of a class from which a share of its sets says something."""
+"""Minimum number of known true labels of a class for a share of its sets."""
 
 
 @dataclass(frozen=True)
@@ -152,11 +152,11 @@ class AmbiguityDegree:
 
     @property
     def says_enough(self) -> bool:
-        """Whether it may be told: it is exact, or counted on `FEWEST_TRUE` sets or more."""
+        """Whether γ is exact, or counted on `FEWEST_TRUE` sets or more."""
         return self.known == self.examples or self.n >= FEWEST_TRUE
 
     def sentence(self, names: Sequence[str]) -> str:
-        """What γ rests on, in words.
+        """Return what γ is computed from, as text.
 
         Parameters
         ----------

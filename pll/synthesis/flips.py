@@ -211,7 +211,7 @@ def flip_matrix_of(
         checked_truth([], n_classes, how.q)
         return (binomial_matrix if how.how == "binomial" else pair_matrix)(n_classes, how.q or 0.0)
     if how.how == "uniform":
-        flip_uniform([], n_classes, how.size)  # says what is wrong with the size
+        flip_uniform([], n_classes, how.size)  # raises for an invalid size
         return uniform_matrix(n_classes, how.size)
     if how.how == "matrix":
         return how.transitions(n_classes, class_names)
@@ -447,7 +447,7 @@ def instance_probabilities(
     mine = (np.arange(len(truth)), truth)
     chances[mine] = 0.0
     whole = chances.max(axis=1, initial=0.0) if q is None else chances.sum(axis=1)
-    # A row of zeros stays: nothing is alike.
+    # A row of zeros stays: no similar class.
     np.divide(chances, whole[:, None], out=chances, where=whole[:, None] > 0)
     chances *= 1.0 if q is None else q * (n_classes - 1)
     np.minimum(chances, 1.0, out=chances)

@@ -23,7 +23,7 @@ from pll.synthesis.transitions import Matrix, as_numbers, read_matrix, truth_giv
 ROWS_AT_ONCE = 2**16
 
 WAYS = {"topk": 2.0, "confusion": 0.05}
-"""The ways by name, each with the value it takes where none is given: k, and the least probability."""
+"""The ways by name, with their default values: k, and the least probability."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Noisy:
 
     @property
     def needs_classifier(self) -> bool:
-        """Whether a classifier is fitted, which looks at the features and takes its time."""
+        """Whether a classifier is fitted, which needs features and time."""
         return self.confusion is None
 
     @classmethod

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from pll.errors import UserError
 
 MOST_BYTES = 64 * 2**20
-"""A matrix file above this holds something else: 1,000 classes take 20 MB."""
+"""Maximum size of a matrix file in bytes: 1,000 classes take 20 MB."""
 
 Matrix = npt.NDArray[np.float64]
 
@@ -185,7 +185,7 @@ def read_matrix(path: Path | str, class_names: Sequence[str], *, name: str = "")
 
 
 def _array_in(file: Path, shown: str) -> npt.NDArray[Any]:
-    """The matrix in an npz; nothing is ever unpickled, and nothing larger than a matrix is unpacked."""
+    """Read the matrix in an npz; no pickles, and no array larger than a matrix."""
     with zipfile.ZipFile(file) as archive:
         names = [member.filename.removesuffix(".npy") for member in archive.infolist()]
         wanted = names[0] if len(names) == 1 else next((n for n in ("matrix", "confusion") if n in names), None)

@@ -40,7 +40,7 @@ def choose_device(device: str) -> torch.device:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         chosen = torch.device(device)
-        torch.zeros(1, device=chosen).cpu()  # a number comes back, which of "meta" none does
+        torch.zeros(1, device=chosen).cpu()  # "meta" returns no numbers
     except (RuntimeError, AssertionError, TypeError) as error:
         raise UserError(f"This machine cannot compute on {device!r}; use 'auto' or 'cpu'.") from error
     return chosen

@@ -47,7 +47,7 @@ from pll.training.trainer import Objective, Optimisation, Step, Trainer, epoch_o
 from pll.weights import Weights, log_prior
 
 PATIENCE = timedelta(days=365)
-"""How long a rank waits for another: a paused run keeps the others waiting. One that has ended is noticed at once."""
+"""Timeout of a rank for another: long, since a paused run lets the others wait. An ended rank is noticed at once."""
 
 
 class RanksError(UserError):
@@ -55,7 +55,7 @@ class RanksError(UserError):
 
 
 class _Command(IntEnum):
-    """What rank 0 asks the others to do with their trainers."""
+    """Commands of rank 0 to the trainers of the others."""
 
     STEP = 1
     END_EPOCH = 2
@@ -132,7 +132,7 @@ class Ranks:
             trainer.release()
         gc.collect()
         if dist.is_initialized():
-            with suppress(RuntimeError):  # another rank has ended before: there is nothing to say goodbye to
+            with suppress(RuntimeError):  # another rank has already ended
                 dist.destroy_process_group()
 
     @property
@@ -152,7 +152,7 @@ class Ranks:
         return n * own // self.size, n * (own + 1) // self.size
 
     def tell(self, message: str | None) -> str | None:
-        """Return the message of rank 0, on every rank; the others give None."""
+        """Return the message of rank 0 on every rank; the others pass None."""
         box = [message]
         self.told = True
         with self.connected():
@@ -160,7 +160,7 @@ class Ranks:
         return box[0]
 
     def agree(self, problem: str | None) -> None:
-        """Wait for the others; each says what keeps it from going on.
+        """Wait for the others; each sends its error, if any.
 
         Raises
         ------
@@ -175,7 +175,7 @@ class Ranks:
                 raise UserError(f"Rank {rank} of {self.size}: {found}")
 
     def command(self, number: int = 0) -> int:
-        """Return the number that rank 0 gives, on every rank."""
+        """Return the number of rank 0 on every rank."""
         box = torch.tensor([number])
         with self.connected():
             dist.broadcast(box, src=0)
@@ -191,7 +191,7 @@ class Ranks:
     def gather(self, own: Tensor) -> list[Tensor]:
         """Return the tensors of all ranks in order, on rank 0, in CPU memory; elsewhere none. Sizes may differ.
 
-        They go one after the other, so that rank 0 never holds more than what it returns.
+        Ranks send in turn, so that rank 0 needs memory for the result alone.
         """
         own = own.detach().cpu().contiguous()
         with self.connected():
@@ -208,7 +208,7 @@ class Ranks:
             return parts
 
     def broadcast(self, state: dict[str, Any] | None) -> dict[str, Any]:
-        """Return the tensors and numbers of rank 0 on every rank; the others give None."""
+        """Return the tensors and numbers of rank 0 on every rank; the others pass None."""
         content = io.BytesIO()
         if state is not None:
             torch.save(state, content)
@@ -321,7 +321,7 @@ class SharedTrainer(Trainer):
         ranks.trainers.add(self)
 
     def release(self) -> None:
-        """Let go of the process group; afterwards this trainer computes what its own network gives."""
+        """Leave the process group; afterwards this trainer uses its own network alone."""
         self.forward = self.network
 
     @property
@@ -334,7 +334,7 @@ class SharedTrainer(Trainer):
         start, stop = self._bounds
         return slice(int(self._indptr[start]), int(self._indptr[stop]))
 
-    # ---- what rank 0 asks for, and every rank does ---------------------------------------------------------------
+    # ---- commands of rank 0, run by every rank -------------------------------------------------------------------
 
     def follow(self) -> None:
         """On a rank other than 0: do what rank 0 asks for, until it ends the training.
@@ -383,7 +383,7 @@ class SharedTrainer(Trainer):
         before = self._loss_sum.clone()
         with self.ranks.connected():
             step = super().step(units)
-        if not len(units):  # a mean over nothing is not a number; its gradients are 0
+        if not len(units):  # the mean of an empty batch is NaN; its gradients are 0
             self._loss_sum.copy_(before)
         return step
 
@@ -462,7 +462,7 @@ class SharedTrainer(Trainer):
         state["objective"] = {name: self._own_part(store) for name, store in state["objective"].items()}
         super().load_state(state)
         if not self.ranks.leads:
-            self._loss_sum.zero_()  # rank 0 has what all had together
+            self._loss_sum.zero_()  # rank 0 has the stores of all
             self._draw_apart()
 
     def _own_part(self, store: Tensor) -> Tensor:
@@ -520,7 +520,7 @@ class _NormaliseOverRanks(torch.autograd.Function):
         over, shape = _channels(inputs)
         count = inputs.new_full((1,), inputs.numel() // inputs.shape[1])
         mean = inputs.sum(over) / count.clamp(min=1)
-        squares = (inputs - mean.view(shape)).square().sum(over)  # from centred values: nothing cancels
+        squares = (inputs - mean.view(shape)).square().sum(over)  # from centred values, to avoid cancellation
         own = torch.cat([count, mean, squares])
         parts = [torch.empty_like(own) for _ in range(dist.get_world_size())]
         dist.all_gather(parts, own)

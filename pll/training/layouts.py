@@ -106,7 +106,7 @@ class DenseLayout:
         # S is kept apart from the weights: a weight that underflows to 0 must be able to come back.
         self.offset = torch.zeros(mask.shape, device=device).masked_fill_(~mask, -torch.inf)  # (n, c)
         self.entries = torch.from_numpy(candidates.rows * candidates.n_classes + candidates.indices).to(device)
-        self.members = None  # (n, c) S, where the offset does not say it: a candidate may have the prior 0
+        self.members = None  # (n, c) S, which the offset does not show: a candidate may have the prior 0
         if log_prior is not None:
             self.members = mask
             self.offset.view(-1)[self.entries] = torch.from_numpy(log_prior).to(device)
@@ -287,7 +287,7 @@ class _SharedBatch:
         # Two softmaxes, and not one divided by its sums: the sum over one part may underflow to 0.
         scores = self._batch.scores(logits)
         given = torch.softmax(scores.masked_fill(self._added, -torch.inf), dim=1)
-        without = ~self._added.any(dim=1, keepdim=True)  # of nothing but −inf the softmax would be NaN
+        without = ~self._added.any(dim=1, keepdim=True)  # the softmax of −inf alone would be NaN
         added = torch.softmax(scores.masked_fill(~(self._added | without), -torch.inf), dim=1)
         return torch.where(self._added, added, given) * self._shares
 

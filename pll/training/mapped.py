@@ -17,7 +17,7 @@ from torch import Tensor
 from pll.training.scaling import Scaling
 
 AHEAD = 4
-"""Mini-batches that are read ahead."""
+"""Number of mini-batches read ahead."""
 
 
 class MappedFeatures:
@@ -76,7 +76,7 @@ class MappedFeatures:
         for own, rows in batches:
             units.append(own)
             self._waiting.append((rows, self._reader.submit(self._read, rows.cpu().numpy())))
-            while len(self._waiting) > 2 * AHEAD:  # somebody did not ask for what he announced
+            while len(self._waiting) > 2 * AHEAD:  # the requested rows differ from the announced ones
                 self._waiting.popleft()
             if len(units) > AHEAD:
                 yield units.popleft()

@@ -165,7 +165,7 @@ Hook = Callable[[], None]
 
 
 class StopTraining(Exception):
-    """Raised by a hook to stop before the next mini-batch. What was learnt so far is kept.
+    """Raised by a hook to stop before the next mini-batch; parameters and weights so far remain.
 
     Its message is why training ended by itself, as a sentence; none where somebody stopped it.
     """
@@ -202,7 +202,7 @@ OVERSHOT = 1.1
 
 
 def is_diverging(loss: float, top_loss: float | None) -> bool:
-    """Return whether an epoch's mean loss is worse than learning nothing would be.
+    """Return whether an epoch's mean loss is worse than that of a uniform prediction.
 
     Parameters
     ----------

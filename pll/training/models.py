@@ -166,7 +166,7 @@ def torchvision_factory(name: str) -> Callable[[tuple[int, ...], int], nn.Module
         close = difflib.get_close_matches(name, known, n=3)
         hint = f" Did you mean {' or '.join(close)}?" if close else " Examples: resnet18, mobilenet_v3_small."
         raise UserError(f"torchvision has no classifier called {name!r}.{hint}")
-    # Two have a second output in training unless told not to.
+    # Two have a second output in training by default.
     extra = {"aux_logits": False, "init_weights": False} if name in ("googlenet", "inception_v3") else {}
 
     def factory(input_shape: tuple[int, ...], n_classes: int) -> nn.Module:

@@ -1,4 +1,4 @@
-"""Representation of features: fitted on the training part and part of the model, which therefore takes raw features."""
+"""Scaling of features: fitted on the training part and stored in the model, which takes raw features."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ KNOTS = 33
 """Points between which the quantile transform of a column is linear."""
 KNOTS_AT_ONCE = 8
 CLIP = 3.0
-"""Scaled features are cut off here where examples are compared: one wild value must not decide who is near whom."""
+"""Scaled features are cut off here where examples are compared, so that an outlier does not decide what is near."""
 QUANTILE_ROWS = 20_000
 """Maximum number of examples, evenly spaced, that quantiles are computed from."""
 
@@ -75,7 +75,7 @@ class Scaling(nn.Module):
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is (x − shift) / spread and nothing else."""
+        """Whether it is (x − shift) / spread alone."""
         return not self._parts
 
     def forward(self, x: Tensor) -> Tensor:
@@ -108,7 +108,7 @@ class Scaling(nn.Module):
         gaps = knots.diff(dim=0)
         slopes = torch.where(gaps > 0, targets.diff(dim=0) / gaps, torch.zeros_like(gaps))  # knots that coincide: 0
         out = targets[0]
-        for k in range(0, len(knots) - 1, KNOTS_AT_ONCE):  # a few ramps at once: memory, and nodes of an ONNX graph
+        for k in range(0, len(knots) - 1, KNOTS_AT_ONCE):  # at once: limits memory and the ONNX graph
             part = slice(k, min(k + KNOTS_AT_ONCE, len(knots) - 1))
             ramps = torch.minimum((x[:, None] - knots[part]).clamp_min(0.0), gaps[part])  # (B, k, …)
             out = out + (ramps * slopes[part]).sum(dim=1)
@@ -135,7 +135,7 @@ def clipped(scaling: Scaling, X: npt.NDArray[np.float32]) -> npt.NDArray[np.floa
     [1.0, 3.0]
     """
     with torch.no_grad():
-        scaled = scaling(torch.from_numpy(np.array(X)))  # a copy: torch takes no array that cannot be written
+        scaled = scaling(torch.from_numpy(np.array(X)))  # a copy: torch needs a writable array
     flat: npt.NDArray[np.float32] = scaled.clamp(-CLIP, CLIP).flatten(1).numpy()
     return flat
 

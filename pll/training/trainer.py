@@ -490,7 +490,7 @@ def train(
             examples_per_second=share * trainer.n_examples / max(training_seconds, 1e-9),
             seconds=clock.seconds(),
         )
-        clock = _Clock()  # what the caller does with the record counts towards the next epoch
+        clock = _Clock()  # the caller's time with the record counts towards the next epoch
         yield record
 
 

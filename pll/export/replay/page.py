@@ -65,7 +65,7 @@ def replay_html(folder: RunFolder, data: PartialLabelDataset) -> str:
         "film": json.dumps(content, separators=(",", ":")).replace("<", "\\u003c"),
     }
     page = _read(HERE / "replay.html")
-    before, *rest = page.split("{{")  # one pass: what is put in is never looked at again
+    before, *rest = page.split("{{")  # one pass: inserted text is not scanned again
     return before + "".join(parts[name] + text for name, text in (part.split("}}", 1) for part in rest))
 
 

@@ -146,7 +146,7 @@ def upgrade() -> None:
 
 
 def _forbid_changes() -> None:
-    """Events can be added, and nothing else: not even by a mistake of ours."""
+    """Triggers that refuse to change or delete an event."""
     if op.get_bind().dialect.name == "sqlite":
         for what in ("UPDATE", "DELETE"):
             op.execute(

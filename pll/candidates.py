@@ -299,11 +299,11 @@ class CandidateSets:
     def contains(self, labels: npt.ArrayLike) -> npt.NDArray[np.bool_]:
         """(n,) bool, whether `labels[i]` is in S_i; a label of -1 (unknown) never is."""
         wanted = np.asarray(labels, dtype=np.int64)
-        found = np.empty(len(self), dtype=np.bool_)
+        result = np.empty(len(self), dtype=np.bool_)
         for part in self.parts():
             hit = self.indices[self.span(part)] == np.repeat(wanted[part], self._sizes(part))
-            found[part] = np.logical_or.reduceat(hit, self.indptr[part] - self.indptr[part.start])
-        return found
+            result[part] = np.logical_or.reduceat(hit, self.indptr[part] - self.indptr[part.start])
+        return result
 
     def parts(self) -> Iterator[slice]:
         """Yield slices that cover the examples, `ROWS_AT_ONCE` each, for work in pieces."""
@@ -350,15 +350,15 @@ class CandidateSets:
         sizes = self.sizes[rows]
         starts = np.repeat(self.indptr[:-1][rows], sizes)
         within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        found: npt.NDArray[np.int64] = starts + within
-        return found
+        result: npt.NDArray[np.int64] = starts + within
+        return result
 
     def uniform_weights(self) -> npt.NDArray[np.float32]:
         """(nnz,) float32, 1/|S_i| on every candidate (paper, Eq. init)."""
-        found: npt.NDArray[np.float32] = large_array(self.nnz, np.float32)
+        result: npt.NDArray[np.float32] = large_array(self.nnz, np.float32)
         for part in self.parts():
-            found[self.span(part)] = np.repeat((1.0 / self._sizes(part)).astype(np.float32), self._sizes(part))
-        return found
+            result[self.span(part)] = np.repeat((1.0 / self._sizes(part)).astype(np.float32), self._sizes(part))
+        return result
 
 
 def as_candidate_sets(y: Any, n_classes: int | None = None) -> CandidateSets | None:
@@ -487,11 +487,11 @@ def with_sets(
     sizes[rows] = [len(changed[int(row)]) for row in rows]
     indptr = np.zeros(n + 1, dtype=np.int64)
     np.cumsum(sizes, out=indptr[1:])
-    kept = np.ones(n, dtype=np.bool_)
-    kept[rows] = False
+    is_kept = np.ones(n, dtype=np.bool_)
+    is_kept[rows] = False
     indices = np.empty(int(indptr[-1]), dtype=np.int32)
-    here = np.repeat(kept, sizes)  # (nnz,) entries of unchanged rows
-    indices[here] = sets.indices[kept[sets.rows]]
+    here = np.repeat(is_kept, sizes)  # (nnz,) entries of unchanged rows
+    indices[here] = sets.indices[is_kept[sets.rows]]
     indices[~here] = [label for row in rows for label in changed[int(row)]]
     names = (*sets.class_names, *new_classes)
     return CandidateSets(indptr, indices, len(names), names)

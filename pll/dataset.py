@@ -356,9 +356,9 @@ class PartialLabelDataset:
 
     def _columns(self) -> list[tuple[str, Column]]:
         """The other columns that features are made of; `extras` change no result and are left out."""
-        found = [] if self.texts is None else [("texts", self.texts)]
-        found += [] if self.pictures is None else [("pictures", self.pictures.names)]
-        return found + [(f"category {name}", values) for name, values in self.categories.items()]
+        result = [] if self.texts is None else [("texts", self.texts)]
+        result += [] if self.pictures is None else [("pictures", self.pictures.names)]
+        return result + [(f"category {name}", values) for name, values in self.categories.items()]
 
     def truth_outside(self) -> npt.NDArray[np.int64]:
         """Return the (m,) rows whose known true label is not among the given candidates."""

@@ -121,10 +121,10 @@ class Outside:
 
     def without(self, rows: Sequence[int] | npt.NDArray[np.int64] | npt.NDArray[np.bool_]) -> Outside:
         """Return a copy without added labels in some rows; their sets then contain the truth."""
-        kept = np.ones(len(self.miss), dtype=np.bool_)
-        kept[rows] = False
-        more = self.added & kept[self.candidates.rows]
-        miss = np.where(kept, self.miss, np.float32(0))
+        is_other = np.ones(len(self.miss), dtype=np.bool_)
+        is_other[rows] = False
+        more = self.added & is_other[self.candidates.rows]
+        miss = np.where(is_other, self.miss, np.float32(0))
         return Outside.of(self.given, self.candidates.rows[more], self.candidates.indices[more], miss)
 
     def take(self, rows: Rows) -> Outside:
@@ -292,10 +292,10 @@ def dense(weights: npt.NDArray[Any], candidates: CandidateSets) -> npt.NDArray[A
 
 def top_positions(weights: npt.NDArray[np.floating[Any]], candidates: CandidateSets) -> npt.NDArray[np.int64]:
     """Return the (n,) positions in `indices` of the largest of the (nnz,) weights of each example (first of equals)."""
-    found = candidates.indptr[:-1].copy()
+    result = candidates.indptr[:-1].copy()
     for rows, values in _in_blocks(weights, candidates):
-        found[rows] += _top_two(values)[2]
-    return found
+        result[rows] += _top_two(values)[2]
+    return result
 
 
 def identified_labels(weights: Weights, candidates: CandidateSets) -> npt.NDArray[np.int64]:
@@ -366,9 +366,9 @@ def _sharpness_in_parts(weights: Weights, candidates: CandidateSets) -> Sharpnes
     identified = large_array(n, np.int64)
     confidence, margin, entropy = (large_array(n, np.float32) for _ in range(3))
     for part in candidates.parts():
-        found = sharpness(np.asarray(weights[candidates.span(part)]), candidates[part])
-        identified[part], confidence[part] = found.identified, found.confidence
-        margin[part], entropy[part] = found.margin, found.entropy
+        result = sharpness(np.asarray(weights[candidates.span(part)]), candidates[part])
+        identified[part], confidence[part] = result.identified, result.confidence
+        margin[part], entropy[part] = result.margin, result.entropy
     return Sharpness(identified, confidence, margin, entropy)
 
 
@@ -421,6 +421,6 @@ def accuracy(predicted: npt.NDArray[np.int64], y: npt.NDArray[np.int64] | None) 
     """Share of examples of known truth (y ≥ 0) whose predicted label is the true one; None where none is known."""
     if y is None:
         return None
-    known = y >= 0
-    count = np.count_nonzero(known)
-    return np.count_nonzero((predicted == y) & known) / count if count else None
+    labelled = y >= 0
+    count = np.count_nonzero(labelled)
+    return np.count_nonzero((predicted == y) & labelled) / count if count else None

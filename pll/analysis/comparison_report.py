@@ -117,10 +117,10 @@ def verdict(lanes: Sequence[LaneFigures], y: Labels | None, *, sizes: npt.NDArra
     running = [lane for lane in lanes if lane.epoch > 0]
     if not running:
         return Verdict("Nothing has been learnt yet: before training every candidate weighs the same.")
-    known = np.zeros(len(sizes), dtype=np.bool_) if y is None else y >= 0
-    if y is None or not known.any():
+    labelled = np.zeros(len(sizes), dtype=np.bool_) if y is None else y >= 0
+    if y is None or not labelled.any():
         return _without_truth(running, sizes)
-    return _with_truth(running, y, known)
+    return _with_truth(running, y, labelled)
 
 
 def beside(lanes: Sequence[LaneFigures], truths: Sequence[Labels | None]) -> Verdict:
@@ -133,12 +133,12 @@ def beside(lanes: Sequence[LaneFigures], truths: Sequence[Labels | None]) -> Ver
     """
     lines = []
     for lane, y in zip(lanes, truths, strict=True):
-        known = None if y is None else y >= 0
-        if y is not None and known is not None and known.any():
-            said = f"{_share_with_interval(int((lane.identified == y)[known].sum()), int(known.sum()))} correct"
+        labelled = None if y is None else y >= 0
+        if y is not None and labelled is not None and labelled.any():
+            text = f"{_share_with_interval(int((lane.identified == y)[labelled].sum()), int(labelled.sum()))} correct"
         else:
-            said = f"no true labels; mean confidence {percent(float(lane.confidence.mean()))}"
-        lines.append(LaneSummary(lane.title, f"{said}, {len(lane.identified):,} examples"))
+            text = f"no true labels; mean confidence {percent(float(lane.confidence.mean()))}"
+        lines.append(LaneSummary(lane.title, f"{text}, {len(lane.identified):,} examples"))
     return Verdict(
         "These runs did not learn from the same examples and candidate sets, so their figures cannot be compared.",
         tuple(lines),
@@ -197,39 +197,39 @@ def _compared(
         )
         return LaneSummary(lane.title, f"{share}: a tie with {best.title}", why)
     low, high = (gap.low, gap.high) if gap.share > 0 else (-gap.high, -gap.low)
-    said = f"{share}, {points} ({low * 100:.1f} to {high * 100:.1f})"
+    text = f"{share}, {points} ({low * 100:.1f} to {high * 100:.1f})"
     if lane.given_truth:
         return LaneSummary(
-            lane.title, said, ". It alone was given the true labels: this is what not knowing them costs"
+            lane.title, text, ". It alone was given the true labels: this is what not knowing them costs"
         )
     evidence = [lane.rule] if lane.rule else []
     if gap.share < 0:
         evidence += _evidence(lane, best, y, known)
-    return LaneSummary(lane.title, said, ": " + "; ".join(evidence) if evidence else "")
+    return LaneSummary(lane.title, text, ": " + "; ".join(evidence) if evidence else "")
 
 
 def _evidence(lane: LaneFigures, best: LaneFigures, y: Labels, known: npt.NDArray[np.bool_]) -> list[str]:
     """Describe how the lane differs from the best one, where the figures differ clearly."""
-    said = []
+    sentences = []
     mine, other = float(lane.confidence.mean()), float(best.confidence.mean())
     accuracy = float((lane.identified == y)[known].mean())
     if mine < other - TELLING:
-        said.append(f"its label weights stay flat, mean confidence {percent(mine)} against {percent(other)}")
+        sentences.append(f"its label weights stay flat, mean confidence {percent(mine)} against {percent(other)}")
     if lane.early is not None and best.early is not None and lane.early[0] < lane.epoch:
         stuck, stuck_of = _still_wrong(lane, y, known)
         also, also_of = _still_wrong(best, y, known)
         if clearly_more(stuck, stuck_of, also, also_of, by=TELLING):
-            said.append(
+            sentences.append(
                 f"of the {stuck_of:,} labels it had wrong after epoch {lane.early[0]}, {percent(stuck / stuck_of, 0)} "
                 f"are still wrong ({best.title}: {percent(also / also_of, 0)} of {also_of:,})"
             )
     wrong, sure = _sure_and_wrong(lane, y, known)
     wrong_too, sure_too = _sure_and_wrong(best, y, known)
     if clearly_more(sure, wrong, sure_too, wrong_too, by=TELLING):
-        said.append(f"{sure:,} of its {wrong:,} wrong labels carry a weight of at least {percent(SURE, 0)}")
+        sentences.append(f"{sure:,} of its {wrong:,} wrong labels carry a weight of at least {percent(SURE, 0)}")
     elif mine > accuracy + TELLING:
-        said.append(f"it is surer than it is right, mean confidence {percent(mine)}")
-    return said
+        sentences.append(f"it is surer than it is right, mean confidence {percent(mine)}")
+    return sentences
 
 
 def _still_wrong(lane: LaneFigures, y: Labels, known: npt.NDArray[np.bool_]) -> tuple[int, int]:
@@ -262,7 +262,7 @@ def _without_truth(lanes: Sequence[LaneFigures], sizes: npt.NDArray[np.int64]) -
     agreement = {(a.title, b.title): float((a.identified == b.identified).mean()) for a, b in combinations(lanes, 2)}
     all_same = np.all([lane.identified == lanes[0].identified for lane in lanes], axis=0)
     most, least = (choose(agreement, key=agreement.__getitem__) for choose in (max, min))
-    said = f"All {len(lanes)} lanes name the same label for {_share_with_interval(int(all_same.sum()), n)} of {n:,}"
+    text = f"All {len(lanes)} lanes name the same label for {_share_with_interval(int(all_same.sum()), n)} of {n:,}"
     lines.insert(0, LaneSummary("Closest", f"{most[0]} and {most[1]} agree on {percent(agreement[most])}"))
     if least != most:
         lines.insert(1, LaneSummary("Farthest", f"{least[0]} and {least[1]} agree on {percent(agreement[least])}"))
@@ -272,7 +272,7 @@ def _without_truth(lanes: Sequence[LaneFigures], sizes: npt.NDArray[np.int64]) -
         f"are. Two that chose at random among the candidates would agree on {percent(chance)}. Agreement is no proof: "
         "methods can make the same mistake.",
     )
-    return Verdict(said + " examples.", tuple(lines), notes)
+    return Verdict(text + " examples.", tuple(lines), notes)
 
 
 # ---- figures ---------------------------------------------------------------------------------------------------------
@@ -282,9 +282,9 @@ def figures_table(lanes: Sequence[LaneFigures], truths: Sequence[Labels | None])
     """Return the figures as a table, one row per lane; shares are fractions, empty where not known."""
     rows: list[dict[str, Any]] = []
     for lane, y in zip(lanes, truths, strict=True):
-        known = np.zeros(len(lane.identified), dtype=np.bool_) if y is None else y >= 0
-        n = int(known.sum())
-        k = 0 if y is None else int((lane.identified == y)[known].sum())
+        labelled = np.zeros(len(lane.identified), dtype=np.bool_) if y is None else y >= 0
+        n = int(labelled.sum())
+        k = 0 if y is None else int((lane.identified == y)[labelled].sum())
         low, high = wilson(k, n)
         rows.append(
             {
@@ -297,7 +297,7 @@ def figures_table(lanes: Sequence[LaneFigures], truths: Sequence[Labels | None])
                 "test_accuracy": lane.test[0] / lane.test[1] if lane.test and lane.test[1] else None,
                 "mean_confidence": float(lane.confidence.mean()),
                 "at_least_90_sure": float((lane.confidence >= SURE).mean()),
-                "sure_and_wrong": None if y is None or not n else _sure_and_wrong(lane, y, known)[1],
+                "sure_and_wrong": None if y is None or not n else _sure_and_wrong(lane, y, labelled)[1],
             }
         )
     return pd.DataFrame(rows)

@@ -55,7 +55,7 @@ def against_sets(estimator: PartialLabelEstimator, task: Task) -> Evidence | Non
         return None
     hits, chances, checked = 0, 0.0, 0
     try:
-        for learnt, held in _parts(n):
+        for learnt, test_rows in _parts(n):
             again = (
                 clone(estimator)
                 .set_params(**estimator.fitted_params())
@@ -63,19 +63,19 @@ def against_sets(estimator: PartialLabelEstimator, task: Task) -> Evidence | Non
             )
             used = task.prior if type(estimator).takes_prior else None
             prior = None if used is None else used[task.candidates.positions(learnt)]
-            given = task.candidates if task.outside is None else task.outside.given
+            own_sets = task.candidates if task.outside is None else task.outside.given
             if task.outside is None:
-                again.fit(task.X[learnt], given.take(learnt), prior=prior)
+                again.fit(task.X[learnt], own_sets.take(learnt), prior=prior)
             else:  # added labels are not searched again, which would cost far more
                 outside = task.outside.take(learnt)
                 for _ in again.iter_fit(Task(task.X[learnt], outside.candidates, prior=prior, outside=outside)):
                     pass
-            predicted = np.searchsorted(again.classes_, again.predict(task.X[held]))
-            sets = given.take(held)
+            predicted = np.searchsorted(again.classes_, again.predict(task.X[test_rows]))
+            sets = own_sets.take(test_rows)
             hits += int(sets.contains(predicted).sum())
-            share_of = np.bincount(predicted, minlength=sets.n_classes) / len(held)
+            share_of = np.bincount(predicted, minlength=sets.n_classes) / len(test_rows)
             chances += float(share_of[sets.indices].sum())
-            checked += len(held)
+            checked += len(test_rows)
     except UserError:  # for example too few examples of its kind in a part
         return None
     return Evidence("candidates", hits, checked, chances / checked)
@@ -129,8 +129,8 @@ def _parts(n: int) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64
     order = np.random.default_rng([n, 3]).permutation(n)
     if n <= FOLDED:
         for fold in range(FOLDS):
-            held = np.arange(n) % FOLDS == fold
-            yield np.sort(order[~held]), np.sort(order[held])
+            is_test = np.arange(n) % FOLDS == fold
+            yield np.sort(order[~is_test]), np.sort(order[is_test])
         return
     many = min(round(CHECK_SHARE * n), MOST_CHECKED)
     yield np.sort(order[many:][:MOST_LEARNT]), np.sort(order[:many])

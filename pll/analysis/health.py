@@ -145,8 +145,8 @@ class Health:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values for state.json and the shell."""
-        found = None if self.evidence is None else asdict(self.evidence) | {"share": self.evidence.share}
-        return {"verdict": self.verdict, "findings": [asdict(one) for one in self.findings], "evidence": found}
+        result = None if self.evidence is None else asdict(self.evidence) | {"share": self.evidence.share}
+        return {"verdict": self.verdict, "findings": [asdict(one) for one in self.findings], "evidence": result}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any] | None) -> Health | None:
@@ -160,8 +160,8 @@ class Health:
         """
         if not values:
             return None
-        found = values.get("evidence")
-        evidence = None if found is None else Evidence(found["by"], found["hits"], found["n"], found["chance"])
+        result = values.get("evidence")
+        evidence = None if result is None else Evidence(result["by"], result["hits"], result["n"], result["chance"])
         findings = tuple(Finding(**one) for one in values.get("findings", ()))
         return cls(values["verdict"], findings, evidence)
 
@@ -192,17 +192,17 @@ def health_of(
     votes_alone
         Whether the labels come from votes, and no training setting can help.
     """
-    found = [
+    result = [
         finding
         for finding in (_diverging(rows, top_loss), _changing(rows, len(sets)), _collapsed(final, sets))
         if finding is not None
     ]
     ambiguous = sets.sizes > 1
-    if ambiguous.any() and not found:
+    if ambiguous.any() and not result:
         gain = float((final.confidence[ambiguous] - 1 / sets.sizes[ambiguous]).mean())
         now, before = float(final.confidence.mean()), float((1 / sets.sizes).mean())
         if gain < FLAT:
-            found.append(
+            result.append(
                 Finding(
                     "flat",
                     "The label weights have stayed as they began: mean confidence "
@@ -211,7 +211,7 @@ def health_of(
                 )
             )
     if evidence is not None and not evidence.beats_chance:
-        found.append(
+        result.append(
             Finding(
                 "unsupported",
                 f"{evidence.sentence} That is not clearly better than chance, however sure the labels look.",
@@ -219,9 +219,9 @@ def health_of(
             )
         )
     if votes_alone:
-        found = [replace(finding, remedy=VOTES_REMEDY) for finding in found]
-    verdict = "unhealthy" if found else "unchecked" if evidence is None else "healthy"
-    return Health(verdict, tuple(found), evidence)
+        result = [replace(finding, remedy=VOTES_REMEDY) for finding in result]
+    verdict = "unhealthy" if result else "unchecked" if evidence is None else "healthy"
+    return Health(verdict, tuple(result), evidence)
 
 
 def _diverging(rows: Sequence[Mapping[str, Any]], top_loss: float | None) -> Finding | None:
@@ -290,8 +290,8 @@ def against_truth(
     """
     if y is None:
         return None
-    known = (y >= 0) & (sets.sizes > 1)
-    n = int(known.sum())
+    labelled = (y >= 0) & (sets.sizes > 1)
+    n = int(labelled.sum())
     if n < FEWEST:
         return None
-    return Evidence("truth", int((identified == y)[known].sum()), n, float((1 / sets.sizes[known]).mean()))
+    return Evidence("truth", int((identified == y)[labelled].sum()), n, float((1 / sets.sizes[labelled]).mean()))

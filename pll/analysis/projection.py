@@ -59,10 +59,10 @@ def project(X: npt.NDArray[np.float32]) -> Places:
     if np.ptp(fitted, axis=0).any():  # otherwise all examples are equal
         parts = min(2, *fitted.shape)
         solver = "covariance_eigh" if fitted.shape[1] <= 1000 else "randomized"
-        found = PCA(parts, svd_solver=solver, random_state=0).fit(fitted)
+        result = PCA(parts, svd_solver=solver, random_state=0).fit(fitted)
         for start in range(0, n, ROWS_AT_ONCE):
             part = slice(start, start + ROWS_AT_ONCE)
-            values[part, :parts] = found.transform(clipped(scaling, X[part]))
+            values[part, :parts] = result.transform(clipped(scaling, X[part]))
     low, high = np.quantile(values, [MARGIN, 1 - MARGIN], axis=0, method="inverted_cdf")
     width = np.where(high > low, high - low, 1.0)
     shares = np.where(high > low, (values - low) / width, 0.5)
@@ -93,5 +93,5 @@ def inside(places: Places, outline: Sequence[tuple[int, int]]) -> npt.NDArray[np
     image = Image.new("1", (_GRID, _GRID))
     ImageDraw.Draw(image).polygon([(x // cell, y // cell) for x, y in outline], fill=1, outline=1)
     drawn = np.array(image)  # (row, column)
-    found: npt.NDArray[np.int64] = np.flatnonzero(drawn[places[:, 1] // cell, places[:, 0] // cell])
-    return found
+    result: npt.NDArray[np.int64] = np.flatnonzero(drawn[places[:, 1] // cell, places[:, 0] // cell])
+    return result

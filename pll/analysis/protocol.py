@@ -153,8 +153,8 @@ def prepare(
         a share that leaves no example on one side, both `holdout` and `test`, both `flip_with` and `noisy`, nothing to
         learn from.
     """
-    given, held = test is not None, None
-    if holdout is not None and given:
+    has_test, held = test is not None, None
+    if holdout is not None and has_test:
         raise UserError("Give either a share to hold out or a file to test on, not both.")
     silent = np.zeros(len(data), dtype=np.bool_) if data.unanswered is None else data.unanswered
     if holdout is not None:
@@ -172,7 +172,7 @@ def prepare(
     elif apart.any():  # unanswered examples are no fair sample to test on, unless they are marked as test part
         test = data.take(apart)
     if test is not None and not _has_truth(test):
-        if holdout is not None or given:
+        if holdout is not None or has_test:
             raise UserError(f"The test part of {test.name} has no true labels to test against; train without one.")
         test = None
     parts = _parts(
@@ -391,21 +391,21 @@ def settled(data: PartialLabelDataset, seed: int, progress: Progress | None = No
         if progress is not None:
             progress("votes and features compared", min(steps, SETTLING_STEPS), SETTLING_STEPS)
 
-    found = settle(data.X, data.annotations, seed=seed, hook=hook)
+    result = settle(data.X, data.annotations, seed=seed, hook=hook)
     notes = []
-    if found.added:
-        notes.append(f"{found.added:,} labels that nobody named are likely by the voter models; they joined the sets.")
-    if found.voters.verdict:
-        notes.insert(0, found.voters.verdict)
+    if result.added:
+        notes.append(f"{result.added:,} labels that nobody named are likely by the voter models; they joined the sets.")
+    if result.voters.verdict:
+        notes.insert(0, result.voters.verdict)
     shared = "they share mistakes, and labels they agree on are less sure than they look."
     if data.annotations.n_annotators >= LEAST_WITH_COPIES:
         shared = "they share mistakes, or others are copies of one another; known labels tell."
-    for pair in dependent_voters(found.voters):
+    for pair in dependent_voters(result.voters):
         notes.append(
             f"{pair.first} and {pair.second} agree on {percent(pair.observed, 0)} of {pair.rows:,} examples, "
             f"independent voters would on {percent(pair.expected, 0)}: {shared}"
         )
-    return SettledSets(found.candidates, found.prior, tuple(notes), found.voters.to_settle)
+    return SettledSets(result.candidates, result.prior, tuple(notes), result.voters.to_settle)
 
 
 def single_labels(data: PartialLabelDataset) -> npt.NDArray[np.int64] | None:

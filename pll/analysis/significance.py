@@ -91,12 +91,12 @@ class Ranking:
     def groups(self) -> list[tuple[int, ...]]:
         """Return the largest groups of methods without a significant difference, as indices from the best rank on."""
         order = sorted(range(len(self.ranks)), key=lambda k: self.ranks[k])
-        found: list[tuple[int, ...]] = []
+        result: list[tuple[int, ...]] = []
         for start, first in enumerate(order):
             group = [k for k in order[start:] if self.ranks[k] - self.ranks[first] < self.critical]
-            if len(group) > 1 and not (found and set(group) <= set(found[-1])):
-                found.append(tuple(group))
-        return found
+            if len(group) > 1 and not (result and set(group) <= set(result[-1])):
+                result.append(tuple(group))
+        return result
 
 
 def ranking(figures: npt.ArrayLike) -> Ranking:

@@ -155,9 +155,9 @@ def _twin(trainer: Trainer) -> Trainer:
 
 def _place(units: Tensor, old: Tensor, example: int | None) -> int:
     """Return the place of the example in the mini-batch, or of the least certain one with several candidates."""
-    found = (units == (-1 if example is None else example)).nonzero()
-    if len(found):
-        return int(found[0])
+    result = (units == (-1 if example is None else example)).nonzero()
+    if len(result):
+        return int(result[0])
     return int(old.max(dim=1).values.argmin())
 
 

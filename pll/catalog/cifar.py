@@ -219,8 +219,8 @@ def _annotators(paths: Mapping[str, Path]) -> npt.NDArray[Any]:
 def _checked(path: Path, votes: npt.NDArray[Any], shape: tuple[int, ...], largest: int) -> npt.NDArray[Any]:
     fits = votes.shape == shape and np.issubdtype(votes.dtype, np.number)
     if not fits or votes.min() < 0 or votes.max() > largest:
-        found = f"{votes.dtype} votes of shape {votes.shape}"
-        raise not_published(path, f"it holds {found}; whole numbers of shape {shape} from 0 to {largest} are expected")
+        result = f"{votes.dtype} votes of shape {votes.shape}"
+        raise not_published(path, f"it holds {result}; whole numbers of shape {shape} from 0 to {largest} are expected")
     return votes
 
 

@@ -71,11 +71,11 @@ def obtain(entry: Downloadable, progress: Progress | None = None, download: bool
     paths: dict[str, Path] = {}
     missing: list[File] = []
     for need in entry.needs:
-        found = have(need)
-        if found is None:
+        result = have(need)
+        if result is None:
             missing += need.download
         else:
-            paths |= found
+            paths |= result
     archives = [locate_archive(file) for file in missing]
     if not all(archive or (download and file.downloadable) for file, archive in zip(missing, archives, strict=True)):
         raise _by_hand(entry, missing)

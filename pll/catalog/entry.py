@@ -218,10 +218,10 @@ class Entry:
         UserError
             The numbers of examples, features, classes or candidates differ from the expected ones.
         """
-        for what, found, expected in self._facts(data):
-            if found != expected:
+        for what, result, expected in self._facts(data):
+            if result != expected:
                 raise UserError(
-                    f"This is not the published {self.title}: it has {found} {what} where {expected} are "
+                    f"This is not the published {self.title}: it has {result} {what} where {expected} are "
                     f"expected. Replace the file by the one from {self.page}{_places(self)}."
                 )
 
@@ -255,8 +255,8 @@ def entries_of(table: Path, loaders: Mapping[str, Loader]) -> dict[str, Entry]:
     loaders
         By the name that `read` has in it.
     """
-    given = tomllib.loads(table.read_text("utf-8"))
-    known = {place: _file(place, **about) for place, about in given.pop("files").items()}
+    tables = tomllib.loads(table.read_text("utf-8"))
+    known = {place: _file(place, **about) for place, about in tables.pop("files").items()}
 
     def entry(name: str, read: str, needs: Sequence[Any] = (), **about: Any) -> Entry:
         groups = [[[need]] if isinstance(need, str) else need for need in needs]
@@ -265,7 +265,7 @@ def entries_of(table: Path, loaders: Mapping[str, Loader]) -> dict[str, Entry]:
         facts: dict[str, Any] = {key: _frozen(value) for key, value in about.items()}
         return Entry(name=name, needs=ways, loader=loader, **facts)
 
-    return {name: entry(name, **about) for name, about in given.items()}
+    return {name: entry(name, **about) for name, about in tables.items()}
 
 
 def _file(place: str, checksum: str = "", **about: Any) -> File:

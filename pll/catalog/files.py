@@ -108,10 +108,10 @@ def mismatch(path: Path, file: File) -> str:
     """Return how the file's checksum differs from the published one, in words; empty if it matches."""
     if file.checksum is None or path.is_dir():
         return ""
-    found = checksum_of(path, file.checksum)
-    if found == file.checksum.value:
+    result = checksum_of(path, file.checksum)
+    if result == file.checksum.value:
         return ""
-    return f"its {file.checksum.label} is {found}, and it should be {file.checksum.value}"
+    return f"its {file.checksum.label} is {result}, and it should be {file.checksum.value}"
 
 
 def checksum_of(path: Path, checksum: Checksum) -> str:

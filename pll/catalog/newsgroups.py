@@ -62,7 +62,7 @@ def load(paths: Mapping[str, Path]) -> PartialLabelDataset:
 
 def _read(archive: Path) -> tuple[list[str], list[str], list[bool], list[str]]:
     """Return ids (`train/<group>/<number>`), groups, test flags and texts, sorted by id."""
-    found = []
+    result = []
     try:
         with tarfile.open(archive) as members:
             for member in members:
@@ -73,12 +73,12 @@ def _read(archive: Path) -> tuple[list[str], list[str], list[bool], list[str]]:
                 assert content is not None  # a plain file always has content
                 test = _PARTS[place[0]]
                 identity = f"{'test' if test else 'train'}/{place[1]}/{place[2]}"
-                found.append((identity, place[1], test, content.read().decode("latin-1")))
+                result.append((identity, place[1], test, content.read().decode("latin-1")))
     except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
         raise damaged(archive, error) from error
-    if not found:
+    if not result:
         raise damaged(archive, "it holds none of the texts")
-    ids, groups, is_test, texts = (list(column) for column in zip(*sorted(found), strict=True))
+    ids, groups, is_test, texts = (list(column) for column in zip(*sorted(result), strict=True))
     return ids, groups, is_test, texts
 
 
@@ -89,9 +89,9 @@ def _kept(ids: list[str], texts: list[str], is_test: npt.NDArray[np.bool_]) -> n
     folder = data_folder() / "20newsgroups"
     path = folder / f"features-svd{COMPONENTS}-scikit-learn-{sklearn.__version__}.npz"
     unreadable = (OSError, ValueError, KeyError, EOFError, zlib.error, zipfile.BadZipFile)
-    with contextlib.suppress(*unreadable), np.load(path, allow_pickle=False) as kept:  # else computed again
-        if kept["ids"].tolist() == ids:
-            known: npt.NDArray[np.float32] = kept["X"]
+    with contextlib.suppress(*unreadable), np.load(path, allow_pickle=False) as cached:  # else computed again
+        if cached["ids"].tolist() == ids:
+            known: npt.NDArray[np.float32] = cached["X"]
             return known
     X = features(texts, is_test, COMPONENTS)
     with contextlib.suppress(OSError):  # without a cache the computation is repeated

@@ -19,8 +19,8 @@ MOST_LOOKED_AT = 20_000
 
 def allowed_folders() -> list[Path]:
     """Return the existing ones of the data folder and the folders of `$PLL_DATA_PATH`, with symbolic links resolved."""
-    found = (root.resolve() for root in search_roots())
-    return [folder for folder in dict.fromkeys(found) if folder.is_dir()]
+    result = (root.resolve() for root in search_roots())
+    return [folder for folder in dict.fromkeys(result) if folder.is_dir()]
 
 
 def on_server(text: str) -> Source:
@@ -32,18 +32,18 @@ def on_server(text: str) -> Source:
         No such file, or a path that leads outside the allowed folders (by `..` or links); the message names the allowed
         folders.
     """
-    given = Path(text.strip())
+    path = Path(text.strip())
     if not text.strip():
         raise UserError(f"Give the path of a file inside {_listed(allowed_folders())}.")
-    if ".." in given.parts:
+    if ".." in path.parts:
         raise UserError(f"{text} leads out of its folder by '..'; give a path without it, {_inside()}.")
     if "\0" in text:
         raise UserError("The path holds a NUL character, which no path can; type it again.")
-    if given.is_absolute():
-        return _checked(given, text)
+    if path.is_absolute():
+        return _checked(path, text)
     for folder in allowed_folders():
-        if os.path.lexists(folder / given):
-            return _checked(folder / given, text)
+        if os.path.lexists(folder / path):
+            return _checked(folder / path, text)
     raise UserError(f"There is no file {text} in {_listed(allowed_folders())}; check the path.")
 
 
@@ -68,13 +68,13 @@ def _checked(path: Path, text: str) -> Source:
 def offered() -> list[str]:
     """Return paths in the allowed folders with the suffix of a known format, at most `MOST_OFFERED`."""
     endings = {suffix for form in FORMATS.values() for suffix in form.suffixes}
-    found: list[str] = []
+    result: list[str] = []
     for at, file in enumerate(_files(allowed_folders())):
-        if at >= MOST_LOOKED_AT or len(found) >= MOST_OFFERED:
+        if at >= MOST_LOOKED_AT or len(result) >= MOST_OFFERED:
             break
         if file.suffix.lower() in endings and not file.is_symlink():
-            found.append(str(file))
-    return found
+            result.append(str(file))
+    return result
 
 
 def _files(folders: Iterable[Path], depth: int = 0) -> Iterator[Path]:

@@ -241,8 +241,8 @@ def with_own_votes(source: Source) -> Source:
         return replace(source, format=VOTES)
     if kind != "both":
         return source
-    told = roles_beside_answers(Path(source.path)) | dict(source.options.get("columns", {}))
-    return counting_votes(replace(source, options={**source.options, "columns": told}) if told else source)
+    roles = roles_beside_answers(Path(source.path)) | dict(source.options.get("columns", {}))
+    return counting_votes(replace(source, options={**source.options, "columns": roles}) if roles else source)
 
 
 def counting_votes(source: Source) -> Source:

@@ -108,9 +108,9 @@ def predict(options: PredictOptions) -> None:
         note(unverified(folder.path))
     known = dict.fromkeys(read_card(folder.path).feature_names, "feature")
     known |= folder.config().source.options.get("columns", {}) if folder.exists() else {}
-    found = predictions_of(folder.path, load(source_like(options.data, known, resolve_columns(options.column))))
-    note(found.warnings)
-    frame = pd.DataFrame({"id": found.ids, "predicted_label": found.labels, "confidence": found.confidence})
+    result = predictions_of(folder.path, load(source_like(options.data, known, resolve_columns(options.column))))
+    note(result.warnings)
+    frame = pd.DataFrame({"id": result.ids, "predicted_label": result.labels, "confidence": result.confidence})
     write_atomically(Path(options.out), partial(frame.to_csv, index=False))
     note(formula_messages([Path(options.out)], safe=options.spreadsheet_safe))
     print(f"{options.out}: {len(frame)} predictions")

@@ -148,11 +148,11 @@ def _check_once(ids: npt.NDArray[np.str_], path: Path) -> None:
 
 def classes_of(frame: pd.DataFrame, more: Sequence[str]) -> list[str]:
     """Return the classes of a table of labels: those identified, candidates, true labels, and `more`."""
-    found = dict.fromkeys([*more, *frame["identified_label"]])
+    result = dict.fromkeys([*more, *frame["identified_label"]])
     for name, read in (("candidates", split_cell), ("true_label", lambda cell: (cell,))):
         if name in frame.columns:
-            found |= dict.fromkeys(label for cell in frame[name].unique() if cell for label in read(cell))
-    return list(found)
+            result |= dict.fromkeys(label for cell in frame[name].unique() if cell for label in read(cell))
+    return list(result)
 
 
 def read_decisions(given: str, table: dc.LabelTable, classes: Sequence[str]) -> list[dc.CheckedLabel]:
@@ -174,28 +174,28 @@ def read_decisions(given: str, table: dc.LabelTable, classes: Sequence[str]) -> 
     frame = read_cells(path)
     _check_columns(frame, path, ("id", "label"))
     known, meant = set(table.ids.tolist()), _by_spelling(classes)
-    found: dict[str, tuple[int, dc.CheckedLabel]] = {}
+    result: dict[str, tuple[int, dc.CheckedLabel]] = {}
     for position, row in enumerate(frame.to_dict("records")):
         one, label = str(row["id"]), str(row["label"])
         if one not in known:
             raise UserError(f"{path}, row {_row(position)}: the id {one!r} is not in the labels.")
         if not label.strip():
             continue
-        said = (
+        decision = (
             None if label.strip() == UNSURE and UNSURE not in classes else meant.get(label, meant.get(spelling(label)))
         )
-        if said is None and label.strip() != UNSURE:
+        if decision is None and label.strip() != UNSURE:
             raise UserError(
                 f"{path}, row {_row(position)}: {label!r} is no class of the labels ({listing(classes)}). Write it as "
                 f"there; if it is a class that no label has, add --class {shlex.quote(label.strip())}."
             )
-        if one in found:
+        if one in result:
             raise UserError(
-                f"{path}, rows {_row(found[one][0])} and {_row(position)} decide on the same id {one!r}; keep one."
+                f"{path}, rows {_row(result[one][0])} and {_row(position)} decide on the same id {one!r}; keep one."
             )
         by, at = str(row.get("reviewer", "")), str(row.get("decided_at", ""))
-        found[one] = (position, dc.CheckedLabel(one, said, by, at))
-    return [said for _, said in found.values()]
+        result[one] = (position, dc.CheckedLabel(one, decision, by, at))
+    return [decision for _, decision in result.values()]
 
 
 def _by_spelling(classes: Sequence[str]) -> dict[str, str]:
@@ -326,22 +326,24 @@ def read_promise(plan_csv: str) -> ReadPlan:
     frame = read_cells(path)
     if not {"id", "purpose"} <= set(frame.columns):
         raise UserError(f"{path} is no plan: it needs the columns id and purpose.")
-    told = _read_json(beside)
+    document = _read_json(beside)
     try:
         promise = dc.Promise(
-            error=float(told["error"]),
-            level=float(told["confidence"]),
-            seed=int(told["seed"]),
-            fingerprint=str(told["fingerprint"]),
-            plan=DatasetPlan(told["n"], told["error"], told["confidence"], told["controls"], told["tolerated"]),
-            reranked=bool(told["reranked"]),
-            draw_number=int(told["draw_number"]),
-            seed_given=bool(told["seed_given"]),
-            made_at=str(told["made_at"]),
+            error=float(document["error"]),
+            level=float(document["confidence"]),
+            seed=int(document["seed"]),
+            fingerprint=str(document["fingerprint"]),
+            plan=DatasetPlan(
+                document["n"], document["error"], document["confidence"], document["controls"], document["tolerated"]
+            ),
+            reranked=bool(document["reranked"]),
+            draw_number=int(document["draw_number"]),
+            seed_given=bool(document["seed_given"]),
+            made_at=str(document["made_at"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise UserError(f"{beside} is no plan of Candid, or damaged ({type(error).__name__}: {error}).") from error
-    if promise.draw_hash != told.get("draw_hash"):
+    if promise.draw_hash != document.get("draw_hash"):
         raise UserError(f"{beside} was altered after the controls were drawn: its figures do not have its draw_hash.")
     named = frame.loc[frame["purpose"] == "control", "id"].astype(str).tolist()
     return ReadPlan(promise, named)
@@ -351,12 +353,12 @@ def _read_json(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise UserError(f"There is no file {path}.")
     try:
-        found = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
+        result = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise UserError(f"{path} is not JSON: {error}.") from error
-    if not isinstance(found, dict):
+    if not isinstance(result, dict):
         raise UserError(f"{path} holds no JSON object.")
-    return found
+    return result
 
 
 def _no_number(name: str) -> None:
@@ -474,8 +476,8 @@ def verify(given: str) -> int:
     print(f"{given} is valid. {document['result']['statement']}")
     note(document["notes"])
     information = document[dc.INFORMATION]
-    told = ", ".join(f"{name} {value}" for name, value in information.items() if isinstance(value, str) and value)
-    print(f"Hash {document['hash']}. Not part of the proof: {told}.")
+    details = ", ".join(f"{name} {value}" for name, value in information.items() if isinstance(value, str) and value)
+    print(f"Hash {document['hash']}. Not part of the proof: {details}.")
     print_result(valid=True, file=given, decisions=len(document["decisions"]), **document["result"])
     return 0
 

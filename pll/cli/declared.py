@@ -26,8 +26,8 @@ CHOICES = Path(__file__).with_name("choices.json")
 @cache
 def choices() -> dict[str, dict[str, Any]]:
     """Return what the help lists: `names` of each registry, and `settings` that only some methods have."""
-    found: dict[str, dict[str, Any]] = json.loads(CHOICES.read_text("utf-8"))
-    return found
+    result: dict[str, dict[str, Any]] = json.loads(CHOICES.read_text("utf-8"))
+    return result
 
 
 # ---- types of values -------------------------------------------------------------------------------------------------
@@ -65,8 +65,8 @@ class Name(click.ParamType[str]):
     def entries(self) -> Iterable[str]:
         """Import the registry and return it."""
         module, _, attribute = self.registry.partition(":")
-        found: Iterable[str] = getattr(importlib.import_module(module), attribute)
-        return found
+        result: Iterable[str] = getattr(importlib.import_module(module), attribute)
+        return result
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         text = str(value)
@@ -196,8 +196,8 @@ def takes(kind: type[Options]) -> Callable[[Callable[[Options], Any]], Callable[
         def command(**values: Any) -> Any:
             own = {one.name: values.pop(one.name) for one in declared}
             source = click.get_current_context().get_parameter_source
-            given = {name: value for name, value in values.items() if source(name) is not ParameterSource.DEFAULT}
-            return function(kind(**own, **({"settings": given} if has_settings else {})))
+            explicit = {name: value for name, value in values.items() if source(name) is not ParameterSource.DEFAULT}
+            return function(kind(**own, **({"settings": explicit} if has_settings else {})))
 
         command.__click_params__ = [  # type: ignore[attr-defined]
             *(_shown(one.name, **one.metadata) for one in declared),

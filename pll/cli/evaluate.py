@@ -57,21 +57,21 @@ def evaluate(options: EvaluateOptions) -> None:
     cells = _cells(options, source, data, test_source, names, seeds)
     keys = {_key_before(cell, data): cell for cell in cells}
     out = None if options.out is None else Path(options.out)
-    found, others = _divided(read_results(out) if out is not None and out.exists() else [], keys)
-    if found:
-        note([f"{options.out} holds {len(found)} of these results already; only what is missing is fitted."])
+    result, others = _divided(read_results(out) if out is not None and out.exists() else [], keys)
+    if result:
+        note([f"{options.out} holds {len(result)} of these results already; only what is missing is fitted."])
     if others:
         note([f"{options.out} holds {len(others)} results of other evaluations too; they are kept."])
-    with tqdm(total=len(cells), initial=len(found), unit="fit") as bar:
+    with tqdm(total=len(cells), initial=len(result), unit="fit") as bar:
         for key, cell in keys.items():
-            if key in found:
+            if key in result:
                 continue
-            found[key], _ = fit_cell(cell, data, test, partial(_show_epochs, bar, cell.method))
+            result[key], _ = fit_cell(cell, data, test, partial(_show_epochs, bar, cell.method))
             bar.update()
             if out is not None:  # after every fit, so that an interruption loses one fit at most
-                results = [*others, *found.values()]
+                results = [*others, *result.values()]
                 write_atomically(out, partial(results_frame(results).to_csv, index=False))
-    results = [found[key] for key in keys]
+    results = [result[key] for key in keys]
     entries = _entries(results, names)
     _print_table(entries)
     print_result(out=options.out, fits=len(results), methods={entry.method: _means(entry) for entry in entries})
@@ -114,12 +114,12 @@ def _cells(
 
 def _settings(name: str, options: EvaluateOptions) -> dict[str, Any]:
     """Return the settings given to a method; those it does not have are left out, with a note."""
-    given = {"threads": default_threads()} | options.settings
+    explicit = {"threads": default_threads()} | options.settings
     known = get_method(name)().get_params()
-    foreign = sorted(set(given) - set(known) - {"threads"})
+    foreign = sorted(set(explicit) - set(known) - {"threads"})
     if foreign:
         note([f"{name} has no {', '.join(foreign)}; it runs without."])
-    return {key: value for key, value in given.items() if key in known and key != "recipe"}
+    return {key: value for key, value in explicit.items() if key in known and key != "recipe"}
 
 
 def _key_before(cell: Cell, data: PartialLabelDataset) -> Key:
@@ -130,15 +130,15 @@ def _key_before(cell: Cell, data: PartialLabelDataset) -> Key:
 
 def _divided(kept: Sequence[Result], cells: dict[Key, Cell]) -> tuple[dict[Key, Result], list[Result]]:
     """Divide the results of a file into those of these cells and others."""
-    found, others = {}, []
+    outcome, others = {}, []
     for result in kept:
         cell = cells.get(key_of(result))
         made = None if cell is None else (cell.dataset, cell.recipe, *_flip_columns(cell))
         if made == (result.dataset, result.recipe, result.flip, result.q):
-            found[key_of(result)] = result
+            outcome[key_of(result)] = result
         else:
             others.append(result)
-    return found, others
+    return outcome, others
 
 
 def _flip_columns(cell: Cell) -> tuple[str, float | None]:

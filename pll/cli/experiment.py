@@ -42,14 +42,14 @@ def experiment(options: ExperimentOptions) -> int:
         return 0
     if (options.backend == "dask") != (options.scheduler is not None):
         raise UserError("Give --backend dask and --scheduler ADDRESS together.")
-    found = _definition(options)
-    plan = found.plan(download=options.download)
+    result = _definition(options)
+    plan = result.plan(download=options.download)
     note([f"{one.dataset}: {one.cells} cells cannot run. {one.reason}" for one in plan.missing])
     if not plan.cells:
         raise UserError("None of the datasets of this experiment is on this machine; nothing can be fitted.")
     among = selected(plan.cells, [part for text in options.only for part in listed(text, "--only", "dataset=lost")])
     folder = _folder(options)
-    folder.create(found)
+    folder.create(result)
     with _stop_on_signals() as stop, _bar() as tell:
         outcomes = run(
             plan.cells,
@@ -61,11 +61,11 @@ def experiment(options: ExperimentOptions) -> int:
             stop=stop,
             tell=tell,
         )
-    write_report(found, plan.cells, outcomes, folder, plan.missing)
+    write_report(result, plan.cells, outcomes, folder, plan.missing)
     folder.seal()
     there = [outcomes[cell.key] for cell in plan.cells if cell.key in outcomes]
     failed = failures(among, outcomes)
-    for table in tables_of(found, there):
+    for table in tables_of(result, there):
         print(markdown(table))
     note(failed[:5])
     if len(failed) > 5:
@@ -96,15 +96,15 @@ def _folder(options: ExperimentOptions) -> ExperimentFolder:
 
 def _definition(options: ExperimentOptions) -> Experiment:
     """Return the experiment with what the options change."""
-    given = Path(options.name)
-    if given.is_file():
-        found = read_experiment(given)
-    elif given.is_dir() and options.name not in PRESETS:
-        found = ExperimentFolder(given).experiment()
-    elif given.suffix == ".toml":
-        raise UserError(f"There is no file {given}; check the path.")
+    path = Path(options.name)
+    if path.is_file():
+        result = read_experiment(path)
+    elif path.is_dir() and options.name not in PRESETS:
+        result = ExperimentFolder(path).experiment()
+    elif path.suffix == ".toml":
+        raise UserError(f"There is no file {path}; check the path.")
     else:
-        found = preset(options.name)
+        result = preset(options.name)
     values: dict[str, Any] = {}
     if options.folds is not None:
         values |= {"folds": options.folds, "holdout": None}
@@ -113,9 +113,9 @@ def _definition(options: ExperimentOptions) -> Experiment:
     if options.seeds is not None:
         values["seeds"] = [whole_number(seed) for seed in listed(options.seeds, "--seeds", "0,1,2")]
     if options.epochs is not None:
-        deep = [name for name in found.methods if issubclass(get_method(name), DeepEstimator)]
-        values["settings"] = [*found.settings, {"method": deep, "epochs": options.epochs}]
-    return changed(found, **values) if values else found
+        deep = [name for name in result.methods if issubclass(get_method(name), DeepEstimator)]
+        values["settings"] = [*result.settings, {"method": deep, "epochs": options.epochs}]
+    return changed(result, **values) if values else result
 
 
 @contextmanager

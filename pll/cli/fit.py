@@ -149,8 +149,8 @@ def _warnings_of(folder: RunFolder) -> dict[str, list[str]]:
 def _no_answer(folder: RunFolder) -> dict[str, int]:
     """Return how many examples nobody answered, for the JSON line, and how many of them have no label; {} for none."""
     data = folder.about().get("data", {})
-    found = data.get("no_answer", 0)
-    return {"no_answer": found, "without_label": data["without_label"]} if found else {}
+    result = data.get("no_answer", 0)
+    return {"no_answer": result, "without_label": data["without_label"]} if result else {}
 
 
 def _without_features(options: FitOptions) -> FitOptions:

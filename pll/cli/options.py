@@ -51,18 +51,18 @@ def flip_of(options: SetOptions, data: PartialLabelDataset | None = None) -> Fli
     UserError
         Settings without `--flip`, or that do not fit it.
     """
-    given = {name: value for name in ("q", "size", "matrix") if (value := getattr(options, name)) is not None}
+    explicit = {name: value for name in ("q", "size", "matrix") if (value := getattr(options, name)) is not None}
     if options.flip is None:
-        if given:
-            raise UserError(f"--{next(iter(given))} needs --flip to say how wrong labels enter.")
+        if explicit:
+            raise UserError(f"--{next(iter(explicit))} needs --flip to say how wrong labels enter.")
         return None
     if options.confusion is not None:
         return _from_confusion(options, data)
-    missing = [name for name in FLIPS[options.flip].needs if name not in given]
+    missing = [name for name in FLIPS[options.flip].needs if name not in explicit]
     if missing:
         or_confusion = ", or --confusion FILE" if missing[0] == "matrix" else ""
         raise UserError(f"--flip {options.flip} needs --{missing[0]}: {FLIP_SETTINGS[missing[0]]}{or_confusion}.")
-    flip = Flip(options.flip, **given)
+    flip = Flip(options.flip, **explicit)
     if isinstance(flip.matrix, str) and data is not None:
         rows = flip.transitions(data.n_classes, data.class_names).tolist()
         return Flip(options.flip, matrix=tuple(tuple(row) for row in rows))
@@ -127,13 +127,13 @@ def listed(text: str, option: str, example: str) -> list[str]:
     UserError
         It is empty, or names something twice.
     """
-    found = [part.strip() for part in text.split(",") if part.strip()]
-    if not found:
+    result = [part.strip() for part in text.split(",") if part.strip()]
+    if not result:
         raise UserError(f"{option} is empty; give some, separated by commas, such as {example}.")
-    if len(set(found)) < len(found):
-        twice = next(part for part in found if found.count(part) > 1)
+    if len(set(result)) < len(result):
+        twice = next(part for part in result if result.count(part) > 1)
         raise UserError(f"{option} names {twice} twice; name each once.")
-    return found
+    return result
 
 
 def whole_number(text: str) -> int:
@@ -196,13 +196,13 @@ def note_votes(source: Source) -> None:
             note([f"{source.name} also holds answers of models; add --votes {source.path} to count them as votes."])
     if not source.vote_files:
         return
-    found = source.with_votes()
-    notes = [f"{found.errors:,} requests failed; they have no answer."] if found.errors else []
-    if found.others:
-        notes.append(f"{found.others:,} answers are of ids that the data does not have; they are left out.")
-    if found.unmapped:
-        shown = ", ".join(f"{shorten(text, 40)} ({count:,})" for text, count in found.unmapped[:5])
-        total = sum(count for _, count in found.unmapped)
+    result = source.with_votes()
+    notes = [f"{result.errors:,} requests failed; they have no answer."] if result.errors else []
+    if result.others:
+        notes.append(f"{result.others:,} answers are of ids that the data does not have; they are left out.")
+    if result.unmapped:
+        shown = ", ".join(f"{shorten(text, 40)} ({count:,})" for text, count in result.unmapped[:5])
+        total = sum(count for _, count in result.unmapped)
         of = "1 answer is" if total == 1 else f"{total:,} answers are"
         notes.append(f"{of} no class and left out: {shown}; map them with --answer FROM=CLASS.")
     note(notes)

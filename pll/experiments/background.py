@@ -40,8 +40,8 @@ def experiments() -> list[ExperimentFolder]:
     """Return the experiments there are, the latest first."""
     home = experiments_home()
     marks = ("experiment.json", "cells")  # a damaged one is listed too
-    found = [folder for folder in home.glob("*") if any((folder / name).exists() for name in marks)]
-    return [ExperimentFolder(path) for path in sorted(found, key=lambda path: -_changed(path))]
+    result = [folder for folder in home.glob("*") if any((folder / name).exists() for name in marks)]
+    return [ExperimentFolder(path) for path in sorted(result, key=lambda path: -_changed(path))]
 
 
 def find(name: str) -> ExperimentFolder:
@@ -101,8 +101,8 @@ def _with_copies(experiment: Experiment, folder: Path) -> Experiment:
     if not isinstance(experiment.datasets, dict):
         return experiment
     kept: dict[str, DataFile] = {}
-    for number, (name, told) in enumerate(experiment.datasets.items()):
-        file = DataFile(path=told) if isinstance(told, str) else told
+    for number, (name, source) in enumerate(experiment.datasets.items()):
+        file = DataFile(path=source) if isinstance(source, str) else source
         if file.path:
             copied = Source(name, path=file.path).kept_in(folder / COPIES / str(number))
             file = file.model_copy(update={"path": copied.path})

@@ -280,12 +280,12 @@ class ExperimentFolder:
             One is damaged or missing.
         """
         try:
-            found = damages(self.path)
+            result = damages(self.path)
         except DamagedError as error:
-            found = [error.damage]
-        if found:
+            result = [error.damage]
+        if result:
             raise UserError(
-                f"In the experiment {self.path.name}, {found[0].words}. `candid experiment {self.path}` writes it "
+                f"In the experiment {self.path.name}, {result[0].words}. `candid experiment {self.path}` writes it "
                 "anew; fits that are done are kept."
             )
 
@@ -335,7 +335,7 @@ class ExperimentFolder:
 
     def write_results(self, cells: Sequence[Cell], outcomes: dict[str, CellOutcome]) -> None:
         """Write results.csv: all results so far, in the order of the cells."""
-        results = [found.result for cell in cells if (found := outcomes.get(cell.key)) and found.result]
+        results = [result.result for cell in cells if (result := outcomes.get(cell.key)) and result.result]
         write_atomically(self.path / RESULTS, partial(results_frame(results).to_csv, index=False))
 
     def write_progress(self, state: State, progress: Progress) -> None:
@@ -349,12 +349,12 @@ class ExperimentFolder:
             state, pid = values.pop("state"), values.pop("pid")
             values["missing"] = tuple(Missing(**one) for one in values["missing"])
             values["errors"] = tuple((key, error) for key, error in values["errors"])
-            found = Progress(**values)
+            result = Progress(**values)
         except (OSError, ValueError, KeyError, TypeError):
             return ("running" if self.is_locked() else "new"), None, None
         if state == "running" and not self.is_locked():
             state = "interrupted"
-        return state, found, pid
+        return state, result, pid
 
     def note(self, message: str) -> None:
         """Add a line to the log."""
@@ -472,7 +472,7 @@ def run(
     stop = stop or threading.Event()
     with folder.locked():
         remove_parts(folder.path)
-        outcomes = {cell.key: found for cell in cells if (found := folder.outcome(cell)) is not None}
+        outcomes = {cell.key: result for cell in cells if (result := folder.outcome(cell)) is not None}
         todo = [
             cell
             for cell in (cells if among is None else among)

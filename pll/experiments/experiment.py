@@ -131,13 +131,13 @@ class Cell:
             a setting that is no finite number.
         """
         known = get_method(self.method)().get_params()
-        given: dict[str, Any] = {"threads": 1, "model": self.model}
+        settings: dict[str, Any] = {"threads": 1, "model": self.model}
         published = published_settings(self.dataset, self.model, self.method) if self.recipe == "paper" else None
         if published is not None:
-            given |= published
+            settings |= published
         elif self.recipe != "default":
-            given["recipe"] = self.recipe
-        params = {name: value for name, value in (given | dict(self.settings)).items() if name in known}
+            settings["recipe"] = self.recipe
+        params = {name: value for name, value in (settings | dict(self.settings)).items() if name in known}
         return new_estimator(RunConfig(self.source, self.method, params, seed=self.seed), is_table=is_table)
 
     def settings_json(self, estimator: PartialLabelEstimator, *, fitted: bool = True) -> str:
@@ -327,17 +327,17 @@ class Experiment(_Model):
         if isinstance(self.datasets, list):
             return self
         base = (folder or Path()).resolve()
-        found: dict[str, Any] = {}
-        for name, told in self.datasets.items():
-            file = DataFile(path=told) if isinstance(told, str) else told
+        result: dict[str, Any] = {}
+        for name, source in self.datasets.items():
+            file = DataFile(path=source) if isinstance(source, str) else source
             path = str(base / Path(file.path).expanduser()) if file.path else ""
-            found[name] = path if isinstance(told, str) else file.model_dump() | {"path": path}
-        return changed(self, datasets=found)
+            result[name] = path if isinstance(source, str) else file.model_dump() | {"path": path}
+        return changed(self, datasets=result)
 
     def paths(self) -> list[str]:
         """Return the paths of all files of data."""
-        told = self.datasets.values() if isinstance(self.datasets, dict) else ()
-        return [path for one in told if (path := one if isinstance(one, str) else one.path)]
+        sources = self.datasets.values() if isinstance(self.datasets, dict) else ()
+        return [path for one in sources if (path := one if isinstance(one, str) else one.path)]
 
     def plan(self, *, download: bool = False) -> Plan:
         """Return the cells that can run here, and the data sets that are missing.
@@ -390,11 +390,11 @@ class Experiment(_Model):
 
     def _settings(self, dataset: str, method: str, model: str) -> dict[str, Any]:
         known = get_method(method)().get_params()
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         for table in self.settings:
             if all(_applies(table, name, one) for name, one in zip(_SELECTORS, (dataset, method, model), strict=True)):
-                found |= {name: value for name, value in table.items() if name not in _SELECTORS and name in known}
-        return found
+                result |= {name: value for name, value in table.items() if name not in _SELECTORS and name in known}
+        return result
 
 
 _SELECTORS = {"dataset": None, "method": None, "model": None}.keys()
@@ -506,11 +506,11 @@ def changed(experiment: Experiment, **values: Any) -> Experiment:
 
 def _first(error: ValidationError) -> str:
     """Return the first problem with its place, as one sentence."""
-    found = error.errors(include_url=False)[0]
-    place = ".".join(str(part) for part in found["loc"] if not str(part).startswith(("list[", "dict[", "DataFile")))
-    message = found["msg"].removeprefix("Value error, ").rstrip(".")
+    result = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in result["loc"] if not str(part).startswith(("list[", "dict[", "DataFile")))
+    message = result["msg"].removeprefix("Value error, ").rstrip(".")
     hints = {"extra_forbidden": f"there is no field of this name; there are {', '.join(Experiment.model_fields)}"}
-    words = hints.get(found["type"], message)
+    words = hints.get(result["type"], message)
     return f"{place}: {words}." if place else f"{words}."
 
 
@@ -540,11 +540,11 @@ def selected(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
         names = [given] if given else list(_BARE)
         if given and given not in _FACTS:
             raise UserError(f"--only {text}: there is no {given!r}; use one of {', '.join(_FACTS)}.")
-        found = [name for name in names if any(_same(fact[name], value) for fact in facts.values())]
-        if not found:
+        result = [name for name in names if any(_same(fact[name], value) for fact in facts.values())]
+        if not result:
             there = sorted({fact[name] for fact in facts.values() for name in names} - {""})
             raise UserError(f"--only {text} matches no cell; there are {', '.join(there)}.")
-        wanted.setdefault(found[0], set()).add(value)
+        wanted.setdefault(result[0], set()).add(value)
     return [
         cell
         for cell in cells

@@ -62,8 +62,8 @@ class Panel:
     @property
     def file_name(self) -> str:
         """The title as the name of a file."""
-        kept = "".join(letter if letter.isalnum() or letter in ".-" else " " for letter in self.title)
-        return stored_name("-".join(kept.lower().split()))
+        letters = "".join(letter if letter.isalnum() or letter in ".-" else " " for letter in self.title)
+        return stored_name("-".join(letters.lower().split()))
 
 
 def curve_panels(

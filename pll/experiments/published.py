@@ -53,15 +53,15 @@ def published_settings(dataset: str, model: str, method: str) -> dict[str, Any] 
     >>> published_settings("lost", "linear", "proden")["lr"]
     0.01
     """
-    found = PUBLISHED.get((plain_name(dataset), model or "linear"))
-    if found is None:
+    result = PUBLISHED.get((plain_name(dataset), model or "linear"))
+    if result is None:
         return None
     known = get_method(method)().get_params()
     if not issubclass(get_method(method), DeepEstimator):
         return {"kernel": "linear"} if method == "sure" else {}
     return {
         name: value
-        for name, value in (PROTOCOL | found).items()
+        for name, value in (PROTOCOL | result).items()
         if name in known and (name != "lr" or known["lr"] is None)  # else a rate of its own
     }
 

@@ -48,21 +48,21 @@ def write_report(
 ) -> list[Path]:
     """Write tables and figures; return the files. The same results give the same bytes."""
     there = [outcomes[cell.key] for cell in cells if cell.key in outcomes]
-    found = tables_of(experiment, there)
-    text = "\n".join([*_head(experiment, cells, outcomes, missing), *(markdown(table) for table in found)])
+    result = tables_of(experiment, there)
+    text = "\n".join([*_head(experiment, cells, outcomes, missing), *(markdown(table) for table in result)])
     path = folder.path
     write_text(path / "tables.md", text.rstrip() + "\n")
-    write_text(path / "tables.tex", "\n".join(latex(table) for table in found))
-    write_atomically(path / "tables.csv", lambda file: entries_frame(found).to_csv(file, index=False))
+    write_text(path / "tables.tex", "\n".join(latex(table) for table in result))
+    write_atomically(path / "tables.csv", lambda file: entries_frame(result).to_csv(file, index=False))
     figures = path / "figures"
     shutil.rmtree(figures, ignore_errors=True)
     files = [path / name for name in REPORT]
-    for k, table in enumerate(found, start=1):
+    for k, table in enumerate(result, start=1):
         ranked = table.ranking()
         if ranked is not None:
             drawn = ranking_figure(f"Critical differences: {table.title}", *ranked)
             files += save_figure(*drawn, figures / f"critical-differences-{k}")
-    panels = [(panel.file_name, panel) for panel in (*q_panels(found), *curve_panels(cells, outcomes))]
+    panels = [(panel.file_name, panel) for panel in (*q_panels(result), *curve_panels(cells, outcomes))]
     panels += [(f"transductive-{panel.file_name}", panel) for panel in curve_panels(cells, outcomes, transductive=True)]
     for name, panel in panels:
         files += save_figure(*panel_figure(panel, experiment.methods), figures / name)
@@ -72,7 +72,7 @@ def write_report(
 def _head(
     experiment: Experiment, cells: Sequence[Cell], outcomes: Mapping[str, CellOutcome], missing: Sequence[Missing]
 ) -> list[str]:
-    done = [cell for cell in cells if (found := outcomes.get(cell.key)) and found.result]
+    done = [cell for cell in cells if (result := outcomes.get(cell.key)) and result.result]
     failed = failures(cells, outcomes)
     seeds = f"{len(experiment.seeds)} seed{'s' * (len(experiment.seeds) != 1)}"
     tested = "the published test part"

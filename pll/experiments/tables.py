@@ -174,8 +174,8 @@ def tables(results: Sequence[Result], *, methods: Sequence[str], parts: int) -> 
     for result in results:
         for model in [result.model] if result.model else models:  # without a model: listed with every model
             groups[model, result.recipe, _made(result)].append(result)
-    found = [_table(key, rows, methods, parts) for key, rows in groups.items()]
-    return [table for table in found if table.entries]
+    outcome = [_table(key, rows, methods, parts) for key, rows in groups.items()]
+    return [table for table in outcome if table.entries]
 
 
 def _made(result: Result) -> str:

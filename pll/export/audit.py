@@ -31,12 +31,12 @@ def audit_rows(events: Sequence[Event], rounds: Sequence[RoundRecord] = ()) -> l
     under review.
     """
     undone = {event.undoes for event in events}
-    found, coming = [], list(rounds)
+    result, coming = [], list(rounds)
     for event in events:
         while coming and coming[0].number <= event.round:
-            found.append(_round_row(coming.pop(0)))
-        found.append(_row(event, undone=event.id in undone))
-    return found + [_round_row(record) for record in coming]
+            result.append(_round_row(coming.pop(0)))
+        result.append(_row(event, undone=event.id in undone))
+    return result + [_round_row(record) for record in coming]
 
 
 def write_audit_csv(events: Sequence[Event], path: Path, rounds: Sequence[RoundRecord] = ()) -> None:
@@ -65,13 +65,13 @@ def write_audit_jsonl(events: Sequence[Event], path: Path, rounds: Sequence[Roun
 def altered_events(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows of audit.jsonl that do not fit their hash: they were altered, or a row before them was removed."""
     events = [row for row in rows if row.get("kind") != ROUND]
-    kept = [{name: value for name, value in row.items() if name not in ("event", "undone")} for row in events]
-    return [events[position] for position in broken_links(kept, some_without=True)]
+    entries = [{name: value for name, value in row.items() if name not in ("event", "undone")} for row in events]
+    return [events[position] for position in broken_links(entries, some_without=True)]
 
 
 def _row(event: Event, *, undone: bool) -> dict[str, Any]:
-    found = event.content() | {"event": event.id, "undone": undone, "hash": event.hash}
-    return {name: found[name] for name in AUDIT}
+    result = event.content() | {"event": event.id, "undone": undone, "hash": event.hash}
+    return {name: result[name] for name in AUDIT}
 
 
 def _round_row(record: RoundRecord) -> dict[str, Any]:

@@ -328,14 +328,14 @@ def files_of(source: Source) -> dict[str, Source]:
     UserError
         a file is gone, or the data is of no format that is known.
     """
-    found: dict[str, Source] = {}
+    result: dict[str, Source] = {}
     if source.path is not None and source.format != VOTES:
-        found[source.format or formats.detect(Path(source.path)).name] = source
+        result[source.format or formats.detect(Path(source.path)).name] = source
     for file in source.vote_files:
         name = formats.detect(Path(str(file.path))).name if Path(str(file.path)).suffix != ".npy" else ""
         if name in GIVEN_BACK:
-            found.setdefault(name, file)
-    return found
+            result.setdefault(name, file)
+    return result
 
 
 def _anew(data: PartialLabelDataset, to: str, results: Results | None, why_unlabelled: str = "") -> Conversion:
@@ -366,12 +366,12 @@ def _with_sets(data: PartialLabelDataset, labels: Path) -> PartialLabelDataset:
     unknown = [name for name in ids if name not in place]
     if unknown:
         raise UserError(f"{labels} has a label of {unknown[0]!r}, which {data.name} does not have.")
-    kept = data.take(np.array([place[name] for name in ids], dtype=np.int64))
+    ordered = data.take(np.array([place[name] for name in ids], dtype=np.int64))
     cells = [split_cell(cell, mark) for cell in sets]
     names = tuple(dict.fromkeys((*data.class_names, *(label for cell in cells for label in cell))))  # people add some
     number = {name: k for k, name in enumerate(names)}
     lists = ([number[label] for label in cell] for cell in cells)
-    return replace(kept, candidates=CandidateSets.from_lists(lists, len(names), names), annotations=None, prior=None)
+    return replace(ordered, candidates=CandidateSets.from_lists(lists, len(names), names), annotations=None, prior=None)
 
 
 def _check_other(given: Path, out: Path) -> None:

@@ -82,10 +82,10 @@ def question_of(config: str, classes: Sequence[str]) -> ChoiceQuestion:
     except ElementTree.ParseError as error:
         raise UserError(f"The labelling configuration is not XML: {error}.") from error
     wanted = set(classes)
-    found = [tag for tag in root.iter("Choices") if tag.get("name") and tag.get("toName")]
-    if not found:
+    result = [tag for tag in root.iter("Choices") if tag.get("name") and tag.get("toName")]
+    if not result:
         raise UserError("The labelling configuration has no <Choices> with a name and toName; Candid predicts choices.")
-    best = max(found, key=lambda tag: len(wanted & {str(choice.get("value")) for choice in tag.iter("Choice")}))
+    best = max(result, key=lambda tag: len(wanted & {str(choice.get("value")) for choice in tag.iter("Choice")}))
     return ChoiceQuestion(str(best.get("name")), str(best.get("toName")))
 
 
@@ -148,15 +148,15 @@ class Backend:
         review = self.manager.review
         question = question_of(config, review.root.candidates.class_names)
         rows = [self.rows.find(task) for task in tasks]
-        found: list[tuple[str | None, float]] = [("", 0.0)] * len(tasks)
+        result: list[tuple[str | None, float]] = [("", 0.0)] * len(tasks)
         for place, row in enumerate(rows):
             if row is not None:
                 outcome = review.state.outcome(row)
                 decided = outcome.status in ("label", "none")
-                found[place] = (review.label_of(row), 1.0 if decided else review.shown(row)[1])
+                result[place] = (review.label_of(row), 1.0 if decided else review.shown(row)[1])
         new = [place for place, row in enumerate(rows) if row is None]
         for place, predicted in zip(new, self._predict_new([tasks[place] for place in new]), strict=True):
-            found[place] = predicted
+            result[place] = predicted
         version = self.version
         return [
             {
@@ -166,7 +166,7 @@ class Backend:
                 "score": score,
                 "model_version": version,
             }
-            for place, (label, score) in enumerate(found)
+            for place, (label, score) in enumerate(result)
         ]
 
     def _predict_new(self, tasks: Sequence[Json]) -> list[tuple[str | None, float]]:
@@ -214,17 +214,17 @@ class Backend:
         action = str(event.get("action", ""))
         if action in ANNOTATED:
             pairs = zip(_objects(event, "annotation"), _objects(event, "task"), strict=False)
-            said = " ".join([self._store(annotation, task) for annotation, task in pairs])
+            reply = " ".join([self._store(annotation, task) for annotation, task in pairs])
         elif action in DELETED:
             name = "annotations" if "annotations" in event else "annotation"
-            said = self._take_back([one.get("id") for one in _objects(event, name)])
+            reply = self._take_back([one.get("id") for one in _objects(event, name)])
         elif action == TRAIN:
             run = self.manager.teacher.begin(by="Label Studio")
             return f"Training on the decisions has started: run {run.id}."
         else:
             return f"{action or 'A request without an action'} needs nothing of Candid."
         self.manager.keep_up()
-        return said
+        return reply
 
     def _store(self, annotation: Json, task: Json) -> str:
         row = self.rows.find(task)
@@ -241,31 +241,31 @@ class Backend:
             return "This example is a blind check of the certificate; the annotation was not stored."
         note = _note(annotation.get("id"))
         desk = Desk(review, _annotator(annotation))
-        given = desk.show(row)
-        if not given.token:
+        assignment = desk.show(row)
+        if not assignment.token:
             return "Another reviewer has this example, or has answered it; the annotation was not stored."
-        candidates = [choice.label for choice in given.choices]
+        candidates = [choice.label for choice in assignment.choices]
         if len(labels) == 1:
-            done = desk.decide(given, "pick" if labels[0] in candidates else "other", labels[0], note=note)
+            done = desk.decide(assignment, "pick" if labels[0] in candidates else "other", labels[0], note=note)
         else:  # a set: the other classes are wrong
             done = None
             for label in [name for name in candidates if name not in labels][: len(candidates) - 1]:
-                done = desk.decide(given, "eliminate", label, note=note, stay=True)
-                given = done.next or given
+                done = desk.decide(assignment, "eliminate", label, note=note, stay=True)
+                assignment = done.next or assignment
             desk.release()
         if done is None or done.event is None:
             return (done.notice if done is not None else "") or "The annotation rules nothing out; nothing was stored."
-        return f"{given.example}: {', '.join(labels)} by {desk.reviewer}."
+        return f"{assignment.example}: {', '.join(labels)} by {desk.reviewer}."
 
     def _take_back(self, annotations: Sequence[object]) -> str:
         notes = {_note(number) for number in annotations}
         state = self.manager.review.state
-        found: list[Event] = [event for event in state.all_events if event.note in notes and state.is_live(event)]
-        for event in reversed(found):
+        result: list[Event] = [event for event in state.all_events if event.note in notes and state.is_live(event)]
+        for event in reversed(result):
             desk = Desk(self.manager.review, event.reviewer)
             desk.undo(event.id)
             desk.release()
-        return f"{len(found)} decision{'' if len(found) == 1 else 's'} taken back."
+        return f"{len(result)} decision{'' if len(result) == 1 else 's'} taken back."
 
 
 class RowFinder:

@@ -94,8 +94,8 @@ def write_torch_program(source: ExportSource, path: Path) -> None:
         torch.export.save(program, packed, extra_files=names)
         packed.seek(0)
         with torch.inference_mode():
-            found = torch.export.load(packed).module()(example).numpy()
-    _check_agreement(source, example, found, "torch program")
+            result = torch.export.load(packed).module()(example).numpy()
+    _check_agreement(source, example, result, "torch program")
     write_atomically(path, lambda temporary: temporary.write_bytes(packed.getvalue()))
 
 
@@ -151,8 +151,8 @@ def _run_onnx(packed: bytes, example: Tensor) -> npt.NDArray[np.float32]:
 
     session = onnxruntime.InferenceSession(packed, providers=["CPUExecutionProvider"])
     (probabilities,) = session.run([OUTPUT], {INPUT: example.numpy()})
-    found: npt.NDArray[np.float32] = probabilities
-    return found
+    result: npt.NDArray[np.float32] = probabilities
+    return result
 
 
 def _check_agreement(source: ExportSource, example: Tensor, found: npt.NDArray[np.float32], what: str) -> None:

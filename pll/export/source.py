@@ -162,12 +162,12 @@ class ExportSource:
         weights = self.label_weights[self.candidates.positions(rows)]
         proposed = labels_frame(self.candidates.take(rows), weights, self.ids[rows])["identified_label"].tolist()
         decided = [self.decisions[row].label for row in rows.tolist()]
-        kept = sum(a == b for a, b in zip(proposed, decided, strict=True))
+        agreed = sum(a == b for a, b in zip(proposed, decided, strict=True))
         none, people = decided.count(None), len({made.reviewer for made in self.decisions.values()})
         return (
             f"Review: {len(rows):,} of {len(self.ids):,} examples decided by {people:,} "
-            f"{'person' if people == 1 else 'people'}; the proposed label was kept in {kept:,}, another one given in "
-            f"{len(rows) - kept - none:,}, none of the candidates was right in {none:,}."
+            f"{'person' if people == 1 else 'people'}; the proposed label was kept in {agreed:,}, another one given in "
+            f"{len(rows) - agreed - none:,}, none of the candidates was right in {none:,}."
         )
 
     @property

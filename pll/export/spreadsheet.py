@@ -47,11 +47,11 @@ def formulas_in(file: Path) -> int:
 
 def neutralise(file: Path) -> int:
     """Put an apostrophe before such cells of a file, atomically; return their number."""
-    found, mark = _rows(file)
-    count = sum(is_formula(cell) for row in found for cell in row)
+    result, mark = _rows(file)
+    count = sum(is_formula(cell) for row in result for cell in row)
     if not count:
         return 0
-    rows = [[f"'{cell}" if is_formula(cell) else cell for cell in row] for row in found]
+    rows = [[f"'{cell}" if is_formula(cell) else cell for cell in row] for row in result]
     quoting: Literal[0, 1] = csv.QUOTE_ALL if any("\r" in cell for row in rows for cell in row) else csv.QUOTE_MINIMAL
 
     def write(part: Path) -> None:

@@ -206,11 +206,11 @@ def _network(backbone: str, progress: Progress | None) -> tuple[nn.Module, int]:
 
 def _check(path: Path, weights: Weights, *, new: bool) -> None:
     with path.open("rb") as stream:
-        found = hashlib.file_digest(stream, "sha256").hexdigest()
-    if not found.startswith(weights.hash_prefix):
+        result = hashlib.file_digest(stream, "sha256").hexdigest()
+    if not result.startswith(weights.hash_prefix):
         if new:  # not the weights but, for example, a login page: remove it
             path.unlink(missing_ok=True)
         raise UserError(
-            f"{path} is not the published file: its SHA-256 begins with {found[:8]}, and it should with "
+            f"{path} is not the published file: its SHA-256 begins with {result[:8]}, and it should with "
             f"{weights.hash_prefix}. Replace it by {weights.file.urls[0]}."
         )

@@ -310,10 +310,10 @@ def _weights_hash(folder: Path) -> str:
 
 
 def _dimensions(encoder: Any, model: str) -> int:
-    found = encoder.get_embedding_dimension()
-    if not found:
+    result = encoder.get_embedding_dimension()
+    if not result:
         raise UserError(f"The model {model!r} gives no vectors of texts; use one made for sentence-transformers.")
-    return int(found)
+    return int(result)
 
 
 def _first_line(error: Exception) -> str:

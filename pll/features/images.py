@@ -111,8 +111,8 @@ class PixelFeatures(Featuriser):
 
 def range_of(settings: dict[str, Any]) -> tuple[float, float] | None:
     """Return the pixel range saved in a state."""
-    found = settings["range"]
-    return None if found is None else (float(found[0]), float(found[1]))
+    result = settings["range"]
+    return None if result is None else (float(result[0]), float(result[1]))
 
 
 def as_planes(picture: Picture, shape: tuple[int, int, int]) -> Features:
@@ -159,8 +159,8 @@ def reader(data: PartialLabelDataset, black_and_white: tuple[float, float] | Non
         pictures = data.pictures
 
         def read(i: int) -> Picture:
-            found = pictures[i]  # None where it is damaged, since all are in an archive or a folder
-            return np.full((SIDE, SIDE), GREY, dtype=np.uint8) if found is None else found
+            result = pictures[i]  # None where it is damaged, since all are in an archive or a folder
+            return np.full((SIDE, SIDE), GREY, dtype=np.uint8) if result is None else result
 
         return read
     if data.images is not None:

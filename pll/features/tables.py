@@ -98,16 +98,16 @@ class TableFeatures(Featuriser):
         )
 
     def notes(self, data: PartialLabelDataset) -> tuple[str, ...]:
-        found = []
+        result = []
         for name, words in self.words.items():
             cells = _words(data, name)
             new = ~pd.Series(cells).isin(words).to_numpy()
             if new.any():
                 first = cells[np.argmax(new)]
-                told = "are rare; they share a column" if OTHER in words else "training never saw; they count as none"
+                effect = "are rare; they share a column" if OTHER in words else "training never saw; they count as none"
                 shown = "a missing cell" if first == MISSING else repr(first)
-                found.append(f"{int(new.sum())} cells of {name!r} hold words that {told} (first: {shown}).")
-        return tuple(found)
+                result.append(f"{int(new.sum())} cells of {name!r} hold words that {effect} (first: {shown}).")
+        return tuple(result)
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         if self.numbers is None:

@@ -56,8 +56,8 @@ class TextFeatures(Featuriser):
         if self.unit == "auto":
             self.unit = "word" if _has_spaces(texts) else "character"
         counted = self._count(data, texts)
-        n, found = counted.shape
-        self.components = max(1, min(self.components, n - 1, found - 1))
+        n, result = counted.shape
+        self.components = max(1, min(self.components, n - 1, result - 1))
         self._svd = TruncatedSVD(self.components, random_state=SEED)
         with np.errstate(invalid="ignore"):  # the variance ratio of a single text is 0 / 0
             self._svd.fit(counted)
@@ -101,7 +101,7 @@ class TextFeatures(Featuriser):
             raise not_fitted(self.name)
         known = self._words.transform(texts_of(data))
         silent = int((np.diff(known.indptr) == 0).sum())
-        found = (
+        result = (
             [
                 f"{silent} texts hold no word that training knew; their features are 0."
                 if silent > 1
@@ -111,11 +111,11 @@ class TextFeatures(Featuriser):
             else []
         )
         if self._alone:
-            found.append(
+            result.append(
                 f"{self._alone} share no word with any other: nothing learnt about one text "
                 "says anything about them. Bring more texts, or longer ones."
             )
-        return tuple(found)
+        return tuple(result)
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         if self._words is None:
@@ -139,8 +139,8 @@ class TextFeatures(Featuriser):
 
 def _texts_alone(counted: scipy.sparse.csr_array) -> int:
     """Return the number of non-empty rows of `counted` (texts, words) that share no word with another row."""
-    held = (counted > 0).astype(np.int64)
-    shared = held @ (np.asarray(held.sum(axis=0)).ravel() > 1)
+    present = (counted > 0).astype(np.int64)
+    shared = present @ (np.asarray(present.sum(axis=0)).ravel() > 1)
     return int(((shared == 0) & (np.diff(counted.indptr) > 0)).sum())
 
 

@@ -101,9 +101,9 @@ def calibrate(
     part = np.random.default_rng(seed).permutation(len(at)) % folds
     for fold in range(folds):
         fit, test = part != fold, part == fold
-        found = fit_temperature(weights, candidates, at[fit], decided[fit])
+        result = fit_temperature(weights, candidates, at[fit], decided[fit])
         few = candidates.take(at[test])
-        scaled = with_temperature(weights[candidates.positions(at[test])], few, found)
+        scaled = with_temperature(weights[candidates.positions(at[test])], few, result)
         held_out[test] = sharpness(scaled, few).confidence
     temperature = fit_temperature(weights, candidates, at, decided)
     calibrated = with_temperature(weights, candidates, temperature) if followed is None else followed

@@ -82,10 +82,10 @@ def opens(database: Database, run: str, user: str, secret: str) -> bool:
 
 def _stored(database: Database, run: str) -> str | None:
     with database.read() as connection:
-        found = connection.execute(
+        result = connection.execute(
             sa.select(tables.connection.c.secret_hash).where(tables.connection.c.run == run)
         ).scalar()
-    return None if found is None else str(found)
+    return None if result is None else str(result)
 
 
 def _hash(secret: str) -> str:

@@ -195,10 +195,10 @@ def _engine(url: URL) -> Engine:
 def _identity(url: URL) -> tuple[int, int] | None:
     """Return the identity of the file; None where there is none."""
     try:
-        found = Path(str(url.database)).stat()
+        result = Path(str(url.database)).stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return result.st_dev, result.st_ino
 
 
 def _free_name(file: Path) -> Path:

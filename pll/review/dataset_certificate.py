@@ -297,16 +297,16 @@ def answers_of(table: LabelTable, decisions: Iterable[CheckedLabel]) -> tuple[An
         a decision on an id that is not in the table, or two on the same id.
     """
     place = {str(one): row for row, one in enumerate(table.ids)}
-    found, unsure = np.full(len(table), UNANSWERED, dtype=np.int8), np.zeros(len(table), dtype=np.bool_)
-    for said in decisions:
-        row = place.get(said.id)
+    result, unsure = np.full(len(table), UNANSWERED, dtype=np.int8), np.zeros(len(table), dtype=np.bool_)
+    for decision in decisions:
+        row = place.get(decision.id)
         if row is None:
-            raise UserError(f"There is a decision on {said.id!r}, but the labels have no such id.")
-        if found[row] != UNANSWERED:
-            raise UserError(f"There are two decisions on {said.id!r}; keep one.")
-        found[row] = RIGHT if said.label == table.labels[row] else WRONG
-        unsure[row] = said.label is None
-    return found, unsure
+            raise UserError(f"There is a decision on {decision.id!r}, but the labels have no such id.")
+        if result[row] != UNANSWERED:
+            raise UserError(f"There are two decisions on {decision.id!r}; keep one.")
+        result[row] = RIGHT if decision.label == table.labels[row] else WRONG
+        unsure[row] = decision.label is None
+    return result, unsure
 
 
 def judge(
@@ -336,10 +336,10 @@ def judge(
     pool = Pool(features, controls, promise.plan.tolerated)
     pool.advance(answers)
     left = np.array(pool.left, dtype=np.int64)
-    found = _pooled(controls, answers, unsure, left)
+    result = _pooled(controls, answers, unsure, left)
     if pool.done:
-        return found
-    return replace(found, accepted=np.zeros(len(table), dtype=np.bool_), left=np.concatenate([left, pool.waiting]))
+        return result
+    return replace(result, accepted=np.zeros(len(table), dtype=np.bool_), left=np.concatenate([left, pool.waiting]))
 
 
 def _pooled(controls: Ints, answers: Answers, unsure: npt.NDArray[np.bool_], left: Ints) -> Judgement:
@@ -389,9 +389,9 @@ def final_frame(table: LabelTable, decisions: Sequence[CheckedLabel], judgement:
     """final.csv: every row in input order, with people's labels where they looked."""
     labels = table.labels.astype(object)
     place = {str(one): row for row, one in enumerate(table.ids)}
-    for said in decisions:
-        if said.label is not None:
-            labels[place[said.id]] = said.label
+    for decision in decisions:
+        if decision.label is not None:
+            labels[place[decision.id]] = decision.label
     # An accepted label that a reviewer was unsure of still needs a decision.
     done = judgement.checked | (judgement.accepted & ~judgement.looked_at)
     return pd.DataFrame(
@@ -443,12 +443,18 @@ def certificate_document(
     extras = extras or Extras()
     drawn = set(table.ids[judgement.controls].tolist())
     entries = [
-        {"id": said.id, "label": said.label, "control": said.id in drawn, "by": said.by, "at": said.at}
-        for said in decisions
+        {
+            "id": decision.id,
+            "label": decision.label,
+            "control": decision.id in drawn,
+            "by": decision.by,
+            "at": decision.at,
+        }
+        for decision in decisions
     ]
     by: dict[str, int] = {}
-    for said in decisions:
-        by[said.by] = by.get(said.by, 0) + 1
+    for decision in decisions:
+        by[decision.by] = by.get(decision.by, 0) + 1
     proof: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -666,19 +672,19 @@ def _problems(document: Mapping[str, Any]) -> list[str]:
 def _differences(stated: Any, anew: Any, where: str = "") -> list[str]:
     """Return where a certificate differs from the one made anew, as sentences."""
     if isinstance(stated, Mapping) and isinstance(anew, Mapping):
-        found = [
+        result = [
             f"It holds {where + name!r}, which no certificate has." for name in sorted(stated.keys() - anew.keys())
         ]
-        found += [f"{where + name} is missing." for name in sorted(anew.keys() - stated.keys())]
+        result += [f"{where + name} is missing." for name in sorted(anew.keys() - stated.keys())]
         for name in anew.keys() & stated.keys():
-            found += _differences(stated[name], anew[name], f"{where}{name}.")
-        return sorted(found)
+            result += _differences(stated[name], anew[name], f"{where}{name}.")
+        return sorted(result)
     if isinstance(stated, list) and isinstance(anew, list) and len(stated) == len(anew):
-        found = []
+        result = []
         for position, (one, other) in enumerate(zip(stated, anew, strict=True), start=1):
             name = repr(other["id"]) if isinstance(other, Mapping) and "id" in other else str(position)
-            found += _differences(one, other, f"{where}{name}.")
-        return found
+            result += _differences(one, other, f"{where}{name}.")
+        return result
     if isinstance(anew, float) and isinstance(stated, float):  # other versions of libraries may round otherwise
         same = abs(stated - anew) <= 1e-6 * max(1.0, abs(anew))
     else:

@@ -136,54 +136,54 @@ class Decided:
     @cached_property
     def is_decided(self) -> npt.NDArray[np.bool_]:
         """(n,) bool."""
-        found = np.zeros(len(self.sets), dtype=np.bool_)
-        found[self.rows] = True
-        return found
+        result = np.zeros(len(self.sets), dtype=np.bool_)
+        result[self.rows] = True
+        return result
 
     @cached_property
     def turn(self) -> npt.NDArray[np.int64]:
         """(n,) when each example was decided: 0, 1, …; `NEVER` where it was not."""
-        found = np.full(len(self.sets), NEVER, dtype=np.int64)
-        found[self.rows] = np.arange(len(self.rows))
-        return found
+        result = np.full(len(self.sets), NEVER, dtype=np.int64)
+        result[self.rows] = np.arange(len(self.rows))
+        return result
 
     @cached_property
     def positions(self) -> npt.NDArray[np.int64]:
         """Return the (m,) positions of the decided labels in `sets.indices`; −1 for labels that are no candidate."""
-        found = np.full(len(self.rows), -1, dtype=np.int64)
+        result = np.full(len(self.rows), -1, dtype=np.int64)
         sizes = self.sets.sizes[self.rows]
         at = self.sets.positions(self.rows)
         owner = np.repeat(np.arange(len(self.rows)), sizes)
         hit = self.sets.indices[at] == self.labels[owner]
-        found[owner[hit]] = at[hit]
-        return found
+        result[owner[hit]] = at[hit]
+        return result
 
     @cached_property
     def open(self) -> npt.NDArray[np.bool_]:
         """Return (nnz,) bool, candidates that are not ruled out; all of them where every one is."""
         if self.eliminated is None:
             return np.ones(self.sets.nnz, dtype=np.bool_)
-        kept = ~np.asarray(self.eliminated, dtype=np.bool_)
-        some = np.logical_or.reduceat(kept, self.sets.indptr[:-1])
-        return kept | ~some[self.sets.rows]
+        remaining = ~np.asarray(self.eliminated, dtype=np.bool_)
+        some = np.logical_or.reduceat(remaining, self.sets.indptr[:-1])
+        return remaining | ~some[self.sets.rows]
 
     def settled(self, weights: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float32]:
         """(nnz,) label weights as decisions leave them: one-hot where decided, 0 where ruled out, else renormalised.
 
         An example whose decided label is no candidate has no weight left on any.
         """
-        found = np.where(self.open, weights, 0).astype(np.float64)
+        result = np.where(self.open, weights, 0).astype(np.float64)
         if self.eliminated is not None:
-            total = np.add.reduceat(found, self.sets.indptr[:-1])
+            total = np.add.reduceat(result, self.sets.indptr[:-1])
             share = 1.0 / np.maximum(self.sets.sizes, 1)
-            found = np.where(
+            result = np.where(
                 total[self.sets.rows] > 0,
-                found / np.maximum(total, 1e-300)[self.sets.rows],
+                result / np.maximum(total, 1e-300)[self.sets.rows],
                 np.where(self.open, share[self.sets.rows], 0),
             )
-        found[self.sets.positions(self.rows)] = 0
-        found[self.positions[self.positions >= 0]] = 1
-        return found.astype(np.float32)
+        result[self.sets.positions(self.rows)] = 0
+        result[self.positions[self.positions >= 0]] = 1
+        return result.astype(np.float32)
 
 
 def as_decided(sets: CandidateSets, decided: Decided | Mapping[int, int] | None) -> Decided:

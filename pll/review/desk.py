@@ -349,8 +349,8 @@ class Desk:
         self.review.check_row(row)
         check_kind("settle", label)
         with self.review.writing() as t:
-            given = replace(self._unclaimed(row, new_token()), queue="conflicts")
-            event = self._event(given, "settle", label)
+            assignment = replace(self._unclaimed(row, new_token()), queue="conflicts")
+            event = self._event(assignment, "settle", label)
             event = replace(event, id=t.append(event))
         self.review.took(event)
         return event
@@ -522,11 +522,11 @@ class Desk:
     def _free(self, t: Transaction) -> npt.NDArray[np.bool_]:
         """(n,) bool: examples that this reviewer can be given now. A fresh array."""
         asked, state, now = self.review.asked, self.review.state, self.review.clock()
-        held = np.zeros(len(asked), dtype=np.int64)
+        claims = np.zeros(len(asked), dtype=np.int64)
         for claim in t.claims():
             if claim.is_held(now):
-                held[claim.row] += asked[claim.row] if claim.reviewer == self.reviewer else 1
-        free = (state.answers + held < asked) & ~state.answered_by(self.reviewer)
+                claims[claim.row] += asked[claim.row] if claim.reviewer == self.reviewer else 1
+        free = (state.answers + claims < asked) & ~state.answered_by(self.reviewer)
         free[list(state.settled)] = False
         return free
 
@@ -548,10 +548,10 @@ class Desk:
         review, now = self.review, self.review.clock()
         slots = t.slots(row)
         lapsed = [slot for slot in slots if not slot.answered and not slot.is_held(now)]
-        kept = [slot for slot in slots if slot not in lapsed]
-        if review.state.outcome(row).settled or self._own(kept):
+        remaining = [slot for slot in slots if slot not in lapsed]
+        if review.state.outcome(row).settled or self._own(remaining):
             return None
-        free = set(range(int(review.asked[row]))) - {slot.slot for slot in kept}
+        free = set(range(int(review.asked[row]))) - {slot.slot for slot in remaining}
         if not free:
             return None
         if lapsed:  # a claim that has expired would be in the way

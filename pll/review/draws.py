@@ -41,14 +41,14 @@ def earlier_draws(keys: Collection[str]) -> list[str]:
     keys
         Of `labels_key`; files of before say the fingerprint of a `LabelTable` instead.
     """
-    found: dict[str, None] = {}
+    result: dict[str, None] = {}
     with suppress(OSError):
         for line in (candid_home() / FILE).read_text(encoding="utf-8", errors="replace").splitlines():
             with suppress(ValueError, TypeError, AttributeError, KeyError):
-                told = json.loads(line)
-                if {told.get("fingerprint"), *told.get("keys", ())} & set(keys):
-                    found[str(told["draw_hash"])] = None
-    return list(found)
+                entry = json.loads(line)
+                if {entry.get("fingerprint"), *entry.get("keys", ())} & set(keys):
+                    result[str(entry["draw_hash"])] = None
+    return list(result)
 
 
 def remember_draw(keys: Collection[str], draw_hash: str, where: str) -> None:

@@ -83,13 +83,13 @@ def expected_checks(
     place = np.empty(n, dtype=np.int64)
     place[order] = np.arange(n)
     controls = controls[np.argsort(place[controls])]
-    at, given = place[controls], answers[controls]
+    at, given_answers = place[controls], answers[controls]
     columns = _columns(np.asarray(confidence, dtype=np.float64))
-    known = given != UNANSWERED
-    weights = _posterior(columns, controls[known], given[known] == WRONG, error_rate, seed)  # (DRAWS, 4)
+    known = given_answers != UNANSWERED
+    weights = _posterior(columns, controls[known], given_answers[known] == WRONG, error_rate, seed)  # (DRAWS, 4)
     rng = np.random.default_rng([seed, 1])
     wrong = rng.random((DRAWS, len(controls))) < expit(weights @ columns[controls].T)
-    wrong[:, known] = given[known] == WRONG
+    wrong[:, known] = given_answers[known] == WRONG
     ends = np.append(at, n)[(np.cumsum(wrong, axis=1) <= tolerated).sum(axis=1)]  # at the (c+1)-th wrong control, or n
     open_ = answers[order] == UNANSWERED
     is_control = np.zeros(n, dtype=np.bool_)

@@ -138,12 +138,12 @@ def teaching_decisions(state: ReviewState, sets: CandidateSets) -> Decided:
     "None of these", and classes that the sets do not know, are `OUTSIDE`; unsure and conflicts are left out.
     """
     place = {name: j for j, name in enumerate(sets.class_names)}
-    said, struck = {}, []
+    labels, struck = {}, []
     outcomes = sorted(state.outcomes(), key=lambda item: item[1].event.id if item[1].event else 0)
     for row, outcome in outcomes:
         if not teaches(state.live_events(row)):
             continue
         if outcome.status in ("label", "none"):
-            said[row] = place.get(outcome.label or "", OUTSIDE)
+            labels[row] = place.get(outcome.label or "", OUTSIDE)
         struck += [(row, place[name]) for name in outcome.eliminated if name in place]
-    return Decided.of(sets, said, struck)
+    return Decided.of(sets, labels, struck)

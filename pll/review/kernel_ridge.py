@@ -84,12 +84,12 @@ def fit_factor(points: Points, sets: CandidateSets, weights: npt.NDArray[np.floa
     sizes = np.maximum(sizes, 0)
     sample = np.sort(rng.choice(n, min(JUDGED, n), replace=False))
     ridge = _best_ridge(fourier(sample) @ axes, sizes, axes.T @ together, labels[sample].toarray())
-    kept = sizes > NEGLIGIBLE * ridge
-    to_factor = axes[:, kept] / np.sqrt(sizes[kept] + ridge)
-    found = np.empty((n, int(kept.sum())), dtype=np.float16)
+    is_large = sizes > NEGLIGIBLE * ridge
+    to_factor = axes[:, is_large] / np.sqrt(sizes[is_large] + ridge)
+    result = np.empty((n, int(is_large.sum())), dtype=np.float16)
     for rows in _blocks(n):
-        found[rows] = fourier(rows) @ to_factor
-    return found
+        result[rows] = fourier(rows) @ to_factor
+    return result
 
 
 def leave_one_out(factor: Factor, sets: CandidateSets, weights: Weights) -> Weights:
@@ -106,15 +106,15 @@ def leave_one_out(factor: Factor, sets: CandidateSets, weights: Weights) -> Weig
     together = np.zeros((factor.shape[1], sets.n_classes), dtype=np.float32)
     for rows in _blocks(len(sets)):
         together += (labels[rows].T @ factor[rows].astype(np.float32)).T
-    found = np.empty(sets.nnz, dtype=np.float32)
+    result = np.empty(sets.nnz, dtype=np.float32)
     for rows in _blocks(len(sets)):
         block = factor[rows].astype(np.float32)
         at = slice(int(sets.indptr[rows.start]), int(sets.indptr[rows.stop]))
         own = sets.rows[at] - rows.start
         leverage = np.minimum((block**2).sum(axis=1), 0.999)[own]
-        said = (block @ together)[own, sets.indices[at]]
-        found[at] = (said - leverage * weights[at]) / (1 - leverage)
-    return normalise(np.maximum(found, 0), sets)
+        fitted = (block @ together)[own, sets.indices[at]]
+        result[at] = (fitted - leverage * weights[at]) / (1 - leverage)
+    return normalise(np.maximum(result, 0), sets)
 
 
 def _best_ridge(rotated: Floats, sizes: Floats, together: Floats, labels: Floats) -> float:
@@ -130,8 +130,8 @@ def _best_ridge(rotated: Floats, sizes: Floats, together: Floats, labels: Floats
     errors = []
     for ridge in RIDGES:
         leverage = np.minimum((rotated**2 / (sizes + ridge)).sum(axis=1, keepdims=True), 0.999)
-        said = rotated @ (together / (sizes + ridge)[:, None])
-        errors.append(float((((said - leverage * labels) / (1 - leverage) - labels) ** 2).mean()))
+        fitted = rotated @ (together / (sizes + ridge)[:, None])
+        errors.append(float((((fitted - leverage * labels) / (1 - leverage) - labels) ** 2).mean()))
     return float(RIDGES[int(np.argmin(errors))])
 
 

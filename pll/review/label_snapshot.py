@@ -74,8 +74,8 @@ class LabelSnapshot:
     def weights_of(self, row: int) -> dict[str, float]:
         """Label → weight of one example, the heaviest first."""
         start, end = self.candidates.indptr[row], self.candidates.indptr[row + 1]
-        found = zip(self.candidates.names(row), self.weights[start:end].tolist(), strict=True)
-        return dict(sorted(found, key=lambda pair: -pair[1]))  # stable: equals stay in the order of classes
+        result = zip(self.candidates.names(row), self.weights[start:end].tolist(), strict=True)
+        return dict(sorted(result, key=lambda pair: -pair[1]))  # stable: equals stay in the order of classes
 
     def check_rows(self, events: Iterable[Event]) -> None:
         """Raise UserError where a decision names another example than the one in its row.

@@ -113,10 +113,10 @@ class Lessons:
         """
         query = sa.select(tables.lesson.c.id, tables.lesson.c.owner).where(tables.lesson.c.key_hash == _hashed(key))
         with self.database.read() as connection:
-            found = connection.execute(query).first()
-        if found is None or (found.owner and found.owner != owner):
+            result = connection.execute(query).first()
+        if result is None or (result.owner and result.owner != owner):
             raise UserError("There is no lesson behind this link; it may have been deleted, or is another teacher's.")
-        return str(found.id)
+        return str(result.id)
 
     def add(self, lesson: str, student: str, name: str, idea: str, question: str, choice: str, answer: str) -> None:
         """Store a guess.
@@ -127,7 +127,7 @@ class Lessons:
             The lesson has been deleted, or is full.
         """
         texts = {"name": name[:LONGEST_NAME], "idea": idea[:40], "question": question, "choice": choice}
-        kept = {field: _storable(text)[:LONGEST_TEXT] for field, text in (texts | {"answer": answer}).items()}
+        texts_stored = {field: _storable(text)[:LONGEST_TEXT] for field, text in (texts | {"answer": answer}).items()}
         here = tables.guess.c.lesson == lesson
         with self.database.write() as connection:
             query = sa.select(sa.func.count()).where(tables.lesson.c.id == lesson)
@@ -135,7 +135,9 @@ class Lessons:
                 raise UserError("This lesson has been deleted; your guess was not sent.")
             if connection.execute(sa.select(sa.func.count()).where(here)).scalar_one() >= MOST_GUESSES:
                 raise UserError("This lesson has as many guesses as it can hold; yours was not sent.")
-            connection.execute(sa.insert(tables.guess).values(lesson=lesson, student=student[:40], at=now(), **kept))
+            connection.execute(
+                sa.insert(tables.guess).values(lesson=lesson, student=student[:40], at=now(), **texts_stored)
+            )
 
     def guesses(self, lesson: str) -> list[Guess]:
         """Return the guesses of a lesson, in the order in which they came."""

@@ -96,9 +96,9 @@ def propose(signals: ReviewSignals, decided: Decided, logit: Logit | None = None
     scores = sum(weight * parts[name] for weight, name in zip(learnt.theta, learnt.features, strict=True))
     scores = scores + learnt.bias[signals.sets.indices]
     p = softmax(np.where(decided.open, scores, -np.inf), signals.sets.indptr[:-1], signals.sets.sizes)
-    known = decided.positions[decided.positions >= 0]
+    labelled = decided.positions[decided.positions >= 0]
     p[signals.sets.positions(decided.rows[decided.positions >= 0])] = 0
-    p[known] = 1
+    p[labelled] = 1
     return p.astype(np.float32)
 
 
@@ -138,19 +138,19 @@ def choice_data(signals: ReviewSignals, decided: Decided, parts: dict[str, Flat]
 
 def features_now(signals: ReviewSignals, decided: Decided) -> dict[str, Flat]:
     """Each feature that there is, (nnz,), in the order of `START`, with all that has been decided counting."""
-    found: dict[str, Flat] = {"weights": log_of(signals.weights)}
+    result: dict[str, Flat] = {"weights": log_of(signals.weights)}
     weights, near = decided.settled(signals.weights), signals.neighbourhood
     if signals.mean_weights is not None:
-        found["mean_weights"] = log_of(signals.mean_weights)
+        result["mean_weights"] = log_of(signals.mean_weights)
     if near is not None:
-        found["near_weights"] = log_of(near.shares(weights))
+        result["near_weights"] = log_of(near.shares(weights))
         if signals.mean_weights is not None:
-            found["near_mean"] = log_of(near.shares(decided.settled(signals.mean_weights)))
+            result["near_mean"] = log_of(near.shares(decided.settled(signals.mean_weights)))
     if signals.factor is not None:
-        found["others"] = log_of(leave_one_out(signals.factor, signals.sets, weights))
+        result["others"] = log_of(leave_one_out(signals.factor, signals.sets, weights))
     if signals.votes is not None:
-        found["votes"] = log_of(signals.votes)
-    return found | signals.ordered
+        result["votes"] = log_of(signals.votes)
+    return result | signals.ordered
 
 
 def near_then(signals: ReviewSignals, decided: Decided, at: npt.NDArray[np.int64]) -> dict[str, Flat]:
@@ -205,8 +205,8 @@ def _maximise(known: ChoiceData, start: Floats, n_classes: int, ridge: float) ->
         slope = np.concatenate([excess @ features, np.bincount(labels, excess, n_classes)]) + ridge * off
         return -float(np.log(np.maximum(p[known.chosen], 1e-300)).sum()) + ridge / 2 * float(off @ off), slope
 
-    found = minimize(loss_and_slope, centre, jac=True, method="L-BFGS-B", options={"maxiter": 200}).x
-    return found[:width], found[width:]
+    result = minimize(loss_and_slope, centre, jac=True, method="L-BFGS-B", options={"maxiter": 200}).x
+    return result[:width], result[width:]
 
 
 def _start(names: tuple[str, ...]) -> Floats:

@@ -91,14 +91,14 @@ def find_neighbours(points: Points, k: int = NEIGHBOURS, progress: Progress | No
     k = min(k, n - 1)
     if k < 1:
         return np.empty((n, 0), dtype=np.int32)
-    found = np.empty((n, k), dtype=np.int32)
+    result = np.empty((n, k), dtype=np.int32)
     search = NearestNeighbors(n_neighbors=k + 1).fit(points)
     for start in range(0, n, BLOCK):
         rows = np.arange(start, min(start + BLOCK, n))
-        found[rows] = _nearest(search, points, rows)
+        result[rows] = _nearest(search, points, rows)
         if progress is not None:
             progress(int(rows[-1]) + 1, n)
-    return found
+    return result
 
 
 def _of_length_one(points: Points) -> Points:
@@ -242,17 +242,17 @@ def _places(neighbours: Neighbours, sets: CandidateSets) -> npt.NDArray[np.signe
     n, c, nnz = len(sets), sets.n_classes, sets.nnz
     kind = np.int32 if nnz < 2**30 - 1 else np.int64  # `means_at` goes up to twice as far
     rows, labels = sets.rows, sets.indices.astype(np.int64)
-    found = np.empty((neighbours.shape[1], nnz), dtype=kind)
+    result = np.empty((neighbours.shape[1], nnz), dtype=kind)
     if n * c <= LARGEST_TABLE:
         table = np.full(n * c, nnz, dtype=kind)
         table[rows * c + labels] = np.arange(nnz, dtype=kind)
-        for t in range(len(found)):
-            found[t] = table.take(neighbours[rows, t].astype(np.int64) * c + labels)
-        return found
+        for t in range(len(result)):
+            result[t] = table.take(neighbours[rows, t].astype(np.int64) * c + labels)
+        return result
     keys = rows * c + labels  # ascending: rows in order, labels in order within each
-    for t in range(len(found)):
+    for t in range(len(result)):
         wanted = neighbours[rows, t].astype(np.int64) * c + labels
         at = np.searchsorted(keys, wanted)
         hit = keys[np.minimum(at, nnz - 1)] == wanted
-        found[t] = np.where(hit, at, nnz)
-    return found
+        result[t] = np.where(hit, at, nnz)
+    return result

@@ -138,8 +138,8 @@ def _planned(n: int, error: float, level: float, controls: int | None) -> Datase
 
     most = n - allowed - 1  # so that A + 1 + c ≤ n
     last, c = -1.0, 0
-    while c <= most and (found := value(c)) >= 0.97 * last:  # the value rises and falls once, but for small steps
-        last, c = max(last, found), c + max(1, c // 8)
+    while c <= most and (result := value(c)) >= 0.97 * last:  # the value rises and falls once, but for small steps
+        last, c = max(last, result), c + max(1, c // 8)
     best = max(worth, key=lambda c: worth[c][0])
     for c in range(max(0, best - best // 6 - 2), min(most, best + best // 6 + 2) + 1, max(1, best // 180)):
         value(c)

@@ -205,14 +205,14 @@ class PromiseInForce:
                 self._pool = None  # an answer that the order may depend on was undone: start again
 
     def _take(self, row: int, state: ReviewState, asked: Ints) -> None:
-        said = state.outcome(row)
+        outcome = state.outcome(row)
         self._half[row] = False
-        if not state.is_closed(row, asked) or said.status == "open":
+        if not state.is_closed(row, asked) or outcome.status == "open":
             self._answers[row], self._unsure[row] = UNANSWERED, False
             self._half[row] = bool(state.answers[row])
             return
-        right = said.label is not None and said.label == self.table.labels[row]
-        self._answers[row], self._unsure[row] = (RIGHT if right else WRONG), said.label is None
+        right = outcome.label is not None and outcome.label == self.table.labels[row]
+        self._answers[row], self._unsure[row] = (RIGHT if right else WRONG), outcome.label is None
 
     def status(self, state: ReviewState, asked: Ints) -> PromiseStatus:
         """Return the present state; `asked` (n,) is how many reviewers are to answer each example."""
@@ -224,17 +224,17 @@ class PromiseInForce:
     def _made(self) -> PromiseStatus:
         if self._pool is None:
             self._pool = Pool(self.prepare(), self.controls, self.plan.tolerated)
-        pool, given = self._pool, self._answers[self.controls]
+        pool, of_controls = self._pool, self._answers[self.controls]
         pool.advance(self._answers)
         looked = self._answers != UNANSWERED
         inside = np.ones(self.n, dtype=np.bool_)
         inside[pool.left] = False
-        waiting = (given == UNANSWERED) & inside[self.controls]
+        waiting = (of_controls == UNANSWERED) & inside[self.controls]
         done = pool.done and not waiting.any()
         return PromiseStatus(
             controls=len(self.controls),
-            answered=int((given != UNANSWERED).sum()),
-            wrong=int((given == WRONG).sum()),
+            answered=int((of_controls != UNANSWERED).sum()),
+            wrong=int((of_controls == WRONG).sum()),
             unseen=dc.count_unseen(inside, looked),
             open=np.empty(0, dtype=np.int64) if done else pool.waiting[~looked[pool.waiting]],
             unsure=int(self._unsure.sum()),
@@ -251,10 +251,10 @@ class PromiseInForce:
         Rows behind the first one that is open may be handed out too, to several reviewers at a time; which they are
         follows from the answers so far.
         """
-        found = self.status(state, asked)
-        if found.answered < found.controls:
+        result = self.status(state, asked)
+        if result.answered < result.controls:
             return "control", self.controls, True
-        return CERTIFY, found.open, False
+        return CERTIFY, result.open, False
 
     def expected(self, state: ReviewState, asked: Ints, error_rate: float | None = None) -> ExpectedChecks:
         """Return how many further labels people will look at, in the order as it is now.
@@ -285,14 +285,16 @@ class PromiseInForce:
 
     def decisions(self, state: ReviewState, asked: Ints) -> list[dc.CheckedLabel]:
         """Return the answers as the certificate counts them: of rows that all their reviewers have answered."""
-        found = []
-        for row, said in sorted(state.outcomes()):
-            if not state.is_closed(row, asked) or said.status == "open":
+        result = []
+        for row, outcome in sorted(state.outcomes()):
+            if not state.is_closed(row, asked) or outcome.status == "open":
                 continue
-            event = said.event or next((one.event for one in said.answers.values() if one.event is not None), None)
+            event = outcome.event or next(
+                (one.event for one in outcome.answers.values() if one.event is not None), None
+            )
             by, at = ("", "") if event is None else (event.reviewer, event.at.isoformat())
-            found.append(dc.CheckedLabel(str(self.table.ids[row]), said.label, by, at))
-        return found
+            result.append(dc.CheckedLabel(str(self.table.ids[row]), outcome.label, by, at))
+        return result
 
     def certified(
         self, state: ReviewState, asked: Ints, *, draws: Collection[str] = (), name: str = "", audit: str = ""
@@ -353,10 +355,10 @@ def miss_rate_of(
     for row in controls.tolist():
         if not state.is_closed(row, asked):
             break
-        found = state.outcome(row)
+        result = state.outcome(row)
         answered += 1
-        unknown += found.status not in ("label", "none")
-        missing += found.status == "none" or (found.status == "label" and found.label not in sets.names(row))
+        unknown += result.status not in ("label", "none")
+        missing += result.status == "none" or (result.status == "label" and result.label not in sets.names(row))
     if not answered:
         return None
     low, high = hypergeometric(missing, answered, len(sets), unknown=unknown)

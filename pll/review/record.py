@@ -104,11 +104,11 @@ class Record:
 
 def decisions_of(state: ReviewState) -> dict[int, Decision]:
     """Labels, and "none of these", by row; unsure and unsettled conflicts are no decisions."""
-    found = {}
+    result = {}
     for row, outcome in sorted(state.outcomes()):
         if outcome.status in ("label", "none") and outcome.at is not None:
-            found[row] = Decision(outcome.label, outcome.reviewer, outcome.at)
-    return found
+            result[row] = Decision(outcome.label, outcome.reviewer, outcome.at)
+    return result
 
 
 def record_of(folder: RunFolder, sets: CandidateSets | None = None) -> Record | None:
@@ -142,9 +142,9 @@ def record_of(folder: RunFolder, sets: CandidateSets | None = None) -> Record | 
         first = replace(folder.config(), decided_sets=None)
         decided = folder.config().decided_sets
         root = folder if decided is None else RunFolder(folder.path.parent / decided.root)
-        given = load_parts(first, kept=vote_sets_of(folder)).train.sets()
-        outside = root.outside(given)
-        sets = given if outside is None else outside.candidates
+        own_sets = load_parts(first, kept=vote_sets_of(folder)).train.sets()
+        outside = root.outside(own_sets)
+        sets = own_sets if outside is None else outside.candidates
     state = ReviewState(sets)
     state.update(events)
     return Record(review, state, tuple(rounds), promises, frozen, last_hash)

@@ -137,9 +137,9 @@ def pool_features(
     parts = [3 * rank[:, None], labelled[:, : len(common)]]
     if votes is not None:
         top = np.sort(np.where(votes < 0, -1 - np.arange(votes.shape[1]), votes), axis=1)
-        said = np.maximum((votes >= 0).sum(axis=1), 1)
+        answered = np.maximum((votes >= 0).sum(axis=1), 1)
         distinct = (np.diff(top, axis=1) != 0).sum(axis=1) + 1 - (votes < 0).sum(axis=1)
-        parts.append((distinct / said)[:, None])
+        parts.append((distinct / answered)[:, None])
     models = [np.column_stack(parts)]
     rich = [part for part in (_components(features), _text_components(texts)) if part is not None]
     if rich:
@@ -289,7 +289,7 @@ def _unit_components(matrix: Any, blocks: Iterable[Any]) -> Floats | None:
     columns = int(min(MOST_COLUMNS, min(matrix.shape) - 1))
     if columns < 1:
         return None
-    found = TruncatedSVD(columns, random_state=0).fit(matrix)
-    projected = np.concatenate([found.transform(block) for block in blocks])
+    result = TruncatedSVD(columns, random_state=0).fit(matrix)
+    projected = np.concatenate([result.transform(block) for block in blocks])
     spread = projected.std(axis=0)
     return np.asarray(projected / np.where(spread > 1e-9, spread, 1.0), dtype=np.float64)

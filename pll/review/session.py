@@ -229,9 +229,9 @@ class ReviewSession:
         UserError
             a value out of range.
         """
-        given = {"overlap": overlap, "overlap_share": overlap_share}
-        values: dict[str, float | str] = {name: value for name, value in given.items() if value is not None}
-        known = {name: getattr(self.record, name) for name in given}
+        changes = {"overlap": overlap, "overlap_share": overlap_share}
+        values: dict[str, float | str] = {name: value for name, value in changes.items() if value is not None}
+        known = {name: getattr(self.record, name) for name in changes}
         check_settings(Settings(**(known | values)))
         if goal not in (None, *GOALS):
             raise UserError(f"There is no step called {goal!r}; choose one of {', '.join(GOALS)}.")
@@ -277,7 +277,7 @@ class ReviewSession:
 
     def conflicts(self) -> list[tuple[int, Outcome]]:
         """Return the examples with an unsettled conflict of reviewers, in the order of rows."""
-        return sorted((row, found) for row, found in self.state.outcomes() if found.status == "conflict")
+        return sorted((row, result) for row, result in self.state.outcomes() if result.status == "conflict")
 
     def label_of(self, row: int) -> str | None:
         """Current label of an example: people's, else the model's; None for "none of these"."""
@@ -355,10 +355,10 @@ class ReviewSession:
             return self.root
         if self._load is None:
             raise UserError(f"The review has gone on to the run {run}, which cannot be read from here.")
-        found = self._load(run)
-        if len(found) != len(self.root):
+        result = self._load(run)
+        if len(result) != len(self.root):
             raise UserError(f"The run {run} has other examples than this review.")
-        return found
+        return result
 
     def _label(self, row: int, outcome: Outcome) -> str | None:
         if outcome.status in ("label", "none"):

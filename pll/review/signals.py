@@ -140,16 +140,16 @@ class ReviewSignals:
         if ranks is None:
             return {}
         rank = _off_mean(ranks[self.sets.indices].astype(np.float64), self.sets)
-        found = {"rank": rank, "off_middle": _off_mean(np.abs(rank), self.sets)}
-        return {name: (off / max(float(off.std()), 1e-6)).astype(np.float32) for name, off in found.items()}
+        result = {"rank": rank, "off_middle": _off_mean(np.abs(rank), self.sets)}
+        return {name: (off / max(float(off.std()), 1e-6)).astype(np.float32) for name, off in result.items()}
 
     def with_labels(self, weights: Weights | None) -> ReviewSignals:
         """Return a copy with followed label weights; neighbour means are not recomputed."""
-        found = replace(self, followed=weights)
+        result = replace(self, followed=weights)
         for name in ("neighbourhood", "ordered"):
             if name in self.__dict__:
-                found.__dict__[name] = self.__dict__[name]
-        return found
+                result.__dict__[name] = self.__dict__[name]
+        return result
 
     @cached_property
     def expected_error_rate(self) -> float | None:

@@ -143,8 +143,8 @@ class Similar:
             return rows
         apart = ((points - self._scaled(self.data.X[row : row + 1])) ** 2).sum(axis=1)
         apart[rows == row] = np.inf
-        found = np.argsort(apart, kind="stable")[:most]
-        nearest: Rows = rows[found[np.isfinite(apart[found])]]
+        result = np.argsort(apart, kind="stable")[:most]
+        nearest: Rows = rows[result[np.isfinite(apart[result])]]
         return nearest
 
     def _scaled(self, X: Floats) -> Floats:

@@ -143,10 +143,10 @@ def outcome_of(events: Iterable[Event], candidates: Sequence[str]) -> Outcome:
     clear = [answer for answer in answers.values() if answer.status in ("label", "none")]
     if len({answer.label for answer in clear}) > 1:
         return Outcome("conflict", None, ruled_out, "", None, None, answers)
-    found = clear or [answer for answer in answers.values() if answer.status == "unsure"]
-    if not found:
+    result = clear or [answer for answer in answers.values() if answer.status == "unsure"]
+    if not result:
         return Outcome("open", None, ruled_out, "", None, None, answers)
-    last = max(found, key=lambda answer: answer.event.id or 2**62 if answer.event else 0)
+    last = max(result, key=lambda answer: answer.event.id or 2**62 if answer.event else 0)
     assert last.event is not None  # every answer has an event
     return Outcome(last.status, last.label, ruled_out, last.event.reviewer, last.event.at, last.event, answers)
 
@@ -268,23 +268,23 @@ class ReviewState:
 
     def rows_with(self, *statuses: str) -> Ints:
         """(k,) the examples whose verdict has one of these statuses, in the order of rows."""
-        return np.array(sorted(row for row, found in self.outcomes() if found.status in statuses), dtype=np.int64)
+        return np.array(sorted(row for row, result in self.outcomes() if result.status in statuses), dtype=np.int64)
 
     def labels(self) -> tuple[Ints, list[str]]:
         """(k,) the examples that people gave a label, in the order of rows, and these labels."""
-        found = sorted((row, outcome.label) for row, outcome in self.outcomes() if outcome.label is not None)
-        return np.array([row for row, _ in found], dtype=np.int64), [str(label) for _, label in found]
+        result = sorted((row, outcome.label) for row, outcome in self.outcomes() if outcome.label is not None)
+        return np.array([row for row, _ in result], dtype=np.int64), [str(label) for _, label in result]
 
     def _outcome_of(self, row: int, events: Sequence[Event]) -> Outcome:
         ruled_out = any(event.kind == "eliminate" for event in events)  # attribute lookups are slow in this loop
         return outcome_of(events, self.candidates.names(row) if ruled_out else ())
 
     def _judge(self, row: int) -> None:
-        before, found = self.outcome(row), self._outcome_of(row, self._live[row])
-        self._verdicts[row] = found
-        names = before.answers.keys() | found.answers.keys()
+        before, result = self.outcome(row), self._outcome_of(row, self._live[row])
+        self._verdicts[row] = result
+        names = before.answers.keys() | result.answers.keys()
         for name in names:
-            closed = name in found.answers and found.answers[name].status != "open"
+            closed = name in result.answers and result.answers[name].status != "open"
             self.answered_by(name)[row] = closed
-        self.answers[row] = sum(answer.status != "open" for answer in found.answers.values())
-        (self.settled.add if found.settled else self.settled.discard)(row)
+        self.answers[row] = sum(answer.status != "open" for answer in result.answers.values())
+        (self.settled.add if result.settled else self.settled.discard)(row)

@@ -45,8 +45,8 @@ class Reader:
     def review(self) -> ReviewRecord | None:
         """The review's own row; None where it has not been opened."""
         query = sa.select(tables.review).where(tables.review.c.id == self.review_id)
-        found = self._db.execute(query).mappings().first()
-        return None if found is None else ReviewRecord(**found)
+        result = self._db.execute(query).mappings().first()
+        return None if result is None else ReviewRecord(**result)
 
     def events(self, after: int = 0) -> list[Event]:
         """Events with an id above `after`, in the order in which they were committed.
@@ -58,10 +58,10 @@ class Reader:
         """
         table = tables.event.c
         query = sa.select(tables.event).where(table.review == self.review_id, table.id > after).order_by(table.id)
-        found = [_event(row) for row in self._db.execute(query).mappings()]
+        result = [_event(row) for row in self._db.execute(query).mappings()]
         if not after:
-            check_events(found)
-        return found
+            check_events(result)
+        return result
 
     def event_of(self, token: str) -> Event | None:
         """The event stored under this token, if any."""
@@ -80,14 +80,14 @@ class Reader:
         """Who has, or has answered, this example."""
         table = tables.claim.c
         query = sa.select(tables.claim).where(table.review == self.review_id, table.row == row).order_by(table.slot)
-        return [_claim(found) for found in self._db.execute(query).mappings()]
+        return [_claim(result) for result in self._db.execute(query).mappings()]
 
     def rounds(self, after: int = 0) -> list[RoundRecord]:
         """Rounds with a number above `after`."""
         table = tables.round_.c
         query = sa.select(tables.round_).where(table.review == self.review_id, table.number > after)
-        found = self._db.execute(query.order_by(table.number)).mappings().all()
-        return [_round(row) for row in found]
+        result = self._db.execute(query.order_by(table.number)).mappings().all()
+        return [_round(row) for row in result]
 
     def promises(self) -> list[PromiseRecord]:
         """Promises about all labels, in the order in which they were made."""
@@ -109,11 +109,11 @@ class Reader:
         """Hash of the last event; where that has none (see `tables.event`), the chain is gone through."""
         table = tables.event.c
         query = sa.select(table.hash).where(table.review == self.review_id).order_by(table.id.desc()).limit(1)
-        found = self._db.execute(query).first()
-        if found is None:
+        result = self._db.execute(query).first()
+        if result is None:
             return START
-        if found[0] is not None:
-            return str(found[0])
+        if result[0] is not None:
+            return str(result[0])
         before = START
         for event in self.events():
             before = event.hash or entry_hash(before, event.content())

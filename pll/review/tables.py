@@ -231,12 +231,12 @@ def entry_hash(before: str, content: Mapping[str, Any]) -> str:
 
 def chained(entries: Iterable[Mapping[str, Any]], start: str = START) -> list[dict[str, Any]]:
     """The entries with a field `hash` each."""
-    found: list[dict[str, Any]] = []
+    result: list[dict[str, Any]] = []
     before = start
     for entry in entries:
         before = entry_hash(before, entry)
-        found.append({**entry, "hash": before})
-    return found
+        result.append({**entry, "hash": before})
+    return result
 
 
 def broken_links(entries: Iterable[Mapping[str, Any]], start: str = START, *, some_without: bool = False) -> list[int]:

@@ -42,10 +42,10 @@ def decided_sets_of(review: ReviewSession, *, warm: bool = True) -> DecidedSets:
     sets = review.root.candidates
     names = list(sets.class_names)
     taught = sorted(teaching_outcomes(review))
-    new = dict.fromkeys(found.label for _, found in taught if found.label is not None and found.label not in names)
+    new = dict.fromkeys(result.label for _, result in taught if result.label is not None and result.label not in names)
     place = {name: j for j, name in enumerate((*names, *new))}
-    changed = {row: left for row, found in taught if (left := _left(sets[row].tolist(), found, place))}
-    decided = sum(found.status in ("label", "none") for _, found in taught)
+    changed = {row: left for row, result in taught if (left := _left(sets[row].tolist(), result, place))}
+    decided = sum(result.status in ("label", "none") for _, result in taught)
     return DecidedSets.of(
         review.id, review.root.run, review.current.run, changed, new_classes=list(new), warm=warm, decisions=decided
     )
@@ -53,10 +53,10 @@ def decided_sets_of(review: ReviewSession, *, warm: bool = True) -> DecidedSets:
 
 def teaching_outcomes(review: ReviewSession) -> Iterator[tuple[int, Outcome]]:
     """Examples with an answer, without those answered as controls."""
-    for row, found in review.state.outcomes():
+    for row, result in review.state.outcomes():
         events = review.state.live_events(row)
         if events and teaches(events):
-            yield row, found
+            yield row, result
 
 
 def changed_by_teaching(review: ReviewSession) -> LabelChanges:
@@ -172,7 +172,7 @@ class Teacher:
         """Whether decisions can also teach which sets miss the truth: a run of PRODEN, and enough of them."""
         if self._runs.get(self._review.root.run).config.method != "proden":
             return False
-        return sum(found.status == "label" for _, found in teaching_outcomes(self._review)) >= LEAST_KNOWN
+        return sum(result.status == "label" for _, result in teaching_outcomes(self._review)) >= LEAST_KNOWN
 
     def waiting(self) -> int:
         """How many decisions the current model has not learnt from."""

@@ -164,8 +164,8 @@ class Summary:
         said = f"{self.decisions:,} decision{'' if self.decisions == 1 else 's'} in {minutes:,} min"
         text = f"{said}: {', '.join(parts)}." if parts else f"{said}."
         if self.mistaken:
-            before, given, count = self.mistaken[0]
-            text += f" Most frequent correction: {before} to {given} ({count:,}×)."
+            before, corrected, count = self.mistaken[0]
+            text += f" Most frequent correction: {before} to {corrected} ({count:,}×)."
         return text
 
 

@@ -46,12 +46,12 @@ def _together(candidates: CandidateSets) -> npt.NDArray[np.float64]:
     """Return (c, c): the number of sets that hold both j and k."""
     n, c = len(candidates), candidates.n_classes
     ones = np.ones(candidates.nnz, dtype=np.float32)
-    held = scipy.sparse.csr_array((ones, candidates.indices, candidates.indptr), shape=(n, c))
+    indicator = scipy.sparse.csr_array((ones, candidates.indices, candidates.indptr), shape=(n, c))
     if n * c**2 > DENSE_IS_FASTER * float((candidates.sizes**2).sum()):
-        return np.asarray((held.T @ held.astype(np.float64)).toarray())
+        return np.asarray((indicator.T @ indicator.astype(np.float64)).toarray())
     total = np.zeros((c, c))
     for start in range(0, n, ROWS_AT_ONCE):  # float32 counts exactly that far
-        block = held[start : start + ROWS_AT_ONCE].toarray()
+        block = indicator[start : start + ROWS_AT_ONCE].toarray()
         total += block.T @ block
     return total
 
@@ -85,10 +85,10 @@ def flip_matrix(candidates: CandidateSets, y: npt.ArrayLike) -> npt.NDArray[np.f
     truth = _checked(candidates, y)
     c = candidates.n_classes
     of_entry = truth[candidates.rows]  # (nnz,)
-    known = of_entry >= 0
-    held = np.bincount(of_entry[known] * c + candidates.indices[known], minlength=c * c).reshape(c, c)
+    labelled = of_entry >= 0
+    counts = np.bincount(of_entry[labelled] * c + candidates.indices[labelled], minlength=c * c).reshape(c, c)
     examples = np.bincount(truth[truth >= 0], minlength=c)[:, None]  # (c, 1)
-    return np.asarray(np.divide(held, examples, out=np.full((c, c), np.nan), where=examples > 0))
+    return np.asarray(np.divide(counts, examples, out=np.full((c, c), np.nan), where=examples > 0))
 
 
 def ambiguity_degree(candidates: CandidateSets, y: npt.ArrayLike) -> float:

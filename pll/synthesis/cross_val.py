@@ -77,13 +77,13 @@ def out_of_fold(
     probabilities = np.zeros((len(y), n_classes), dtype=np.float32)
     count = int(fold_of.max()) + 1
     for fold in range(count):
-        held = fold_of == fold
-        seen = np.unique(y[~held])
+        is_test = fold_of == fold
+        seen = np.unique(y[~is_test])
         if len(seen) == 1:  # nothing to distinguish
-            probabilities[held, seen[0]] = 1.0
+            probabilities[is_test, seen[0]] = 1.0
         else:
-            model = _fitted(features[~held], y[~held])
-            probabilities[np.ix_(held, seen)] = model.predict_proba(features[held])
+            model = _fitted(features[~is_test], y[~is_test])
+            probabilities[np.ix_(is_test, seen)] = model.predict_proba(features[is_test])
         if progress is not None:
             progress(fold + 1, count)
     return probabilities
@@ -103,15 +103,15 @@ def judged(
         digest.update(np.ascontiguousarray(part).data)
     key = digest.hexdigest()
     with _LOCK:
-        found = _REMEMBERED.get(key)
-    if found is None:
-        found = out_of_fold(features, y, n_classes, seed=seed, progress=progress)
-        found.flags.writeable = False
+        result = _REMEMBERED.get(key)
+    if result is None:
+        result = out_of_fold(features, y, n_classes, seed=seed, progress=progress)
+        result.flags.writeable = False
         with _LOCK:
-            _REMEMBERED[key] = found
+            _REMEMBERED[key] = result
             while len(_REMEMBERED) > REMEMBERED:
                 _REMEMBERED.pop(next(iter(_REMEMBERED)))
-    return found
+    return result
 
 
 def _fitted(X: npt.NDArray[np.float32], y: npt.NDArray[np.int64]) -> Pipeline:

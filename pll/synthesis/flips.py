@@ -97,10 +97,10 @@ class Flip:
             raise UserError(f"There is no way to make candidates called {self.how!r}; use one of {', '.join(FLIPS)}.")
         way = FLIPS[self.how]
         for name in ("q", "size", "matrix"):
-            given = getattr(self, name) is not None
-            if name in way.needs and not given:
+            is_set = getattr(self, name) is not None
+            if name in way.needs and not is_set:
                 raise UserError(f"Candidates made the way {self.how!r} need {SETTINGS[name]}.")
-            if given and name not in way.needs + way.takes:
+            if is_set and name not in way.needs + way.takes:
                 raise UserError(f"Candidates made the way {self.how!r} take no {name}; leave it out.")
         if self.matrix is not None and not isinstance(self.matrix, str):
             # A list from JSON, an array, a tuple: one form that can be compared and stored.
@@ -171,8 +171,8 @@ def flip(
         return flip_uniform(y, n_classes, way.size, seed, class_names)
     if way.how == "matrix":
         return flip_with_matrix(y, n_classes, way.transitions(n_classes, class_names), seed, class_names)
-    found = _probabilities(y, n_classes, X, probabilities, seed, progress)
-    return flip_by_instance(y, n_classes, found, way.q, seed, class_names)
+    result = _probabilities(y, n_classes, X, probabilities, seed, progress)
+    return flip_by_instance(y, n_classes, result, way.q, seed, class_names)
 
 
 def flip_matrix_of(
@@ -220,8 +220,8 @@ def flip_matrix_of(
             "The matrix of instance-dependent flipping depends on the data; give y, and X or probabilities."
         )
     truth = checked_truth(y, n_classes)
-    found = _probabilities(truth, n_classes, X, probabilities, seed, progress)
-    chances = instance_probabilities(truth, n_classes, found, how.q)
+    result = _probabilities(truth, n_classes, X, probabilities, seed, progress)
+    chances = instance_probabilities(truth, n_classes, result, how.q)
     of_class = [chances[truth == label] for label in range(n_classes)]
     nobody = np.full(n_classes, np.nan)
     return np.stack([part.mean(axis=0, dtype=np.float64) if len(part) else nobody for part in of_class])

@@ -193,10 +193,10 @@ def estimated_confusion(
     >>> estimated_confusion([[0.0], [0.1], [5.0], [5.1]], [0, 0, 1, 1], 2).argmax(axis=1).tolist()
     [0, 1]
     """
-    found = judged(X, labels, n_classes, seed=seed, progress=progress)
+    result = judged(X, labels, n_classes, seed=seed, progress=progress)
     given = whole_numbers(labels, "labels").astype(np.int64)
     matrix = np.zeros((n_classes, n_classes))
-    np.add.at(matrix, given, found)
+    np.add.at(matrix, given, result)
     often = np.bincount(given, minlength=n_classes)[:, None]
     return np.divide(matrix, often, out=np.zeros_like(matrix), where=often > 0)
 

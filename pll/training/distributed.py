@@ -170,9 +170,9 @@ class Ranks:
         problems: list[str | None] = [None] * self.size
         with self.connected():
             dist.all_gather_object(problems, problem)
-        for rank, found in enumerate(problems):
-            if found is not None:
-                raise UserError(f"Rank {rank} of {self.size}: {found}")
+        for rank, result in enumerate(problems):
+            if result is not None:
+                raise UserError(f"Rank {rank} of {self.size}: {result}")
 
     def command(self, number: int = 0) -> int:
         """Return the number of rank 0 on every rank."""
@@ -218,8 +218,8 @@ class Ranks:
             box = torch.frombuffer(content.getbuffer(), dtype=torch.uint8)
         with self.connected():
             dist.broadcast(box, src=0)
-        found: dict[str, Any] = torch.load(io.BytesIO(box.numpy().tobytes()), weights_only=True)
-        return found
+        result: dict[str, Any] = torch.load(io.BytesIO(box.numpy().tobytes()), weights_only=True)
+        return result
 
     @contextmanager
     def connected(self) -> Iterator[None]:

@@ -183,9 +183,9 @@ class PaddedLayout:
         return torch.from_numpy(weights).to(self._device)
 
     def flat(self, weights: Tensor) -> npt.NDArray[np.float32]:
-        found: npt.NDArray[np.float32] = large_array(self.nnz, np.float32)
-        torch.from_numpy(found).copy_(weights[:-1])
-        return found
+        result: npt.NDArray[np.float32] = large_array(self.nnz, np.float32)
+        torch.from_numpy(result).copy_(weights[:-1])
+        return result
 
     def batch(self, rows: Tensor) -> Batch:
         starts, ends = self._bounds(rows)
@@ -210,8 +210,8 @@ class PaddedLayout:
         """Return the labels at these positions, 0 for padding."""
         if self._parts is not None:
             return self._parts[1][positions]
-        found = self._candidates.indices[np.minimum(positions.numpy(), self.nnz - 1)]
-        return torch.from_numpy(found).long() * valid
+        result = self._candidates.indices[np.minimum(positions.numpy(), self.nnz - 1)]
+        return torch.from_numpy(result).long() * valid
 
 
 class _PaddedBatch:
@@ -247,8 +247,8 @@ class _PaddedBatch:
         weights[self._positions] = values
 
     def mask(self, n_classes: int) -> Tensor:
-        found = torch.zeros((len(self.rows), n_classes), device=self.rows.device)
-        return found.scatter_add_(1, self._columns, self._valid.to(found)) > 0
+        result = torch.zeros((len(self.rows), n_classes), device=self.rows.device)
+        return result.scatter_add_(1, self._columns, self._valid.to(result)) > 0
 
 
 class SharedLayout:
@@ -286,10 +286,10 @@ class _SharedBatch:
     def restrict(self, logits: Tensor) -> Tensor:
         # Two softmaxes, and not one divided by its sums: the sum over one part may underflow to 0.
         scores = self._batch.scores(logits)
-        given = torch.softmax(scores.masked_fill(self._added, -torch.inf), dim=1)
+        within = torch.softmax(scores.masked_fill(self._added, -torch.inf), dim=1)
         without = ~self._added.any(dim=1, keepdim=True)  # the softmax of −inf alone would be NaN
         added = torch.softmax(scores.masked_fill(~(self._added | without), -torch.inf), dim=1)
-        return torch.where(self._added, added, given) * self._shares
+        return torch.where(self._added, added, within) * self._shares
 
     def pick(self, matrix: Tensor) -> Tensor:
         return self._batch.pick(matrix)

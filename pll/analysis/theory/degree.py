@@ -80,8 +80,8 @@ class LabelCooccurrence:
 
     def interval(self) -> tuple[float, float]:
         """The 95 % interval of that one share (Clopper & Pearson). γ is the highest of many, so it flatters none."""
-        found = binomtest(*self.together).proportion_ci(CONFIDENCE, method="exact")
-        return float(found.low), float(found.high)
+        result = binomtest(*self.together).proportion_ci(CONFIDENCE, method="exact")
+        return float(result.low), float(result.high)
 
 
 def degree(candidates: CandidateSets, labels: npt.NDArray[np.int64], *, estimated: bool) -> LabelCooccurrence:

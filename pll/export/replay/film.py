@@ -54,13 +54,13 @@ def film(folder: RunFolder, data: PartialLabelDataset) -> dict[str, Any]:
     """
     config, sets = folder.config(), data.sets()
     rows = sample(len(data))
-    kept = sets.take(rows)
+    selected = sets.take(rows)
     history = History(folder.history, sets)
     epochs = thinned(history.epochs(), MOST_FRAMES)
     if len(epochs) < 2:
         raise UserError("There is nothing to replay yet: train for one epoch at least.")
     # (f, nnz of the sample)
-    frames = np.stack([quantised(weights, kept) for _, weights in history.frames(epochs, rows)])
+    frames = np.stack([quantised(weights, selected) for _, weights in history.frames(epochs, rows)])
     epochs, packed = fitted(epochs, frames)
     return {
         "title": config.name or data.name,
@@ -71,8 +71,8 @@ def film(folder: RunFolder, data: PartialLabelDataset) -> dict[str, Any]:
         "colours": class_colours(sets.n_classes),
         "shapes": class_shapes(sets.n_classes),
         "ids": [str(name) for name in data.row_ids[rows]],
-        "sizes": encoded(kept.sizes.astype(np.uint32)),
-        "labels": encoded(kept.indices.astype(np.uint32)),
+        "sizes": encoded(selected.sizes.astype(np.uint32)),
+        "labels": encoded(selected.indices.astype(np.uint32)),
         "truth": None if data.y is None else encoded(np.where(data.y >= 0, data.y, UNKNOWN)[rows].astype(np.uint16)),
         "epochs": epochs,
         "frames": base64.b64encode(packed).decode("ascii"),

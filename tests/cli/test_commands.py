@@ -23,7 +23,7 @@ from pll.methods import recipe
 from pll.methods.persistence import load_model
 from pll.runs.folder import RunFolder
 from pll.runs.run_data import load_parts
-from pll.training.metrics import METRICS
+from pll.training.metrics import FINAL_METRICS, METRICS
 from tests.run_helpers import N, result_of, wait_for, write_data
 from tools.cli_choices import choices
 
@@ -265,7 +265,7 @@ def test_fit_ends_with_one_line_of_json_and_a_complete_folder(run: Run, data: Pa
     assert said.status == 0
     assert len(said.out.splitlines()) == 1
     assert set(said.json) == {
-        *("method", "epoch", "mean_confidence", "mean_entropy", "transductive_accuracy", "test_accuracy"),
+        *("method", "epoch", *FINAL_METRICS),
         *("known_labels", "known_test_labels", "health"),
     }
     assert said.json["health"]["verdict"] in ("healthy", "unhealthy")

@@ -124,7 +124,6 @@ BAD: list[str | None] = ["damaged", "late", "praise", "late"] * 2
         ({"colour": ["red", "blue"] * 4, "A": ANNA, "B": BERT, "C": CLEO}, "category annotator annotator annotator"),
         ({"A": ANNA, "B": BERT, "C": CLEO, "spam": ["late", None] * 4}, "annotator " * 3 + "annotator"),  # of one word
         ({"Anna": ANNA, "Bert": BERT, "gold": ["late", "praise", "damaged", ""] * 2}, "annotator annotator true_label"),
-        ({"A": ANNA, "B": BERT, "gold": ["late", *[""] * 7]}, "annotator annotator true_label"),  # names one class
         ({"Anna": ANNA, "gold": ["late", "praise", "damaged", ""] * 2}, "annotator true_label"),
         ({"Anna": ANNA, "Bert": BERT, "label": ["x", "y"] * 4}, "category category true_label"),  # of something else
         ({"a": YES_NO, "b": YES_NO, "c": YES_NO, "label": ["x", "y"] * 4}, "category category category true_label"),
@@ -144,6 +143,7 @@ def test_columns_of_one_vocabulary_are_voters(columns: dict[str, list[str | None
         ({"a": YES_NO, "b": YES_NO, "c": YES_NO}, {"annotator", "category", "class"}),
         ({"a": YES_NO, "b": YES_NO, "y_true": YES_NO}, {"annotator", "category"}),
         ({"A": ANNA, "B": BERT, "C": CLEO, "label": ["x", "y"] * 4}, {"annotator", "category"}),
+        ({"A": ANNA, "B": BERT, "gold": ["late", *[""] * 7]}, {"annotator", "category"}),  # names one class
         ({"candidates": ["late|praise|damaged"] * 8, "Anna": ANNA}, {"true_label", "keep"}),
     ],
 )

@@ -187,6 +187,11 @@ SAMPLE_ROWS = 2000
 """Rows of which roles are told at most; wide tables are told of fewer (`sample_rows`)."""
 SHOWN = 3
 """Number of cells of a column that a person is shown."""
+NEARLY_ALL = 0.9
+"""Share of the labels of a column that are of another vocabulary: one cell in ten may be a slip, a remark or a gap.
+
+Single letters of features that have nothing to do with the classes reach 83 % (of mushrooms, ring-type and e, p).
+"""
 MOST_WORDS = 60
 """Characters of a word or the name of a class, on average; the longest names of classes in use have some 50."""
 
@@ -482,9 +487,9 @@ def _labels_among(cells: Cells) -> Counter[str]:
     return found
 
 
-def _mostly_among(words: Counter[str], others: Counter[str]) -> bool:
-    """Whether most of the labels of one column are used in another."""
-    return 2 * sum(count for word, count in words.items() if word in others) >= words.total() > 0
+def _share_among(words: Counter[str], others: Counter[str]) -> float:
+    """Which share of the labels of one column another one uses too."""
+    return sum(count for word, count in words.items() if word in others) / max(words.total(), 1)
 
 
 MAX_COLUMNS = 60_000
@@ -833,7 +838,8 @@ def _sets_by_type(table: _Header) -> None:
         if not cells or is_measured(cells) or are_pictures(cells) or are_texts(cells, 8) or all(map(is_number, words)):
             continue
         recur = 2 * labels >= 3 * len(cells) and 2 * len(words) <= labels  # most cells are sets, of words that recur
-        if _mostly_among(table.truth(), words) and labels > len(cells) if table.truth() else recur:
+        named = labels > len(cells) and _share_among(table.truth(), words) >= NEARLY_ALL
+        if named if table.truth() else recur:
             fitting.append(name)
     if len(fitting) == 1:
         table.give(fitting[0], "candidates")
@@ -858,7 +864,7 @@ def _vocabulary(table: _Header) -> None:
     columns = [name for name in table.open() if name in whole or _are_words(table.cells[name])]
     groups = _of_one_vocabulary(table, [*columns, *voters])
     classes = table.classes() + table.words(*voters)
-    near = {name for name in columns if is_labelled and _mostly_among(table.words(name), classes)}
+    near = {name for name in columns if is_labelled and _share_among(table.words(name), classes) >= NEARLY_ALL}
     if not table.having("true_label"):
         beside = near.union(*(group for group in groups if len(group) > 1))
         for name in [name for name in columns if plain_name(name) in SETTLED and name in beside][:1]:
@@ -885,7 +891,8 @@ def _vocabulary(table: _Header) -> None:
         is_yes_or_no = _says_yes_or_no(table.words(*names))
         is_clear = len(names) > 2 and not is_yes_or_no
         is_clear = is_clear or (len(names) == 2 and all(_NAMED.fullmatch(name) for name in names))
-        if len(names) < 2 or (is_labelled and not is_clear):
+        has_truth = _share_among(table.truth(), table.words(*names)) >= 1 / 2
+        if len(names) < 2 or (is_labelled and not is_clear and not has_truth):
             continue
         if table.having("annotator") and not voters:  # answers to another question
             role, asks = "keep", ""
@@ -922,7 +929,7 @@ def _of_one_vocabulary(table: _Header, names: Sequence[str]) -> list[list[str]]:
 
         def is_like(other: str, words: Counter[str] = words) -> bool:
             others = table.words(other)
-            return _mostly_among(words, others) and _mostly_among(others, words)
+            return min(_share_among(words, others), _share_among(others, words)) >= 1 / 2
 
         fitting = [group for group in groups if any(map(is_like, group))]
         groups = [group for group in groups if group not in fitting]
@@ -931,7 +938,7 @@ def _of_one_vocabulary(table: _Header, names: Sequence[str]) -> list[list[str]]:
     for group in [group for group in groups if len(group) > 1]:
         words = table.words(*group)
         for other in groups[groups.index(group) + 1 :]:
-            if group and other and set(table.words(*other)) <= set(words):
+            if group and other and _share_among(table.words(*other), words) >= NEARLY_ALL:
                 group += other
                 other.clear()
     return [group for group in groups if group]

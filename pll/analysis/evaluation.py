@@ -83,7 +83,7 @@ def measured(
     *,
     dataset: str = "",
 ) -> tuple[Curve, float]:
-    """Fit a method on a part; return the figures of its epochs, and the seconds it took.
+    """Fit a method on a part; return the figures of its epochs, and its seconds.
 
     Parameters
     ----------

@@ -145,7 +145,7 @@ def prepare(
     settled_as
         What settling the votes of this very training part came to before; None settles them now.
     progress
-        Told how far features and candidate sets are.
+        Callback of the progress of features and candidate sets.
 
     Raises
     ------

@@ -76,9 +76,9 @@ class Ranking:
     ranks
         (k,) in the order of the methods given.
     p
-        Of Friedman's test that all methods are alike.
+        Of Friedman's test that all methods are equal.
     critical
-        Two methods whose ranks differ by less cannot be told apart (Nemenyi, 5 %).
+        Two methods whose ranks differ by less do not differ significantly (Nemenyi, 5 %).
     blocks
         Number of data sets.
     """

@@ -187,7 +187,7 @@ def fit(options: FitOptions) -> int:
 def evaluate(options: EvaluateOptions) -> None:
     """Compare methods over folds or seeds.
 
-    A setting goes to every method that has it; a method without it runs without, and that is said.
+    A setting goes to every method that has it; a note names methods without it.
     """
     _check_exclusive(options, "test", "holdout")
     _check_data(options)
@@ -201,9 +201,8 @@ def evaluate(options: EvaluateOptions) -> None:
 def experiment(options: ExperimentOptions) -> int:
     """Fit a grid of datasets and methods; write tables and figures.
 
-    PRESET is uci-binomial, real-world, uci-pair, image-binomial, image-pair or ambiguity; DIR is the folder of an
-    experiment begun before. Every cell is on disk when it
-    ends: the same command after a stop, by whatever, fits what is missing.
+    PRESET is quick, uci-binomial, real-world, uci-pair, image-binomial, image-pair or ambiguity; DIR is the folder of
+    an earlier experiment. Every cell is on disk when it ends: after a stop the same command fits the missing ones.
     """
     _check_exclusive(options, "folds", "holdout")
     from pll.cli import experiment

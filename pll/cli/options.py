@@ -209,7 +209,7 @@ def note_votes(source: Source) -> None:
 
 
 def with_voters(source: Source, options: SetOptions) -> Source:
-    """Return the source with the rule `voters` where a file holds several people's labels and nothing else is said."""
+    """Return the source with the rule `voters` where a file holds several people's labels and no rule is given."""
     if source.rule or options.flip is not None or options.noisy is not None:
         return source
     if source.path is None and not source.votes:
@@ -278,7 +278,7 @@ def resolve_classes(options: SetOptions) -> dict[str, str | None]:
     Raises
     ------
     UserError
-        Not of the form, or two things are said of one class.
+        Not of the form, or two values for one class.
     """
     merge = [pair(one, "--merge", "FROM=TO") for one in options.merge]
     rename = [pair(one, "--rename", "OLD=NEW") for one in options.rename]

@@ -196,7 +196,7 @@ def panel_figure(panel: Panel, methods: Sequence[str]) -> tuple[go.Figure, pd.Da
 
 
 def ranking_figure(title: str, methods: Sequence[str], found: Ranking) -> tuple[go.Figure, pd.DataFrame]:
-    """Return a critical-difference diagram: methods at their average ranks; a bar joins those that are alike.
+    """Return a critical-difference diagram: average ranks; bars join methods without significant difference.
 
     Parameters
     ----------

@@ -283,7 +283,7 @@ def run_results(folder: RunFolder) -> Results:
 
 
 def results_of(folder: RunFolder, source: ExportSource) -> Results:
-    """The labels that an export of a run holds: those of its labels.csv, and what people decided or took over since."""
+    """The labels that an export of a run holds: those of its labels.csv, and later decisions."""
     if not source.decisions and not source.follows:
         return run_results(folder)
     with tempfile.TemporaryDirectory() as place:

@@ -1,8 +1,8 @@
 """A run as the machine-learning backend of a Label Studio project: its labels go there live, answers come back.
 
-Label Studio asks for predictions of tasks and tells of every annotation; `Backend` answers from the run and its review.
-An annotation is a decision of the step *Look*, with who gave it, and teaches as one made at the desk. It is never the
-answer to a control of the certificate: whoever annotated may have seen the prediction, and controls are blind.
+Label Studio requests predictions of tasks and sends every annotation; `Backend` answers from the run and its review.
+An annotation is a decision of *Look* with its annotator, used for training like any other. It is never the answer to a
+control of the certificate, since the annotator may have seen the prediction, and controls are blind.
 
 What this file is not about: HTTP and passwords (`pll.ui.labelstudio`, `pll.review.connections`).
 

@@ -82,7 +82,7 @@ def calibrate(
         (m,) class index decided for each, -1 for "none of these"; a label outside S_i counts as wrong.
     followed
         (nnz,) label weights that follow the decisions, where they do: the scale of their logit is fitted on the same
-        decisions, so that their confidence stands as it is.
+        decisions, so that their confidence is not changed.
     folds
         Of the cross-fitted `after`.
     seed
@@ -120,7 +120,7 @@ def calibrate(
 def calibration_of(root: CandidateSets, own: LabelSnapshot, labels: LabelSnapshot, state: ReviewState) -> Calibration:
     """Calibrated confidence of the labels of now.
 
-    The temperature is fitted on the run's own weights, which the decisions did not teach; left out are the examples
+    The temperature is fitted on the run's own weights, which were not trained on decisions; left out are the examples
     that a retrained model has learnt from: their candidate sets are no longer those of `root`, the first run.
 
     Parameters

@@ -340,7 +340,7 @@ class MissRate:
 def miss_rate_of(
     controls: npt.NDArray[np.int64], sets: CandidateSets, state: ReviewState, asked: npt.NDArray[np.int64]
 ) -> MissRate | None:
-    """The share of candidate sets that miss the right label; None where no control is answered: nothing else tells it.
+    """The share of candidate sets that miss the right label; None where no control is answered.
 
     Parameters
     ----------

@@ -117,7 +117,7 @@ def record_of(folder: RunFolder, sets: CandidateSets | None = None) -> Record | 
     Parameters
     ----------
     folder
-        Of the run, or of one that was taught in the same review.
+        Of the run, or of a retrained one in the same review.
     sets
         The candidate sets of the review's first run; None reads them again.
 

@@ -116,7 +116,7 @@ def pool_features(
     texts
         (n,) texts, where there are any.
     votes
-        (n, m) class indices, −1 for none, where several people or models said something.
+        (n, m) class indices, −1 for none, where there are several voters.
 
     Returns
     -------

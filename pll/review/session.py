@@ -374,7 +374,7 @@ class ReviewSession:
 
 
 def open_review(run: Run, store: Store, get_run: GetRun, *, settings: Settings | None = None) -> ReviewSession:
-    """The review that a run belongs to: its own, or that of the run which it was taught from.
+    """The review that a run belongs to: its own, or that of the run which it was retrained from.
 
     Open one for each review and process (`review_id(run.folder)` is the key).
 

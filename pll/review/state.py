@@ -126,7 +126,7 @@ def answer_of(events: Iterable[Event], candidates: Sequence[str]) -> ReviewerAns
 def outcome_of(events: Iterable[Event], candidates: Sequence[str]) -> Outcome:
     """All events on one example, in order and without what was undone, as a verdict.
 
-    Whoever is unsure does not contradict; two labels, or a label and "none of these", do.
+    Two labels, or a label and "none of these", are a conflict; "unsure" is not.
     """
     by_reviewer: dict[str, list[Event]] = {}
     settled: Event | None = None

@@ -1,6 +1,6 @@
 """Tables of a review, and their rows as dataclasses; `migrations` brings a database to them.
 
-review    one row a review: a run and everything that was taught from it
+review    one row a review: a run and its retrained ones
 event     append-only: every decision, and every undo; nothing in it is ever changed or deleted
 claim     who has which example now, and who has answered it; follows from the events, kept for its primary key:
           an example has a slot for each of its reviewers

@@ -76,7 +76,7 @@ def taught_config(
     Parameters
     ----------
     root
-        Of the run that the review began with; its settings hold but for what is said here.
+        Of the first run of the review; its settings apply except for the following.
     epochs
         Further ones, for a method that continues from `taught.parent`; by default a fifth of those of a whole run. A
         method that cannot go on is fitted again, as `root` was.
@@ -97,7 +97,7 @@ def taught_config(
 
 
 class Teacher:
-    """Teaches the runs of one review, one after the other. One for each review and process.
+    """Retrains the model of one review on decisions. One for each review and process.
 
     Parameters
     ----------
@@ -128,12 +128,12 @@ class Teacher:
         outside
             See `taught_config`.
         by, verified
-            Who has it taught, and whether that name was verified.
+            Who requests it, and whether that name was verified.
 
         Raises
         ------
         UserError
-            It is being taught already, or there is nothing to teach.
+            A retraining is running, or there are no decisions to train on.
         """
         if self._run is not None and self._run.snapshot().is_active:
             raise UserError("A model is being retrained already; wait for it, or stop it first.")
@@ -169,7 +169,7 @@ class Teacher:
             self._run = None
 
     def can_look_outside(self) -> bool:
-        """Whether decisions can also teach which sets miss the truth: a run of PRODEN, and enough of them."""
+        """Whether decisions suffice to learn which sets miss the truth: a run of PRODEN, and enough decisions."""
         if self._runs.get(self._review.root.run).config.method != "proden":
             return False
         return sum(result.status == "label" for _, result in teaching_outcomes(self._review)) >= LEAST_KNOWN

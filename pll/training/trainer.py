@@ -226,7 +226,7 @@ class Trainer:
     outside
         Labels added to the candidates; given and added labels are then normalised apart, each to its share.
     sample_weight
-        (n,) with mean 1, how much the loss of each example counts; None for all alike.
+        (n,) with mean 1, weight of the loss of each example; None for equal weights.
 
     Attributes
     ----------

@@ -3,7 +3,6 @@
 Prints the tables with their tests, from docs/results.csv, which `python -m benchmarks.results` fits in the protocol of
 the presets (five folds of seed 0, the paper's settings, 500 epochs). Fits nothing; takes seconds.
 
-    --check 5    also fits that many cells of the presets, drawn at random, and compares their figures with the file
     --killed 10  also fits the whole grid, two cells at a time, kills it so often at random (SIGKILL, after 20 to 90
                  seconds), continues it, and compares every figure with the file; with 0 it is not killed, and how long
                  each fit took is put into the file
@@ -25,7 +24,6 @@ from pathlib import Path
 import pandas as pd
 
 from pll.analysis.evaluation import Result, read_results, results_frame
-from pll.experiments.execution import run_cell
 from pll.experiments.presets import preset
 from pll.experiments.tables import Table, markdown, tables
 from pll.methods import method_title
@@ -98,19 +96,6 @@ def cost() -> Iterator[str]:
     yield ""
 
 
-def check(number: int) -> None:
-    """Fit cells of the presets, and print whether their figures are those of the file."""
-    known = {key(result): figures(result) for name in NAMES for result in results_of(name)}
-    cells = [cell for name in NAMES for cell in preset(name).plan().cells]
-    for cell in random.Random(0).sample(cells, number):
-        outcome = run_cell(cell)
-        if outcome.result is None:
-            print(f"{cell.key}: {outcome.error}")
-            continue
-        found, expected = figures(outcome.result), known[key(outcome.result)]
-        print(f"{cell.key}: {found}, in the file {expected}: {'the same' if found == expected else 'DIFFERENT'}")
-
-
 def killed(kills: int) -> None:
     """Fit all cells of the presets with so many kills among them, and compare them with the file."""
     rng, started, fitted = random.Random(), time.monotonic(), dict[tuple[object, ...], Result]()
@@ -152,13 +137,10 @@ def figures(result: Result) -> tuple[float | None, float | None]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", type=int, default=0, metavar="N")
     parser.add_argument("--killed", type=int, metavar="N")
     options = parser.parse_args()
     for title, each in paper_tables().items():
         print(f"## {title}", *map(markdown, each), sep="\n\n")
-    if options.check:
-        check(options.check)
     if options.killed is not None:
         killed(options.killed)
 

@@ -1,16 +1,14 @@
 """Candidate sets that miss the truth: PRODEN and PRODEN-outside, and PRODEN with the truth put back.
 
-    python -m benchmarks.outside [--seeds 3] [--only digits,Lost] [--known "dtd, votes"] [--cache FILE] [--measured]
+    python -m benchmarks.outside [--seeds 3] [--only digits,Lost] [--known "dtd, votes"]
 
 Writes the tables of docs/outside.md. In a share of the sets the truth is replaced by a wrong label (swap) or left out
-(remove); truth is used to damage the sets and to count, never to train. With `--cache` the cells measured before are
-read from that file, and new ones are added to it.
+(remove); truth is used to damage the sets and to count, never to train.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -69,55 +67,33 @@ def main() -> None:
     parser.add_argument("--only", default="digits,satimage,Lost,BirdSong,MNIST")
     parser.add_argument("--known", default=";".join(TAUGHT))
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--cache", type=Path)
-    parser.add_argument("--measured", action="store_true", help="write what the cache has, and measure nothing")
     options = parser.parse_args()
-    known: dict[str, dict[str, float]] = {}
-    if options.cache is not None and options.cache.exists():
-        known = json.loads(options.cache.read_text(encoding="utf-8"))
     cells: dict[tuple[str, str, float], dict[str, float]] = {}
     for name in options.only.split(","):
         for how in ("swap", "remove"):
             for share in SHARES[how == "remove" :]:  # without a missing truth the two are the same
-                found = []
-                for seed in range(options.seeds):
-                    key = f"{name} {how} {share} {seed}"
-                    if key not in known and options.measured:
-                        continue
-                    if key not in known:
-                        known[key] = measured(*PROBLEMS[name](options.data, seed), share, how, seed)
-                        print(key, known[key], flush=True)
-                        if options.cache is not None:
-                            options.cache.write_text(json.dumps(known), encoding="utf-8")
-                    found.append(known[key])
-                if found:
-                    cells[name, how, share] = {
-                        column: float(np.median([one[column] for one in found])) for column in COLUMNS
-                    } | {"seeds": float(len(found))}
+                found = [
+                    measured(*PROBLEMS[name](options.data, seed), share, how, seed) for seed in range(options.seeds)
+                ]
+                cells[name, how, share] = medians(found, COLUMNS) | {"seeds": float(len(found))}
+                print(name, how, share, cells[name, how, share], flush=True)
     taught = []
     for name in options.known.split(";") if options.known else ():
-        each = []
-        for seed in range(options.seeds):
-            key = f"known {KNOWN} {name} {seed}"
-            if key not in known and options.measured:
-                continue
-            if key not in known:
-                known[key] = with_known(name, options.data, seed)
-                print(key, known[key], flush=True)
-                if options.cache is not None:
-                    options.cache.write_text(json.dumps(known), encoding="utf-8")
-            each.append(known[key])
-        if not each:
-            continue
-        middle = [float(np.median([one[column] for one in each])) for column in KNOWN_COLUMNS]
-        shown = ["–" if np.isnan(value) else f"{100 * value:.1f}" for value in middle]
-        taught.append([name, *shown, str(len(each))])
+        middle = medians([with_known(name, options.data, seed) for seed in range(options.seeds)], KNOWN_COLUMNS)
+        shown = ["–" if np.isnan(value) else f"{100 * value:.1f}" for value in middle.values()]
+        taught.append([name, *shown, str(options.seeds)])
+        print(*taught[-1], flush=True)
     if cells:
         header = ["data", "truth", "missing", *COLUMNS[:2], "gain", *COLUMNS[2:], "seeds"]
         put(OUT, "accuracy", table(header, accuracies(cells)))
     if taught:
         put(OUT, "with labels", table(["data", *KNOWN_COLUMNS, "seeds"], taught))
     put(OUT, "coverage", table(["examples", "controls", "miss rate", "covered", "mean width"], coverage()))
+
+
+def medians(found: list[dict[str, float]], columns: tuple[str, ...]) -> dict[str, float]:
+    """Median of each column over the seeds."""
+    return {column: float(np.median([one[column] for one in found])) for column in columns}
 
 
 def accuracies(cells: dict[tuple[str, str, float], dict[str, float]]) -> list[list[str]]:

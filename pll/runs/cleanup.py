@@ -1,6 +1,7 @@
 """What may go from Candid's home, by hand: `candid gc`.
 
-Deleted runs, uploads that no run reads, and files that a process left half-written.
+Deleted runs, uploads that no run reads, and files that a process left half-written. Where the settings of a run cannot
+be read, all uploads stay: one may be its data.
 """
 
 from __future__ import annotations
@@ -9,13 +10,12 @@ import shutil
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from pll.errors import UserError
 from pll.io import PART, remove_parts
 from pll.runs.folder import list_runs
-from pll.runs.manifest import CONFIG_FILE, MANIFEST_FILE
 
 RECENT = 86_400.0
 """Seconds for which uploads and half-written files are kept: somebody may be at work with them."""
@@ -50,8 +50,9 @@ def waste(home: Path) -> list[Waste]:
     """
     found = [Waste(folder, "deleted", _size(folder)) for folder in _children(home / "bin")]
     used = _used_files(home)
-    for file in sorted(file for file in (home / "uploads").rglob("*") if file.is_file()):
-        if PART not in file.name and file not in used and _is_old(file):
+    uploads = (file for file in sorted((home / "uploads").rglob("*")) if file.is_file() and PART not in file.name)
+    for file in uploads:
+        if used is not None and file.resolve() not in used and _is_old(file):
             found.append(Waste(file, "uploaded, and read by no run", file.stat().st_size))
     for name in ("runs", "uploads"):
         for part in sorted((home / name).rglob(f"{PART}*")):
@@ -96,44 +97,18 @@ def remove_half_written(home: Path) -> None:
                 folder.unlock()
 
 
-def _used_files(home: Path) -> _Used:
-    """Return the files that runs read outside their folders, in the bin too."""
-    used = _Used()
+def _used_files(home: Path) -> set[Path] | None:
+    """Return the files that runs read outside their folders, in the bin too; None where a run does not say."""
+    used = set()
     for folder in (*list_runs(home / "runs"), *list_runs(home / "bin")):
         try:
             run = folder.about()["run"]
             for source in (run["source"], *run["source"].get("votes", ()), run.get("test")):
                 if source and source.get("path"):
-                    used.paths.add(str(Path(source["path"]).resolve()))
+                    used.add(Path(source["path"]).resolve())
         except (UserError, KeyError, TypeError, AttributeError):
-            used.damaged += "".join(map(_text, (folder.path / CONFIG_FILE, folder.path / MANIFEST_FILE)))
+            return None
     return used
-
-
-@dataclass
-class _Used:
-    """Files that runs read.
-
-    Attributes
-    ----------
-    paths
-        Of the files.
-    damaged
-        All text of runs whose config cannot be read: an upload whose hash is in it may be one of theirs.
-    """
-
-    paths: set[str] = field(default_factory=set)
-    damaged: str = ""
-
-    def __contains__(self, file: Path) -> bool:
-        return str(file.resolve()) in self.paths or file.parent.name in self.damaged
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
 
 
 def _is_old(path: Path) -> bool:

@@ -1,11 +1,9 @@
 """Checksums of the files of a run: `manifest.json`, by which damage is noticed wherever results are read.
 
-    {"version": 1, "complete": true, "files": {"labels.csv": {"bytes": 812, "sha256": "…"}, …},
-     "config": "…", "check": "…"}
+    {"complete": true, "files": {"labels.csv": {"bytes": 812, "sha256": "…"}, …}, "check": "…"}
 
 `complete` is true once a run has ended and everything is listed; the manifest is then the last file written. Before
-that, it lists what the run can be resumed from. `config` is the text of config.json, which nothing else could bring
-back; `check` is the checksum of the manifest itself.
+that, it lists what the run can be resumed from. `check` is the checksum of the manifest itself.
 
 A writer changes the manifest first and the file afterwards, so a process may crash at any moment without a sound
 file looking damaged: a file that is replaced is listed with both checksums (`before`), one that is rewritten is taken
@@ -29,7 +27,6 @@ from pll.io import PART, TIME_STEP, Recent, hash_of, write_atomically
 
 MANIFEST_FILE, CONFIG_FILE, STATE_FILE = "manifest.json", "config.json", "state.json"
 
-VERSION = 1
 UNLISTED = (
     *(MANIFEST_FILE, "run.lock", "process.json", "comparison.json", "access.json", "name.json", "deleted.json"),
     *("control/*", "review/*", f"*{PART}*", "experiment.lock", "progress.json", "output.txt"),
@@ -122,7 +119,6 @@ class Manifest:
         known = read_manifest(folder)
         self.complete = known is not None and known.complete
         self.files = {} if known is None else dict(known.files)
-        self.config = "" if known is None else known.config
 
     def put(self, name: str, content: bytes | memoryview, *, durable: bool = False, record: bool = False) -> None:
         """Replace a file, atomically; at every moment its content is one that the manifest lists.
@@ -144,8 +140,6 @@ class Manifest:
         self.files[name] = FileEntry(
             len(content), hashlib.sha256(content).hexdigest(), "" if old is None else old.sha256
         )
-        if name == CONFIG_FILE:
-            self.config = bytes(content).decode()
         self._write(durable)
         write_atomically(self.folder / name, lambda part: part.write_bytes(content), durable=durable)
 
@@ -196,7 +190,7 @@ class Manifest:
 
     def _write(self, durable: bool = False) -> None:
         files = {name: asdict(entry) for name, entry in sorted(self.files.items())}
-        body = {"version": VERSION, "complete": self.complete, "files": files, "config": self.config}
+        body = {"complete": self.complete, "files": files}
         text = json.dumps(body | {"check": _own_check(body)}, indent=1, ensure_ascii=False)
         write_atomically(
             self.folder / MANIFEST_FILE, lambda part: part.write_text(text, encoding="utf-8"), durable=durable
@@ -213,13 +207,10 @@ class Listing:
         Whether the run has ended and every file is listed.
     files
         Name → what it must be.
-    config
-        The text of config.json; "" where it is not known.
     """
 
     complete: bool
     files: dict[str, FileEntry]
-    config: str = ""
 
 
 def read_manifest(folder: Path) -> Listing | None:
@@ -252,7 +243,7 @@ def _parsed(folder: Path, file: Path) -> Listing | None:
         if check != _own_check(body):
             raise ValueError("its checksum differs")
         files = {str(name): FileEntry(**entry) for name, entry in body["files"].items()}
-        return Listing(bool(body["complete"]), files, str(body["config"]))
+        return Listing(bool(body["complete"]), files)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:

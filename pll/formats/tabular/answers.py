@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from pll.formats.tabular.cells import Cells, nearly_all
+
 ANSWER_FIELDS = ("label", "answer", "class", "category", "prediction", "choice")
 """Fields of a model's answer that hold the label."""
 _SEVERAL = (*(f"{name}s" for name in ANSWER_FIELDS), "classes", "categories")
@@ -19,8 +21,6 @@ _SURE = ("confidence", "score", "probability", "prob", "certainty")
 _FENCE = re.compile(r"\s*```[a-z]*[ \t]*\n?(.*?)\n?```\s*", re.IGNORECASE | re.DOTALL)
 COVERED = 0.99
 """Probability that the likeliest classes together have at least, where candidate sets are made of probabilities."""
-
-Cells = Sequence[str | None]
 
 
 def answer_of(cell: str) -> tuple[tuple[str, ...], float] | None:
@@ -149,10 +149,8 @@ def _joined(names: Sequence[str]) -> str:
 
 
 def _nearly_all(cells: Cells, test: Callable[[str], bool]) -> bool:
-    filled = [cell for cell in cells if cell and cell.strip()]
-    if not filled or not any(cell.rstrip().endswith(("}", "```")) for cell in filled):  # nearly always, and at once
-        return False
-    return sum(map(test, filled)) >= 0.9 * len(filled)
+    is_open = any(cell.rstrip().endswith(("}", "```")) for cell in cells if cell)  # nearly never, and seen at once
+    return is_open and nearly_all(test, cells)
 
 
 def _object(cell: str) -> dict[str, Any] | None:

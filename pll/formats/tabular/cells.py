@@ -85,7 +85,7 @@ def is_number(cell: str) -> bool:
 
 def are_pictures(cells: Cells) -> bool:
     """Whether nearly all cells are pictures."""
-    return _mostly(looks_like_picture, cells)
+    return nearly_all(looks_like_picture, cells)
 
 
 def is_measured(cells: Cells) -> bool:
@@ -180,7 +180,7 @@ def are_lists_of_numbers(cells: Cells) -> bool:
     if not next((cell for cell in cells if cell), "").lstrip().startswith("["):
         return False
     widths = Counter(len(numbers_in(cell) or ()) for cell in known_cells(cells))
-    return max((count for width, count in widths.items() if width), default=0) >= 0.9 * max(widths.total(), 1)
+    return max((count for width, count in widths.items() if width), default=0) >= NEARLY_ALL * max(widths.total(), 1)
 
 
 def are_vectors(cells: Cells) -> bool:
@@ -193,7 +193,7 @@ def are_vectors(cells: Cells) -> bool:
 def are_texts(cells: Cells, words: int) -> bool:
     """Whether a column holds texts: mostly distinct cells, of so many words on average."""
     filled = _filled(cells)
-    if not filled or _mostly(is_number, filled) or are_pictures(filled):
+    if not filled or nearly_all(is_number, filled) or are_pictures(filled):
         return False
     return sum(len(cell.split()) for cell in filled) >= words * len(filled) and 2 * len(set(filled)) > len(filled)
 
@@ -209,9 +209,14 @@ def default_role(cells: Cells) -> str:
     return "category" if few and short else "keep"
 
 
-def _mostly(test: Callable[[str], bool], cells: Cells) -> bool:
+NEARLY_ALL = 0.9
+"""Share of cells from which a column is what most of it says: one cell in ten may be a slip, a remark or a gap."""
+
+
+def nearly_all(test: Callable[[str], bool], cells: Cells) -> bool:
+    """Whether a test holds for nearly all cells that are filled."""
     filled = _filled(cells)
-    return bool(filled) and sum(map(test, filled)) >= 0.9 * len(filled)
+    return bool(filled) and sum(map(test, filled)) >= NEARLY_ALL * len(filled)
 
 
 def _filled(cells: Cells) -> list[str]:
@@ -238,7 +243,7 @@ def are_dates(cells: Cells) -> bool:
     >>> are_dates(["2026-07-01", "2026-07-02 09:12"]), are_dates(["10-12", "8-10"])
     (True, False)
     """
-    return _mostly(lambda cell: _DAY.fullmatch(cell.strip()) is not None, cells)
+    return nearly_all(lambda cell: _DAY.fullmatch(cell.strip()) is not None, cells)
 
 
 _FEWEST_COLUMNS, _FEWEST_RISING = 2, 5

@@ -30,6 +30,7 @@ from pll.formats.label_frame import RESULT_COLUMNS
 from pll.formats.tabular.answers import are_answers, are_objects, are_shares, only_labels, says_counts
 from pll.formats.tabular.cells import (
     BINARY,
+    NEARLY_ALL,
     WORDS,
     Cells,
     are_binary,
@@ -187,11 +188,6 @@ SAMPLE_ROWS = 2000
 """Rows of which roles are told at most; wide tables are told of fewer (`sample_rows`)."""
 SHOWN = 3
 """Number of cells of a column that a person is shown."""
-NEARLY_ALL = 0.9
-"""Share of the labels of a column that are of another vocabulary: one cell in ten may be a slip, a remark or a gap.
-
-Single letters of features that have nothing to do with the classes reach 83 % (of mushrooms, ring-type and e, p).
-"""
 MOST_WORDS = 60
 """Characters of a word or the name of a class, on average; the longest names of classes in use have some 50."""
 
@@ -864,6 +860,7 @@ def _vocabulary(table: _Header) -> None:
     columns = [name for name in table.open() if name in whole or _are_words(table.cells[name])]
     groups = _of_one_vocabulary(table, [*columns, *voters])
     classes = table.classes() + table.words(*voters)
+    # Most would not do: of mushrooms, ring-type has the letters of the classes, e and p, in 83 % of its cells.
     near = {name for name in columns if is_labelled and _share_among(table.words(name), classes) >= NEARLY_ALL}
     if not table.having("true_label"):
         beside = near.union(*(group for group in groups if len(group) > 1))

@@ -26,6 +26,7 @@ from pll.formats.checks import check_unpacked_size, parsing, shorten
 from pll.formats.label_frame import NUMBERS
 from pll.formats.limitations import class_names
 from pll.formats.results import Results, example_rows
+from pll.formats.tabular.builder import build
 from pll.formats.tabular.cells import write_label
 from pll.formats.tabular.columns import ROLES, Column
 from pll.formats.tabular.format import TableFormat
@@ -345,25 +346,14 @@ class Parquet(TableFormat):
         )
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        data = super().read(path, options)
-        schema = schema_of(path)[0]
-        return apply_metadata(
-            _with_pictures(data, self._contents(path, schema, self.columns(path, options))), read_metadata(schema)
-        )
-
-    @staticmethod
-    def _contents(path: Path, schema: pa.Schema, columns: Sequence[Column]) -> ObjectColumn | None:
-        """Return the pictures embedded in a column, as Hugging Face writes them: {bytes, path}."""
+        table, schema = self.table(path, options), schema_of(path)[0]
+        columns = table.plan(options)
+        data = build(table, columns, options)
         image = next((column for column in columns if column.role == "image"), None)
-        if image is None or not pa.types.is_struct(schema.field(image.at).type):
-            return None
-        kind = schema.field(image.at).type
-        if kind.get_field_index("bytes") < 0 or not _is_bytes(kind.field("bytes").type):
-            return None
-        found: list[bytes | None] = []
-        for batch in batches(path, [image.name]):
-            found += pc.struct_field(batch.column(0), "bytes").to_pylist()
-        return np.fromiter(found, dtype=object, count=len(found))
+        contents = None if image is None or data.pictures is None else _contents(path, schema, image)
+        if contents is not None and data.pictures is not None and len(contents) == len(data):
+            data = replace(data, pictures=Pictures(data.pictures.names, None, contents))
+        return apply_metadata(data, read_metadata(schema))
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         return table_limitations(dataset, _HELD)
@@ -478,10 +468,15 @@ def _json(column: pa.Array) -> pa.Array:
     return pa.ExtensionArray.from_storage(JSON, text.cast(pa.string()))
 
 
-def _with_pictures(data: PartialLabelDataset, contents: ObjectColumn | None) -> PartialLabelDataset:
-    if contents is None or data.pictures is None or len(contents) != len(data):
-        return data
-    return replace(data, pictures=Pictures(data.pictures.names, None, contents))
+def _contents(path: Path, schema: pa.Schema, image: Column) -> ObjectColumn | None:
+    """Return the pictures in a column of {bytes, path}, as Hugging Face writes them; None where there are none."""
+    kind = schema.field(image.at).type
+    if not pa.types.is_struct(kind) or kind.get_field_index("bytes") < 0 or not _is_bytes(kind.field("bytes").type):
+        return None
+    found: list[bytes | None] = []
+    for batch in batches(path, [image.name]):
+        found += pc.struct_field(batch.column(0), "bytes").to_pylist()
+    return np.fromiter(found, dtype=object, count=len(found))
 
 
 def _is_bytes(kind: pa.DataType) -> bool:

@@ -165,7 +165,7 @@ def headline(metrics: Mapping[str, float | None]) -> tuple[float | None, str]:
     Examples
     --------
     >>> headline({"transductive_accuracy": 0.9, "known_labels": 20, "mean_confidence": 0.8})
-    (0.9, 'identified correctly (18 of 20 known)')
+    (0.9, 'right (18 of 20 known)')
     >>> headline({"mean_confidence": 0.8})
     (0.8, 'mean confidence')
     """
@@ -173,7 +173,7 @@ def headline(metrics: Mapping[str, float | None]) -> tuple[float | None, str]:
     if right is None:
         return metrics.get("mean_confidence"), "mean confidence"
     of_known = f" ({round(right * known):,} of {known:,} known)" if known else ""
-    return right, f"identified correctly{of_known}"
+    return right, f"right{of_known}"
 
 
 def without_none(table: pd.DataFrame) -> pd.DataFrame:

@@ -115,11 +115,12 @@ def damaged_row(one: Run, problem: str) -> None:
 
 
 def row(run: Run, snapshot: Snapshot) -> None:
-    """One run: method, data, time, state, accuracy and a link to it."""
+    """One run: data, time, state, accuracy and a link to it; its method where the pointer rests."""
     name, data, progress, figure, actions = st.columns(COLUMNS, vertical_alignment="center")
     registry = session.registry()
     whose = "" if registry.is_own(run) else f" · :gray[of {plain(registry.owner(run) or 'nobody')}]"
-    name.markdown(f"{state_icon(snapshot)} **{plain(snapshot.name)}**  \n{plain(method_title(snapshot.method))}{whose}")
+    method = plain(method_title(snapshot.method))
+    name.markdown(f"{state_icon(snapshot)} **{plain(snapshot.name)}**{whose}", help=method)
     data.caption(_data_and_date(run, run.folder.created()))
     failure = plain(snapshot.error) if snapshot.state == "failed" and snapshot.error else None
     progress.caption(failure or format_state(snapshot))

@@ -461,6 +461,8 @@ class _Header:
         for name in names:
             if name not in self._words:
                 self._words[name] = _labels_among(self.cells[name])
+        if len(names) == 1:
+            return self._words[names[0]]
         return sum((self._words[name] for name in names), Counter[str]())
 
     def truth(self) -> Counter[str]:
@@ -921,16 +923,20 @@ def _of_one_vocabulary(table: _Header, names: Sequence[str]) -> list[list[str]]:
     but a few of the words of a group belongs to it.
     """
     groups: list[list[str]] = []
+    users: dict[str, set[str]] = {}  # word → columns that use it: of thousands, only few are compared
     for name in names:
         words = table.words(name)
+        others = {other for word in words for other in users.get(word, ())}
 
         def is_like(other: str, words: Counter[str] = words) -> bool:
-            others = table.words(other)
-            return min(_share_among(words, others), _share_among(others, words)) >= 1 / 2
+            theirs = table.words(other)
+            return min(_share_among(words, theirs), _share_among(theirs, words)) >= 1 / 2
 
-        fitting = [group for group in groups if any(map(is_like, group))]
+        fitting = [group for group in groups if any(map(is_like, others.intersection(group)))]
         groups = [group for group in groups if group not in fitting]
         groups.append([*(one for group in fitting for one in group), name])
+        for word in words:
+            users.setdefault(word, set()).add(name)
     groups.sort(key=len, reverse=True)
     for group in [group for group in groups if len(group) > 1]:
         words = table.words(*group)

@@ -635,9 +635,10 @@ def _check_rows(indptr: npt.NDArray[Any], indices: npt.NDArray[Any], n_classes: 
             f"Row {next(int(rows[0]) for rows in empty if len(rows))} has an empty candidate set ({count} such rows); "
             "every example needs at least one possible label."
         )
-    for check in (_check_range, _check_order):
-        for start, part in bounds:
-            check(indices[part[0] : part[-1]], part - part[0], start, n_classes)
+    for start, part in bounds:
+        _check_range(indices[part[0] : part[-1]], part - part[0], start, n_classes)
+    for start, part in bounds:
+        _check_order(indices[part[0] : part[-1]], part - part[0], start)
 
 
 def _check_range(indices: npt.NDArray[Any], indptr: npt.NDArray[Any], first_row: int, n_classes: int) -> None:
@@ -650,7 +651,7 @@ def _check_range(indices: npt.NDArray[Any], indptr: npt.NDArray[Any], first_row:
         )
 
 
-def _check_order(indices: npt.NDArray[Any], indptr: npt.NDArray[Any], first_row: int, n_classes: int) -> None:
+def _check_order(indices: npt.NDArray[Any], indptr: npt.NDArray[Any], first_row: int) -> None:
     step = np.diff(indices)
     step[indptr[1:-1] - 1] = 1  # any order from one row to the next
     wrong = np.flatnonzero(step <= 0)

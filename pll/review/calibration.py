@@ -63,8 +63,6 @@ def calibrate(
     labels: npt.ArrayLike,
     *,
     followed: Weights | None = None,
-    folds: int = FOLDS,
-    seed: int = 0,
 ) -> Calibration:
     """Fits a calibration on decided examples and applies it to all.
 
@@ -83,23 +81,19 @@ def calibrate(
     followed
         (nnz,) label weights that follow the decisions, where they do: the scale of their logit is fitted on the same
         decisions, so that their confidence is not changed.
-    folds
-        Of the cross-fitted `after`.
-    seed
-        Of the folds.
 
     Raises
     ------
     UserError
         Too few decisions, rows that do not exist or occur twice, labels that are no classes.
     """
-    at, decided = _checked(candidates, rows, labels, folds)
+    at, decided = _checked(candidates, rows, labels)
     sharp = sharpness(weights, candidates)
     right = sharp.identified[at] == decided
     before = sharp.confidence.astype(np.float64)
     held_out = np.empty(len(at))
-    part = np.random.default_rng(seed).permutation(len(at)) % folds
-    for fold in range(folds):
+    part = np.random.default_rng(0).permutation(len(at)) % FOLDS
+    for fold in range(FOLDS):
         fit, test = part != fold, part == fold
         result = fit_temperature(weights, candidates, at[fit], decided[fit])
         few = candidates.take(at[test])
@@ -190,7 +184,7 @@ def _logs(weights: Weights) -> Floats:
     return np.log(np.maximum(weights, np.finfo(np.float32).tiny).astype(np.float64))
 
 
-def _checked(candidates: CandidateSets, rows: npt.ArrayLike, labels: npt.ArrayLike, folds: int) -> tuple[Ints, Ints]:
+def _checked(candidates: CandidateSets, rows: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Ints, Ints]:
     at = whole_numbers(rows, "decided rows").astype(np.int64)
     decided = whole_numbers(labels, "decided labels").astype(np.int64)
     if len(at) != len(decided):
@@ -203,6 +197,4 @@ def _checked(candidates: CandidateSets, rows: npt.ArrayLike, labels: npt.ArrayLi
         raise UserError("An example stands twice among the decisions; give the last decision on it only.")
     if decided.min() < -1 or decided.max() >= candidates.n_classes:
         raise UserError(f"A decided label is outside 0 … {candidates.n_classes - 1} (-1: none of these).")
-    if not 2 <= folds <= len(at):
-        raise UserError(f"Cross-fitting needs between 2 and {len(at)} folds, not {folds}.")
     return at, decided

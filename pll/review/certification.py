@@ -21,7 +21,6 @@ def promise_all_labels(
     error: float,
     *,
     level: float = LEVEL,
-    share: float | None = None,
     by: str | None = None,
     verified: bool = False,
     instead_of: int = 0,
@@ -34,8 +33,6 @@ def promise_all_labels(
     ----------
     error
         ε, the share of all labels that may be wrong.
-    share
-        Of the examples that are controls; by default what the plan finds best.
     instead_of
         Number of the newest promise that the caller knows, 0 for none.
 
@@ -58,7 +55,7 @@ def promise_all_labels(
                 "promise would be a second try."
             )
         before = {record.draw_hash for record in known} | set(earlier_draws(keys))  # all of them, to be careful
-        made = make_promise(table, error, level, share=share, reranked=True, draw_number=len(before) + 1)
+        made = make_promise(table, error, level, reranked=True, draw_number=len(before) + 1)
         record = record_of_promise(made, review.own.run, newest + 1, by, verified=verified)
         t.open_promise(record, table.labels.tolist(), table.confidence.tolist())
         t.configure(goal="certify")

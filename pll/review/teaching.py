@@ -33,7 +33,7 @@ SHARE_OF_EPOCHS = 0.2
 """Share of the epochs for a warm-started run."""
 
 
-def decided_sets_of(review: ReviewSession, *, warm: bool = True) -> DecidedSets:
+def decided_sets_of(review: ReviewSession) -> DecidedSets:
     """Training data as changed by the decisions so far.
 
     A decided label makes a set of one; eliminated candidates are removed; "none of these" gives the classes outside the
@@ -47,7 +47,7 @@ def decided_sets_of(review: ReviewSession, *, warm: bool = True) -> DecidedSets:
     changed = {row: left for row, result in taught if (left := _left(sets[row].tolist(), result, place))}
     decided = sum(result.status in ("label", "none") for _, result in taught)
     return DecidedSets.of(
-        review.id, review.root.run, review.current.run, changed, new_classes=list(new), warm=warm, decisions=decided
+        review.id, review.root.run, review.current.run, changed, new_classes=list(new), decisions=decided
     )
 
 
@@ -68,18 +68,14 @@ OUTSIDE = "proden-outside"
 """Method that also learns from decisions which sets miss the truth."""
 
 
-def taught_config(
-    root: RunConfig, taught: DecidedSets, epochs: int | None = None, *, outside: bool = False
-) -> RunConfig:
+def taught_config(root: RunConfig, taught: DecidedSets, *, outside: bool = False) -> RunConfig:
     """Return the settings of the run that is trained on these decisions.
 
     Parameters
     ----------
     root
-        Of the first run of the review; its settings apply except for the following.
-    epochs
-        Further ones, for a method that continues from `taught.parent`; by default a fifth of those of a whole run. A
-        method that cannot go on is fitted again, as `root` was.
+        Of the first run of the review; its settings apply, but a method that continues from `taught.parent` trains a
+        fifth of the epochs. A method that cannot go on is fitted again, as `root` was.
     outside
         In place of PRODEN, PRODEN-outside from scratch, which may identify labels off the sets.
     """
@@ -89,7 +85,7 @@ def taught_config(
     params = dict(root.params)
     if warm:
         whole = METHODS[root.method]().get_params() | params
-        params["epochs"] = epochs or max(FEWEST_EPOCHS, round(SHARE_OF_EPOCHS * whole["epochs"]))
+        params["epochs"] = max(FEWEST_EPOCHS, round(SHARE_OF_EPOCHS * whole["epochs"]))
         if whole["lr"] is not None:  # continue where the schedule of the whole run ended
             params["lr"] = whole["lr"] * whole["lr_decay"] ** (whole["epochs"] // whole["lr_decay_every"])
     name = f"{root.name or root.source.name} · taught by {taught.decisions:,} decisions"
@@ -112,15 +108,7 @@ class Teacher:
         self._runs = runs
         self._run: Run | None = self._unfinished()
 
-    def begin(
-        self,
-        *,
-        epochs: int | None = None,
-        warm: bool = True,
-        outside: bool = False,
-        by: str | None = None,
-        verified: bool = False,
-    ) -> Run:
+    def begin(self, *, outside: bool = False, by: str | None = None, verified: bool = False) -> Run:
         """Start to retrain on the decisions so far, ahead of other runs in the queue; returns at once.
 
         Parameters
@@ -137,12 +125,12 @@ class Teacher:
         """
         if self._run is not None and self._run.snapshot().is_active:
             raise UserError("A model is being retrained already; wait for it, or stop it first.")
-        taught = decided_sets_of(self._review, warm=warm)
+        taught = decided_sets_of(self._review)
         if not taught.sets:
             raise UserError("There is nothing to train on yet; decide some examples first (controls are not used).")
         taught = replace(taught, taught_by=by, verified=verified)
         root = self._runs.get(self._review.root.run).config
-        self._run = self._runs.start(taught_config(root, taught, epochs, outside=outside), priority=AHEAD)
+        self._run = self._runs.start(taught_config(root, taught, outside=outside), priority=AHEAD)
         return self._run
 
     def snapshot(self) -> Snapshot | None:

@@ -77,7 +77,6 @@ class TestCalibrate:
             ({"rows": np.arange(40) + 180}, "outside 0 … 199"),
             ({"rows": np.arange(39)}, "39 decided rows came with 40 labels"),
             ({"labels": np.full(40, 9)}, "outside 0 … 4"),
-            ({"folds": 1}, "between 2 and 40 folds"),
         ],
     )
     def test_refuses_what_does_not_fit(self, change: dict, message: str) -> None:

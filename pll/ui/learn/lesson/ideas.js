@@ -242,8 +242,8 @@ const IDEAS = {
     }, seen);
     screen.inside(screen.below, () => screen.say(() => togetherWords(ground, settings.get("together-other"))), seen);
     screen.box = screen.figure;
+    screen.toy(() => ["proden", settings.get("together-other")], { still: () => !seen(), fill: 330 });
     screen.inside(screen.put(made("div")), () => {
-      screen.toy(() => ["proden", settings.get("together-other")], { fill: 330 });
       learningRate(screen);
       manyStarts(screen);
     }, seen);

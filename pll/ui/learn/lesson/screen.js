@@ -208,7 +208,7 @@ class Screen {
 
   // ---- the toy --------------------------------------------------------------------------------------------------------
 
-  /** The points with a panel for each of the methods. */
+  /** The points with a panel for each of the methods; before training, and not to be trained, while `still()`. */
   toy(methods, { model = () => "linear", editable = false, still = () => false, fill }) {
     const box = this.put(made("div"));
     box.innerHTML = TOY;
@@ -227,7 +227,7 @@ class Screen {
     this.parts.push(() => {
       const { points } = ground;
       const panels = methods().map((method) => ({ title: TITLES[method], ...ground.trained(method, model()) }));
-      const epoch = toy.playing ? toy.epoch : settings.get("toy-epoch");
+      const epoch = still() ? 0 : toy.playing ? toy.epoch : settings.get("toy-epoch");
       const data = {
         when: toy.when(), note: `${ground.count} points`, description: described(ground, panels, epoch), height: 560, fill,
         count: ground.count, names: CLASSES, colours: this.lesson.colours, xs: points.x, ys: points.y,
@@ -239,7 +239,7 @@ class Screen {
     this.table(() => {
       const { points } = ground;
       const panels = methods().map((method) => ({ title: TITLES[method], ...ground.trained(method, model()) }));
-      const epoch = settings.get("toy-epoch");
+      const epoch = still() ? 0 : settings.get("toy-epoch");
       const named = (set) => set.map((j) => CLASSES[j]).join(" or ");
       return [
         ["point", "x", "y", "true label", "candidates", ...panels.map(({ title }) => `${title}, ${epoch ? `epoch ${epoch}` : "before training"}`)],

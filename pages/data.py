@@ -88,7 +88,7 @@ def choose(
     source: Source, data: PartialLabelDataset, ways: list[str], body: DeltaGenerator, details: DeltaGenerator
 ) -> ChosenData | None:
     """How labels are made of this data; None while a matrix is missing."""
-    way = candidates.choose_way(ways, source, body, details)
+    way = candidates.choose_way(ways, data, source, body, details)
     with details:
         if way == candidates.SYNTHESISE:
             choice = synthesis_form.make_from_truth(source, data)

@@ -75,3 +75,14 @@ def test_sentences_of_a_model_name_classes_that_can_be_edited(open_page: Any) ->
     button(page, "Settings").click().run()
     data = session.dataset(page.session_state["choice"].source)
     assert [data.sets().names(row) for row in range(3)] == [["sports"], ["tech"], ["sports", "tech"]]
+
+
+def test_whether_one_persons_labels_are_right_is_asked(open_page: Any) -> None:
+    rng = np.random.default_rng(0)
+    rows = "".join(f"{x:.3f},{NAMES[k]}\n" for x, k in zip(rng.normal(size=N), rng.integers(0, 3, N), strict=True))
+    file = ("own.csv", f"size,annotator:Ann\n{rows}".encode(), "text/csv")
+    page = open_page("data").file_uploader(key="uploader").set_value([file]).run()
+    (asked,) = [radio for radio in page.radio if radio.label == "Are these labels right?"]
+    button(page, "Settings").click().run()
+    assert not page.exception and asked.value.startswith("Doubt")
+    assert page.session_state["choice"].noisy is not None

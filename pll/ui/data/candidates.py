@@ -22,6 +22,7 @@ DOUBT = "Doubt the labels: some are wrong"
 PLAIN = {
     SYNTHESISE: "Yes: hide them among wrong ones, and see how many are found",
     DOUBT: "Some may be wrong: find those",
+    AS_THEY_ARE: "Yes: take them as they are",
 }
 """The same for data with nothing but one label each."""
 FEATURE_TITLES = {
@@ -41,15 +42,20 @@ def ways(data: PartialLabelDataset) -> list[str]:
     return [AS_THEY_ARE] * (data.candidates is not None) + [SYNTHESISE] * (data.y is not None) + [DOUBT] * doubtful
 
 
-def choose_way(ways: Sequence[str], source: Source, page: DeltaGenerator, details: DeltaGenerator) -> str:
+def choose_way(
+    ways: Sequence[str], data: PartialLabelDataset, source: Source, page: DeltaGenerator, details: DeltaGenerator
+) -> str:
     """Which of the ways, the first by default.
 
-    Of data with candidates the choice is among the details; of data with nothing but true labels it is the question of
-    the page.
+    Of data with candidates the choice is among the details; of data with nothing but one label each, by one person or
+    true ones, it is the question of the page.
     """
     if len(ways) == 1:
         return ways[0]
-    has_candidates = AS_THEY_ARE in ways
+    one_person = data.annotations is not None and data.annotations.n_annotators == 1 and not data.annotations.anonymous
+    if one_person and DOUBT in ways:
+        ways = [DOUBT, *(way for way in ways if way != DOUBT)]
+    has_candidates = AS_THEY_ARE in ways and not (one_person and DOUBT in ways)
     key = f"candidates_way-{source.name}" + "-own" * has_candidates
     if has_candidates:
         return details.radio("Labels", ways, key=key, horizontal=True, persist_state="session")

@@ -8,27 +8,23 @@ label weights
 where the miss probability m_i stays as it was estimated. If the estimated miss rate is below `LEAST_RATE`, or held-out
 examples do not distinguish the sets from chance, nothing is added and the method is PRODEN, to the last bit.
 
-The estimate, from examples that a classifier has not seen (in-sample estimates come out far too low):
+The estimate, from scores that have not seen the example (in-sample estimates come out far too low):
 
-1. Linear classifiers learn in `FOLDS` folds from w_ij ∝ p_j on S_i and λ_i p_j off it, for each miss rate ρ of `RATES`
-   and each weight decay of `DECAYS`, with λ_i = ρ / (1 − ρ) · |S_i| / (c − |S_i|).
-2. For each of them, a factor α ≥ 1 of the logits z and a miss rate ρ(|S|) = σ(a + b |S|) are fitted to the held-out
-   examples, by the likelihood Σ_i log[(1 − ρ) P(S_i) / |S_i| + ρ (1 − P(S_i)) / (c − |S_i|)], and the likeliest is
-   kept. The rate may depend on the size: where the truth was left out, sets are smaller; where another label took its
-   place, they are not. The factor may not flatten: doubt about the classifier would explain all that is missing.
-3. If the rate reaches `LEAST_RATE`, neighbours are asked too: N_ij is the mean share 1[j ∈ S_r] / |S_r| of j in the
-   sets of the `NEIGHBOURS` nearest examples r, without x_i. P ∝ exp(α z + β log N), with α and β fitted as before; the
-   rate stays that of step 2, since sets that neighbours share (the names of one scene of a film) would explain it away.
+1. Kernel ridge regression of the sets (1 for a candidate, 0 else) on the features; scores are those of a fit without
+   the example, in closed form, and the ridge has the least error of these. E(1[j ∈ S] | x) rises with P(j | x) whether
+   or not truths are missing, so that the class of the highest score is right more often than any candidate may be.
+2. P ∝ exp(α · score), and a miss rate ρ(|S|) = σ(a + b |S|), fitted by the likelihood Σ_i log[(1 − ρ) P(S_i) / |S_i| +
+   ρ (1 − P(S_i)) / (c − |S_i|)]. The rate may depend on the size: where the truth was left out, sets are smaller; where
+   another label took its place, they are not.
+3. If the rate reaches `LEAST_RATE`, steps 1 and 2 are repeated `ROUNDS` times with the posterior of the labels, on and
+   off the sets, in place of the sets.
 4. m_i = ρ P(A) / [(1 − ρ) P(S) (c − |S|) / |S| + ρ P(A)] with P(A) = 1 − P(S); a_i is the likeliest label off S_i.
 
-What neighbours' sets say goes back to PL-kNN, and that it finds truths outside the set to SARI (Lv et al., 2024),
-which takes the label with most of the neighbours' weight in every round. Rounds were tried here, with the weights of
-the round before in place of the sets: the fitted rate falls to a half, for the neighbours have then learnt from the
-set in question.
+The regression on sets goes back to label propagation and SURE, the rounds to SARI (Lv et al., 2024).
 
 Where labels are known of some examples (`truth=` in Python, the decisions of a review in a run), at least `LEAST_KNOWN`
 of them, they teach instead what step 2 can only guess. A ridge logistic regression g learns them and nothing else; it
-and the classifier of step 1 make a logarithmic opinion pool p ∝ exp(α z + β log g) (Genest & Zidek, Statistical Science
+and the scores of step 1 make a logarithmic opinion pool p ∝ exp(α z + β log g) (Genest & Zidek, Statistical Science
 1, 1986), whose α and β are fitted to the known labels, out of fold; and the log-odds that a set misses the truth are
 a + log(|S| / (c − |S|)) + b log(P(A) / P(S)), with a and b fitted to which of the known labels their sets had missed.
 
@@ -36,17 +32,16 @@ Label weights: as above, of the given set and the added label; `candidates_` hol
 
 Hyper-parameters: those of PRODEN; they do not change the estimate, but for `scale` and `seed`.
 
-Complexity: 36 linear fits of `EPOCHS` epochs, as batched products, on at most `MOST_WORK` / (c·d) examples; where
-truths are missing, the distances of all examples to at most `MOST_NEAR` of them; then PRODEN with one further
-candidate.
+Complexity: O(n·m·(m + d + c)) for m = min(n, `CENTRES`), on at most `MOST_ROWS` examples, 16·n·m bytes; O(m·(d + c))
+for each further one; then PRODEN with one further candidate.
 
-The size-independent form, with fixed ρ, goes back to a prototype of this project; see docs/outside.md for what it is
-worth, and where it fails: sets that are nearly uninformative, and classes that distractors always accompany.
+See docs/outside.md for what it is worth, and where it fails: sets that are nearly uninformative, and classes that
+distractors always accompany.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -54,9 +49,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from scipy.optimize import minimize
-from scipy.sparse import csr_array
 from scipy.special import expit, log_expit, logit, logsumexp
-from sklearn.neighbors import NearestNeighbors
+from sklearn.metrics.pairwise import euclidean_distances
 
 from pll.candidates import CandidateSets
 from pll.colors import percent
@@ -66,31 +60,30 @@ from pll.methods.deep import scaled
 from pll.methods.names import TITLES
 from pll.methods.neighbours import BLOCK
 from pll.methods.proden import PRODEN
-from pll.training.batched import BatchedModels, Steps
 from pll.training.metrics import Hook, no_hook
 from pll.training.scaling import CLIP, fit_scaling
 from pll.weights import Outside, Weights, carried_over
 
-RATES = (0.001, 0.05, 0.1, 0.2, 0.3, 0.45)
-DECAYS = (1e-3, 1e-2)
-FOLDS = 3
-EPOCHS = 60
+RIDGES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+"""Of the regression, of which the one with the least leave-one-out error is taken."""
+CENTRES = 2_000
+"""Examples that the kernel is computed with."""
+ROUNDS = 3
+"""Times that the regression learns its own posterior."""
 LEAST = 0.01
 """Miss probability from which an example gets an added label."""
 LEAST_RATE = 0.03
 """Estimated miss rate below which nothing is added: classifiers that are wrong and sure look like so many misses."""
-MOST_WORK = 2 * 10**8
-"""Examples × features × classes that classifiers are fitted on; of more examples a part is drawn."""
+MOST_ROWS = 20_000
+"""Examples that the regression is fitted on; of more a part is drawn."""
+MOST_NUMBERS = 5 * 10**7
+"""Examples × classes of them."""
 FEWEST = 2_000
 """Examples that are drawn even so."""
+FEWEST_OF_ALL = 6
+"""With fewer examples nothing is added."""
 PIECE = 10**7
 """Numbers computed at a time."""
-NEIGHBOURS = 15
-MOST_NEAR = 50_000
-"""Examples among which neighbours are searched."""
-SMOOTHED = 0.5
-"""Share of a uniform distribution that is added to what neighbours say."""
-
 LEAST_KNOWN = 20
 """Decided labels from which a classifier is taught them."""
 TAUGHT_FOLDS = 5
@@ -191,6 +184,16 @@ class _MissModel:
         odds = self.a + self.b * u + np.log(size) - np.log(np.maximum(sets.n_classes - size, 1)) + self.told * told
         return np.where(full, 0.0, expit(odds)), off.argmax(axis=1)
 
+    def posterior(self, sources: Numbers, sets: CandidateSets, u: Numbers, inside: Numbers) -> Numbers:
+        """(m, c) probabilities of the labels: (1 − m) P|S, times the prior `inside`, and m P off the set."""
+        scores, on = self.scores(sources), sets.mask()
+        miss, _ = self.miss(scores, sets, u)
+        raised = np.exp(scores - scores.max(axis=1, keepdims=True)) + 1e-12
+        given, off = raised * inside, np.where(on, 0.0, raised)
+        given = given / given.sum(axis=1, keepdims=True) * (1 - miss)[:, None]
+        found: Numbers = given + off / np.maximum(off.sum(axis=1, keepdims=True), 1e-12) * miss[:, None]
+        return found
+
 
 def find_outside(
     X: npt.NDArray[np.float32],
@@ -232,177 +235,141 @@ def find_outside(
     n, c = candidates.shape
     nothing = Outside(candidates, candidates, np.zeros(n, dtype=np.float32))
     open_rows = candidates.sizes < c
-    if n < 2 * FOLDS or not open_rows.any():
+    if n < FEWEST_OF_ALL or not open_rows.any():
         return nothing
-    inputs = scaled(fit_scaling(X, scale), X, torch.device("cpu")).flatten(1)
-    rng = np.random.default_rng([seed, 4])
-    order = rng.permutation(n)[: max(FEWEST, MOST_WORK // max(1, c * inputs.shape[1]))]
-    fold = np.full(n, 0)  # what was not drawn has been seen by no classifier; that of the first fold predicts it
-    fold[order] = np.arange(len(order)) % FOLDS
-    drawn = np.sort(order)
-    models = [_train(inputs, candidates, prior, drawn[fold[drawn] != held], seed, hook) for held in range(FOLDS)]
+    inputs = scaled(fit_scaling(X, scale), X, torch.device("cpu")).flatten(1).clamp(-CLIP, CLIP).numpy()
+    drawn = np.sort(np.random.default_rng([seed, 4]).permutation(n)[: max(FEWEST, min(MOST_ROWS, MOST_NUMBERS // c))])
     sizes = candidates.sizes.astype(np.float64)
     u = (sizes - sizes.mean()) / max(float(sizes.std()), 1e-9)
-    z = np.empty((len(drawn), len(models[0].settings), c), dtype=np.float32)
-    for held in range(FOLDS):
-        at = np.flatnonzero(fold[drawn] == held)
-        z[at] = models[held].logits(inputs[torch.from_numpy(drawn[at])])
     sets = candidates.take(drawn)
-    fitted = []
-    for g in range(z.shape[1]):
-        hook()
-        fitted.append(_fitted(z[:, g : g + 1].astype(np.float64), sets, u[drawn]))
-    best = int(np.argmax([one.log_likelihood for one in fitted]))
-    for model in models:
-        model.keep(best)
-    evidence, sources = fitted[best], z[:, best : best + 1].astype(np.float64)
+    ridge = _Ridge(inputs[drawn], seed, hook)
+    inside = _prior_table(prior, candidates, drawn)
+    scores = ridge.fit(inside, hook)
+    evidence = _fitted(scores, sets, u[drawn])
     teaches = known is not None and undecided is not None and _can_teach(known[drawn])
-    # Against a classifier that says nothing, whose likelihood is that of a class at random (BIC, three numbers).
+    # Against scores that say nothing, whose likelihood is that of a class at random (BIC, three numbers).
     if not teaches and evidence.log_likelihood + len(drawn) * np.log(c) < 1.5 * np.log(len(drawn)):
         return nothing
-    near = None
-    if teaches or float(evidence.miss(evidence.scores(sources), sets, u[drawn])[0].mean()) >= LEAST_RATE:
-        near = _NearSets(inputs, candidates, prior, drawn, hook)
-        sources = np.concatenate([sources, near.logs(drawn)[:, None]], axis=1)
-        evidence = _fitted(sources, sets, u[drawn], evidence)
+    if teaches or float(evidence.miss(evidence.scores(scores[:, None]), sets, u[drawn])[0].mean()) >= LEAST_RATE:
+        for _ in range(ROUNDS):
+            hook()
+            scores = ridge.fit(evidence.posterior(scores[:, None], sets, u[drawn], inside), hook)
+            evidence = _fitted(scores, sets, u[drawn])
     taught = None
     if teaches:
         assert known is not None and undecided is not None
         at = np.flatnonzero(known[drawn] >= 0)
-        own = evidence.scores(sources[at])
+        own = evidence.scores(scores[at, None])
         evidence, taught = _taught_evidence(inputs, evidence, own, drawn[at], known, undecided.take(drawn[at]), hook)
     miss, added = np.zeros(n, dtype=np.float32), np.zeros(n, dtype=np.int64)
-    for held, part in _pieces(fold, c):
+    place = np.full(n, -1)  # among those drawn; the ridge has not seen the others
+    place[drawn] = np.arange(len(drawn))
+    for rows in blocks(n, max(1, PIECE // max(c, CENTRES))):
         hook()
-        own = models[held].logits(inputs[torch.from_numpy(part)]).astype(np.float64)
-        if near is not None:
-            own = np.concatenate([own, near.logs(part)[:, None]], axis=1)
+        part = np.arange(rows.start, rows.stop)
+        new = place[part] < 0
+        own = np.empty((len(part), 1, c))
+        own[~new, 0] = scores[place[part[~new]]]
+        if new.any():
+            own[new, 0] = ridge.scores(inputs[part[new]])
         if taught is not None:
-            own = np.concatenate([own, taught(inputs[torch.from_numpy(part)].numpy())[:, None]], axis=1)
+            own = np.concatenate([own, taught(inputs[part])[:, None]], axis=1)
         miss[part], added[part] = evidence.miss(evidence.scores(own), candidates.take(part), u[part])
     miss[miss < LEAST] = 0.0
     if known is not None:
         miss[known >= 0] = 0.0
     if float(miss.mean()) < LEAST_RATE:
         return Outside(candidates, candidates, miss)
-    rows = np.flatnonzero(miss)
-    return Outside.of(candidates, rows, added[rows], miss)
+    rows_added = np.flatnonzero(miss)
+    return Outside.of(candidates, rows_added, added[rows_added], miss)
 
 
-class _NearSets:
-    """The nearest of the drawn examples for each example, and what their sets say."""
+class _Ridge:
+    """Kernel ridge regression whose scores of an example are those of a fit without it, in closed form.
 
-    def __init__(
-        self, X: torch.Tensor, candidates: CandidateSets, prior: Weights | None, drawn: Integers, hook: Hook
-    ) -> None:
-        points = X.clamp(-CLIP, CLIP).numpy()
-        among = drawn[:: -(-len(drawn) // MOST_NEAR)]
-        search = NearestNeighbors().fit(points[among])
-        k = min(NEIGHBOURS, len(among) - 1)
-        found = []
-        for rows in blocks(len(points), BLOCK):
+    The kernel is Gaussian; of more than `CENTRES` examples it is Nyström's.
+    """
+
+    def __init__(self, X: Rows, seed: int, hook: Hook) -> None:
+        chosen = np.sort(np.random.default_rng([seed, 5]).permutation(len(X))[:CENTRES])
+        self._centres = X[chosen].astype(np.float64)
+        squared = euclidean_distances(self._centres, squared=True)
+        self._width = max(float(np.sqrt(squared).mean()) / 2, 1e-9)
+        values, vectors = np.linalg.eigh(np.exp(-squared / (2 * self._width**2)))
+        kept = values > 1e-8 * values[-1]
+        self._root = vectors[:, kept] / np.sqrt(values[kept])
+        features = np.concatenate([self._features(X[rows]) for rows in blocks(len(X), BLOCK)])
+        hook()
+        self._eigenvalues, self._vectors = np.linalg.eigh(features.T @ features)
+        self._rotated = features @ self._vectors  # (n, m)
+        self._coef = np.zeros((features.shape[1], 1))
+
+    def _features(self, X: Rows) -> Numbers:
+        """(B, m) features whose products are the kernel, and a constant."""
+        squared = euclidean_distances(X.astype(np.float64), self._centres, squared=True)
+        found: Numbers = np.exp(-squared / (2 * self._width**2)) @ self._root
+        return np.hstack([found, np.ones((len(X), 1))])
+
+    def fit(self, Y: Numbers, hook: Hook) -> Numbers:
+        """Fit targets (n, c) with the ridge of least error; return the scores (n, c) of each row without itself."""
+        rest = Y - Y.mean(axis=0)  # else frequent classes explain what is missing
+        reached, best = self._rotated.T @ rest, np.inf
+        for ridge in RIDGES:
             hook()
-            at = among[search.kneighbors(points[rows], k + 1, return_distance=False)]
-            own = at == np.arange(rows.start, rows.stop)[:, None]
-            own[~own.any(axis=1), -1] = True
-            found.append(at[~own].reshape(-1, k))
-        self._at = np.concatenate(found)
-        shares = candidates.uniform_weights() if prior is None else prior
-        self._shares = csr_array((shares, candidates.indices, candidates.indptr), shape=candidates.shape)
+            kept = 1 / (np.maximum(self._eigenvalues, 0) + ridge)
+            own = (self._rotated**2 @ kept)[:, None]  # the diagonal of the hat matrix
+            scores = (self._rotated @ (kept[:, None] * reached) - own * rest) / np.maximum(1 - own, 1e-6)
+            error = float(((scores - rest) ** 2).mean())
+            if error < best:
+                best, found, self._coef = error, scores, self._vectors @ (kept[:, None] * reached)
+        result: Numbers = found
+        return result
 
-    def logs(self, rows: Integers) -> Numbers:
-        """(m, c) logarithms of the smoothed mean shares N."""
-        at = self._at[rows]
-        c, k = self._shares.shape[1], at.shape[1]
-        total = sum((self._shares[at[:, r]].toarray() for r in range(k)), np.zeros((len(rows), c)))
-        logs: Numbers = np.log((total / k + SMOOTHED / c) / (1 + SMOOTHED))
-        return logs
+    def scores(self, X: Rows) -> Numbers:
+        """(B, c) scores of examples that it was not fitted on."""
+        found: Numbers = self._features(X) @ self._coef
+        return found
 
 
-class _Fold:
-    """The classifiers of one fold, one for each of `settings`."""
-
-    settings = tuple((rate, decay) for decay in DECAYS for rate in RATES)
-
-    def __init__(self, models: BatchedModels) -> None:
-        self._models = models
-
-    def logits(self, X: torch.Tensor) -> npt.NDArray[np.float32]:
-        """(m, M, c) for scaled features."""
-        return self._models.logits(X).numpy()
-
-    def keep(self, model: int) -> None:
-        self._models.keep([model])
-
-
-def _train(
-    X: torch.Tensor, candidates: CandidateSets, prior: Weights | None, rows: Integers, seed: int, hook: Hook
-) -> _Fold:
-    c = candidates.n_classes
-    sets = candidates.take(rows)
-    inside = torch.from_numpy(sets.mask())
-    sizes = torch.from_numpy(sets.sizes.astype(np.float32))
-    on = torch.ones((len(rows), c)) if prior is None else _prior_table(prior, candidates, rows)
-    starts = []
-    for rate, _ in _Fold.settings:
-        floor = rate / (1 - rate) * sizes / (c - sizes).clamp_min(1)
-        start = torch.where(inside, on, floor[:, None].expand(-1, c))
-        starts.append(start / start.sum(dim=1, keepdim=True))
-    models = BatchedModels(
-        X[torch.from_numpy(rows)],
-        inside,
-        [Steps(lr=0.05, weight_decay=decay) for _, decay in _Fold.settings],
-        seed=seed,
-        prior=torch.stack(starts, dim=1),
-    )
-    for _ in range(EPOCHS):
-        models.train_epoch(hook)
-    return _Fold(models)
-
-
-def _prior_table(prior: Weights, candidates: CandidateSets, rows: Integers) -> torch.Tensor:
+def _prior_table(prior: Weights | None, candidates: CandidateSets, rows: Integers) -> Numbers:
     """(m, c) prior of the rows over its mean on the set, so that a uniform one is 1 everywhere on it."""
     sets = candidates.take(rows)
-    table = np.zeros((len(rows), candidates.n_classes), dtype=np.float32)
-    own: Numbers = prior[candidates.positions(rows)].astype(np.float64)
-    own = own / np.maximum.reduceat(own, sets.indptr[:-1])[sets.rows]  # exactly 1 where it is uniform
+    table = np.zeros((len(rows), candidates.n_classes))
+    own = np.ones(sets.nnz) if prior is None else prior[candidates.positions(rows)].astype(np.float64)
     own = own * (sets.sizes / np.add.reduceat(own, sets.indptr[:-1]))[sets.rows]
     table[sets.rows, sets.indices] = own
-    return torch.from_numpy(table)
+    return table
 
 
-def _fitted(sources: Numbers, sets: CandidateSets, u: Numbers, rate_of: _MissModel | None = None) -> _MissModel:
-    """Fit the weights of sources (n, K, c) of examples that were not learnt from, and the miss rate, or keep one."""
-    n, count, c = sources.shape
+def _fitted(scores: Numbers, sets: CandidateSets, u: Numbers) -> _MissModel:
+    """Fit the factor of scores (n, c) of examples that were not learnt from, and the miss rate."""
+    n, c = scores.shape
     inside = sets.mask()
     size = sets.sizes.astype(np.float64)
     log_in, log_off = np.log(size), np.log(np.maximum(c - size, 1))
+    unit = float(scores.std()) or 1.0
 
     def likelihood(v: Numbers) -> tuple[float, Numbers]:
-        weights, (a, b) = v[:count], v[count:]
-        scores = np.einsum("k,nkc->nc", weights, sources)
-        total = logsumexp(scores, axis=1)
+        (weight, a, b), z = v, scores / unit
+        scaled = weight * z
+        total = logsumexp(scaled, axis=1)
         with np.errstate(divide="ignore"):
-            mass_in = logsumexp(np.where(inside, scores, -np.inf), axis=1)
-            mass_off = np.where(size < c, logsumexp(np.where(inside, -np.inf, scores), axis=1), -np.inf)
+            mass_in = logsumexp(np.where(inside, scaled, -np.inf), axis=1)
+            mass_off = np.where(size < c, logsumexp(np.where(inside, -np.inf, scaled), axis=1), -np.inf)
         odds = a + b * u
         given, missed = log_expit(-odds) + mass_in - total - log_in, log_expit(odds) + mass_off - total - log_off
         each = np.logaddexp(given, missed)
         m = np.exp(missed - each)
         part = np.where(inside, mass_in[:, None], mass_off[:, None])
-        posterior = np.exp(scores - part) * np.where(inside, (1 - m)[:, None], m[:, None])
-        slopes = np.einsum("nc,nkc->k", posterior - np.exp(scores - total[:, None]), sources) / n
+        posterior = np.exp(scaled - part) * np.where(inside, (1 - m)[:, None], m[:, None])
+        slope = ((posterior - np.exp(scaled - total[:, None])) * z).sum() / n
         rest = m - expit(odds)
-        apart = weights - 1
-        gradient = np.array([*(slopes - 2e-4 * apart), rest.mean(), (rest * u).mean() - 2e-3 * b])
-        return -float(each.mean()) + 1e-4 * float(apart @ apart) + 1e-3 * b**2, -gradient
+        return -float(each.mean()) + 1e-3 * b**2, -np.array([slope, rest.mean(), (rest * u).mean() - 2e-3 * b])
 
-    start = (-2.0, 0.0) if rate_of is None else (rate_of.a, rate_of.b)
-    bounds = ((-9.0, 2.0), (-2.0, 2.0)) if rate_of is None else tuple((value, value) for value in start)
-    bounds = ((1.0, 7.4), (0.0, 4.0))[:count] + bounds
-    found = minimize(likelihood, np.array([*np.ones(count), *start]), jac=True, method="L-BFGS-B", bounds=bounds)
-    a, b = found.x[count:]
-    return _MissModel(found.x[:count], float(a), float(b), -n * float(found.fun))
+    bounds = ((0.1, 50.0), (-9.0, 2.0), (-2.0, 2.0))
+    found = minimize(likelihood, np.array([2.0, -2.0, 0.0]), jac=True, method="L-BFGS-B", bounds=bounds)
+    weight, a, b = found.x
+    return _MissModel(np.array([weight / unit]), float(a), float(b), -n * float(found.fun))
 
 
 def _can_teach(known: Integers) -> bool:
@@ -411,7 +378,7 @@ def _can_teach(known: Integers) -> bool:
 
 
 def _taught_evidence(
-    X: torch.Tensor, evidence: _MissModel, z: Numbers, rows: Integers, known: Integers, sets: CandidateSets, hook: Hook
+    X: Rows, evidence: _MissModel, z: Numbers, rows: Integers, known: Integers, sets: CandidateSets, hook: Hook
 ) -> tuple[_MissModel, Callable[[Rows], Numbers]]:
     """Teach a classifier the decided labels of `rows` alone; fit its weight, that of the rest and the odds of a miss.
 
@@ -427,7 +394,7 @@ def _taught_evidence(
     tuple[_MissModel, Callable[[Rows], Numbers]]
         The evidence with the classifier as its last source, and the classifier.
     """
-    own, y, c = X[torch.from_numpy(rows)].numpy(), known[rows], z.shape[1]
+    own, y, c = X[rows], known[rows], z.shape[1]
     fold = np.arange(len(rows)) % TAUGHT_FOLDS
     each = np.arange(len(rows))
     held_out: list[tuple[float, float, Numbers]] = []
@@ -492,10 +459,3 @@ def _taught(X: Rows, y: Integers, c: int, strength: float) -> Callable[[Rows], N
         return told
 
     return logs
-
-
-def _pieces(fold: Integers, c: int) -> Iterator[tuple[int, Integers]]:
-    for held in range(FOLDS):
-        members = np.flatnonzero(fold == held)
-        for start in range(0, len(members), max(1, PIECE // c)):
-            yield held, members[start : start + max(1, PIECE // c)]

@@ -42,8 +42,8 @@ def train(*, repeated: bool) -> None:
         choice, data = setup.choose_data(with_q=not repeated)
         methods = setup.choose_lanes(data)
         if not 2 <= len(methods) <= MOST_LANES:
-            said = f"{count(len(methods), 'lane')} chosen. Choose two to {MOST_LANES}."
-            st.info(said, icon=":material/touch_app:")
+            hint = f"{count(len(methods), 'lane')} chosen. Choose two to {MOST_LANES}."
+            st.info(hint, icon=":material/touch_app:")
             return
         configs = setup.settings(choice, data, methods)
         seeds, qs = sweep.choose_repeats(configs, data) if repeated else (1, [])

@@ -70,14 +70,14 @@ def show(brought: Source, page: DeltaGenerator, below: DeltaGenerator) -> None:
     with details:
         classes_form.edit_classes(source, raw)
     choice = choose(edited, data, ways, body, details)
-    said = data.annotations
-    agreed = None if said is None else understood.agreement_of(session.data_key(edited), said)
+    annotations = data.annotations
+    agreed = None if annotations is None else understood.agreement_of(session.data_key(edited), annotations)
     head.markdown(f"##### {plain(understood.sentence(data, agreed, models=bool(source.vote_files)))}")
     with body:
         go_on(choice, data)
     if choice is not None and details.open:
         with details:
-            if said is not None and agreed is not None:
+            if annotations is not None and agreed is not None:
                 voters.show_details(edited, data, agreed)
             else:
                 look_closer(choice, data)

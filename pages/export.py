@@ -32,12 +32,12 @@ def nothing_yet() -> None:
 def offer(run: Run) -> None:
     """The labels, and every form they can be taken away in."""
     source = replace(export_source(run.folder, run.parts()), spreadsheet_safe=bool(st.session_state.get(download.SAFE)))
-    said = run.parts().train.annotations
+    annotations = run.parts().train.annotations
     sharp = sharpness(source.label_weights, source.candidates)
     result = result_of(
         sharp.identified,
         sharp.confidence,
-        said,
+        annotations,
         decided=source.decisions or (),
         predicted=0 if source.held is None else len(source.held),
     )
@@ -47,16 +47,16 @@ def offer(run: Run) -> None:
     empty = [name for name in ("source", "true_label") if len(set(table[name])) < 2]
     st.dataframe(table.drop(columns=empty), hide_index=True, height=215, key="preview", alt="Labels of this run")
     certificate.draw(run, source)
-    known = download.back(run, source, is_first=source.certified is None)
-    download.labels(source, is_first=source.certified is None and not known)
+    back = download.back(run, source, is_first=source.certified is None)
+    download.labels(source, is_first=source.certified is None and not back)
     with st.expander("Other formats", icon=":material/swap_horiz:"):
-        download.into_another(run, source, known)
+        download.into_another(run, source, back)
     connect = st.expander("Connect Label Studio", icon=":material/link:", key="labelstudio", on_change="rerun")
     if connect.open:
         with connect:
             labelstudio.panel(run)
     with st.expander("For engineers", icon=":material/data_object:"):
-        if said is not None and not said.anonymous:
+        if annotations is not None and not annotations.anonymous:
             st.caption(fit_loop.VOTES_CONFIDENCE)
         for note in unverified(run.folder.path):
             st.caption(plain(note))

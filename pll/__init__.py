@@ -110,7 +110,7 @@ if not TYPE_CHECKING:  # a type checker would take any name for granted
                 return value
         import difflib  # only now: it costs as much as everything else here
 
-        lower = {known.lower(): known for known in __all__}
+        lower = {name_.lower(): name_ for name_ in __all__}
         close = difflib.get_close_matches(name.lower(), lower, n=1)
         hint = f" Did you mean {lower[close[0]]!r}?" if close else ""
         raise AttributeError(f"module 'pll' has no attribute {name!r}.{hint}", name=name)

@@ -132,13 +132,15 @@ class CandidateSets:
             for name in names:
                 if not isinstance(name, str):
                     raise UserError(f"Row {row}: the label {name!r} is not the name of a class (text).")
-        known = tuple(class_names) or tuple(sorted({name for names in rows for name in names}))
-        number = {name: j for j, name in enumerate(known)}
+        ordered = tuple(class_names) or tuple(sorted({name for names in rows for name in names}))
+        number = {name: j for j, name in enumerate(ordered)}
         for row, names in enumerate(rows):
             for name in names:
                 if name not in number:
-                    raise UserError(f"Row {row}: there is no class called {name!r} among the {len(known)} class names.")
-        return cls.from_lists([[number[name] for name in names] for names in rows], len(known), known)
+                    raise UserError(
+                        f"Row {row}: there is no class called {name!r} among the {len(ordered)} class names."
+                    )
+        return cls.from_lists([[number[name] for name in names] for names in rows], len(ordered), ordered)
 
     @classmethod
     def from_mask(cls, mask: npt.ArrayLike, class_names: Sequence[str] = ()) -> CandidateSets:

@@ -163,8 +163,8 @@ class PartialLabelDataset:
             if self.candidates is None:
                 raise UserError("There is a prior but no candidate sets that it could be of; give both.")
             set_field(self, "prior", checked_prior(self.prior, self.candidates))
-        said = self.annotations
-        if said is not None and (said.n_rows != n or said.class_names != self.class_names):
+        annotations = self.annotations
+        if annotations is not None and (annotations.n_rows != n or annotations.class_names != self.class_names):
             raise UserError("The annotations are of other examples or classes than the candidate sets; give those.")
 
     def _names(self) -> tuple[str, ...]:
@@ -273,26 +273,26 @@ class PartialLabelDataset:
         """The examples that somebody answered: all, unless `unanswered` marks some."""
         return self if self.unanswered is None else replace(self.take(~self.unanswered), unanswered=None)
 
-    def resolved_to(self, found: Resolved, said: Annotations) -> PartialLabelDataset:
+    def resolved_to(self, resolved: Resolved, annotations: Annotations) -> PartialLabelDataset:
         """The data with the candidate sets that a rule made of annotations; where nobody annotated, `unanswered`.
 
         Too many without an annotation for the number of classes are left out, with a note.
         """
-        data, sets, silent = self, found.candidates, None
-        if found.unannotated and found.can_be_filled:
-            sets = found.filled()
+        data, sets, silent = self, resolved.candidates, None
+        if resolved.unannotated and resolved.can_be_filled:
+            sets = resolved.filled()
             silent = np.ones(len(self), dtype=np.bool_)
-            silent[found.rows] = False
-        elif found.unannotated:
-            data, said = self.take(found.rows), said.take(found.rows)
+            silent[resolved.rows] = False
+        elif resolved.unannotated:
+            data, annotations = self.take(resolved.rows), annotations.take(resolved.rows)
         return replace(
             data,
             candidates=sets,
             class_names=(),
             prior=None,
-            annotations=said,
+            annotations=annotations,
             unanswered=silent,
-            notes=(*data.notes, *found.notes()),
+            notes=(*data.notes, *resolved.notes()),
         )
 
     def with_outside(self, outside: Outside) -> PartialLabelDataset:

@@ -51,11 +51,11 @@ def feature_array(X: npt.ArrayLike) -> npt.NDArray[np.float32]:
     if scipy.sparse.issparse(X):
         return _dense(scipy.sparse.csr_array(X))
     try:
-        given = X if isinstance(X, np.memmap) else np.asarray(X)
-        if given.dtype.kind == "c":
+        dense = X if isinstance(X, np.memmap) else np.asarray(X)
+        if dense.dtype.kind == "c":
             raise UserError("Complex data not supported: features must be real numbers.")
         with np.errstate(over="ignore"):  # too large for float32 becomes infinite, which `check_finite` refuses
-            array = _contiguous(given)
+            array = _contiguous(dense)
     except UserError:
         raise
     except TypeError as error:
@@ -71,10 +71,10 @@ def feature_array(X: npt.ArrayLike) -> npt.NDArray[np.float32]:
     return array
 
 
-def _contiguous(given: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
-    if isinstance(given, np.memmap) and given.dtype == np.float32 and given.flags.c_contiguous:
-        return given
-    return np.ascontiguousarray(given, dtype=np.float32)
+def _contiguous(array: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    if isinstance(array, np.memmap) and array.dtype == np.float32 and array.flags.c_contiguous:
+        return array
+    return np.ascontiguousarray(array, dtype=np.float32)
 
 
 def _dense(X: scipy.sparse.csr_array) -> npt.NDArray[np.float32]:
@@ -444,9 +444,9 @@ def hash_of(file: Path, size: int) -> str:
     """
     facts = file.stat()
     key = (facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, size)
-    known = _HASHES.get(str(file))
-    if known is not None and known[0] == key:
-        return known[1]
+    cached = _HASHES.get(str(file))
+    if cached is not None and cached[0] == key:
+        return cached[1]
     digest, left = hashlib.sha256(), size
     with file.open("rb") as stream:
         while left and (block := stream.read(min(left, 1 << 20))):

@@ -70,7 +70,7 @@ def reliability(
     return ReliabilityDiagram(np.linspace(0, 1, bins + 1), counts, sure, accurate, error)
 
 
-def error_by_chance(found: ReliabilityDiagram) -> float:
+def error_by_chance(diagram: ReliabilityDiagram) -> float:
     """Return the expected calibration error of perfectly calibrated confidence for the same numbers of examples.
 
     Right labels in a bin of n examples are then binomial around its mean confidence p, and their mean absolute
@@ -88,8 +88,8 @@ def error_by_chance(found: ReliabilityDiagram) -> float:
     >>> error_by_chance(coin)  # no head, one or two: off by 0.5, 0 and 0.5
     0.25
     """
-    filled = found.counts > 0
-    n, p = found.counts[filled], np.clip(found.confidence[filled], 0.0, 1.0)
+    filled = diagram.counts > 0
+    n, p = diagram.counts[filled], np.clip(diagram.confidence[filled], 0.0, 1.0)
     if not n.sum():
         return float("nan")
     above = np.floor(n * p) + 1

@@ -149,9 +149,9 @@ def beside(lanes: Sequence[LaneFigures], truths: Sequence[Labels | None]) -> Ver
 # ---- with truth ------------------------------------------------------------------------------------------------------
 
 
-def _with_truth(lanes: Sequence[LaneFigures], y: Labels, known: npt.NDArray[np.bool_]) -> Verdict:
-    n = int(known.sum())
-    right = {lane.title: (lane.identified == y)[known] for lane in lanes}
+def _with_truth(lanes: Sequence[LaneFigures], y: Labels, has_truth: npt.NDArray[np.bool_]) -> Verdict:
+    n = int(has_truth.sum())
+    right = {lane.title: (lane.identified == y)[has_truth] for lane in lanes}
     ranked = sorted(lanes, key=lambda lane: -int(right[lane.title].sum()))
     contenders = [lane for lane in ranked if not lane.given_truth] or ranked
     best = contenders[0]
@@ -169,7 +169,7 @@ def _with_truth(lanes: Sequence[LaneFigures], y: Labels, known: npt.NDArray[np.b
         lines.append(LaneSummary(best.title, unseen))
     for lane in ranked:
         if lane is not best:
-            lines.append(_compared(lane, best, right, y, known))
+            lines.append(_compared(lane, best, right, y, has_truth))
     notes = (
         f"In brackets: 95 % intervals over these {n:,} examples, for differences from the examples that one lane has "
         "right and the other wrong. Called a tie where chance alone would give such a difference in more than 5 % of "
@@ -183,7 +183,7 @@ def _compared(
     best: LaneFigures,
     right: dict[str, npt.NDArray[np.bool_]],
     y: Labels,
-    known: npt.NDArray[np.bool_],
+    has_truth: npt.NDArray[np.bool_],
 ) -> LaneSummary:
     """Compare one lane with the best of those that did not learn from the truth."""
     mine, reference = right[lane.title], right[best.title]
@@ -204,27 +204,27 @@ def _compared(
         )
     evidence = [lane.rule] if lane.rule else []
     if gap.share < 0:
-        evidence += _evidence(lane, best, y, known)
+        evidence += _evidence(lane, best, y, has_truth)
     return LaneSummary(lane.title, text, ": " + "; ".join(evidence) if evidence else "")
 
 
-def _evidence(lane: LaneFigures, best: LaneFigures, y: Labels, known: npt.NDArray[np.bool_]) -> list[str]:
+def _evidence(lane: LaneFigures, best: LaneFigures, y: Labels, has_truth: npt.NDArray[np.bool_]) -> list[str]:
     """Describe how the lane differs from the best one, where the figures differ clearly."""
     sentences = []
     mine, other = float(lane.confidence.mean()), float(best.confidence.mean())
-    accuracy = float((lane.identified == y)[known].mean())
+    accuracy = float((lane.identified == y)[has_truth].mean())
     if mine < other - TELLING:
         sentences.append(f"its label weights stay flat, mean confidence {percent(mine)} against {percent(other)}")
     if lane.early is not None and best.early is not None and lane.early[0] < lane.epoch:
-        stuck, stuck_of = _still_wrong(lane, y, known)
-        also, also_of = _still_wrong(best, y, known)
+        stuck, stuck_of = _still_wrong(lane, y, has_truth)
+        also, also_of = _still_wrong(best, y, has_truth)
         if clearly_more(stuck, stuck_of, also, also_of, by=TELLING):
             sentences.append(
                 f"of the {stuck_of:,} labels it had wrong after epoch {lane.early[0]}, {percent(stuck / stuck_of, 0)} "
                 f"are still wrong ({best.title}: {percent(also / also_of, 0)} of {also_of:,})"
             )
-    wrong, sure = _sure_and_wrong(lane, y, known)
-    wrong_too, sure_too = _sure_and_wrong(best, y, known)
+    wrong, sure = _sure_and_wrong(lane, y, has_truth)
+    wrong_too, sure_too = _sure_and_wrong(best, y, has_truth)
     if clearly_more(sure, wrong, sure_too, wrong_too, by=TELLING):
         sentences.append(f"{sure:,} of its {wrong:,} wrong labels carry a weight of at least {percent(SURE, 0)}")
     elif mine > accuracy + TELLING:
@@ -232,15 +232,15 @@ def _evidence(lane: LaneFigures, best: LaneFigures, y: Labels, known: npt.NDArra
     return sentences
 
 
-def _still_wrong(lane: LaneFigures, y: Labels, known: npt.NDArray[np.bool_]) -> tuple[int, int]:
+def _still_wrong(lane: LaneFigures, y: Labels, has_truth: npt.NDArray[np.bool_]) -> tuple[int, int]:
     """Describe how many of the labels that were wrong early are wrong now."""
     assert lane.early is not None
-    was_wrong = (lane.early[1] != y) & known
+    was_wrong = (lane.early[1] != y) & has_truth
     return int((was_wrong & (lane.identified != y)).sum()), int(was_wrong.sum())
 
 
-def _sure_and_wrong(lane: LaneFigures, y: Labels, known: npt.NDArray[np.bool_]) -> tuple[int, int]:
-    wrong = (lane.identified != y) & known
+def _sure_and_wrong(lane: LaneFigures, y: Labels, has_truth: npt.NDArray[np.bool_]) -> tuple[int, int]:
+    wrong = (lane.identified != y) & has_truth
     return int(wrong.sum()), int((wrong & (lane.confidence >= SURE)).sum())
 
 

@@ -152,5 +152,5 @@ def _cheaper(estimator: PartialLabelEstimator, task: Task, learnt: int) -> dict[
 
 def top_loss_of(estimator: PartialLabelEstimator, n_classes: int) -> float | None:
     """Return the loss of a uniform prediction: log c for cross-entropy, else None."""
-    known = isinstance(estimator, DeepEstimator) and estimator.get_params().get("loss") == "ce"
-    return math.log(n_classes) if known else None
+    has_logits = isinstance(estimator, DeepEstimator) and estimator.get_params().get("loss") == "ce"
+    return math.log(n_classes) if has_logits else None

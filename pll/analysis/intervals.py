@@ -107,9 +107,9 @@ def hypergeometric(k: int, m: int, n: int, *, unknown: int = 0) -> tuple[float, 
 
     most = k + unknown
     # What the population can hold, k to n − m + most; the first test grows with it, the second one falls.
-    low = bisect_left(range(k, n - m + most), True, key=lambda held: bool(hypergeom.sf(k - 1, n, held, m) > LEVEL / 2))
+    low = bisect_left(range(k, n - m + most), True, key=lambda hits: bool(hypergeom.sf(k - 1, n, hits, m) > LEVEL / 2))
     high = bisect_left(
-        range(k + 1, n - m + most + 1), True, key=lambda held: bool(hypergeom.cdf(most, n, held, m) <= LEVEL / 2)
+        range(k + 1, n - m + most + 1), True, key=lambda hits: bool(hypergeom.cdf(most, n, hits, m) <= LEVEL / 2)
     )
     return (k + low) / n, (k + high) / n
 

@@ -57,12 +57,12 @@ def project(X: npt.NDArray[np.float32]) -> Places:
     fitted = clipped(scaling, sample)
     values = np.zeros((n, 2), dtype=np.float32)
     if np.ptp(fitted, axis=0).any():  # otherwise all examples are equal
-        parts = min(2, *fitted.shape)
+        dimensions = min(2, *fitted.shape)
         solver = "covariance_eigh" if fitted.shape[1] <= 1000 else "randomized"
-        result = PCA(parts, svd_solver=solver, random_state=0).fit(fitted)
+        result = PCA(dimensions, svd_solver=solver, random_state=0).fit(fitted)
         for start in range(0, n, ROWS_AT_ONCE):
             part = slice(start, start + ROWS_AT_ONCE)
-            values[part, :parts] = result.transform(clipped(scaling, X[part]))
+            values[part, :dimensions] = result.transform(clipped(scaling, X[part]))
     low, high = np.quantile(values, [MARGIN, 1 - MARGIN], axis=0, method="inverted_cdf")
     width = np.where(high > low, high - low, 1.0)
     shares = np.where(high > low, (values - low) / width, 0.5)

@@ -243,8 +243,8 @@ def one_fold(
         raise UserError(f"{data.name} has no true labels to test against; it cannot be evaluated.")
     fold_of = np.empty(len(data), dtype=np.int64)
     fold_of[_permutation(len(data), seed)] = np.arange(len(data)) % k
-    held = fold_of == fold
-    return _parts(data.take(~held), data.take(held), None, flip_with, features, seed, strict=strict, noisy=noisy)
+    is_test = fold_of == fold
+    return _parts(data.take(~is_test), data.take(is_test), None, flip_with, features, seed, strict=strict, noisy=noisy)
 
 
 def _parts(
@@ -467,9 +467,9 @@ def held_out(n: int, share: float, seed: int) -> npt.NDArray[np.bool_]:
     count = round(share * n)
     if not 0 < count < n:
         raise UserError(f"Holding out {share} of {n} examples leaves one side empty; choose another share.")
-    held = np.zeros(n, dtype=np.bool_)
-    held[_permutation(n, seed)[:count]] = True
-    return held
+    is_held_out = np.zeros(n, dtype=np.bool_)
+    is_held_out[_permutation(n, seed)[:count]] = True
+    return is_held_out
 
 
 def aligned(data: PartialLabelDataset, class_names: tuple[str, ...]) -> PartialLabelDataset:

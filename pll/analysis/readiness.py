@@ -11,18 +11,20 @@ from pll.errors import UserError
 
 def warnings_about(data: PartialLabelDataset) -> list[str]:
     """Return warnings about data before training, first the notes of its reader; empty where there are none."""
-    found = list(data.notes)
+    warnings = list(data.notes)
     if 0 in data.input_shape:
-        said = data.annotations
+        annotations = data.annotations
         bare = data.texts is None and data.pictures is None and not data.categories
-        votes_alone = bare and said is not None and not said.anonymous
-        found.append("There are no features: labels come from the votes alone." if votes_alone else _no_features(data))
+        votes_alone = bare and annotations is not None and not annotations.anonymous
+        warnings.append(
+            "There are no features: labels come from the votes alone." if votes_alone else _no_features(data)
+        )
     if data.candidates is not None:
-        found += _candidate_warnings(data, data.candidates)
+        warnings += _candidate_warnings(data, data.candidates)
     missing = int(np.isnan(data.X).sum()) if data.kind == "table" else 0
     if missing:
-        found.append(f"{missing:,} cells are missing; each is filled with the mean of its column.")
-    return found
+        warnings.append(f"{missing:,} cells are missing; each is filled with the mean of its column.")
+    return warnings
 
 
 def check_features(data: PartialLabelDataset) -> None:
@@ -73,24 +75,26 @@ def _no_features(data: PartialLabelDataset) -> str:
 
 
 def _candidate_warnings(data: PartialLabelDataset, sets: CandidateSets) -> list[str]:
-    found = []
+    warnings = []
     outside = data.truth_outside()
     if len(outside):
-        found.append(
+        warnings.append(
             f"{len(outside):,} of {len(data):,} true labels are not among their candidates "
             f"(first: id {data.row_ids[outside[0]]}); only a method that may add labels (proden-outside) can identify "
             "these examples correctly."
         )
     whole = int((sets.sizes == sets.n_classes).sum())  # with a prior even these carry information
     if whole and data.prior is None:
-        found.append(f"{whole:,} of {len(data):,} examples have every class as a candidate; they carry no information.")
+        warnings.append(
+            f"{whole:,} of {len(data):,} examples have every class as a candidate; they carry no information."
+        )
     single = int((sets.sizes == 1).sum())
     if single == len(sets) and single:
-        found.append("Every set has one candidate: nothing is ambiguous here.")
+        warnings.append("Every set has one candidate: nothing is ambiguous here.")
     ever = np.zeros(sets.n_classes, dtype=np.bool_)
     for part in sets.parts():
         ever[sets.indices[sets.span(part)]] = True
     never = int((~ever).sum())
     if never:
-        found.append(f"{never:,} of {sets.n_classes:,} classes are never a candidate.")
-    return found
+        warnings.append(f"{never:,} of {sets.n_classes:,} classes are never a candidate.")
+    return warnings

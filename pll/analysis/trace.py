@@ -183,8 +183,8 @@ def _scores(network: nn.Module, x: Tensor) -> Numbers:
         return _numbers(torch.softmax(network(x), dim=1)[0])
 
 
-def _length(parts: Iterable[Tensor]) -> float:
-    return float(sum(float((part.double() ** 2).sum()) for part in parts) ** 0.5)
+def _length(gradients: Iterable[Tensor]) -> float:
+    return float(sum(float((part.double() ** 2).sum()) for part in gradients) ** 0.5)
 
 
 def _numbers(values: Tensor) -> Numbers:

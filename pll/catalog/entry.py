@@ -256,11 +256,11 @@ def entries_of(table: Path, loaders: Mapping[str, Loader]) -> dict[str, Entry]:
         By the name that `read` has in it.
     """
     tables = tomllib.loads(table.read_text("utf-8"))
-    known = {place: _file(place, **about) for place, about in tables.pop("files").items()}
+    file_of = {place: _file(place, **about) for place, about in tables.pop("files").items()}
 
     def entry(name: str, read: str, needs: Sequence[Any] = (), **about: Any) -> Entry:
         groups = [[[need]] if isinstance(need, str) else need for need in needs]
-        ways = tuple(Need(tuple(tuple(known[place] for place in way) for way in group)) for group in groups)
+        ways = tuple(Need(tuple(tuple(file_of[place] for place in way) for way in group)) for group in groups)
         loader = partial(loaders[read], **about.pop("with", {}))
         facts: dict[str, Any] = {key: _frozen(value) for key, value in about.items()}
         return Entry(name=name, needs=ways, loader=loader, **facts)

@@ -91,8 +91,8 @@ def _kept(ids: list[str], texts: list[str], is_test: npt.NDArray[np.bool_]) -> n
     unreadable = (OSError, ValueError, KeyError, EOFError, zlib.error, zipfile.BadZipFile)
     with contextlib.suppress(*unreadable), np.load(path, allow_pickle=False) as cached:  # else computed again
         if cached["ids"].tolist() == ids:
-            known: npt.NDArray[np.float32] = cached["X"]
-            return known
+            vectors: npt.NDArray[np.float32] = cached["X"]
+            return vectors
     X = features(texts, is_test, COMPONENTS)
     with contextlib.suppress(OSError):  # without a cache the computation is repeated
         folder.mkdir(parents=True, exist_ok=True)

@@ -265,8 +265,8 @@ def joined_votes(files: Sequence[Source], answers: Mapping[str, str], data: Sour
     """
     if data is None:
         return replace(files[0], format=VOTES, votes=tuple(files[1:]), answers=dict(answers))
-    known = {one.path for one in data.vote_files}
-    votes = (*data.votes, *(one for one in files if one.path not in known))
+    paths = {one.path for one in data.vote_files}
+    votes = (*data.votes, *(one for one in files if one.path not in paths))
     return replace(data, votes=votes, answers=dict(answers))
 
 

@@ -106,9 +106,9 @@ def predict(options: PredictOptions) -> None:
     if folder.exists():  # otherwise possibly an exported model
         check_has_result(folder)
         note(unverified(folder.path))
-    known = dict.fromkeys(read_card(folder.path).feature_names, "feature")
-    known |= folder.config().source.options.get("columns", {}) if folder.exists() else {}
-    result = predictions_of(folder.path, load(source_like(options.data, known, resolve_columns(options.column))))
+    explicit = dict.fromkeys(read_card(folder.path).feature_names, "feature")
+    explicit |= folder.config().source.options.get("columns", {}) if folder.exists() else {}
+    result = predictions_of(folder.path, load(source_like(options.data, explicit, resolve_columns(options.column))))
     note(result.warnings)
     frame = pd.DataFrame({"id": result.ids, "predicted_label": result.labels, "confidence": result.confidence})
     write_atomically(Path(options.out), partial(frame.to_csv, index=False))

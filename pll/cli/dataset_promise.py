@@ -77,7 +77,7 @@ def _as_text(cell: object) -> str:
     return repr(float(cell)) if isinstance(cell, float | np.floating) else str(cell)
 
 
-def read_labels(given: str) -> tuple[dc.LabelTable, Path, pd.DataFrame]:
+def read_labels(argument: str) -> tuple[dc.LabelTable, Path, pd.DataFrame]:
     """The labels of a table or run, the file they are in, and all its cells.
 
     Raises
@@ -85,7 +85,7 @@ def read_labels(given: str) -> tuple[dc.LabelTable, Path, pd.DataFrame]:
     UserError
         Columns that are missing, a row without id, label or confidence, an id that occurs twice.
     """
-    path = Path(given)
+    path = Path(argument)
     path = path / LABELS_FILE if path.is_dir() else path
     if path.is_file():
         check(path.parent, path.name)  # a run has the checksum
@@ -114,8 +114,8 @@ def _check_columns(frame: pd.DataFrame, path: Path, needed: Sequence[str]) -> No
     if not missing:
         return
     there = [str(name) for name in frame.columns]
-    alike = {name: _meant(name, there) for name in missing}
-    hint = "; ".join(f"rename {there!r} to {name!r} if that is it" for name, there in alike.items() if there)
+    renamed = {name: _meant(name, there) for name in missing}
+    hint = "; ".join(f"rename {there!r} to {name!r} if that is it" for name, there in renamed.items() if there)
     raise UserError(
         f"{path} has no column {' and no column '.join(map(repr, missing))}; it needs {', '.join(needed)}, and has "
         f"{', '.join(there[:20])}{' …' if len(there) > 20 else ''}{'. ' + hint[0].upper() + hint[1:] if hint else ''}."
@@ -155,7 +155,7 @@ def classes_of(frame: pd.DataFrame, more: Sequence[str]) -> list[str]:
     return list(result)
 
 
-def read_decisions(given: str, table: dc.LabelTable, classes: Sequence[str]) -> list[dc.CheckedLabel]:
+def read_decisions(name: str, table: dc.LabelTable, classes: Sequence[str]) -> list[dc.CheckedLabel]:
     """Return the answers by row; rows without a label are unanswered.
 
     Labels are read as in every other file: case and spaces do not matter where one class alone is meant.
@@ -170,14 +170,14 @@ def read_decisions(given: str, table: dc.LabelTable, classes: Sequence[str]) -> 
     UserError
         Columns that are missing, ids that are not in the labels or occur twice, labels that are no class.
     """
-    path = Path(given)
+    path = Path(name)
     frame = read_cells(path)
     _check_columns(frame, path, ("id", "label"))
-    known, meant = set(table.ids.tolist()), _by_spelling(classes)
+    ids, meant = set(table.ids.tolist()), _by_spelling(classes)
     result: dict[str, tuple[int, dc.CheckedLabel]] = {}
     for position, row in enumerate(frame.to_dict("records")):
         one, label = str(row["id"]), str(row["label"])
-        if one not in known:
+        if one not in ids:
             raise UserError(f"{path}, row {_row(position)}: the id {one!r} is not in the labels.")
         if not label.strip():
             continue
@@ -200,10 +200,10 @@ def read_decisions(given: str, table: dc.LabelTable, classes: Sequence[str]) -> 
 
 def _by_spelling(classes: Sequence[str]) -> dict[str, str]:
     """Return the class by its name, and by its spelling where that is of one class alone."""
-    alike: dict[str, set[str]] = {}
+    spellings: dict[str, set[str]] = {}
     for name in classes:
-        alike.setdefault(spelling(name), set()).add(name)
-    clear = {plain: next(iter(names)) for plain, names in alike.items() if len(names) == 1}
+        spellings.setdefault(spelling(name), set()).add(name)
+    clear = {plain: next(iter(names)) for plain, names in spellings.items() if len(names) == 1}
     return clear | {name: name for name in classes}
 
 
@@ -214,7 +214,7 @@ def plan(options: PlanOptions) -> None:
     """Write plan.csv (the controls, then the others) and plan.json (the target)."""
     table, path, frame = read_labels(options.labels)
     out = Path(options.out)
-    beside = _settings_file(out)
+    settings_file = _settings_file(out)
     keys = _draw_keys(table, frame)
     before = earlier_draws(keys)
     promise = dc.make_promise(
@@ -227,8 +227,8 @@ def plan(options: PlanOptions) -> None:
     )
     before = [one for one in before if one != promise.draw_hash]  # with an explicit seed: the same draw again
     promise = replace(promise, draw_number=1 + len(before))
-    if beside.exists():
-        _check_same_draw(beside, promise, seeded=options.seed is not None)
+    if settings_file.exists():
+        _check_same_draw(settings_file, promise, seeded=options.seed is not None)
     elif before:
         note([f"{dc.draw_words(promise)} Draws at the desk count too."])
     drawn = dc.controls_of(promise, table)
@@ -242,7 +242,7 @@ def plan(options: PlanOptions) -> None:
     )
     settings = promise_settings(promise, str(path))
     write_atomically(out, partial(planned.to_csv, index=False, lineterminator="\n"))
-    write_text(beside, json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
+    write_text(settings_file, json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
     remember_draw(keys, promise.draw_hash, "plan")
     guess = expected_decisions(promise, table)
     print(f"{out}: {len(drawn):,} of {len(table):,} labels are controls; people look at these first.")
@@ -322,11 +322,11 @@ def read_promise(plan_csv: str) -> ReadPlan:
         a file is missing or damaged.
     """
     path = Path(plan_csv)
-    beside = _settings_file(path)
+    settings_file = _settings_file(path)
     frame = read_cells(path)
     if not {"id", "purpose"} <= set(frame.columns):
         raise UserError(f"{path} is no plan: it needs the columns id and purpose.")
-    document = _read_json(beside)
+    document = _read_json(settings_file)
     try:
         promise = dc.Promise(
             error=float(document["error"]),
@@ -342,9 +342,13 @@ def read_promise(plan_csv: str) -> ReadPlan:
             made_at=str(document["made_at"]),
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise UserError(f"{beside} is no plan of Candid, or damaged ({type(error).__name__}: {error}).") from error
+        raise UserError(
+            f"{settings_file} is no plan of Candid, or damaged ({type(error).__name__}: {error})."
+        ) from error
     if promise.draw_hash != document.get("draw_hash"):
-        raise UserError(f"{beside} was altered after the controls were drawn: its figures do not have its draw_hash.")
+        raise UserError(
+            f"{settings_file} was altered after the controls were drawn: its figures do not have its draw_hash."
+        )
     named = frame.loc[frame["purpose"] == "control", "id"].astype(str).tolist()
     return ReadPlan(promise, named)
 
@@ -382,13 +386,14 @@ def _settings_file(plan_csv: Path) -> Path:
     return _beside(plan_csv, ".json")
 
 
-def _check_same_draw(beside: Path, promise: dc.Promise, *, seeded: bool) -> None:
-    known = _read_json(beside)
-    if seeded and known.get("draw_hash") == promise.draw_hash:
+def _check_same_draw(settings_file: Path, promise: dc.Promise, *, seeded: bool) -> None:
+    written = _read_json(settings_file)
+    if seeded and written.get("draw_hash") == promise.draw_hash:
         return
     raise UserError(
-        f"{beside} holds a plan already, and its controls are drawn. A second draw for the same labels would break the "
-        "promise if it were chosen by its result: go on with that plan, or give another --out for another promise."
+        f"{settings_file} holds a plan already, and its controls are drawn. A second draw for the same labels would "
+        "break the promise if it were chosen by its result: go on with that plan, or give another --out for another "
+        "promise."
     )
 
 
@@ -462,23 +467,23 @@ def _write_next(path: Path, table: dc.LabelTable, judgement: dc.Judgement) -> No
 # ---- verify ----------------------------------------------------------------------------------------------------------
 
 
-def verify(given: str) -> int:
+def verify(path: str) -> int:
     """Recompute a certificate from its own data; the exit status is 2 where something does not fit."""
-    if Path(given).suffix == ".jsonl":
-        return _verify_audit(Path(given))
-    document = _read_json(Path(given))
+    if Path(path).suffix == ".jsonl":
+        return _verify_audit(Path(path))
+    document = _read_json(Path(path))
     problems = dc.verify_document(document)
     for problem in problems:
-        print(f"candid: {given}: {problem}", file=sys.stderr)
+        print(f"candid: {path}: {problem}", file=sys.stderr)
     if problems:
-        print_result(valid=False, file=given, problems=problems)
+        print_result(valid=False, file=path, problems=problems)
         return 2
-    print(f"{given} is valid. {document['result']['statement']}")
+    print(f"{path} is valid. {document['result']['statement']}")
     note(document["notes"])
     information = document[dc.INFORMATION]
     details = ", ".join(f"{name} {value}" for name, value in information.items() if isinstance(value, str) and value)
     print(f"Hash {document['hash']}. Not part of the proof: {details}.")
-    print_result(valid=True, file=given, decisions=len(document["decisions"]), **document["result"])
+    print_result(valid=True, file=path, decisions=len(document["decisions"]), **document["result"])
     return 0
 
 

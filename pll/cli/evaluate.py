@@ -46,9 +46,9 @@ def evaluate(options: EvaluateOptions) -> None:
     seeds = [whole_number(seed) for seed in listed(options.seeds, "--seeds", "0,1,2")]
     if options.folds is not None and (options.holdout is not None or options.test is not None):
         raise UserError("Give --folds, or --holdout, or --test; they exclude each other.")
-    told = resolve_source(options)
-    note_votes(told)
-    source = with_voters(told, options)
+    resolved = resolve_source(options)
+    note_votes(resolved)
+    source = with_voters(resolved, options)
     data = load(source)
     if options.folds is None and options.holdout is None and options.test is None and data.is_test is None:
         raise UserError("Say what to test on: --folds 5, --holdout 0.2 or --test FILE.")
@@ -115,11 +115,11 @@ def _cells(
 def _settings(name: str, options: EvaluateOptions) -> dict[str, Any]:
     """Return the settings given to a method; those it does not have are left out, with a note."""
     explicit = {"threads": default_threads()} | options.settings
-    known = get_method(name)().get_params()
-    foreign = sorted(set(explicit) - set(known) - {"threads"})
+    parameters = get_method(name)().get_params()
+    foreign = sorted(set(explicit) - set(parameters) - {"threads"})
     if foreign:
         note([f"{name} has no {', '.join(foreign)}; it runs without."])
-    return {key: value for key, value in explicit.items() if key in known and key != "recipe"}
+    return {key: value for key, value in explicit.items() if key in parameters and key != "recipe"}
 
 
 def _key_before(cell: Cell, data: PartialLabelDataset) -> Key:
@@ -128,10 +128,10 @@ def _key_before(cell: Cell, data: PartialLabelDataset) -> Key:
     return cell.method, cell.seed, cell.fold, cell.settings_json(estimator, fitted=False)
 
 
-def _divided(kept: Sequence[Result], cells: dict[Key, Cell]) -> tuple[dict[Key, Result], list[Result]]:
+def _divided(results: Sequence[Result], cells: dict[Key, Cell]) -> tuple[dict[Key, Result], list[Result]]:
     """Divide the results of a file into those of these cells and others."""
     outcome, others = {}, []
-    for result in kept:
+    for result in results:
         cell = cells.get(key_of(result))
         made = None if cell is None else (cell.dataset, cell.recipe, *_flip_columns(cell))
         if made == (result.dataset, result.recipe, result.flip, result.q):

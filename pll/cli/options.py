@@ -215,26 +215,33 @@ def with_voters(source: Source, options: SetOptions) -> Source:
     if source.path is None and not source.votes:
         return source
     data = source.load()
-    said = data.annotations
-    if said is None or said.anonymous or said.n_classes < 2 or not said.n_answers or data.prior is not None:
+    annotations = data.annotations
+    if (
+        annotations is None
+        or annotations.anonymous
+        or annotations.n_classes < 2
+        or not annotations.n_answers
+        or data.prior is not None
+    ):
         return source
-    if said.n_annotators < 2:
+    if annotations.n_annotators < 2:
         if source.vote_files and data.X.size:
             note([ONE_VOTER])
         return source  # a single voter
-    named = np.diff(said.votes.indptr)
+    named = np.diff(annotations.votes.indptr)
     if data.candidates is not None and not np.array_equal(named, data.candidates.sizes):
         return source  # the file's own sets are others than the union
-    note([f"{source.name} holds votes of {said.n_annotators} voters; they are settled (--rule union only joins them)."])
+    voters = annotations.n_annotators
+    note([f"{source.name} holds votes of {voters} voters; they are weighed (--rule union only joins them)."])
     return replace(source, rule="voters")
 
 
-def source_like(data: str, known: Mapping[str, str], told: Mapping[str, str] | None = None) -> Source:
+def source_like(data: str, by_default: Mapping[str, str], told: Mapping[str, str] | None = None) -> Source:
     """Return a source whose columns are known from the training data; it may lack some of them.
 
     Parameters
     ----------
-    known
+    by_default
         Roles of columns, from the training data.
     told
         Roles given for this very source; all these columns must be there.
@@ -246,9 +253,9 @@ def source_like(data: str, known: Mapping[str, str], told: Mapping[str, str] | N
     """
     source = source_of(data)
     there: set[str] = set()
-    if known and source.path is not None:
+    if by_default and source.path is not None:
         there = {column.name for column in formats.columns(source.path, name=source.name)}
-    return _with_columns(source, {name: role for name, role in known.items() if name in there} | dict(told or {}))
+    return _with_columns(source, {name: role for name, role in by_default.items() if name in there} | dict(told or {}))
 
 
 def _of_sheet(source: Source, options: SetOptions) -> Source:
@@ -293,14 +300,14 @@ def class_notes(data: PartialLabelDataset) -> list[str]:
     """Return sentences on classes that look like one, or like no answer, with the options that make them so."""
     counts = class_counts(data)
     empty = no_answers(data.class_names)
-    alike = [f"--merge {shlex.quote(f'{name}={other}')}" for name, other in proposed_merges(counts).items()]
+    merges = [f"--merge {shlex.quote(f'{name}={other}')}" for name, other in proposed_merges(counts).items()]
     dropped = [f"--drop {shlex.quote(name)}" for name in empty if len(empty) < data.n_classes]
-    if not alike and not dropped:
+    if not merges and not dropped:
         return []
-    shown = " ".join((alike + dropped)[:NAMED_CLASSES])
-    more = len(alike) + len(dropped) - NAMED_CLASSES
+    shown = " ".join((merges + dropped)[:NAMED_CLASSES])
+    more = len(merges) + len(dropped) - NAMED_CLASSES
     rest = f" (and {more} more)" if more > 0 else ""
-    what = " or ".join(["others"] * bool(alike) + ["no answer"] * bool(dropped))
+    what = " or ".join(["others"] * bool(merges) + ["no answer"] * bool(dropped))
     return [f"Some classes look like {what}; they stay as they are unless you say so: {shown}{rest}"]
 
 

@@ -44,13 +44,13 @@ def restore(folder: str) -> None:
 
 def gc(*, remove: bool) -> None:
     """List files that are no longer used, and remove them where that is asked."""
-    found = cleanup.waste(candid_home())
-    for one in found:
+    waste = cleanup.waste(candid_home())
+    for one in waste:
         print(f"{one.path}: {one.why} ({one.bytes / 1e6:,.1f} MB)")
-    freed = cleanup.remove(found) if remove else 0
-    if found and not remove:
+    freed = cleanup.remove(waste) if remove else 0
+    if waste and not remove:
         print("To remove them: candid gc --yes")
-    print_result(found=len(found), bytes=sum(one.bytes for one in found), freed=freed)
+    print_result(found=len(waste), bytes=sum(one.bytes for one in waste), freed=freed)
 
 
 def labelstudio(run: str, url: str | None) -> None:

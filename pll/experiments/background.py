@@ -100,14 +100,14 @@ def _with_copies(experiment: Experiment, folder: Path) -> Experiment:
     """
     if not isinstance(experiment.datasets, dict):
         return experiment
-    kept: dict[str, DataFile] = {}
+    copies: dict[str, DataFile] = {}
     for number, (name, source) in enumerate(experiment.datasets.items()):
         file = DataFile(path=source) if isinstance(source, str) else source
         if file.path:
             copied = Source(name, path=file.path).kept_in(folder / COPIES / str(number))
             file = file.model_copy(update={"path": copied.path})
-        kept[name] = file
-    return changed(experiment, datasets=kept)
+        copies[name] = file
+    return changed(experiment, datasets=copies)
 
 
 def check_paths(experiment: Experiment) -> None:

@@ -536,8 +536,8 @@ class _OutcomeWriter:
             self._tell(progress)
 
     def _progress(self) -> Progress:
-        known = [(cell.key, self._outcomes[cell.key]) for cell in self._cells if cell.key in self._outcomes]
-        errors = [(key, outcome.error) for key, outcome in known if outcome.error]
+        finished = [(cell.key, self._outcomes[cell.key]) for cell in self._cells if cell.key in self._outcomes]
+        errors = [(key, outcome.error) for key, outcome in finished if outcome.error]
         failed = len(errors)
         left = seconds_left(list(self._todo.values()), self._cells, self._outcomes, self._width)
         elapsed = time.monotonic() - self._begun
@@ -545,7 +545,7 @@ class _OutcomeWriter:
             left *= max(1.0, elapsed * self._width / self._seconds)
         return Progress(
             total=len(self._cells),
-            done=len(known) - failed,
+            done=len(finished) - failed,
             failed=failed,
             todo=len(self._todo),
             left=left,

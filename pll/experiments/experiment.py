@@ -130,14 +130,14 @@ class Cell:
         UserError
             a setting that is no finite number.
         """
-        known = get_method(self.method)().get_params()
+        parameters = get_method(self.method)().get_params()
         settings: dict[str, Any] = {"threads": 1, "model": self.model}
         published = published_settings(self.dataset, self.model, self.method) if self.recipe == "paper" else None
         if published is not None:
             settings |= published
         elif self.recipe != "default":
             settings["recipe"] = self.recipe
-        params = {name: value for name, value in (settings | dict(self.settings)).items() if name in known}
+        params = {name: value for name, value in (settings | dict(self.settings)).items() if name in parameters}
         return new_estimator(RunConfig(self.source, self.method, params, seed=self.seed), is_table=is_table)
 
     def settings_json(self, estimator: PartialLabelEstimator, *, fitted: bool = True) -> str:
@@ -303,11 +303,11 @@ class Experiment(_Model):
         return self
 
     def _check_settings(self) -> None:
-        known = {name: get_method(name)().get_params() for name in self.methods}
+        parameters = {name: get_method(name)().get_params() for name in self.methods}
         for number, table in enumerate(self.settings):
             methods = [name for name in self.methods if _applies(table, "method", name)]
             for name in table.keys() - _SELECTORS:
-                lacking = [method for method in methods if name not in known[method]]
+                lacking = [method for method in methods if name not in parameters[method]]
                 if methods and len(lacking) == (len(methods) if "method" not in table else 1):
                     raise ValueError(f"settings, table {number + 1}: {lacking[0]} has no setting {name!r}")
 
@@ -350,9 +350,9 @@ class Experiment(_Model):
         cells: list[Cell] = []
         missing = []
         named = self.datasets if isinstance(self.datasets, dict) else dict.fromkeys(self.datasets, "")
-        for name, told in named.items():
+        for name, explicit in named.items():
             try:
-                source = _source(name, told)
+                source = _source(name, explicit)
                 data = content_hash(source)
                 if source.path is None:
                     _check_here(source.name, download=download)
@@ -389,11 +389,13 @@ class Experiment(_Model):
                 )
 
     def _settings(self, dataset: str, method: str, model: str) -> dict[str, Any]:
-        known = get_method(method)().get_params()
+        parameters = get_method(method)().get_params()
         result: dict[str, Any] = {}
         for table in self.settings:
             if all(_applies(table, name, one) for name, one in zip(_SELECTORS, (dataset, method, model), strict=True)):
-                result |= {name: value for name, value in table.items() if name not in _SELECTORS and name in known}
+                result |= {
+                    name: value for name, value in table.items() if name not in _SELECTORS and name in parameters
+                }
         return result
 
 
@@ -412,8 +414,8 @@ def _several(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _source(name: str, told: str | DataFile) -> Source:
-    file = DataFile(path=told) if isinstance(told, str) else told
+def _source(name: str, explicit: str | DataFile) -> Source:
+    file = DataFile(path=explicit) if isinstance(explicit, str) else explicit
     if not file.path:
         return replace(Source(catalog.find(name).name), rule=file.rule, classes=file.classes)
     path = Path(file.path).expanduser()
@@ -536,10 +538,10 @@ def selected(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
     facts = {cell.key: _facts(cell) for cell in cells}
     wanted: dict[str, set[str]] = {}
     for text in only:
-        given, _, value = text.rpartition("=")
-        names = [given] if given else list(_BARE)
-        if given and given not in _FACTS:
-            raise UserError(f"--only {text}: there is no {given!r}; use one of {', '.join(_FACTS)}.")
+        key, _, value = text.rpartition("=")
+        names = [key] if key else list(_BARE)
+        if key and key not in _FACTS:
+            raise UserError(f"--only {text}: there is no {key!r}; use one of {', '.join(_FACTS)}.")
         result = [name for name in names if any(_same(fact[name], value) for fact in facts.values())]
         if not result:
             there = sorted({fact[name] for fact in facts.values() for name in names} - {""})

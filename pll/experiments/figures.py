@@ -94,13 +94,13 @@ def curve_panels(
     ]
 
 
-def q_panels(found: Sequence[Table], *, transductive: bool = False, fewest: int = 3) -> list[Panel]:
+def q_panels(tables: Sequence[Table], *, transductive: bool = False, fewest: int = 3) -> list[Panel]:
     """Return test (or transductive) accuracy against q, where a table has `fewest` values of q or more: a panel for
     each data set.
     """
     what = "transductive accuracy" if transductive else "test accuracy"
     panels = []
-    for table in found:
+    for table in tables:
         for dataset in table.datasets:
             qs = [q for name, q in table.columns if name == dataset and q is not None]
             if len(qs) < fewest:
@@ -135,12 +135,12 @@ def _numbered(values: Floats) -> Floats:
     return np.arange(1, len(values) + 1, dtype=np.float64)
 
 
-def _line(method: str, x: Floats, parts: list[Floats]) -> Curve:
-    shortest = min(map(len, parts))  # cells of one experiment have the same epochs, but for a changed definition
-    table = np.stack([part[:shortest] for part in parts])
+def _line(method: str, x: Floats, curves: list[Floats]) -> Curve:
+    shortest = min(map(len, curves))  # cells of one experiment have the same epochs, but for a changed definition
+    table = np.stack([part[:shortest] for part in curves])
     deviation = table.std(axis=0, ddof=1) if len(table) > 1 else np.full(shortest, math.nan)
-    keep = np.unique(np.linspace(0, shortest - 1, min(shortest, MOST_POINTS)).round().astype(np.int64))
-    return Curve(method, x[:shortest][keep], table.mean(axis=0)[keep], deviation[keep], len(table))
+    at = np.unique(np.linspace(0, shortest - 1, min(shortest, MOST_POINTS)).round().astype(np.int64))
+    return Curve(method, x[:shortest][at], table.mean(axis=0)[at], deviation[at], len(table))
 
 
 def panel_figure(panel: Panel, methods: Sequence[str]) -> tuple[go.Figure, pd.DataFrame]:
@@ -195,7 +195,7 @@ def panel_figure(panel: Panel, methods: Sequence[str]) -> tuple[go.Figure, pd.Da
     return figure, pd.DataFrame(rows)
 
 
-def ranking_figure(title: str, methods: Sequence[str], found: Ranking) -> tuple[go.Figure, pd.DataFrame]:
+def ranking_figure(title: str, methods: Sequence[str], ranking: Ranking) -> tuple[go.Figure, pd.DataFrame]:
     """Return a critical-difference diagram: average ranks; bars join methods without significant difference.
 
     Parameters
@@ -211,9 +211,9 @@ def ranking_figure(title: str, methods: Sequence[str], found: Ranking) -> tuple[
     frame : pandas.DataFrame
         A row a method, the best first: method, average_rank.
     """
-    order = sorted(range(len(methods)), key=lambda k: found.ranks[k])
+    order = sorted(range(len(methods)), key=lambda k: ranking.ranks[k])
     frame = pd.DataFrame(
-        {"method": [method_title(methods[k]) for k in order], "average_rank": [found.ranks[k] for k in order]}
+        {"method": [method_title(methods[k]) for k in order], "average_rank": [ranking.ranks[k] for k in order]}
     )
     figure = go.Figure()
     figure.add_scatter(
@@ -224,8 +224,8 @@ def ranking_figure(title: str, methods: Sequence[str], found: Ranking) -> tuple[
         textposition="middle right",
         hoverinfo="skip",
     )
-    bars = [(f"critical difference {found.critical:.2f}", 1.0, 1.0 + found.critical)]
-    bars += [("alike at 5 %", found.ranks[group[0]], found.ranks[group[-1]]) for group in found.groups()]
+    bars = [(f"critical difference {ranking.critical:.2f}", 1.0, 1.0 + ranking.critical)]
+    bars += [("alike at 5 %", ranking.ranks[group[0]], ranking.ranks[group[-1]]) for group in ranking.groups()]
     for place, (name, start, end) in enumerate(bars, start=1):
         figure.add_scatter(
             x=[start, end],
@@ -236,7 +236,7 @@ def ranking_figure(title: str, methods: Sequence[str], found: Ranking) -> tuple[
             textposition="middle right",
             hoverinfo="skip",
         )
-    about = f"average rank over {found.blocks} columns, 1 is best; Friedman p = {found.p:.2g}"
+    about = f"average rank over {ranking.blocks} columns, 1 is best; Friedman p = {ranking.p:.2g}"
     _titled(figure, title, about, "")
     figure.update_layout(showlegend=False, height=160 + 24 * (len(frame) + len(bars)))
     figure.update_xaxes(range=[0.8, len(frame) + 1.2])

@@ -56,13 +56,13 @@ def published_settings(dataset: str, model: str, method: str) -> dict[str, Any] 
     result = PUBLISHED.get((plain_name(dataset), model or "linear"))
     if result is None:
         return None
-    known = get_method(method)().get_params()
+    parameters = get_method(method)().get_params()
     if not issubclass(get_method(method), DeepEstimator):
         return {"kernel": "linear"} if method == "sure" else {}
     return {
         name: value
         for name, value in (PROTOCOL | result).items()
-        if name in known and (name != "lr" or known["lr"] is None)  # else a rate of its own
+        if name in parameters and (name != "lr" or parameters["lr"] is None)  # else a rate of its own
     }
 
 

@@ -212,7 +212,7 @@ def _table(key: tuple[str, str, str], rows: Sequence[Result], methods: Sequence[
 
 def _entry(rows: Sequence[Result], model: str, expected: int) -> TableEntry:
     test = np.array([row.test_accuracy for row in rows], dtype=np.float64) * 100
-    known = np.array([row.transductive_accuracy for row in rows if row.transductive_accuracy is not None]) * 100
+    accuracies = np.array([row.transductive_accuracy for row in rows if row.transductive_accuracy is not None]) * 100
     first = rows[0]
     return TableEntry(
         dataset=first.dataset,
@@ -225,8 +225,8 @@ def _entry(rows: Sequence[Result], model: str, expected: int) -> TableEntry:
         expected=expected,
         mean=float(test.mean()),
         deviation=_deviation(test),
-        transductive=float(known.mean()) if len(known) else None,
-        transductive_deviation=_deviation(known) if len(known) else None,
+        transductive=float(accuracies.mean()) if len(accuracies) else None,
+        transductive_deviation=_deviation(accuracies) if len(accuracies) else None,
         seconds=float(np.median([row.seconds for row in rows])),
         paper=published(first.dataset, first.flip, first.q, first.method) if model in ("linear", "") else None,
     )
@@ -349,10 +349,10 @@ def _latex_cell(entry: TableEntry | None) -> str:
     return f"{figure}{n}{mark}{paper}"
 
 
-def entries_frame(found: Sequence[Table]) -> pd.DataFrame:
+def entries_frame(tables: Sequence[Table]) -> pd.DataFrame:
     """Return all entries as one table, a row each, in full precision; figures are percentages."""
     rows = []
-    for table in found:
+    for table in tables:
         for entry in table.entries.values():
             values = asdict(entry) | {"difference": entry.difference, "mark": entry.mark, "table": table.title}
             paper = values.pop("paper") or {}

@@ -54,7 +54,7 @@ def certificate_html(document: Mapping[str, Any]) -> str:
         ("Hash of the last decision", document["decisions"][-1]["hash"] if document["decisions"] else "no decisions"),
     ]
     hashes.append(("Hash of this certificate", document["hash"]))
-    told = [
+    sentences = [
         ("Name", information["name"] or "none"),
         ("Controls drawn", information["promised_at"]),
         ("Certificate made", f"{information['made_at']}, Candid {information['candid']}"),
@@ -64,7 +64,7 @@ def certificate_html(document: Mapping[str, Any]) -> str:
         ),
     ]
     if information["audit"]:
-        told.append(("Hash of the audit trail", information["audit"]))
+        sentences.append(("Hash of the audit trail", information["audit"]))
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(title)}</title><style>{_STYLE}</style></head><body>
@@ -82,7 +82,7 @@ makes all figures and sentences anew from it, and names what was altered.</p>
 {_table(hashes, code=True)}
 <h2>Not part of the proof</h2>
 <p class="quiet">Names and dates, as they were given; nothing shows that they are right.</p>
-{_table(told)}
+{_table(sentences)}
 </body></html>
 """
 

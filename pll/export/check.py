@@ -21,16 +21,16 @@ def write_check(source: ExportSource, path: Path) -> None:
     Holds `features` (k, …), `probabilities` (k, c), `class_names` (c,), `minimum`, `maximum`, `deviation` (() or (d,)).
     """
     assert source.X is not None and source.inputs is not None  # `applies` has asked
-    features, known = source.X[:_ROWS], source.inputs
+    features, inputs = source.X[:_ROWS], source.inputs
     packed = io.BytesIO()
     np.savez_compressed(
         packed,
         features=features,
         probabilities=source.estimator.predict_proba(features).astype(np.float32),
         class_names=np.array(source.estimator.class_names_),
-        minimum=np.array(known["minimum"]),
-        maximum=np.array(known["maximum"]),
-        deviation=np.array(known["deviation"]),
+        minimum=np.array(inputs["minimum"]),
+        maximum=np.array(inputs["maximum"]),
+        deviation=np.array(inputs["deviation"]),
     )
     write_atomically(path, lambda temporary: temporary.write_bytes(packed.getvalue()))
 

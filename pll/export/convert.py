@@ -107,11 +107,11 @@ class Conversion:
     @cached_property
     def labelled(self) -> int:
         """How many of the examples have an identified label that the file holds."""
-        known = self.results
-        if known is None:
+        by_id = self.results
+        if by_id is None:
             return 0
-        there = sum(known.label(name) is not None for name in self.data.row_ids.tolist())
-        return there - FORMATS[self.to].labels_lost(self.data, known)
+        there = sum(by_id.label(name) is not None for name in self.data.row_ids.tolist())
+        return there - FORMATS[self.to].labels_lost(self.data, by_id)
 
     @cached_property
     def beside(self) -> dict[str, str]:
@@ -357,10 +357,10 @@ def _check_format(to: str) -> None:
 
 def _with_sets(data: PartialLabelDataset, labels: Path) -> PartialLabelDataset:
     """The examples a run was trained on, with the candidate sets that were made for them."""
-    known = read_results(labels, "", more=("candidates",))
-    has_set = [bool(cell) for cell in known.columns["candidates"]]  # rows whose label was predicted may have none
-    ids = [name for name, there in zip(known.ids, has_set, strict=True) if there]
-    sets = [cell for cell in known.columns["candidates"] if cell]
+    results = read_results(labels, "", more=("candidates",))
+    has_set = [bool(cell) for cell in results.columns["candidates"]]  # rows whose label was predicted may have none
+    ids = [name for name, there in zip(results.ids, has_set, strict=True) if there]
+    sets = [cell for cell in results.columns["candidates"] if cell]
     mark = guess_separator(sets)
     place = {name: row for row, name in enumerate(data.row_ids.tolist())}
     unknown = [name for name in ids if name not in place]
@@ -374,6 +374,6 @@ def _with_sets(data: PartialLabelDataset, labels: Path) -> PartialLabelDataset:
     return replace(ordered, candidates=CandidateSets.from_lists(lists, len(names), names), annotations=None, prior=None)
 
 
-def _check_other(given: Path, out: Path) -> None:
-    if out.exists() and out.samefile(given):
+def _check_other(path: Path, out: Path) -> None:
+    if out.exists() and out.samefile(path):
         raise UserError(f"{out} is the file to convert; write to another.")

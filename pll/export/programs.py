@@ -155,10 +155,10 @@ def _run_onnx(packed: bytes, example: Tensor) -> npt.NDArray[np.float32]:
     return result
 
 
-def _check_agreement(source: ExportSource, example: Tensor, found: npt.NDArray[np.float32], what: str) -> None:
+def _check_agreement(source: ExportSource, example: Tensor, outputs: npt.NDArray[np.float32], what: str) -> None:
     """Refuse a program whose predictions differ from those of the page."""
     wanted = source.estimator.predict_proba(example.numpy())
-    apart = float(np.abs(found - wanted).max())
+    apart = float(np.abs(outputs - wanted).max())
     if not apart <= TOLERANCE:  # NaN is not
         raise NotExportable(
             f"The {what} was left out: its probabilities are up to {apart:.2g} from those of predict_proba "

@@ -130,8 +130,8 @@ class ExportSource:
     @cached_property
     def learnt(self) -> pd.DataFrame:
         """The labels of the n examples that were learnt from. Read only."""
-        decided, given = self.decisions, self.given
-        return labels_frame(self.candidates, self.label_weights, self.ids, y=self.y, decisions=decided, given=given)
+        decided, sets = self.decisions, self.given
+        return labels_frame(self.candidates, self.label_weights, self.ids, y=self.y, decisions=decided, given=sets)
 
     @property
     def off_set(self) -> int:
@@ -196,7 +196,7 @@ def preview(source: ExportSource, rows: int = 20) -> pd.DataFrame:
     if source.held is not None:
         few, first = set(source.order[:rows]), source.order[:rows]
         learnt = np.flatnonzero([name in few for name in source.ids.tolist()])
-        held = np.flatnonzero([name in few for name in source.held.row_ids.tolist()])
+        holdout_rows = np.flatnonzero([name in few for name in source.held.row_ids.tolist()])
         own = replace(
             source,
             candidates=source.candidates.take(learnt),
@@ -204,7 +204,7 @@ def preview(source: ExportSource, rows: int = 20) -> pd.DataFrame:
             label_weights=source.label_weights[source.candidates.positions(learnt)],
             ids=source.ids[learnt],
             y=None if source.y is None else source.y[learnt],
-            held=source.held.take(held),
+            held=source.held.take(holdout_rows),
             order=first,
             decisions={k: source.decisions[row] for k, row in enumerate(learnt.tolist()) if row in source.decisions}
             if source.decisions

@@ -58,16 +58,16 @@ class PixelFeatures(Featuriser):
         step = max(1, len(data) // LOOKED_AT)
         unseen = frozenset() if data.pictures is None else data.pictures.damaged
         names = None if data.pictures is None else data.pictures.names
-        seen = [i for i in range(0, len(data), step) if names is None or str(names[i]) not in unseen]
-        sizes = {read(i).shape for i in seen}
+        training_rows = [i for i in range(0, len(data), step) if names is None or str(names[i]) not in unseen]
+        sizes = {read(i).shape for i in training_rows}
         if not sizes:
             raise UserError(f"{data.name} has no pictures; features are learnt from at least one.")
         channels = 3 if any(len(size) == 3 for size in sizes) else 1
         height, width = next(iter(sizes))[:2]
-        alike = len({size[:2] for size in sizes}) == 1
+        is_one_size = len({size[:2] for size in sizes}) == 1
         if self.side is not None:
             height = width = self.side
-        elif not alike or max(height, width) > LARGEST_AS_IS:
+        elif not is_one_size or max(height, width) > LARGEST_AS_IS:
             height = width = SIDE
         self.shape = (channels, height, width)
         return self

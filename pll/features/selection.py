@@ -39,15 +39,15 @@ class JoinedFeatures(Featuriser):
     name = "joined"
     title = "Several kinds of features side by side"
 
-    def __init__(self, parts: Sequence[Featuriser]) -> None:
-        names = [part.name for part in parts]
+    def __init__(self, featurisers: Sequence[Featuriser]) -> None:
+        names = [part.name for part in featurisers]
         if len(set(names)) < len(names):
             raise UserError(f"The features {BETWEEN.join(names)} name one kind twice; name each once.")
-        for part in parts:
+        for part in featurisers:
             if not part.flat:
                 raise UserError(f"The features {part.name!r} stand alone; use backbone:resnet18 beside others.")
-        self.parts = tuple(parts)
-        self.reads = tuple(what for part in parts for what in part.reads)
+        self.parts = tuple(featurisers)
+        self.reads = tuple(what for part in featurisers for what in part.reads)
 
     @classmethod
     def from_argument(cls, argument: str) -> Self:
@@ -75,12 +75,12 @@ class JoinedFeatures(Featuriser):
 
     @classmethod
     def from_state(cls, settings: dict[str, Any], arrays: Arrays) -> Self:
-        parts = []
+        featurisers = []
         for part in settings["parts"]:
             kind = str(part["kind"])
             own = {name.removeprefix(f"{kind}."): a for name, a in arrays.items() if name.startswith(f"{kind}.")}
-            parts.append(FEATURISERS[kind].from_state(part["settings"], own))
-        return cls(parts)
+            featurisers.append(FEATURISERS[kind].from_state(part["settings"], own))
+        return cls(featurisers)
 
 
 FEATURISERS: dict[str, type[Featuriser]] = {

@@ -78,15 +78,15 @@ class TableFeatures(Featuriser):
     def transform(self, data: PartialLabelDataset, progress: Progress | None = None) -> Features:
         if self.numbers is None:
             raise not_fitted(self.name)
-        parts = [np.empty((len(data), 0), dtype=np.float32)]
+        blocks = [np.empty((len(data), 0), dtype=np.float32)]
         if self.numbers:
-            parts.append(self._imputer.transform(_numbers(data, self.numbers)).astype(np.float32))
+            blocks.append(self._imputer.transform(_numbers(data, self.numbers)).astype(np.float32))
         if self.words:
             cells = np.empty((len(data), len(self.words)), dtype=object)
             for at, (name, words) in enumerate(self.words.items()):
                 cells[:, at] = _as_known(_words(data, name), words)
-            parts.append(self._encoder.transform(cells))
-        return np.ascontiguousarray(np.hstack(parts))
+            blocks.append(self._encoder.transform(cells))
+        return np.ascontiguousarray(np.hstack(blocks))
 
     @property
     def feature_names(self) -> tuple[str, ...]:

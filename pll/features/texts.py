@@ -99,8 +99,8 @@ class TextFeatures(Featuriser):
     def notes(self, data: PartialLabelDataset) -> tuple[str, ...]:
         if self._words is None:
             raise not_fitted(self.name)
-        known = self._words.transform(texts_of(data))
-        silent = int((np.diff(known.indptr) == 0).sum())
+        counts = self._words.transform(texts_of(data))
+        silent = int((np.diff(counts.indptr) == 0).sum())
         result = (
             [
                 f"{silent} texts hold no word that training knew; their features are 0."

@@ -91,14 +91,14 @@ def calibrate(
     sharp = sharpness(weights, candidates)
     right = sharp.identified[at] == decided
     before = sharp.confidence.astype(np.float64)
-    held_out = np.empty(len(at))
+    out_of_fold = np.empty(len(at))
     part = np.random.default_rng(0).permutation(len(at)) % FOLDS
     for fold in range(FOLDS):
         fit, test = part != fold, part == fold
         result = fit_temperature(weights, candidates, at[fit], decided[fit])
         few = candidates.take(at[test])
         scaled = with_temperature(weights[candidates.positions(at[test])], few, result)
-        held_out[test] = sharpness(scaled, few).confidence
+        out_of_fold[test] = sharpness(scaled, few).confidence
     temperature = fit_temperature(weights, candidates, at, decided)
     calibrated = with_temperature(weights, candidates, temperature) if followed is None else followed
     return Calibration(
@@ -106,7 +106,7 @@ def calibrate(
         weights=calibrated,
         confidence=sharpness(calibrated, candidates).confidence,
         before=reliability(before[at], right),
-        after=reliability(np.clip(held_out, 0.0, 1.0), right),
+        after=reliability(np.clip(out_of_fold, 0.0, 1.0), right),
         decisions=len(at),
     )
 

@@ -44,17 +44,17 @@ def promise_all_labels(
     table = table_of(review.current, review.state)
     keys = {labels_key(table.ids, table.labels)}
     with review.writing() as t:
-        known = t.promises()
-        newest = known[-1].number if known else 0
+        promises = t.promises()
+        newest = promises[-1].number if promises else 0
         if newest != instead_of or t.rounds()[-1].run != review.own.run:
             raise UserError("The review has changed in the meantime. Check labels and promise, then save again.")
-        same = [record for record in known if record.labels == table.fingerprint]
+        same = [record for record in promises if record.labels == table.fingerprint]
         if same and (same[-1].error, same[-1].level) == (error, level):
             raise UserError(
                 "This promise has been made, and its controls are drawn; go on with it. Another draw for the same "
                 "promise would be a second try."
             )
-        before = {record.draw_hash for record in known} | set(earlier_draws(keys))  # all of them, to be careful
+        before = {record.draw_hash for record in promises} | set(earlier_draws(keys))  # all of them, to be careful
         made = make_promise(table, error, level, reranked=True, draw_number=len(before) + 1)
         record = record_of_promise(made, review.own.run, newest + 1, by, verified=verified)
         t.open_promise(record, table.labels.tolist(), table.confidence.tolist())
@@ -105,10 +105,10 @@ def adopt(review: ReviewSession, snapshot: LabelSnapshot, opened: Opened) -> boo
         False where another process has done so already.
     """
     with review.writing() as t:
-        known = t.rounds()
-        fresh = all(record.key != snapshot.key for record in known)
+        rounds = t.rounds()
+        fresh = all(record.key != snapshot.key for record in rounds)
         if fresh:
-            t.open_round(new_round(known[-1].number + 1, snapshot, review.clock(), opened))
+            t.open_round(new_round(rounds[-1].number + 1, snapshot, review.clock(), opened))
     review.refresh()
     return fresh
 

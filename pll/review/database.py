@@ -164,11 +164,11 @@ class Database:
         return "check the free space, the permissions and that the file is a SQLite database"
 
 
-def _checked_url(given: str | Path) -> URL:
-    if isinstance(given, Path):
-        return URL.create("sqlite", database=str(given))
+def _checked_url(address: str | Path) -> URL:
+    if isinstance(address, Path):
+        return URL.create("sqlite", database=str(address))
     try:
-        url = make_url(given)
+        url = make_url(address)
     except ArgumentError as error:
         raise UserError(
             "PLL_DATABASE_URL is not a database URL; give postgresql://user:password@host/name or sqlite:///file."

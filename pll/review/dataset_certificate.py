@@ -254,16 +254,16 @@ def make_promise(
     )
 
 
-def with_draws(promise: Promise, known: Collection[str]) -> Promise:
+def with_draws(promise: Promise, drawn: Collection[str]) -> Promise:
     """Return the promise with its draws counted anew.
 
     Parameters
     ----------
-    known
+    drawn
         Hashes of the draws of these labels; the largest of their number and what was counted before holds.
     """
-    counted = promise.draw_hash in known
-    number = len(set(known) | {promise.draw_hash})
+    counted = promise.draw_hash in drawn
+    number = len(set(drawn) | {promise.draw_hash})
     return replace(promise, draw_number=max(number, promise.draw_number), draws_counted=counted)
 
 

@@ -216,7 +216,7 @@ class Desk:
 
     def decide(
         self,
-        given: Assignment,
+        assignment: Assignment,
         kind: Kind,
         label: str | None = None,
         *,
@@ -229,7 +229,7 @@ class Desk:
 
         Parameters
         ----------
-        given
+        assignment
             Returned by `next`, `show` or `undo`.
         kind
             `pick`, `other` (a class outside the candidates, or a new one), `none`, `unsure`, `eliminate`, `skip`.
@@ -255,21 +255,21 @@ class Desk:
         check_kind(kind, label)
         if kind in ("settle", "undo", "accept", "keep"):
             raise UserError(f"A {kind!r} is not a decision about one assigned example; use Desk.{kind}.")
-        if kind in ("pick", "eliminate") and label not in [choice.label for choice in given.choices]:
-            self._check_candidate(given.row, label)  # it may have been shown before a restart
+        if kind in ("pick", "eliminate") and label not in [choice.label for choice in assignment.choices]:
+            self._check_candidate(assignment.row, label)  # it may have been shown before a restart
         with self.review.writing() as t:
-            known = t.event_of(given.token) if given.token else None
-            if known is not None:
-                return DecisionResult(False, known, self._assigned_or_next(t))
-            refusal = self._refusal(t, given)
+            earlier = t.event_of(assignment.token) if assignment.token else None
+            if earlier is not None:
+                return DecisionResult(False, earlier, self._assigned_or_next(t))
+            refusal = self._refusal(t, assignment)
             if refusal:
                 return DecisionResult(False, None, self._assigned_or_next(t), refusal)
-            event = self._event(given, kind, label, seconds=seconds, blind=blind, note=note)
+            event = self._event(assignment, kind, label, seconds=seconds, blind=blind, note=note)
             event = replace(event, id=t.append(event))
-            kept = self._close(t, event, given, stay=stay and kind == "eliminate")
-            following = kept or self._assigned_or_next(t, without=given.row)
+            next_assignment = self._close(t, event, assignment, stay=stay and kind == "eliminate")
+            following = next_assignment or self._assigned_or_next(t, without=assignment.row)
         self.review.took(event)
-        if following is not None and following.row == given.row:
+        if following is not None and following.row == assignment.row:
             following = self._updated(following)
         return DecisionResult(True, event, following)
 
@@ -289,8 +289,8 @@ class Desk:
             `event` is the (last) undo; `next` the example, assigned again; not stored where there is nothing to undo.
         """
         with self.review.writing() as t:
-            if token is not None and (known := t.event_of(token)) is not None:
-                return DecisionResult(False, known, self._assigned_or_next(t))
+            if token is not None and (decided := t.event_of(token)) is not None:
+                return DecisionResult(False, decided, self._assigned_or_next(t))
             targets = self._to_undo(event_id)
             if not targets:
                 return DecisionResult(False, None, self._assigned_or_next(t), "There is nothing left to undo.")
@@ -320,7 +320,7 @@ class Desk:
 
     def accept(
         self,
-        given: Sequence[Assignment],
+        assignments: Sequence[Assignment],
         label: str,
         *,
         seconds: float | None = None,
@@ -332,10 +332,10 @@ class Desk:
         """
         check_kind("accept", label)
         batch = new_token()
-        each = None if seconds is None else seconds / max(len(given), 1)
+        each = None if seconds is None else seconds / max(len(assignments), 1)
         events: list[Event] = []
         with self.review.writing() as t:
-            for one in given:
+            for one in assignments:
                 if t.event_of(one.token) is not None or self._refusal(t, one):
                     continue
                 event = replace(self._event(one, "accept", label, seconds=each, blind=blind), batch=batch)
@@ -370,7 +370,7 @@ class Desk:
 
     def _event(
         self,
-        given: Assignment,
+        assignment: Assignment,
         kind: str,
         label: str | None,
         *,
@@ -381,21 +381,21 @@ class Desk:
         review = self.review
         event = Event(
             review=review.id,
-            token=given.token,
+            token=assignment.token,
             run=review.current.run,
             round=review.round.number,
-            row=given.row,
-            example=given.example,
+            row=assignment.row,
+            example=assignment.example,
             reviewer=self.reviewer,
             verified=self.verified,
             kind=kind,
             label=label,
-            before=review.label_of(given.row),
+            before=review.label_of(assignment.row),
             seconds=seconds,
-            shown=tuple((choice.label, round(choice.weight, 6)) for choice in given.choices[:MOST_SHOWN]),
-            queue=given.queue,
-            position=given.position,
-            control=given.is_control,
+            shown=tuple((choice.label, round(choice.weight, 6)) for choice in assignment.choices[:MOST_SHOWN]),
+            queue=assignment.queue,
+            position=assignment.position,
+            control=assignment.is_control,
             blind=blind,
             note=note,
             at=review.clock(),
@@ -414,22 +414,24 @@ class Desk:
         if label not in names:
             raise UserError(f"{label!r} is not a candidate of this example; they are {', '.join(names)}.")
 
-    def _refusal(self, t: Transaction, given: Assignment) -> str:
+    def _refusal(self, t: Transaction, assignment: Assignment) -> str:
         """Return why a decision cannot be stored; "" where it can. Claims the example again where that lapsed."""
-        slots = t.slots(given.row)
+        slots = t.slots(assignment.row)
         mine = self._own(slots)
         if mine is not None:
-            if mine.token == given.token:
+            if mine.token == assignment.token:
                 return ""
             return "This example was shown in another window too, and is answered or open there."
-        if given.token and self._claim(t, given.row, given.queue, given.position, control=given.is_control):
+        if assignment.token and self._claim(
+            t, assignment.row, assignment.queue, assignment.position, control=assignment.is_control
+        ):
             return ""
         if not slots:
             return "This example is settled; your answer was not stored."
         has = f"{slots[-1].reviewer} {'has answered' if slots[-1].answered else 'is looking at'}"
         return f"You were away for a while, and {has} this example now; your answer was not stored."
 
-    def _close(self, t: Transaction, event: Event, given: Assignment, *, stay: bool) -> Assignment | None:
+    def _close(self, t: Transaction, event: Event, assignment: Assignment, *, stay: bool) -> Assignment | None:
         """After a decision: the example is answered, skipped, or (returned) still assigned."""
         mine = self.review.state.outcome_with(event).answers[self.reviewer]
         if mine.status != "open":
@@ -438,7 +440,7 @@ class Desk:
         if stay:
             token = new_token()
             t.reopen(event.row, self.reviewer, token, self.review.clock(), self.review.expiry())
-            return replace(given, token=token)
+            return replace(assignment, token=token)
         t.forget_answer(event.row, self.reviewer)
         self.skipped.add(event.row)
         return None
@@ -587,7 +589,7 @@ class Desk:
         now = self.review.clock()
         return self._assignment(Claim(row, 0, self.reviewer, token, False, now, now))
 
-    def _updated(self, given: Assignment) -> Assignment:
+    def _updated(self, assignment: Assignment) -> Assignment:
         """Return the assignment with decisions made meanwhile."""
-        now, place = self.review.clock(), (given.queue, given.position, given.is_control)
-        return self._assignment(Claim(given.row, 0, self.reviewer, given.token, False, now, now, *place))
+        now, place = self.review.clock(), (assignment.queue, assignment.position, assignment.is_control)
+        return self._assignment(Claim(assignment.row, 0, self.reviewer, assignment.token, False, now, now, *place))

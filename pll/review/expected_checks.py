@@ -83,13 +83,15 @@ def expected_checks(
     place = np.empty(n, dtype=np.int64)
     place[order] = np.arange(n)
     controls = controls[np.argsort(place[controls])]
-    at, given_answers = place[controls], answers[controls]
+    at, control_answers = place[controls], answers[controls]
     columns = _columns(np.asarray(confidence, dtype=np.float64))
-    known = given_answers != UNANSWERED
-    weights = _posterior(columns, controls[known], given_answers[known] == WRONG, error_rate, seed)  # (DRAWS, 4)
+    answered = control_answers != UNANSWERED
+    weights = _posterior(
+        columns, controls[answered], control_answers[answered] == WRONG, error_rate, seed
+    )  # (DRAWS, 4)
     rng = np.random.default_rng([seed, 1])
     wrong = rng.random((DRAWS, len(controls))) < expit(weights @ columns[controls].T)
-    wrong[:, known] = given_answers[known] == WRONG
+    wrong[:, answered] = control_answers[answered] == WRONG
     ends = np.append(at, n)[(np.cumsum(wrong, axis=1) <= tolerated).sum(axis=1)]  # at the (c+1)-th wrong control, or n
     open_ = answers[order] == UNANSWERED
     is_control = np.zeros(n, dtype=np.bool_)
@@ -116,15 +118,15 @@ def _posterior(columns: Floats, rows: Ints, wrong: npt.NDArray[np.bool_], rate: 
         share = min(max(rate, SUREST), 1 - SUREST)
         centre[0] = brentq(lambda level: expit(level + SLOPE * columns[:, 1]).mean() - share, -20, 20)
     precision = np.diag(1 / np.array([LEVEL_SPREAD, SLOPE_SPREAD, CURVE_SPREAD, CURVE_SPREAD]) ** 2)
-    seen, weights = columns[rows], centre.copy()
+    design, weights = columns[rows], centre.copy()
     for _ in range(50):  # Newton's method; the log posterior is concave
-        p = expit(seen @ weights)
-        slope = seen.T @ (p - wrong) + precision @ (weights - centre)
-        curvature = (seen * (p * (1 - p))[:, None]).T @ seen + precision
+        p = expit(design @ weights)
+        slope = design.T @ (p - wrong) + precision @ (weights - centre)
+        curvature = (design * (p * (1 - p))[:, None]).T @ design + precision
         step = np.linalg.solve(curvature, slope)
         weights -= step
         if np.abs(step).max() < 1e-8:
             break
-    p = expit(seen @ weights)
-    covariance = np.linalg.inv((seen * (p * (1 - p))[:, None]).T @ seen + precision)
+    p = expit(design @ weights)
+    covariance = np.linalg.inv((design * (p * (1 - p))[:, None]).T @ design + precision)
     return np.random.default_rng([seed, 0]).multivariate_normal(weights, covariance, size=DRAWS)

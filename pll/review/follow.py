@@ -109,14 +109,14 @@ def followed(
     signals, decided, kept
         As for `follow`.
     """
-    said = data.annotations
-    if config.method != "dawid-skene" or said is None:
+    annotations = data.annotations
+    if config.method != "dawid-skene" or annotations is None:
         return follow(own, signals, decided, kept)
     if len(decided) < FEWEST:
         return own
-    known = np.full(said.n_rows, -1, dtype=np.int64)
-    known[decided.rows] = decided.labels  # "none of these" is −1: no information about voters
-    posterior = fit_voters(said, kind=config.params.get("kind", "averaged"), known=known).posterior
+    answers = np.full(annotations.n_rows, -1, dtype=np.int64)
+    answers[decided.rows] = decided.labels  # "none of these" is −1: no information about voters
+    posterior = fit_voters(annotations, kind=config.params.get("kind", "averaged"), known=answers).posterior
     return _kept(own, normalise(on_candidates(posterior, own.candidates), own.candidates), kept)
 
 

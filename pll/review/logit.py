@@ -91,9 +91,9 @@ def propose(signals: ReviewSignals, decided: Decided, logit: Logit | None = None
     logit
         What to use, by default `fit`.
     """
-    parts = features_now(signals, decided)
-    learnt = _fitted(signals, decided, parts, RIDGE) if logit is None else logit
-    scores = sum(weight * parts[name] for weight, name in zip(learnt.theta, learnt.features, strict=True))
+    features = features_now(signals, decided)
+    learnt = _fitted(signals, decided, features, RIDGE) if logit is None else logit
+    scores = sum(weight * features[name] for weight, name in zip(learnt.theta, learnt.features, strict=True))
     scores = scores + learnt.bias[signals.sets.indices]
     p = softmax(np.where(decided.open, scores, -np.inf), signals.sets.indptr[:-1], signals.sets.sizes)
     labelled = decided.positions[decided.positions >= 0]
@@ -107,30 +107,30 @@ def fit(signals: ReviewSignals, decided: Decided, ridge: float = RIDGE) -> Logit
     return _fitted(signals, decided, features_now(signals, decided), ridge)
 
 
-def _fitted(signals: ReviewSignals, decided: Decided, parts: dict[str, Flat], ridge: float) -> Logit:
-    known = choice_data(signals, decided, parts)
-    start = _start(known.features)
-    if len(known) == 0:
-        return Logit(known.features, start, np.zeros(signals.sets.n_classes))
-    theta, bias = _maximise(known, start, signals.sets.n_classes, ridge)
-    return Logit(known.features, theta, bias, len(known))
+def _fitted(signals: ReviewSignals, decided: Decided, features: dict[str, Flat], ridge: float) -> Logit:
+    choices = choice_data(signals, decided, features)
+    start = _start(choices.features)
+    if len(choices) == 0:
+        return Logit(choices.features, start, np.zeros(signals.sets.n_classes))
+    theta, bias = _maximise(choices, start, signals.sets.n_classes, ridge)
+    return Logit(choices.features, theta, bias, len(choices))
 
 
-def choice_data(signals: ReviewSignals, decided: Decided, parts: dict[str, Flat]) -> ChoiceData:
+def choice_data(signals: ReviewSignals, decided: Decided, features: dict[str, Flat]) -> ChoiceData:
     """Return the training data of the logit: the candidates of the decided examples.
 
     "None of these" and sets of one label are left out.
 
     Parameters
     ----------
-    parts
+    features
         Of `features_now`.
     """
     sets = signals.sets
     usable = np.flatnonzero((decided.positions >= 0) & (sets.sizes[decided.rows] > 1))
     rows = decided.rows[usable]
     at, sizes = sets.positions(rows), sets.sizes[rows]
-    then = {name: part[at] for name, part in parts.items()} | near_then(signals, decided, at)
+    then = {name: part[at] for name, part in features.items()} | near_then(signals, decided, at)
     table = np.stack(list(then.values()), axis=1) if len(at) else np.empty((0, len(then)), np.float32)
     within = decided.positions[usable] - sets.indptr[rows]
     return ChoiceData(tuple(then), table, sets.indices[at].astype(np.int64), sizes, np.cumsum(sizes) - sizes + within)
@@ -190,10 +190,10 @@ def softmax(scores: Flat, starts: npt.NDArray[np.int64], sizes: npt.NDArray[np.i
     return p
 
 
-def _maximise(known: ChoiceData, start: Floats, n_classes: int, ridge: float) -> tuple[Floats, Floats]:
+def _maximise(data: ChoiceData, start: Floats, n_classes: int, ridge: float) -> tuple[Floats, Floats]:
     """θ (K,) and b (c,) at the largest Σ log p(chosen) − ridge/2 · (‖θ − θ₀‖² + ‖b‖²)."""
     width = len(start)
-    features, labels, sizes = known.table.astype(np.float64), known.labels, known.sizes
+    features, labels, sizes = data.table.astype(np.float64), data.labels, data.sizes
     starts = np.cumsum(sizes) - sizes
     centre = np.concatenate([start, np.zeros(n_classes)])
 
@@ -201,9 +201,9 @@ def _maximise(known: ChoiceData, start: Floats, n_classes: int, ridge: float) ->
         p = softmax(features @ x[:width] + x[width:][labels], starts, sizes)
         off = x - centre
         excess = p.copy()
-        excess[known.chosen] -= 1
+        excess[data.chosen] -= 1
         slope = np.concatenate([excess @ features, np.bincount(labels, excess, n_classes)]) + ridge * off
-        return -float(np.log(np.maximum(p[known.chosen], 1e-300)).sum()) + ridge / 2 * float(off @ off), slope
+        return -float(np.log(np.maximum(p[data.chosen], 1e-300)).sum()) + ridge / 2 * float(off @ off), slope
 
     result = minimize(loss_and_slope, centre, jac=True, method="L-BFGS-B", options={"maxiter": 200}).x
     return result[:width], result[width:]

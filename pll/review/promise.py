@@ -313,8 +313,8 @@ def dataset_order(confidence: npt.ArrayLike, seed: int, ids: Sequence[str] | npt
 
 def commitment(seed: int, fingerprint: str, plan: DatasetPlan) -> str:
     """SHA-256 (hex) of everything that decides the draw; published before the first answer, it binds the seed."""
-    parts = (seed, fingerprint, plan.n, plan.error, plan.level, plan.controls, plan.tolerated)
-    return hashlib.sha256("\n".join(map(str, parts)).encode()).hexdigest()
+    fields = (seed, fingerprint, plan.n, plan.error, plan.level, plan.controls, plan.tolerated)
+    return hashlib.sha256("\n".join(map(str, fields)).encode()).hexdigest()
 
 
 # ---- the rule --------------------------------------------------------------------------------------------------------

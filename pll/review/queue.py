@@ -37,7 +37,7 @@ def rank(
     -------
     (n,) int64
     """
-    known = as_decided(signals.sets, decided)
+    decisions = as_decided(signals.sets, decided)
     shuffled = np.random.default_rng(seed).permutation(len(signals.sets))
-    certainty = top_probability(propose(signals, known), signals.sets)
-    return np.lexsort((shuffled, signals.sharp.confidence, certainty, signals.sets.sizes == 1, known.is_decided))
+    certainty = top_probability(propose(signals, decisions), signals.sets)
+    return np.lexsort((shuffled, signals.sharp.confidence, certainty, signals.sets.sizes == 1, decisions.is_decided))

@@ -81,15 +81,17 @@ class RowInputs:
 def inputs_of(data: PartialLabelDataset) -> RowInputs:
     """Features that a certificate may rank by: features, texts and annotators' answers; never the truth."""
     texts = None if data.texts is None else ["" if one is None else str(one) for one in data.texts]
-    said = data.annotations
-    return RowInputs(data.X if data.X.size else None, texts, None if said is None else _votes(said))
+    annotations = data.annotations
+    return RowInputs(data.X if data.X.size else None, texts, None if annotations is None else _votes(annotations))
 
 
-def _votes(said: Annotations) -> npt.NDArray[np.int64]:
+def _votes(annotations: Annotations) -> npt.NDArray[np.int64]:
     """(n, m) the k-th vote of each row in column k, m the most that a row has; −1 where there are fewer."""
-    counts = np.bincount(said.rows, minlength=said.n_rows)
-    votes = np.full((said.n_rows, max(1, int(counts.max(initial=0)))), -1, dtype=np.int64)
-    votes[said.rows, np.arange(len(said.rows)) - (np.cumsum(counts) - counts)[said.rows]] = said.labels
+    counts = np.bincount(annotations.rows, minlength=annotations.n_rows)
+    votes = np.full((annotations.n_rows, max(1, int(counts.max(initial=0)))), -1, dtype=np.int64)
+    votes[annotations.rows, np.arange(len(annotations.rows)) - (np.cumsum(counts) - counts)[annotations.rows]] = (
+        annotations.labels
+    )
     return votes
 
 
@@ -134,16 +136,16 @@ def pool_features(
     own[common] = np.arange(len(common))
     labelled = np.zeros((n, len(common) + 1))
     labelled[np.arange(n), own[codes]] = 1.0
-    parts = [3 * rank[:, None], labelled[:, : len(common)]]
+    columns = [3 * rank[:, None], labelled[:, : len(common)]]
     if votes is not None:
         top = np.sort(np.where(votes < 0, -1 - np.arange(votes.shape[1]), votes), axis=1)
         answered = np.maximum((votes >= 0).sum(axis=1), 1)
         distinct = (np.diff(top, axis=1) != 0).sum(axis=1) + 1 - (votes < 0).sum(axis=1)
-        parts.append((distinct / answered)[:, None])
-    models = [np.column_stack(parts)]
+        columns.append((distinct / answered)[:, None])
+    models = [np.column_stack(columns)]
     rich = [part for part in (_components(features), _text_components(texts)) if part is not None]
     if rich:
-        models.append(np.column_stack([*parts, *(SMALL * part for part in rich)]))
+        models.append(np.column_stack([*columns, *(SMALL * part for part in rich)]))
     return PoolFeatures(np.asarray(order, dtype=np.int64), tuple(models))
 
 

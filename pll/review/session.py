@@ -231,8 +231,8 @@ class ReviewSession:
         """
         changes = {"overlap": overlap, "overlap_share": overlap_share}
         values: dict[str, float | str] = {name: value for name, value in changes.items() if value is not None}
-        known = {name: getattr(self.record, name) for name in changes}
-        check_settings(Settings(**(known | values)))
+        current = {name: getattr(self.record, name) for name in changes}
+        check_settings(Settings(**(current | values)))
         if goal not in (None, *GOALS):
             raise UserError(f"There is no step called {goal!r}; choose one of {', '.join(GOALS)}.")
         if goal is not None:

@@ -240,10 +240,10 @@ def mean_over_epochs(history: History) -> Weights:
     return (total / len(learnt)).astype(np.float32)
 
 
-def vote_shares(said: Annotations, sets: CandidateSets) -> npt.NDArray[np.float32]:
+def vote_shares(annotations: Annotations, sets: CandidateSets) -> npt.NDArray[np.float32]:
     """(nnz,) share of an example's annotators who named the label; 0 without an answer."""
-    counts = np.asarray(said.votes[sets.rows, sets.indices]).ravel()
-    return (counts / np.maximum(said.answers_per_row, 1)[sets.rows]).astype(np.float32)
+    counts = np.asarray(annotations.votes[sets.rows, sets.indices]).ravel()
+    return (counts / np.maximum(annotations.answers_per_row, 1)[sets.rows]).astype(np.float32)
 
 
 def _home(folder: RunFolder) -> Path:

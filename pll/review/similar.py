@@ -124,14 +124,14 @@ class Similar:
             apart = np.nan_to_num(np.abs(own - usual) / spread, nan=0.0)
         first = np.argsort(-apart, kind="stable")[: max(most - len(words), most // 2)]
         names = data.feature_names or tuple(f"column {k + 1}" for k in range(len(own)))
-        beside = [self.of_class(row, label, 1) for label in classes]
+        signals = [self.of_class(row, label, 1) for label in classes]
         numbers = [
             ColumnComparison(
                 names[k],
                 _figure(own[k]),
                 _figure(usual[k]),
                 float(apart[k]),
-                tuple(_figure(data.X[one[0], k]) if len(one) else "" for one in beside),
+                tuple(_figure(data.X[one[0], k]) if len(one) else "" for one in signals),
             )
             for k in first
         ]

@@ -129,17 +129,19 @@ def outcome_of(events: Iterable[Event], candidates: Sequence[str]) -> Outcome:
     Two labels, or a label and "none of these", are a conflict; "unsure" is not.
     """
     by_reviewer: dict[str, list[Event]] = {}
-    settled: Event | None = None
+    deciding: Event | None = None
     for event in events:
         if event.kind == "settle":
-            settled = event
+            deciding = event
         else:
             by_reviewer.setdefault(event.reviewer, []).append(event)
-    answers = {name: answer_of(said, candidates) for name, said in by_reviewer.items()}
+    answers = {name: answer_of(latest, candidates) for name, latest in by_reviewer.items()}
     ruled_out = frozenset[str]().union(*(answer.eliminated for answer in answers.values()))
-    if settled is not None:
-        status: Status = "none" if settled.label is None else "label"
-        return Outcome(status, settled.label, ruled_out, settled.reviewer, settled.at, settled, answers, settled=True)
+    if deciding is not None:
+        status: Status = "none" if deciding.label is None else "label"
+        return Outcome(
+            status, deciding.label, ruled_out, deciding.reviewer, deciding.at, deciding, answers, settled=True
+        )
     clear = [answer for answer in answers.values() if answer.status in ("label", "none")]
     if len({answer.label for answer in clear}) > 1:
         return Outcome("conflict", None, ruled_out, "", None, None, answers)

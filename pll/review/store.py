@@ -301,8 +301,8 @@ def _round(row: Any) -> RoundRecord:
 def check_events(events: Sequence[Event]) -> None:
     """Raise UserError where one of all events of a review does not fit its hash, or undoes what is not there."""
     broken = broken_links([event.content() | {"hash": event.hash} for event in events], some_without=True)
-    known = {event.id for event in events}
-    broken += [place for place, event in enumerate(events) if event.undoes is not None and event.undoes not in known]
+    ids = {event.id for event in events}
+    broken += [place for place, event in enumerate(events) if event.undoes is not None and event.undoes not in ids]
     if broken:
         event = events[min(broken)]
         raise UserError(

@@ -165,8 +165,8 @@ class Teacher:
     def waiting(self) -> int:
         """How many decisions the current model has not learnt from."""
         taught = self._runs.get(self._review.current.run).config.decided_sets
-        known = {} if taught is None else taught.by_row
-        return len(decided_sets_of(self._review).by_row.items() - known.items())
+        taught_by_row = {} if taught is None else taught.by_row
+        return len(decided_sets_of(self._review).by_row.items() - taught_by_row.items())
 
     def _unfinished(self) -> Run | None:
         adopted = {record.run for record in self._review.rounds}
@@ -180,11 +180,11 @@ class Teacher:
         return None
 
 
-def _left(candidates: list[int], found: Outcome, place: dict[str, int]) -> list[int]:
+def _left(candidates: list[int], outcome: Outcome, place: dict[str, int]) -> list[int]:
     """Labels that remain possible after a verdict; empty where it changes nothing."""
-    if found.status == "label":
-        return [place[str(found.label)]]
-    out = {place[name] for name in found.eliminated if name in place}
-    if found.status == "none":
+    if outcome.status == "label":
+        return [place[str(outcome.label)]]
+    out = {place[name] for name in outcome.eliminated if name in place}
+    if outcome.status == "none":
         return [label for label in place.values() if label not in candidates and label not in out]
     return [label for label in candidates if label not in out] if out else []

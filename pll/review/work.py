@@ -151,7 +151,7 @@ class Summary:
     def words(self) -> str:
         """The same in a sentence or two."""
         minutes = max(1, round(self.seconds / 60))
-        parts = [
+        sentences = [
             f"{count:,} {what}"
             for count, what in (
                 (self.confirmed, "confirmed"),
@@ -161,8 +161,8 @@ class Summary:
             )
             if count
         ]
-        said = f"{self.decisions:,} decision{'' if self.decisions == 1 else 's'} in {minutes:,} min"
-        text = f"{said}: {', '.join(parts)}." if parts else f"{said}."
+        sentence = f"{self.decisions:,} decision{'' if self.decisions == 1 else 's'} in {minutes:,} min"
+        text = f"{sentence}: {', '.join(sentences)}." if sentences else f"{sentence}."
         if self.mistaken:
             before, corrected, count = self.mistaken[0]
             text += f" Most frequent correction: {before} to {corrected} ({count:,}×)."

@@ -113,13 +113,13 @@ def ambiguity_degree(candidates: CandidateSets, y: npt.ArrayLike) -> float:
     0.5
     """
     shares = flip_matrix(candidates, y)
-    seen = ~np.isnan(shares[:, 0])
-    if not seen.any():
+    occurs = ~np.isnan(shares[:, 0])
+    if not occurs.any():
         raise UserError(
             "The ambiguity degree needs true labels, and none is known; it can be estimated from identified labels."
         )
     np.fill_diagonal(shares, 0.0)
-    return float(shares[seen].max())
+    return float(shares[occurs].max())
 
 
 FEWEST_TRUE = 10

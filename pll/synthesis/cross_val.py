@@ -78,12 +78,12 @@ def out_of_fold(
     count = int(fold_of.max()) + 1
     for fold in range(count):
         is_test = fold_of == fold
-        seen = np.unique(y[~is_test])
-        if len(seen) == 1:  # nothing to distinguish
-            probabilities[is_test, seen[0]] = 1.0
+        training_classes = np.unique(y[~is_test])
+        if len(training_classes) == 1:  # nothing to distinguish
+            probabilities[is_test, training_classes[0]] = 1.0
         else:
             model = _fitted(features[~is_test], y[~is_test])
-            probabilities[np.ix_(is_test, seen)] = model.predict_proba(features[is_test])
+            probabilities[np.ix_(is_test, training_classes)] = model.predict_proba(features[is_test])
         if progress is not None:
             progress(fold + 1, count)
     return probabilities

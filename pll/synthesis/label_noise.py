@@ -194,10 +194,10 @@ def estimated_confusion(
     [0, 1]
     """
     result = judged(X, labels, n_classes, seed=seed, progress=progress)
-    given = whole_numbers(labels, "labels").astype(np.int64)
+    y = whole_numbers(labels, "labels").astype(np.int64)
     matrix = np.zeros((n_classes, n_classes))
-    np.add.at(matrix, given, result)
-    often = np.bincount(given, minlength=n_classes)[:, None]
+    np.add.at(matrix, y, result)
+    often = np.bincount(y, minlength=n_classes)[:, None]
     return np.divide(matrix, often, out=np.zeros_like(matrix), where=often > 0)
 
 
@@ -262,19 +262,19 @@ def sets_of_most_likely(
     [0, 2]
     """
     scores = np.asarray(probabilities)
-    given = whole_numbers(labels, "labels").astype(np.int64)
-    if scores.ndim != 2 or len(scores) != len(given):
-        raise UserError(f"There are {len(given)} labels but probabilities of shape {scores.shape}; give one row each.")
+    y = whole_numbers(labels, "labels").astype(np.int64)
+    if scores.ndim != 2 or len(scores) != len(y):
+        raise UserError(f"There are {len(y)} labels but probabilities of shape {scores.shape}; give one row each.")
     n, c = scores.shape
     if not 1 <= k <= c:
         raise UserError(f"k is {k}; with {c} classes it must lie between 1 and {c}.")
-    _check_range(given, c)
+    _check_range(y, c)
     mask = np.zeros((n, c), dtype=np.bool_)
     for start in range(0, n, ROWS_AT_ONCE):
         some = scores[start : start + ROWS_AT_ONCE]
         top = np.argsort(-some, axis=1, kind="stable")[:, :k]
         np.put_along_axis(mask[start : start + ROWS_AT_ONCE], top, True, axis=1)
-    mask[np.arange(n), given] = True
+    mask[np.arange(n), y] = True
     return CandidateSets.from_mask(mask, class_names)
 
 
@@ -311,18 +311,18 @@ def confusion_sets(
     """
     if not 0 < threshold <= 1:
         raise UserError(f"The threshold is {threshold}; it must lie between 0 and 1.")
-    given = whole_numbers(labels, "labels").astype(np.int64)
+    y = whole_numbers(labels, "labels").astype(np.int64)
     counts = as_numbers(confusion, "The confusion matrix")
     c = len(counts)
     names = tuple(class_names) or tuple(str(j) for j in range(c))
     likely = truth_given_label(counts, names, rows=rows) >= threshold  # (c, c)
     np.fill_diagonal(likely, True)
-    _check_range(given, c)
-    return CandidateSets.from_lists([np.flatnonzero(row).tolist() for row in likely], c, names).take(given)
+    _check_range(y, c)
+    return CandidateSets.from_lists([np.flatnonzero(row).tolist() for row in likely], c, names).take(y)
 
 
-def _check_range(given: npt.NDArray[np.int64], c: int) -> None:
-    outside = np.flatnonzero((given < 0) | (given >= c))
+def _check_range(labels: npt.NDArray[np.int64], c: int) -> None:
+    outside = np.flatnonzero((labels < 0) | (labels >= c))
     if len(outside):
         row = int(outside[0])
-        raise UserError(f"Row {row}: the given label {given[row]} is unknown; labels run from 0 to {c - 1}.")
+        raise UserError(f"Row {row}: the given label {labels[row]} is unknown; labels run from 0 to {c - 1}.")

@@ -199,13 +199,13 @@ class Ranks:
                 dist.send(torch.tensor(own.shape), dst=0)
                 dist.send(own, dst=0)
                 return []
-            parts = [own]
+            shards = [own]
             for rank in range(1, self.size):
                 shape = torch.zeros(own.dim(), dtype=torch.int64)
                 dist.recv(shape, src=rank)
-                parts.append(torch.empty(shape.tolist(), dtype=own.dtype))
-                dist.recv(parts[-1], src=rank)
-            return parts
+                shards.append(torch.empty(shape.tolist(), dtype=own.dtype))
+                dist.recv(shards[-1], src=rank)
+            return shards
 
     def broadcast(self, state: dict[str, Any] | None) -> dict[str, Any]:
         """Return the tensors and numbers of rank 0 on every rank; the others pass None."""
@@ -313,9 +313,9 @@ class SharedTrainer(Trainer):
         with ranks.connected():
             devices = [X.device] if X.device.type == "cuda" else None
             # Every rank computes the same running statistics; `forward_sync_buffers` is new in torch 2.13.
-            known = inspect.signature(DistributedDataParallel).parameters
+            parameters = inspect.signature(DistributedDataParallel).parameters
             apart: dict[str, Any] = {
-                "forward_sync_buffers" if "forward_sync_buffers" in known else "broadcast_buffers": False
+                "forward_sync_buffers" if "forward_sync_buffers" in parameters else "broadcast_buffers": False
             }
             self.forward = DistributedDataParallel(_synchronised(self.network), device_ids=devices, **apart)
         ranks.trainers.add(self)
@@ -429,11 +429,11 @@ class SharedTrainer(Trainer):
         return self._gathered(super().evaluated_label_weights())
 
     def _gathered(self, own: Weights) -> Weights:
-        parts = self.ranks.gather(torch.from_numpy(own))
-        if not parts:
+        shards = self.ranks.gather(torch.from_numpy(own))
+        if not shards:
             return own
-        joined: Weights = large_array(sum(map(len, parts)), np.float32)
-        np.concatenate([part.numpy() for part in parts], out=joined)
+        joined: Weights = large_array(sum(map(len, shards)), np.float32)
+        np.concatenate([part.numpy() for part in shards], out=joined)
         return joined
 
     def warm_up(self) -> None:
@@ -478,13 +478,13 @@ class SharedTrainer(Trainer):
         self.stream.load_state(other.state())
 
 
-def _joined(parts: Sequence[Tensor]) -> Tensor | None:
+def _joined(shards: Sequence[Tensor]) -> Tensor | None:
     """Return the store of all examples, of those of the ranks; None where there are none."""
-    if not parts:
+    if not shards:
         return None
-    if parts[0].dim() > 1:
-        return torch.cat(list(parts))
-    return torch.cat([*(part[:-1] for part in parts), parts[0][-1:]])
+    if shards[0].dim() > 1:
+        return torch.cat(list(shards))
+    return torch.cat([*(part[:-1] for part in shards), shards[0][-1:]])
 
 
 # ---- batch normalisation over all ranks ------------------------------------------------------------------------------
@@ -522,9 +522,9 @@ class _NormaliseOverRanks(torch.autograd.Function):
         mean = inputs.sum(over) / count.clamp(min=1)
         squares = (inputs - mean.view(shape)).square().sum(over)  # from centred values, to avoid cancellation
         own = torch.cat([count, mean, squares])
-        parts = [torch.empty_like(own) for _ in range(dist.get_world_size())]
-        dist.all_gather(parts, own)
-        together = torch.stack(parts)  # (ranks, 2C + 1)
+        shards = [torch.empty_like(own) for _ in range(dist.get_world_size())]
+        dist.all_gather(shards, own)
+        together = torch.stack(shards)  # (ranks, 2C + 1)
         counts, means, deviations = together[:, :1], *together[:, 1:].chunk(2, dim=1)
         total = counts.sum()
         mean = (counts * means).sum(0) / total

@@ -54,8 +54,8 @@ class MappedFeatures:
 
     def index_select(self, dim: int, rows: Tensor) -> Tensor:
         """Return the scaled features of the examples with these (B,) indices; `dim` is 0, as of a tensor."""
-        for place, (asked, reading) in enumerate(self._waiting):
-            if asked is rows or torch.equal(asked, rows):
+        for place, (requested, reading) in enumerate(self._waiting):
+            if requested is rows or torch.equal(requested, rows):
                 for _ in range(place + 1):
                     self._waiting.popleft()
                 return self._scaled(reading.result())

@@ -161,9 +161,9 @@ def torchvision_factory(name: str) -> Callable[[tuple[int, ...], int], nn.Module
         models = torchvision().models
     except ImportError as error:
         raise UserError(f"The model 'torchvision:{name}' needs the package torchvision: {error}") from error
-    known = models.list_models(module=models)
-    if name not in known:
-        close = difflib.get_close_matches(name, known, n=3)
+    available = models.list_models(module=models)
+    if name not in available:
+        close = difflib.get_close_matches(name, available, n=3)
         hint = f" Did you mean {' or '.join(close)}?" if close else " Examples: resnet18, mobilenet_v3_small."
         raise UserError(f"torchvision has no classifier called {name!r}.{hint}")
     # Two have a second output in training by default.

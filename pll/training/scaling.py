@@ -180,7 +180,7 @@ def fit_scaling(X: npt.NDArray[np.float32], scale: str = "auto") -> Scaling:
     by_channel = X.ndim == 4 and base not in ("zscore", "zscore-unit")
     axes = (0, 2, 3) if by_channel else (0,)
     mean, std = _mean_and_std(X, axes)
-    parts: dict[str, Tensor] = {}
+    statistics: dict[str, Tensor] = {}
     shift, spread = np.zeros_like(mean), np.ones_like(std)
     if base in ("auto", "zscore", "zscore-unit"):
         shift, spread = mean, std
@@ -188,12 +188,12 @@ def fit_scaling(X: npt.NDArray[np.float32], scale: str = "auto") -> Scaling:
         low, high = np.nanmin(X, axis=axes, keepdims=True)[0], np.nanmax(X, axis=axes, keepdims=True)[0]
         shift, spread = np.where(np.isnan(low), 0.0, low), np.where(high > low, high - low, 1.0)
     elif base == "quantile":
-        parts |= _quantile_map(X, mean)
+        statistics |= _quantile_map(X, mean)
     if base == "zscore-unit":
-        parts["limit"] = torch.tensor(CLIP)
+        statistics["limit"] = torch.tensor(CLIP)
     if base in ("unit", "zscore-unit"):
-        parts["length"] = torch.tensor(math.sqrt(math.prod(X.shape[1:])))
-    fitted = Scaling(*(torch.from_numpy(part.astype(np.float32)) for part in (mean, shift, spread)), **parts)
+        statistics["length"] = torch.tensor(math.sqrt(math.prod(X.shape[1:])))
+    fitted = Scaling(*(torch.from_numpy(part.astype(np.float32)) for part in (mean, shift, spread)), **statistics)
     return _with_basis(fitted, X) if basis else fitted
 
 
@@ -237,10 +237,10 @@ def _with_basis(base: Scaling, X: npt.NDArray[np.float32]) -> Scaling:
 
 def _mean_and_std(X: npt.NDArray[Any], axes: tuple[int, ...]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """Mean and deviation of the present values, in float64 (squares overflow float32); 0 and 1 where constant."""
-    parts = [X[start : start + ROWS_AT_ONCE] for start in range(0, max(1, len(X)), ROWS_AT_ONCE)]
-    count = np.maximum(sum((~np.isnan(part)).sum(axis=axes, keepdims=True) for part in parts), 1)
-    mean = sum(np.nansum(part, axis=axes, keepdims=True, dtype=np.float64) for part in parts) / count
-    square = sum(np.nansum((part - mean) ** 2, axis=axes, keepdims=True) for part in parts)
+    batches = [X[start : start + ROWS_AT_ONCE] for start in range(0, max(1, len(X)), ROWS_AT_ONCE)]
+    count = np.maximum(sum((~np.isnan(part)).sum(axis=axes, keepdims=True) for part in batches), 1)
+    mean = sum(np.nansum(part, axis=axes, keepdims=True, dtype=np.float64) for part in batches) / count
+    square = sum(np.nansum((part - mean) ** 2, axis=axes, keepdims=True) for part in batches)
     std = np.sqrt(square / count)
     std[std < 1e-12] = 1.0
     return mean[0], std[0]  # kept dimensions: (C, 1, 1) broadcasts over the pixels

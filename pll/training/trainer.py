@@ -408,8 +408,8 @@ class Trainer:
         """Return the (m,) argmax over all classes, for scaled features on the device."""
         size = self._evaluation_batch()
         with evaluating(self.network):
-            parts = [self.network(X[start : start + size]).argmax(dim=1) for start in range(0, max(1, len(X)), size)]
-        return torch.cat(parts).cpu().numpy()
+            batches = [self.network(X[start : start + size]).argmax(dim=1) for start in range(0, max(1, len(X)), size)]
+        return torch.cat(batches).cpu().numpy()
 
     def _set_learning_rate(self) -> None:
         for group in self.optimiser.param_groups:

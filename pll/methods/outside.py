@@ -233,6 +233,22 @@ def find_outside(
         The miss probabilities, and the labels to add: none where fewer than `LEAST_RATE` of the sets miss the truth.
     """
     n, c = candidates.shape
+    named = np.unique(np.concatenate([candidates.indices, *([] if undecided is None else [undecided.indices])]))
+    if known is not None:
+        named = np.union1d(named, known[known >= 0])
+    if len(named) < c:  # a label that nobody names is never added
+        found = find_outside(
+            X,
+            _renamed(candidates, named),
+            prior=prior,
+            scale=scale,
+            seed=seed,
+            hook=hook,
+            known=None if known is None else np.where(known >= 0, np.searchsorted(named, known), -1),
+            undecided=None if undecided is None else _renamed(undecided, named),
+        )
+        more, new_labels = found.candidates, found.added
+        return Outside.of(candidates, more.rows[new_labels], named[more.indices[new_labels]], found.miss)
     nothing = Outside(candidates, candidates, np.zeros(n, dtype=np.float32))
     open_rows = candidates.sizes < c
     if n < FEWEST_OF_ALL or not open_rows.any():
@@ -282,6 +298,11 @@ def find_outside(
         return Outside(candidates, candidates, miss)
     rows_added = np.flatnonzero(miss)
     return Outside.of(candidates, rows_added, added[rows_added], miss)
+
+
+def _renamed(sets: CandidateSets, named: Integers) -> CandidateSets:
+    """Return the same sets as of the named labels alone, in their order."""
+    return CandidateSets(sets.indptr, np.searchsorted(named, sets.indices).astype(np.int32), len(named))
 
 
 class _Ridge:

@@ -128,12 +128,12 @@ TRAINED = (
 
 
 def _trained(setting: Setting, cache: Path) -> Labels:
-    parts = load(setting, 0)
-    data, sets = parts.train, parts.train.sets()
+    splits = load(setting, 0)
+    data, sets = splits.train, splits.train.sets()
     file = cache / f"certificate-{setting.name}.npy"
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
-        save_array(file, train(setting, parts, "default", 0)[0])
+        save_array(file, train(setting, splits, "default", 0)[0])
     sharp = sharpness(np.load(file, allow_pickle=False), sets)
     assert data.y is not None
     given = np.array(data.class_names)[sharp.identified]

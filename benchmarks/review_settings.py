@@ -17,7 +17,7 @@ import pandas as pd
 from sklearn.datasets import load_diabetes
 
 from pll import catalog
-from pll.analysis.protocol import Parts, prepare
+from pll.analysis.protocol import Splits, prepare
 from pll.candidates import CandidateSets
 from pll.catalog.files import search_roots
 from pll.dataset import PartialLabelDataset
@@ -108,7 +108,7 @@ class Prepared:
         return self.data.y
 
 
-def load(setting: Setting, seed: int) -> Parts:
+def load(setting: Setting, seed: int) -> Splits:
     """Return the examples with candidate sets, the truth kept beside them."""
     data = _read(setting.dataset, seed)
     if data.is_test is not None:
@@ -120,12 +120,12 @@ def load(setting: Setting, seed: int) -> Parts:
 
 def prepared(setting: Setting, recipe: str, seed: int, cache: Path, say: Callable[[str], None] = print) -> Prepared:
     """Train what the cache does not hold yet."""
-    parts = load(setting, seed)
-    data, sets = parts.train, parts.train.sets()
+    splits = load(setting, seed)
+    data, sets = splits.train, splits.train.sets()
     file = cache / f"{setting.name.replace(' ', '-')}-{recipe}-{seed}.npz"
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
-        weights, mean = train(setting, parts, recipe, seed)
+        weights, mean = train(setting, splits, recipe, seed)
         write_atomically(file, partial(np.savez, weights=weights, mean=mean))
         say(f"trained {file.stem}")
     with np.load(file, allow_pickle=False) as kept:
@@ -135,12 +135,12 @@ def prepared(setting: Setting, recipe: str, seed: int, cache: Path, say: Callabl
     return Prepared(data, ReviewSignals(sets, weights, mean, near, factor=factor))
 
 
-def train(setting: Setting, parts: Parts, recipe: str, seed: int) -> tuple[Weights, Weights]:
+def train(setting: Setting, splits: Splits, recipe: str, seed: int) -> tuple[Weights, Weights]:
     """PRODEN: final label weights, and their mean over the epochs."""
     params = {"threads": 1, "seed": seed, "missing": "mean", "recipe": recipe, **setting.params}
     estimator = METHODS["proden"](**params)
-    total, count = np.zeros(parts.train.sets().nnz), 0
-    for record in estimator.iter_fit(parts.task()):
+    total, count = np.zeros(splits.train.sets().nnz), 0
+    for record in estimator.iter_fit(splits.task()):
         total += record.label_weights
         count += 1
     estimator.release()

@@ -31,15 +31,17 @@ def nothing_yet() -> None:
 
 def offer(run: Run) -> None:
     """The labels, and every form they can be taken away in."""
-    source = replace(export_source(run.folder, run.parts()), spreadsheet_safe=bool(st.session_state.get(download.SAFE)))
-    annotations = run.parts().train.annotations
+    source = replace(
+        export_source(run.folder, run.splits()), spreadsheet_safe=bool(st.session_state.get(download.SAFE))
+    )
+    annotations = run.splits().train.annotations
     sharp = sharpness(source.label_weights, source.candidates)
     result = result_of(
         sharp.identified,
         sharp.confidence,
         annotations,
         decided=source.decisions or (),
-        predicted=0 if source.held is None else len(source.held),
+        predicted=0 if source.holdout is None else len(source.holdout),
     )
     st.markdown(f"**{plain(source.name)}:** {result.sentence}")
     tell(run, source)

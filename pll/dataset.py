@@ -64,7 +64,7 @@ class PartialLabelDataset:
     settle
         Whether candidate sets and prior are still to be made of the annotations and the features together
         (`pll.methods.settling`); `candidates` are the union until then.
-    given
+    original_sets
         The candidate sets of the data itself, where labels named by no voter joined `candidates`; else None.
     decided
         (n,) int64, labels that people decided in a review, −1 elsewhere; or None.
@@ -106,7 +106,7 @@ class PartialLabelDataset:
     annotations: Annotations | None = None
     prior: Weights | None = None
     settle: bool = False
-    given: CandidateSets | None = None
+    original_sets: CandidateSets | None = None
     decided: npt.NDArray[np.int64] | None = None
     undecided: CandidateSets | None = None
     outside: Outside | None = None
@@ -138,7 +138,7 @@ class PartialLabelDataset:
         set_field(self, "class_names", self._names())
         for what, values in (
             ("candidate sets", self.candidates),
-            ("given candidate sets", self.given),
+            ("original candidate sets", self.original_sets),
             ("true labels", self.y),
             ("decided labels", self.decided),
             ("candidate sets before decisions", self.undecided),
@@ -252,7 +252,7 @@ class PartialLabelDataset:
             self,
             X=take_rows(self.X, chosen),
             candidates=None if sets is None else sets.take(chosen),
-            given=None if self.given is None else self.given.take(chosen),
+            original_sets=None if self.original_sets is None else self.original_sets.take(chosen),
             y=None if self.y is None else self.y[chosen],
             decided=None if self.decided is None else self.decided[chosen],
             undecided=None if self.undecided is None else self.undecided.take(chosen),
@@ -300,8 +300,8 @@ class PartialLabelDataset:
         if outside.is_empty:
             return replace(self, outside=outside)
         sets = outside.candidates
-        prior, given = carried_over(self.prior, self.sets(), sets), self.given or self.sets()
-        return replace(self, candidates=sets, prior=prior, given=given, outside=outside)
+        prior, given = carried_over(self.prior, self.sets(), sets), self.original_sets or self.sets()
+        return replace(self, candidates=sets, prior=prior, original_sets=given, outside=outside)
 
     def picture(self, i: int) -> npt.NDArray[np.uint8] | None:
         """(H, W) or (H, W, 3) uint8 of example i, or None where it has no picture that can be reached.
@@ -364,5 +364,5 @@ class PartialLabelDataset:
         """Return the (m,) rows whose known true label is not among the given candidates."""
         if self.y is None or self.candidates is None:
             return np.empty(0, dtype=np.int64)
-        sets = self.candidates if self.outside is None else self.outside.given
+        sets = self.candidates if self.outside is None else self.outside.original_sets
         return np.flatnonzero((self.y >= 0) & ~sets.contains(self.y))

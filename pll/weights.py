@@ -33,7 +33,7 @@ class Outside:
 
     Parameters
     ----------
-    given
+    original_sets
         The n sets before labels were added.
     candidates
         The n sets with them.
@@ -46,27 +46,27 @@ class Outside:
         Lengths that do not fit, a probability out of range, or sets that lost a label.
     """
 
-    given: CandidateSets
+    original_sets: CandidateSets
     candidates: CandidateSets
     miss: npt.NDArray[np.float32]
 
     def __post_init__(self) -> None:
-        if self.given.shape != self.candidates.shape or self.miss.shape != (len(self.given),):
+        if self.original_sets.shape != self.candidates.shape or self.miss.shape != (len(self.original_sets),):
             raise UserError("The labels added to the candidate sets are of other examples or classes than the sets.")
         if not ((self.miss >= 0) & (self.miss <= 1)).all():
             raise UserError("A probability that a set misses the truth must lie between 0 and 1.")
-        if int(self.added.sum()) != self.candidates.nnz - self.given.nnz:
+        if int(self.added.sum()) != self.candidates.nnz - self.original_sets.nnz:
             raise UserError("Sets that may miss the truth can only gain labels; some have lost one.")
 
     @classmethod
     def of(
-        cls, given: CandidateSets, rows: npt.ArrayLike, labels: npt.ArrayLike, miss: npt.NDArray[np.float32]
+        cls, original_sets: CandidateSets, rows: npt.ArrayLike, labels: npt.ArrayLike, miss: npt.NDArray[np.float32]
     ) -> Outside:
         """Add labels to sets.
 
         Parameters
         ----------
-        given
+        original_sets
             n sets.
         rows, labels
             (k,) which label is added to the set of which row; none of them is a member.
@@ -80,17 +80,17 @@ class Outside:
         >>> [labels.tolist() for labels in found.candidates], found.added.tolist(), found.shares.tolist()
         ([[0, 2], [0, 1]], [False, False, True, False], [1.0, 1.0, 0.5, 0.5])
         """
-        c = given.n_classes
+        c = original_sets.n_classes
         more = np.asarray(rows, dtype=np.int64) * c + np.asarray(labels, dtype=np.int64)
-        keys = np.sort(np.concatenate([given.rows * c + given.indices, more]))
-        indptr = np.searchsorted(keys, np.arange(len(given) + 1) * c)
-        return cls(given, CandidateSets(indptr, keys % c, c, given.class_names), miss)
+        keys = np.sort(np.concatenate([original_sets.rows * c + original_sets.indices, more]))
+        indptr = np.searchsorted(keys, np.arange(len(original_sets) + 1) * c)
+        return cls(original_sets, CandidateSets(indptr, keys % c, c, original_sets.class_names), miss)
 
     @cached_property
     def added(self) -> npt.NDArray[np.bool_]:
         """(nnz,) bool, aligned with `candidates.indices`: whether the label was added."""
-        c = self.given.n_classes
-        before, after = (sets.rows * c + sets.indices for sets in (self.given, self.candidates))
+        c = self.original_sets.n_classes
+        before, after = (sets.rows * c + sets.indices for sets in (self.original_sets, self.candidates))
         at = np.minimum(np.searchsorted(before, after), len(before) - 1)
         added: npt.NDArray[np.bool_] = before[at] != after
         return added
@@ -98,7 +98,7 @@ class Outside:
     @property
     def is_empty(self) -> bool:
         """Whether no label was added to any set."""
-        return self.candidates.nnz == self.given.nnz
+        return self.candidates.nnz == self.original_sets.nnz
 
     @property
     def rate(self) -> float:
@@ -125,11 +125,11 @@ class Outside:
         is_other[rows] = False
         more = self.added & is_other[self.candidates.rows]
         miss = np.where(is_other, self.miss, np.float32(0))
-        return Outside.of(self.given, self.candidates.rows[more], self.candidates.indices[more], miss)
+        return Outside.of(self.original_sets, self.candidates.rows[more], self.candidates.indices[more], miss)
 
     def take(self, rows: Rows) -> Outside:
         """Return the labels added to some examples; `rows` is a slice, an (n,) bool mask or (m,) indices."""
-        return Outside(self.given.take(rows), self.candidates.take(rows), self.miss[rows])
+        return Outside(self.original_sets.take(rows), self.candidates.take(rows), self.miss[rows])
 
 
 def restricted_softmax(

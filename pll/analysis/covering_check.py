@@ -63,7 +63,7 @@ def against_sets(estimator: PartialLabelEstimator, task: Task) -> Evidence | Non
             )
             used = task.prior if type(estimator).takes_prior else None
             prior = None if used is None else used[task.candidates.positions(learnt)]
-            own_sets = task.candidates if task.outside is None else task.outside.given
+            own_sets = task.candidates if task.outside is None else task.outside.original_sets
             if task.outside is None:
                 again.fit(task.X[learnt], own_sets.take(learnt), prior=prior)
             else:  # added labels are not searched again, which would cost far more
@@ -117,8 +117,8 @@ def compare_features(
     sample = replace(data.take(rows), is_test=None)
     rates = {}
     for spec in specs:
-        parts = prepare(sample, flip_with=flip_with, noisy=noisy, features=spec, seed=seed, progress=progress)
-        evidence = against_sets(PRODEN(model="linear", seed=seed), parts.task())
+        splits = prepare(sample, flip_with=flip_with, noisy=noisy, features=spec, seed=seed, progress=progress)
+        evidence = against_sets(PRODEN(model="linear", seed=seed), splits.task())
         if evidence is not None:
             rates[spec] = evidence
     return rates

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.stats
 
-from pll.analysis.protocol import Parts
+from pll.analysis.protocol import Splits
 from pll.errors import UserError
 from pll.methods import PartialLabelEstimator
 from pll.methods.deep import DeepEstimator
@@ -78,7 +78,7 @@ Curve = list[dict[str, Any]]
 
 def measured(
     estimator: PartialLabelEstimator,
-    parts: Parts,
+    splits: Splits,
     progress: Callable[[int, int], None] | None = None,
     *,
     dataset: str = "",
@@ -94,9 +94,9 @@ def measured(
     """
     started = time.perf_counter()
     if isinstance(estimator, DeepEstimator) and estimator.recipe == "paper":
-        estimator.use_recipe(estimator.choose_settings(parts.task(), dataset=dataset))
+        estimator.use_recipe(estimator.choose_settings(splits.task(), dataset=dataset))
     curve: Curve = []
-    for record in estimator.iter_fit(parts.task(needs_features=estimator.needs_features)):
+    for record in estimator.iter_fit(splits.task(needs_features=estimator.needs_features)):
         curve.append(record.metrics())  # not the record, whose label weights take memory
         if progress is not None:
             progress(record.epoch, estimator.total_epochs())

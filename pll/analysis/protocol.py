@@ -1,6 +1,6 @@
 """The paper's protocol: split the data, then make features and candidate sets on the training part only.
 
-The same data and seed give every method the same parts and the same sets.
+The same data and seed give every method the same splits and sets.
 """
 
 from __future__ import annotations
@@ -32,37 +32,37 @@ SETTLING_STEPS = EPOCHS * FOLDS * JOINT_ROUNDS
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class Splits:
     """Training part with candidate sets, and optionally a test part with true labels.
 
     Attributes
     ----------
     featuriser
         What made the features of both, where they had to be made; it learnt from the training part alone.
-    held
+    holdout
         The rows of the data itself that are not learnt from, with truth or without; their labels are predicted. None
         where all are learnt from.
-    order
+    all_ids
         Ids of all rows of the data, in its order; () where all are learnt from.
     no_answer
         Ids of examples that nobody answered and, without features, nothing predicts; they get no label.
-    settled
-        Labels made of the votes of the training part; None without.
+    vote_sets
+        Candidate sets and prior made of the votes of the training part; None without.
     """
 
     train: PartialLabelDataset
     test: PartialLabelDataset | None = None
     featuriser: Featuriser | None = None
-    held: PartialLabelDataset | None = None
-    order: tuple[str, ...] = ()
+    holdout: PartialLabelDataset | None = None
+    all_ids: tuple[str, ...] = ()
     no_answer: tuple[str, ...] = ()
-    settled: SettledSets | None = None
+    vote_sets: VoteSets | None = None
 
     @property
     def unanswered(self) -> int:
         """Number of examples that nobody answered, with a predicted label or without one."""
-        held = None if self.held is None else self.held.unanswered
-        return len(self.no_answer) + (0 if held is None else int(held.sum()))
+        is_unanswered = None if self.holdout is None else self.holdout.unanswered
+        return len(self.no_answer) + (0 if is_unanswered is None else int(is_unanswered.sum()))
 
     def about_unanswered(self) -> list[str]:
         """Note on examples that nobody answered."""
@@ -118,9 +118,9 @@ def prepare(
     seed: int = 0,
     strict: bool = False,
     noisy: Noisy | None = None,
-    settled_as: SettledSets | None = None,
+    vote_sets: VoteSets | None = None,
     progress: Progress | None = None,
-) -> Parts:
+) -> Splits:
     """Split the data, then compute features and candidate sets on the training part.
 
     Parameters
@@ -142,8 +142,8 @@ def prepare(
         Refuse examples whose true label is not among their candidates.
     noisy
         Make candidate sets of single labels that may be wrong, on the training part; see `doubted`.
-    settled_as
-        What settling the votes of this very training part came to before; None settles them now.
+    vote_sets
+        Sets made of the votes of this very training part before; None makes them now.
     progress
         Callback of the progress of features and candidate sets.
 
@@ -153,7 +153,7 @@ def prepare(
         a share that leaves no example on one side, both `holdout` and `test`, both `flip_with` and `noisy`, nothing to
         learn from.
     """
-    has_test, held = test is not None, None
+    has_test, holdout_data = test is not None, None
     if holdout is not None and has_test:
         raise UserError("Give either a share to hold out or a file to test on, not both.")
     silent = np.zeros(len(data), dtype=np.bool_) if data.unanswered is None else data.unanswered
@@ -164,39 +164,39 @@ def prepare(
         apart = np.zeros(len(data), dtype=np.bool_) if data.is_test is None else data.is_test
     train = data
     if (apart | silent).any():
-        train, held = replace(data.take(~(apart | silent)), unanswered=None), data.take(apart | silent)
+        train, holdout_data = replace(data.take(~(apart | silent)), unanswered=None), data.take(apart | silent)
     if test is not None:
         test = aligned(test, data.class_names)
     elif not silent.any():
-        test = held
+        test = holdout_data
     elif apart.any():  # unanswered examples are no fair sample to test on, unless they are marked as test part
         test = data.take(apart)
     if test is not None and not _has_truth(test):
         if holdout is not None or has_test:
             raise UserError(f"The test part of {test.name} has no true labels to test against; train without one.")
         test = None
-    parts = _parts(
-        *(train, test, held, flip_with, features, seed),
+    splits = _splits(
+        *(train, test, holdout_data, flip_with, features, seed),
         strict=strict,
         noisy=noisy,
-        settled_as=settled_as,
+        vote_sets=vote_sets,
         progress=progress,
     )
-    if held is None:
-        return parts
-    parts = replace(parts, order=tuple(data.row_ids.tolist()))
-    return parts if data.unanswered is None else _with_unanswered(parts)
+    if holdout_data is None:
+        return splits
+    splits = replace(splits, all_ids=tuple(data.row_ids.tolist()))
+    return splits if data.unanswered is None else _with_unanswered(splits)
 
 
-def _with_unanswered(parts: Parts) -> Parts:
-    """Return the parts with examples that nobody answered listed where nothing can predict them, and a note."""
-    held = parts.held
-    assert held is not None and held.unanswered is not None
-    if 0 in held.input_shape:
-        left = held.take(~held.unanswered) if not held.unanswered.all() else None
-        parts = replace(parts, held=left, no_answer=tuple(held.row_ids[held.unanswered].tolist()))
-    notes = (*parts.train.notes, *parts.about_unanswered())
-    return replace(parts, train=replace(parts.train, notes=notes))
+def _with_unanswered(splits: Splits) -> Splits:
+    """Return the splits with examples that nobody answered listed where nothing can predict them, and a note."""
+    holdout = splits.holdout
+    assert holdout is not None and holdout.unanswered is not None
+    if 0 in holdout.input_shape:
+        left = holdout.take(~holdout.unanswered) if not holdout.unanswered.all() else None
+        splits = replace(splits, holdout=left, no_answer=tuple(holdout.row_ids[holdout.unanswered].tolist()))
+    notes = (*splits.train.notes, *splits.about_unanswered())
+    return replace(splits, train=replace(splits.train, notes=notes))
 
 
 def one_fold(
@@ -209,8 +209,8 @@ def one_fold(
     seed: int = 0,
     strict: bool = False,
     noisy: Noisy | None = None,
-) -> Parts:
-    """Return the parts of one fold of k-fold cross-validation: every example is in exactly one test part.
+) -> Splits:
+    """Return the splits of one fold of k-fold cross-validation: every example is in exactly one test part.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ def one_fold(
     features
         What makes features of texts, pictures and words: a specification of `pll.features`, or "auto".
     seed
-        Of the parts, and of everything drawn.
+        Of the splits, and of everything drawn.
     strict
         Refuse true labels outside their candidate set.
     noisy
@@ -244,39 +244,39 @@ def one_fold(
     fold_of = np.empty(len(data), dtype=np.int64)
     fold_of[_permutation(len(data), seed)] = np.arange(len(data)) % k
     is_test = fold_of == fold
-    return _parts(data.take(~is_test), data.take(is_test), None, flip_with, features, seed, strict=strict, noisy=noisy)
+    return _splits(data.take(~is_test), data.take(is_test), None, flip_with, features, seed, strict=strict, noisy=noisy)
 
 
-def _parts(
+def _splits(
     train: PartialLabelDataset,
     test: PartialLabelDataset | None,
-    held: PartialLabelDataset | None,
+    holdout: PartialLabelDataset | None,
     flip_with: Flip | None,
     features: str,
     seed: int,
     *,
     strict: bool,
     noisy: Noisy | None = None,
-    settled_as: SettledSets | None = None,
+    vote_sets: VoteSets | None = None,
     progress: Progress | None = None,
-) -> Parts:
+) -> Splits:
     spec = {"auto": suggested(train), "none": ""}.get(features, features)
     made = fitted(spec, train, progress) if spec else None
     if made is not None:  # before the sets are made: some ways to make them look at the features
         train = featurised(train, made, progress)
-        is_same = held is test
-        held = None if held is None else featurised(held, made, progress)
-        test = held if is_same else None if test is None else featurised(test, made, progress)
+        is_same = holdout is test
+        holdout = None if holdout is None else featurised(holdout, made, progress)
+        test = holdout if is_same else None if test is None else featurised(test, made, progress)
     if train.settle and flip_with is None and noisy is None:
-        settled_as = settled(train, seed, progress) if settled_as is None else settled_as
-        train = settled_as.applied(train)
+        vote_sets = infer_vote_sets(train, seed, progress) if vote_sets is None else vote_sets
+        train = vote_sets.applied(train)
     else:
-        settled_as = None
+        vote_sets = None
     train = with_candidates(train, flip_with, seed, strict=strict, noisy=noisy, progress=progress)
     if noisy is not None and test is not None and train.y is None:
         note = "The labels of the test part may be wrong too: test accuracy is how often the model agrees with them."
         train = replace(train, notes=(*train.notes, note))
-    return Parts(train, test, made, held, settled=settled_as)
+    return Splits(train, test, made, holdout, vote_sets=vote_sets)
 
 
 def with_candidates(
@@ -325,13 +325,13 @@ def with_candidates(
             X=data.X,
             progress=folds_done,
         )
-        data = replace(data, candidates=sets, prior=None, settle=False, given=None)
+        data = replace(data, candidates=sets, prior=None, settle=False, original_sets=None)
     check_trainable(data, strict=strict)
     return data
 
 
 @dataclass(frozen=True, eq=False)
-class SettledSets:
+class VoteSets:
     """Labels made of the votes of a training part; a run stores them.
 
     Attributes
@@ -363,18 +363,18 @@ class SettledSets:
             They are of other examples or classes.
         """
         if self.candidates.shape != data.sets().shape or self.candidates.class_names != data.class_names:
-            raise UserError(f"The settled sets of this run are of other data than {data.name}; start a new run.")
+            raise UserError(f"The sets made of this run's votes are of other data than {data.name}; start a new run.")
         return replace(
             data,
             candidates=self.candidates,
             prior=self.prior,
             settle=False,
-            given=None if self.candidates == data.sets() else data.sets(),
+            original_sets=None if self.candidates == data.sets() else data.sets(),
             notes=(*data.notes, *self.notes),
         )
 
 
-def settled(data: PartialLabelDataset, seed: int, progress: Progress | None = None) -> SettledSets:
+def infer_vote_sets(data: PartialLabelDataset, seed: int, progress: Progress | None = None) -> VoteSets:
     """Return candidate sets and prior made of the votes and features of data; see `pll.methods.settling`.
 
     Raises
@@ -405,7 +405,7 @@ def settled(data: PartialLabelDataset, seed: int, progress: Progress | None = No
             f"{pair.first} and {pair.second} agree on {percent(pair.observed, 0)} of {pair.rows:,} examples, "
             f"independent voters would on {percent(pair.expected, 0)}: {shared}"
         )
-    return SettledSets(result.candidates, result.prior, tuple(notes), result.voters.to_settle)
+    return VoteSets(result.candidates, result.prior, tuple(notes), result.voters.to_settle)
 
 
 def single_labels(data: PartialLabelDataset) -> npt.NDArray[np.int64] | None:
@@ -448,7 +448,7 @@ def doubted(
         annotations=None,
         prior=None,
         settle=False,
-        given=None,
+        original_sets=None,
         extras={"given_label": names[labels], **data.extras},
         notes=notes,
     )

@@ -18,7 +18,7 @@ from click.core import ParameterSource
 from tqdm import tqdm
 
 from pll import cli
-from pll.analysis.protocol import Parts
+from pll.analysis.protocol import Splits
 from pll.analysis.readiness import warnings_about
 from pll.catalog.sources import file_hash
 from pll.cli import INTERRUPTED
@@ -171,7 +171,7 @@ def _without_features(options: FitOptions) -> FitOptions:
     return replace(options, method="dawid-skene")
 
 
-def _load(folder: RunFolder, hook: Callable[[], None]) -> Parts:
+def _load(folder: RunFolder, hook: Callable[[], None]) -> Splits:
     """Load the data of the run with a progress bar; Ctrl-C stops that too."""
     with bar() as show:
 
@@ -182,7 +182,7 @@ def _load(folder: RunFolder, hook: Callable[[], None]) -> Parts:
             except StopTraining:
                 raise KeyboardInterrupt from None  # nothing is trained yet
 
-        return run_data.load_parts(folder.config(), progress, kept=run_data.vote_sets_of(folder))
+        return run_data.load_splits(folder.config(), progress, vote_sets=run_data.vote_sets_of(folder))
 
 
 def _run_config(options: FitOptions) -> RunConfig:
@@ -325,12 +325,12 @@ def _progress(folder: RunFolder) -> Iterator[tuple[fit_loop.Prepared, fit_loop.O
             searches.append(tqdm(total=100, unit="%", desc="choosing settings"))
         searches[0].update(round(100 * share) - searches[0].n)
 
-    def on_ready(parts: Parts, estimator: PartialLabelEstimator) -> None:
+    def on_ready(splits: Splits, estimator: PartialLabelEstimator) -> None:
         for search in searches:
             search.close()
         if (recipe := folder.recipe()) is not None:
             note(recipe.messages())
-        note([*class_notes(parts.train), *warnings_about(parts.train), *advise(estimator, parts.train).notes])
+        note([*class_notes(splits.train), *warnings_about(splits.train), *advise(estimator, splits.train).notes])
         bars.append(tqdm(total=estimator.total_epochs(), unit="epoch"))
 
     def on_record(record: EpochRecord) -> None:

@@ -39,7 +39,7 @@ from filelock import FileLock, Timeout
 
 import pll
 from pll.analysis.evaluation import Curve, Result, measured, result_of, results_frame
-from pll.analysis.protocol import Parts
+from pll.analysis.protocol import Splits
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, explain, require_extra
 from pll.experiments.experiment import Cell, Experiment, Missing
@@ -160,9 +160,9 @@ def fit_cell(
     """
     if data is None:
         data = _load(json.dumps(cell.source.to_json(), sort_keys=True))
-    parts = _parts(cell, data, test)
+    splits = _splits(cell, data, test)
     estimator = cell.estimator(is_table=data.kind == "table")
-    curve, seconds = measured(estimator, parts, progress, dataset=cell.dataset)
+    curve, seconds = measured(estimator, splits, progress, dataset=cell.dataset)
     result = result_of(
         estimator,
         curve,
@@ -185,10 +185,10 @@ def _load(source: str) -> PartialLabelDataset:
     return Source(**json.loads(source)).load()
 
 
-_LATEST: list[tuple[PartialLabelDataset, PartialLabelDataset | None, tuple[object, ...], Parts]] = []
+_LATEST: list[tuple[PartialLabelDataset, PartialLabelDataset | None, tuple[object, ...], Splits]] = []
 
 
-def _parts(cell: Cell, data: PartialLabelDataset, test: PartialLabelDataset | None) -> Parts:
+def _splits(cell: Cell, data: PartialLabelDataset, test: PartialLabelDataset | None) -> Splits:
     """Return the part; the latest is kept, since the methods of one part follow each other."""
     key = (json.dumps(cell.described(), sort_keys=True, default=str), cell.flip, cell.seed, cell.fold)
     if not _LATEST or _LATEST[0][0] is not data or _LATEST[0][1] is not test or _LATEST[0][2] != key:

@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from pll import catalog
 from pll.analysis.evaluation import chosen_by_recipe, settings_json
-from pll.analysis.protocol import Parts, one_fold, prepare
+from pll.analysis.protocol import Splits, one_fold, prepare
 from pll.catalog.sources import Source, file_hash, holds_data, source_of
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
@@ -89,7 +89,7 @@ class Cell:
     noisy: Noisy | None = None
     test: str = ""
 
-    def part(self, data: PartialLabelDataset, test: PartialLabelDataset | None = None) -> Parts:
+    def part(self, data: PartialLabelDataset, test: PartialLabelDataset | None = None) -> Splits:
         """Return the part of the data that it is fitted and tested on.
 
         Parameters
@@ -112,10 +112,10 @@ class Cell:
         }
         if self.folds is not None:
             return one_fold(data, self.folds, self.fold, **made)
-        parts = prepare(data, holdout=self.holdout, test=test, **made)
-        if parts.test is None:
+        splits = prepare(data, holdout=self.holdout, test=test, **made)
+        if splits.test is None:
             raise UserError(f"{data.name} has no test part with true labels; hold a share out, or make folds.")
-        return parts
+        return splits
 
     def estimator(self, *, is_table: bool = False) -> PartialLabelEstimator:
         """Return the unfitted estimator: one CPU thread; explicit settings, else the recipe's, else its defaults.

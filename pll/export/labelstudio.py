@@ -188,7 +188,7 @@ class Backend:
     def rows(self) -> RowFinder:
         """Where the run has the example of a task."""
         with self._lock:
-            return RowFinder(self.run.parts().train)
+            return RowFinder(self.run.splits().train)
 
     # ---- annotations ---------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pll.analysis.health import Health
-from pll.analysis.protocol import Parts
+from pll.analysis.protocol import Splits
 from pll.export import ExportResult, ExportSource, export_all
 from pll.export.bundle import Progress
 from pll.export.replay import replay_html
@@ -21,7 +21,7 @@ from pll.runs.folder import RunFolder, check_has_result
 from pll.runs.history import History
 
 
-def export_source(folder: RunFolder, parts: Parts | None = None) -> ExportSource:
+def export_source(folder: RunFolder, splits: Splits | None = None) -> ExportSource:
     """What the exporters need, from a run that has ended.
 
     Raises
@@ -31,8 +31,8 @@ def export_source(folder: RunFolder, parts: Parts | None = None) -> ExportSource
     """
     state: dict[str, Any] = folder.state()
     check_has_result(folder)
-    parts = parts or run_data.parts_of(folder)
-    train = parts.train
+    splits = splits or run_data.splits_of(folder)
+    train = splits.train
     sets = train.sets()
     record = record_of(folder, sets if folder.config().decided_sets is None else None)
     weights = History(folder.history, sets).final()
@@ -64,11 +64,11 @@ def export_source(folder: RunFolder, parts: Parts | None = None) -> ExportSource
         replay=partial(replay_html, folder, train),
         health=Health.from_json(state.get("health")),
         warnings=() if (recipe := folder.recipe()) is None else recipe.warnings,
-        held=parts.held,
-        order=parts.order,
-        no_answer=parts.no_answer,
+        holdout=splits.holdout,
+        all_ids=splits.all_ids,
+        no_answer=splits.no_answer,
         X=train.X,
-        given=train.given,
+        original_sets=train.original_sets,
     )
 
 

@@ -72,9 +72,9 @@ class ExportSource:
         Whether the labels can be used; None where the run has not ended.
     warnings
         On features that say nothing that is measurable, as the recipe of the run found.
-    held
+    holdout
         Rows of the data that were not learnt from, whose labels are predicted; None where there are none.
-    order
+    all_ids
         Ids of all rows of the data, in its order, where some were held out.
     no_answer
         Ids of examples that nobody answered and nothing predicts; they have no label.
@@ -82,7 +82,7 @@ class ExportSource:
         Makes the certificate of all labels, None where there is none yet; None without a review.
     spreadsheet_safe
         Neutralise cells of CSV files that spreadsheets would execute.
-    given
+    original_sets
         Candidate sets of the data, where labels named by no voter joined `candidates`; None where none did.
     X
         (n, …) features that it was fitted on, for the check example; None where they are not available.
@@ -109,13 +109,13 @@ class ExportSource:
     follows: bool = False
     health: Health | None = None
     warnings: tuple[str, ...] = ()
-    held: PartialLabelDataset | None = None
-    order: tuple[str, ...] = ()
+    holdout: PartialLabelDataset | None = None
+    all_ids: tuple[str, ...] = ()
     no_answer: tuple[str, ...] = ()
     certificate: Callable[[], Certified | None] | None = None
     spreadsheet_safe: bool = False
     X: npt.NDArray[np.float32] | None = None
-    given: CandidateSets | None = None
+    original_sets: CandidateSets | None = None
 
     @cached_property
     def certified(self) -> Certified | None:
@@ -130,23 +130,25 @@ class ExportSource:
     @cached_property
     def learnt(self) -> pd.DataFrame:
         """The labels of the n examples that were learnt from. Read only."""
-        decided, sets = self.decisions, self.given
+        decided, sets = self.decisions, self.original_sets
         return labels_frame(self.candidates, self.label_weights, self.ids, y=self.y, decisions=decided, given=sets)
 
     @property
     def off_set(self) -> int:
         """How many of the model's labels are outside the set that the data has for their example."""
-        if self.given is None:
+        if self.original_sets is None:
             return 0
-        return int((~self.given.contains(identified_labels(self.label_weights, self.candidates))).sum())
+        return int((~self.original_sets.contains(identified_labels(self.label_weights, self.candidates))).sum())
 
     @cached_property
     def labels(self) -> RunLabels:
         """The labels of all rows, in the order of the data; made once, for every file that holds them. Read only."""
-        if self.held is None:
-            return label_table(self.learnt, self.given or self.candidates)
-        predicted = predicted_frame(self.estimator, self.held, self.candidates.class_names)
-        return label_table(self.learnt, self.given or self.candidates, predicted, self.held.candidates, self.order)
+        if self.holdout is None:
+            return label_table(self.learnt, self.original_sets or self.candidates)
+        predicted = predicted_frame(self.estimator, self.holdout, self.candidates.class_names)
+        return label_table(
+            self.learnt, self.original_sets or self.candidates, predicted, self.holdout.candidates, self.all_ids
+        )
 
     @cached_property
     def added(self) -> pd.DataFrame:
@@ -193,19 +195,19 @@ class ExportSource:
 
 def preview(source: ExportSource, rows: int = 20) -> pd.DataFrame:
     """Return the first rows of the table of labels, for a preview; the others are not computed."""
-    if source.held is not None:
-        few, first = set(source.order[:rows]), source.order[:rows]
+    if source.holdout is not None:
+        few, first = set(source.all_ids[:rows]), source.all_ids[:rows]
         learnt = np.flatnonzero([name in few for name in source.ids.tolist()])
-        holdout_rows = np.flatnonzero([name in few for name in source.held.row_ids.tolist()])
+        holdout_rows = np.flatnonzero([name in few for name in source.holdout.row_ids.tolist()])
         own = replace(
             source,
             candidates=source.candidates.take(learnt),
-            given=None if source.given is None else source.given.take(learnt),
+            original_sets=None if source.original_sets is None else source.original_sets.take(learnt),
             label_weights=source.label_weights[source.candidates.positions(learnt)],
             ids=source.ids[learnt],
             y=None if source.y is None else source.y[learnt],
-            held=source.held.take(holdout_rows),
-            order=first,
+            holdout=source.holdout.take(holdout_rows),
+            all_ids=first,
             decisions={k: source.decisions[row] for k, row in enumerate(learnt.tolist()) if row in source.decisions}
             if source.decisions
             else None,
@@ -219,5 +221,5 @@ def preview(source: ExportSource, rows: int = 20) -> pd.DataFrame:
         source.ids[:shown],
         y=None if source.y is None else source.y[:shown],
         decisions=decided,
-        given=None if source.given is None else source.given.take(slice(shown)),
+        given=None if source.original_sets is None else source.original_sets.take(slice(shown)),
     )

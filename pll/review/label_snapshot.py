@@ -110,7 +110,7 @@ def snapshot_of(run: Run) -> LabelSnapshot:
         It has none yet, or its data is gone.
     """
     check_has_result(run.folder)
-    train = run.parts().train
+    train = run.splits().train
     sets = train.sets()
     return LabelSnapshot(run.id, train.row_ids, sets, History(run.folder.history, sets).final())
 

@@ -79,7 +79,7 @@ class QueueManager:
         with self._lock:
             view = self._view
             if view is None or view.run != labels.run:
-                data = self._runs.get(labels.run).parts().train
+                data = self._runs.get(labels.run).splits().train
                 signals = ReviewSignals.of_run(self._runs.get(labels.run).folder, data)
                 view = self._view = _ModelView(labels, data, _with_labels(signals, labels))
             elif view.labels is not labels:

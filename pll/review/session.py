@@ -401,7 +401,7 @@ def open_review(run: Run, store: Store, get_run: GetRun, *, settings: Settings |
     decided = run.config.decided_sets
 
     def examples(run_id: str) -> PartialLabelDataset:
-        return get_run(run_id).parts().train
+        return get_run(run_id).splits().train
 
     root = run if decided is None else get_run(decided.root)
     return ReviewSession(

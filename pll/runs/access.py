@@ -89,8 +89,8 @@ class Access:
             return None
         if person.is_admin or person.id == self.owner:
             return "owner"
-        found = [self.people.get(person.id), self.link if has_link else None]
-        return max((role for role in found if role is not None), key=ROLES.index, default=None)
+        roles = [self.people.get(person.id), self.link if has_link else None]
+        return max((role for role in roles if role is not None), key=ROLES.index, default=None)
 
 
 def at_least(role: Role | None, needed: Role) -> bool:
@@ -148,11 +148,13 @@ def write_access(folder: Path, access: Access) -> None:
 def read_access(folder: Path) -> Access:
     """Return the content of a folder's access.json; without an owner where it is missing or damaged."""
     try:
-        known = json.loads((folder / ACCESS_FILE).read_text(encoding="utf-8"))
-        people, link = dict(known["people"]), known["link"]
+        content = json.loads((folder / ACCESS_FILE).read_text(encoding="utf-8"))
+        people, link = dict(content["people"]), content["link"]
         if {*people.values()} - {*ROLES} or link not in (None, "viewer", "reviewer"):
             return Access()
-        return Access(str(known["owner"]), {str(name): role for name, role in people.items()}, link, str(known["like"]))
+        return Access(
+            str(content["owner"]), {str(name): role for name, role in people.items()}, link, str(content["like"])
+        )
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return Access()
 

@@ -48,20 +48,20 @@ def waste(home: Path) -> list[Waste]:
     home
         With the folders bin, runs and uploads.
     """
-    found = [Waste(folder, "deleted", _size(folder)) for folder in _children(home / "bin")]
+    items = [Waste(folder, "deleted", _size(folder)) for folder in _children(home / "bin")]
     used = _used_files(home)
     uploads = (file for file in sorted((home / "uploads").rglob("*")) if file.is_file() and PART not in file.name)
     for file in uploads:
         if used is not None and file.resolve() not in used and _is_old(file):
-            found.append(Waste(file, "uploaded, and read by no run", file.stat().st_size))
+            items.append(Waste(file, "uploaded, and read by no run", file.stat().st_size))
     for name in ("runs", "uploads"):
         for part in sorted((home / name).rglob(f"{PART}*")):
             if _is_old(part):
-                found.append(Waste(part, "left half-written by a process that ended", part.stat().st_size))
-    return found
+                items.append(Waste(part, "left half-written by a process that ended", part.stat().st_size))
+    return items
 
 
-def remove(found: Sequence[Waste]) -> int:
+def remove(items: Sequence[Waste]) -> int:
     """Remove what `waste` found; return the bytes that are free now.
 
     Raises
@@ -70,7 +70,7 @@ def remove(found: Sequence[Waste]) -> int:
         Something cannot be removed.
     """
     freed = 0
-    for one in found:
+    for one in items:
         try:
             if one.path.is_dir():
                 shutil.rmtree(one.path)

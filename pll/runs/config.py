@@ -98,32 +98,32 @@ class RunConfig:
         )
 
 
-def format_settings(config: RunConfig, found: Mapping[str, Any] | None = None) -> str:
+def format_settings(config: RunConfig, chosen: Mapping[str, Any] | None = None) -> str:
     """Format the settings of a run in one line.
 
     Parameters
     ----------
-    found
+    chosen
         What its recipe has found; until it has, what is searched is not named.
     """
-    parts = [method_title(config.method)]
+    texts = [method_title(config.method)]
     defaults = get_method(config.method)().get_params()
-    every = defaults | config.params | dict(found or {})
+    every = defaults | config.params | dict(chosen or {})
     if config.params.get("recipe") == "auto":
-        parts.append("recipe auto")
-        every = every if found else {name: value for name, value in config.params.items() if name in defaults}
-    parts.append(str(every.get("model", "")))
+        texts.append("recipe auto")
+        every = every if chosen else {name: value for name, value in config.params.items() if name in defaults}
+    texts.append(str(every.get("model", "")))
     if config.flip is not None:
-        parts.append(f"candidates made: {config.flip.words}")
+        texts.append(f"candidates made: {config.flip.words}")
     elif config.noisy is not None or config.source.rule:
-        parts.append(config.candidates)
+        texts.append(config.candidates)
     if "epochs" in every:
-        parts.append(f"{every['epochs']} epochs")
+        texts.append(f"{every['epochs']} epochs")
     if every.get("lr") is not None:  # PL-SVM has epochs, and steps that follow from them
-        parts.append(f"learning rate {every['lr']:g}")
+        texts.append(f"learning rate {every['lr']:g}")
     if config.holdout:
-        parts.append(f"{percent(config.holdout, 0)} held out")
+        texts.append(f"{percent(config.holdout, 0)} held out")
     if config.processes > 1:
-        parts.append(f"{config.processes} processes")
-    parts.append(f"seed {config.seed}")
-    return " · ".join(part for part in parts if part)
+        texts.append(f"{config.processes} processes")
+    texts.append(f"seed {config.seed}")
+    return " · ".join(part for part in texts if part)

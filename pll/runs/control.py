@@ -96,11 +96,11 @@ def withdraw(folder: Path) -> None:
 def holder_of(folder: Path) -> Holder | None:
     """Return the process at work on a run that takes orders; None for none, or where the file is damaged."""
     try:
-        stated = json.loads((folder / HOLDER_FILE).read_text(encoding="utf-8"))
-        known = Holder(**stated | {"takes": tuple(what for what in stated["takes"] if what in ALL)})
+        content = json.loads((folder / HOLDER_FILE).read_text(encoding="utf-8"))
+        holder = Holder(**content | {"takes": tuple(what for what in content["takes"] if what in ALL)})
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
-    return known if known.takes and RunFolder(folder).is_locked() else None
+    return holder if holder.takes and RunFolder(folder).is_locked() else None
 
 
 @dataclass(frozen=True)
@@ -150,13 +150,13 @@ def send(folder: Path, holder: Holder, what: What, *, epochs: int | None = None,
 
 def take(folder: Path, holder: Holder) -> list[ControlRequest]:
     """Return the orders to a holder, the oldest first; each is returned once."""
-    found = []
+    requests = []
     for file in _orders(folder):
-        order = _read(file)
+        request = _read(file)
         file.unlink(missing_ok=True)
-        if order is not None and order.to == holder.id:
-            found.append(order)
-    return found
+        if request is not None and request.to == holder.id:
+            requests.append(request)
+    return requests
 
 
 def _orders(folder: Path) -> list[Path]:

@@ -84,14 +84,14 @@ class DecidedSets:
         UserError
             The text is damaged.
         """
-        found = {}
+        sets = {}
         try:
             for part in self.sets.split():
                 row, labels = part.split(":")
-                found[int(row)] = tuple(int(label) for label in labels.split(","))
+                sets[int(row)] = tuple(int(label) for label in labels.split(","))
         except ValueError as error:
             raise UserError(f"The run's decided sets are damaged ({error}); train on the decisions again.") from error
-        return found
+        return sets
 
     @property
     def decided_rows(self) -> list[int]:
@@ -111,7 +111,9 @@ class DecidedSets:
         if annotations is not None:
             annotations = replace(annotations, class_names=sets.class_names)
         prior = carried_over(data.prior, data.sets(), sets)
-        given = None if data.given is None else with_sets(data.given, self.by_row, self.new_classes)
+        original_sets = (
+            None if data.original_sets is None else with_sets(data.original_sets, self.by_row, self.new_classes)
+        )
         undecided = with_sets(data.sets(), {}, self.new_classes)
         decided = np.full(len(data), -1, dtype=np.int64)
         for row in self.decided_rows:
@@ -121,7 +123,7 @@ class DecidedSets:
             candidates=sets,
             annotations=annotations,
             prior=prior,
-            given=given,
+            original_sets=original_sets,
             decided=decided,
             undecided=undecided,
         )

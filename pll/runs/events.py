@@ -41,10 +41,10 @@ class _JsonFormatter(logging.Formatter):
     """One JSON object a record."""
 
     def format(self, record: logging.LogRecord) -> str:
-        said = {"time": _moment(record), "level": record.levelname.lower(), "event": record.getMessage()}
+        entry = {"time": _moment(record), "level": record.levelname.lower(), "event": record.getMessage()}
         trace = _trace(self, record).strip()
         more = {"logger": record.name} | _facts(record) | ({"trace": trace} if trace else {})
-        return json.dumps(said | {name: value for name, value in more.items() if name not in said}, default=str)
+        return json.dumps(entry | {name: value for name, value in more.items() if name not in entry}, default=str)
 
 
 def set_up_log(form: str) -> None:

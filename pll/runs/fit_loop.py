@@ -30,7 +30,7 @@ from torch.distributed import TCPStore  # type: ignore[attr-defined]  # public, 
 import pll
 from pll.analysis.covering_check import against_sets, top_loss_of
 from pll.analysis.health import Health, against_truth, health_of
-from pll.analysis.protocol import Parts
+from pll.analysis.protocol import Splits
 from pll.analysis.readiness import warnings_about
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, explain
@@ -57,7 +57,7 @@ from pll.runs.labels_table import (
 )
 from pll.runs.manifest import THINNED, DamagedError, Manifest, damages, matches
 from pll.runs.process import end_with_parent
-from pll.runs.run_data import load_parts, save_vote_sets, vote_sets_of
+from pll.runs.run_data import load_splits, save_vote_sets, vote_sets_of
 from pll.training.distributed import Ranks, RanksError
 from pll.training.metrics import FINAL_METRICS, EpochRecord, Hook, Monitor, StopTraining
 from pll.weights import Weights, sharpness
@@ -99,8 +99,8 @@ class RunOutcome:
     health: dict[str, Any]
 
 
-Load = Callable[[], Parts]
-Prepared = Callable[[Parts, PartialLabelEstimator], None]
+Load = Callable[[], Splits]
+Prepared = Callable[[Splits, PartialLabelEstimator], None]
 Observer = Callable[[EpochRecord], None]
 Searching = Callable[[PartialLabelEstimator, float], None]
 """Called while a recipe is searched, with the method, whose `stage_` describes the work, and the share that is done."""
@@ -115,14 +115,14 @@ def new_estimator(config: RunConfig, *, is_table: bool = False) -> PartialLabelE
         No such method, or a setting it does not have.
     """
     method = get_method(config.method)
-    known = method().get_params()
+    defaults = method().get_params()
     for name, value in config.params.items():
-        if name not in known:
-            raise UserError(f"{method.title} has no setting called {name!r}; it has {', '.join(sorted(known))}.")
+        if name not in defaults:
+            raise UserError(f"{method.title} has no setting called {name!r}; it has {', '.join(sorted(defaults))}.")
         if isinstance(value, float) and not math.isfinite(value):
             raise UserError(f"{name} is {value}; it must be a finite number.")
     own = {"seed": config.seed} | ({"missing": "mean"} if is_table else {})
-    return method(**{name: value for name, value in own.items() if name in known} | config.params)
+    return method(**{name: value for name, value in own.items() if name in defaults} | config.params)
 
 
 def train(
@@ -164,7 +164,7 @@ class FitLoop:
     folder
         Created by `RunFolder.create`.
     load
-        Returns the data, which the caller may have already; by default `load_parts`.
+        Returns the data, which the caller may have already; by default `load_splits`.
     hook
         Called between mini-batches; may wait, may raise `StopTraining`.
     on_ready
@@ -228,14 +228,16 @@ class FitLoop:
 
     def _epochs(self) -> Generator[EpochRecord, None, RunOutcome]:
         self.config = self.folder.config()
-        self.parts = self.load() if self.load is not None else load_parts(self.config, kept=vote_sets_of(self.folder))
-        train = self.parts.train
+        self.splits = (
+            self.load() if self.load is not None else load_splits(self.config, vote_sets=vote_sets_of(self.folder))
+        )
+        train = self.splits.train
         self.estimator = new_estimator(self.config, is_table=train.kind == "table")
-        save_vote_sets(self.folder, self.parts.settled)
+        save_vote_sets(self.folder, self.splits.vote_sets)
         self._choose_settings()
         self._note_facts()
         self._grow()
-        train = self.parts.train
+        train = self.splits.train
         first = self._warm_start()
         if first is None and self.estimator.takes_prior:
             first = train.prior if train.outside is None else train.outside.start(train.prior)
@@ -243,7 +245,7 @@ class FitLoop:
         check_memory(self.estimator, train)
         checkpoint = self._rewind_to_checkpoint(first)
         if self.on_ready is not None:
-            self.on_ready(self.parts, self.estimator)
+            self.on_ready(self.splits, self.estimator)
         try:
             self._gather_ranks()
             together = "" if self.ranks is None else f", in {self.ranks.size} processes"
@@ -269,7 +271,7 @@ class FitLoop:
             self.folder.set_state("running")
             self._searching(0.0, "")
             recipe = estimator.choose_settings(
-                self.parts.task(), dataset=self.parts.train.name, hook=self.outer_hook, progress=self._searching
+                self.splits.task(), dataset=self.splits.train.name, hook=self.outer_hook, progress=self._searching
             )
             self.folder.save_recipe(recipe)
         estimator.use_recipe(recipe)
@@ -300,8 +302,8 @@ class FitLoop:
         params = self.config.params | chosen | {"threads": estimator.threads}
         config = replace(self.config, params=params)
         place = str(self.folder.path.resolve())
-        told = {"folder": place, "run": config.to_json(), "fingerprint": self.parts.train.fingerprint}
-        self.ranks.tell(json_text(told))
+        message = {"folder": place, "run": config.to_json(), "fingerprint": self.splits.train.fingerprint}
+        self.ranks.tell(json_text(message))
         self.ranks.agree(None)
         estimator.use_ranks(self.ranks)
 
@@ -309,22 +311,22 @@ class FitLoop:
         """Add to the sets what the method adds to them: what outside.npz has, or what it finds now."""
         if not self.estimator.adds_labels:
             return
-        given = self.parts.train
-        if given.outside is not None:
+        train = self.splits.train
+        if train.outside is not None:
             return
-        outside = self.folder.outside(given.sets())
+        outside = self.folder.outside(train.sets())
         if outside is None:
             self.folder.set_state("running")
             self._searching(0.0, "")
             try:
-                outside = self.estimator.grown(self.parts.task(), hook=self.outer_hook).outside
+                outside = self.estimator.grown(self.splits.task(), hook=self.outer_hook).outside
             except StopTraining:  # training will stop, too, before it begins
                 return
             assert outside is not None  # the method adds labels
             if self.config.decided_sets is not None:
                 outside = outside.without(self.config.decided_sets.decided_rows)
             self.folder.save_outside(outside)
-        self.parts = replace(self.parts, train=given.with_outside(outside))
+        self.splits = replace(self.splits, train=train.with_outside(outside))
 
     def _searching(self, share: float, work: str) -> None:
         if self.on_search is not None:
@@ -335,11 +337,11 @@ class FitLoop:
         away = 0.0
         self.folder.set_state("running")
         learning = self.estimator.iter_fit(
-            self.parts.task(needs_features=self.estimator.needs_features), hook=self._hook, checkpoint=checkpoint
+            self.splits.task(needs_features=self.estimator.needs_features), hook=self._hook, checkpoint=checkpoint
         )
         try:
             for learnt in learning:
-                record = _without(away, learnt, len(self.parts.train))
+                record = _without(away, learnt, len(self.splits.train))
                 self._keep(record)
                 left = time.perf_counter()
                 yield record
@@ -376,7 +378,7 @@ class FitLoop:
         self.saving = self.saved_at - started
 
     def _end(self, state: str, epoch: int, weights: Weights, why: str = "") -> RunOutcome:
-        train, test = self.parts.train, self.parts.test
+        train, test = self.splits.train, self.splits.test
         health = self._health(weights, check=state == "finished" or bool(why)).to_json()
         predicted = None if test is None else self.estimator.predict(test.X)
         final = Monitor(train.sets(), train.y, None if test is None else test.y).record(
@@ -384,9 +386,9 @@ class FitLoop:
         )
         metrics = final_metrics(self.config.method, final, train, test)
         Manifest(self.folder.path).forget(*RESULTS)
-        save_labels(self.parts, self.estimator, weights, self.folder.path / "labels.csv")
-        if self.parts.no_answer:
-            write_no_answer(self.parts.no_answer, self.folder.path / NO_ANSWER)
+        save_labels(self.splits, self.estimator, weights, self.folder.path / "labels.csv")
+        if self.splits.no_answer:
+            write_no_answer(self.splits.no_answer, self.folder.path / NO_ANSWER)
         save_model(
             self.estimator,
             self.folder.path,
@@ -395,15 +397,15 @@ class FitLoop:
             feature_names=train.feature_names,
             extra={RANGE: input_range(train.X)},
         )
-        if self.parts.featuriser is not None:
-            save_features(self.parts.featuriser, self.folder.path)
+        if self.splits.featuriser is not None:
+            save_features(self.splits.featuriser, self.folder.path)
         self.history.finish(epoch, weights, self.estimator.label_changes())  # last: marks the result as complete
         self.folder.log(f"{state} after epoch {epoch}: {metrics}")
         recipe = self.folder.recipe()
-        told = () if recipe is None else [one for one in recipe.messages() if one not in recipe.warnings]
+        messages = () if recipe is None else [one for one in recipe.messages() if one not in recipe.warnings]
         doubt = [VOTES_CONFIDENCE] if train.annotations is not None and not train.annotations.anonymous else []
-        unanswered = self.parts.about_unanswered()
-        notes = [*told, *self.estimator.notes_, *unanswered, *doubt, *([why] if why else [])]
+        unanswered = self.splits.about_unanswered()
+        notes = [*messages, *self.estimator.notes_, *unanswered, *doubt, *([why] if why else [])]
         ended: State = "finished" if state == "finished" else "stopped"
         self.folder.set_state(ended, metrics=metrics, notes=notes, health=health)
         return RunOutcome(state, metrics, health)
@@ -416,12 +418,12 @@ class FitLoop:
         check
             Whether to fit the method on a part of the examples without true labels.
         """
-        train, sets = self.parts.train, self.parts.train.sets()
+        train, sets = self.splits.train, self.splits.train.sets()
         final = sharpness(weights, sets)
         evidence = against_truth(final.identified, train.y, sets)
         if evidence is None and check and self.estimator.needs_features:  # else labels came from votes alone
             self.estimator.stage_ = "checking the labels on examples that were not learnt from"
-            evidence = against_sets(self.estimator, self.parts.task())
+            evidence = against_sets(self.estimator, self.splits.task())
             self.estimator.stage_ = ""
         top_loss = top_loss_of(self.estimator, sets.n_classes)
         alone = not self.estimator.needs_features
@@ -433,12 +435,12 @@ class FitLoop:
         if decided is None or not decided.warm:
             return None
         parent = self.folder.path.parent / decided.parent
-        found = warm_start(self.estimator, parent, self.parts.train)
-        self.folder.log(f"{'continues' if found is not None else 'cannot continue'} the model of {parent.name}")
-        return found
+        warm = warm_start(self.estimator, parent, self.splits.train)
+        self.folder.log(f"{'continues' if warm is not None else 'cannot continue'} the model of {parent.name}")
+        return warm
 
     def _check_space(self) -> None:
-        needed = history_bytes(self.parts.train.sets().nnz, self.estimator.total_epochs())
+        needed = history_bytes(self.splits.train.sets().nnz, self.estimator.total_epochs())
         what = "the label weights of all epochs"
         check_free_space(self.folder.path, needed, what)
 
@@ -455,7 +457,7 @@ class FitLoop:
         manifest = Manifest(self.folder.path)
         manifest.forget("history/*", "metrics.csv")  # before they are rewritten
         self.folder.rewind_metrics(epoch)
-        train = self.parts.train
+        train = self.splits.train
         self.history = HistoryWriter(self.folder.history, train.sets(), first=first)
         self.history.rewind(epoch)
         manifest.record()
@@ -463,7 +465,7 @@ class FitLoop:
 
     def _unused(self) -> list[str]:
         """What the data has that the method does not use, as sentences."""
-        if self.parts.train.prior is None or self.estimator.takes_prior:
+        if self.splits.train.prior is None or self.estimator.takes_prior:
             return []
         return [f"{self.estimator.title} does not use the prior of the candidates; it takes them all alike."]
 
@@ -483,10 +485,10 @@ class FitLoop:
                 raise DamagedError(self.folder.path, damage)
 
     def _note_facts(self) -> None:
-        train, test = self.parts.train, self.parts.test
+        train, test = self.splits.train, self.splits.test
         params = self.estimator.fitted_params() | {"recipe": self.config.params.get("recipe", "default")}
-        known = self.folder.about().get("fingerprint")
-        if known is not None and known != train.fingerprint:
+        fingerprint = self.folder.about().get("fingerprint")
+        if fingerprint is not None and fingerprint != train.fingerprint:
             raise UserError(f"{train.name} is no longer the data this run was started with; start a new run.")
         self.folder.note(
             fingerprint=train.fingerprint,
@@ -495,8 +497,8 @@ class FitLoop:
                 "name": train.name,
                 "examples": len(train),
                 "test_examples": 0 if test is None else len(test),
-                "no_answer": self.parts.unanswered,
-                "without_label": len(self.parts.no_answer),
+                "no_answer": self.splits.unanswered,
+                "without_label": len(self.splits.no_answer),
                 "input_shape": list(train.input_shape),
                 "class_names": list(train.class_names),
                 "mean_candidates": train.sets().nnz / len(train),
@@ -514,22 +516,22 @@ def final_metrics(
     return metrics | {"known_labels": _known(train), "known_test_labels": 0 if test is None else _known(test)}
 
 
-def save_labels(parts: Parts, estimator: PartialLabelEstimator, weights: Weights, path: Path) -> None:
+def save_labels(splits: Splits, estimator: PartialLabelEstimator, weights: Weights, path: Path) -> None:
     """Write labels.csv; see `label_rows`."""
-    if parts.held is None and len(parts.train) > PART:
-        write_labels_in_parts(parts.train, weights, path)
+    if splits.holdout is None and len(splits.train) > PART:
+        write_labels_in_parts(splits.train, weights, path)
     else:
-        write_labels(label_rows(parts, estimator, weights), path)
+        write_labels(label_rows(splits, estimator, weights), path)
 
 
-def label_rows(parts: Parts, estimator: PartialLabelEstimator, weights: Weights) -> pd.DataFrame:
+def label_rows(splits: Splits, estimator: PartialLabelEstimator, weights: Weights) -> pd.DataFrame:
     """Return the rows of labels.csv: identified labels of what was trained on, predicted ones of what was held out."""
-    train, held = parts.train, parts.held
-    learnt = labels_frame(train.sets(), weights, train.row_ids, y=train.y, given=train.given)
-    if held is None:
+    train, holdout = splits.train, splits.holdout
+    learnt = labels_frame(train.sets(), weights, train.row_ids, y=train.y, given=train.original_sets)
+    if holdout is None:
         return learnt
-    predicted = predicted_frame(estimator, held, train.class_names)
-    return label_table(learnt, train.given or train.sets(), predicted, held.candidates, parts.order).frame
+    predicted = predicted_frame(estimator, holdout, train.class_names)
+    return label_table(learnt, train.original_sets or train.sets(), predicted, holdout.candidates, splits.all_ids).frame
 
 
 def _known(data: PartialLabelDataset) -> int:
@@ -644,19 +646,19 @@ def follow(ranks: Ranks) -> None:
     UserError
         This rank does not have the same data, or another rank has ended.
     """
-    told = ranks.tell(None)
-    if told is None:  # rank 0 has nothing to train
+    text = ranks.tell(None)
+    if text is None:  # rank 0 has nothing to train
         return
-    found = json.loads(told)
+    message = json.loads(text)
     estimator, task, problem = None, None, None
     try:
-        config = RunConfig.from_json(found["run"])
-        parts = load_parts(config, kept=vote_sets_of(RunFolder(Path(found["folder"]))))
-        if parts.train.fingerprint != found["fingerprint"]:
-            raise UserError(f"{parts.train.name} is not the data that rank 0 has read.")
-        estimator = new_estimator(config, is_table=parts.train.kind == "table")
-        task = replace(parts.task(), X_test=None, y_test=None)
-        del parts
+        config = RunConfig.from_json(message["run"])
+        splits = load_splits(config, vote_sets=vote_sets_of(RunFolder(Path(message["folder"]))))
+        if splits.train.fingerprint != message["fingerprint"]:
+            raise UserError(f"{splits.train.name} is not the data that rank 0 has read.")
+        estimator = new_estimator(config, is_table=splits.train.kind == "table")
+        task = replace(splits.task(), X_test=None, y_test=None)
+        del splits
     except Exception as error:  # rank 0 says it
         problem = explain(error)
     ranks.agree(problem)

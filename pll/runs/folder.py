@@ -107,13 +107,13 @@ class RunFolder:
             raise UserError(f"Cannot write to the run folder {self.path}: {error.strerror or error}.") from error
 
     def _create(self, config: RunConfig) -> RunConfig:
-        kept = replace(
+        stored = replace(
             config,
             source=config.source.kept_in(self._sources),
             test=None if config.test is None else config.test.kept_in(self._test_sources),
         )
         about = {
-            "run": kept.to_json(),
+            "run": stored.to_json(),
             "created": datetime.now(UTC).isoformat(timespec="microseconds"),  # the runs are listed in this order
             "versions": {
                 "candid": pll.__version__,
@@ -124,7 +124,7 @@ class RunFolder:
         }
         self._write_about(about)
         self.set_state("queued")
-        return kept
+        return stored
 
     def _write_about(self, about: dict[str, Any]) -> None:
         Manifest(self.path).put(CONFIG_FILE, json_text(about).encode())
@@ -201,14 +201,14 @@ class RunFolder:
         """
         file = self.checked(name)
         try:
-            found = json.loads(file.read_text(encoding="utf-8"))
+            content = json.loads(file.read_text(encoding="utf-8"))
         except FileNotFoundError as error:
             raise UserError(f"There is no run in {self.path}.") from error
         except (OSError, ValueError, RecursionError) as error:
             raise UserError(f"{file} cannot be read ({error}); start a new run.") from error
-        if not isinstance(found, dict):
+        if not isinstance(content, dict):
             raise UserError(f"{file} is not one of Candid's; start a new run.")
-        return found
+        return content
 
     def created(self) -> str:
         """Return when the run was created, ISO 8601 in UTC; where config.json is damaged, when its folder changed.
@@ -256,12 +256,12 @@ class RunFolder:
                 STATE_FILE
             )  # of a run that has ended, it is missing; else the process crashed between the two files
             return {"state": "interrupted"}
-        known = self._read_json(STATE_FILE)
-        if known.get("state") not in get_args(State):
+        content = self._read_json(STATE_FILE)
+        if content.get("state") not in get_args(State):
             raise UserError(f"{self.path / STATE_FILE} does not say where the run stands; start a new run.")
-        if known["state"] in ("queued", "running", "paused") and not self.is_locked():
-            known["state"] = "interrupted"
-        return known
+        if content["state"] in ("queued", "running", "paused") and not self.is_locked():
+            content["state"] = "interrupted"
+        return content
 
     def has_begun(self) -> bool:
         """Return whether there is an epoch or a checkpoint to continue from."""
@@ -286,12 +286,12 @@ class RunFolder:
         """Write recipe.json: settings that were chosen, and everything that was tried."""
         Manifest(self.path).put("recipe.json", json_text(recipe.as_json()).encode())
 
-    def outside(self, given: CandidateSets) -> Outside | None:
+    def outside(self, original_sets: CandidateSets) -> Outside | None:
         """Return the labels that the method has added to the candidate sets; None where it added none.
 
         Parameters
         ----------
-        given
+        original_sets
             The sets before that.
 
         Raises
@@ -303,7 +303,7 @@ class RunFolder:
             return None
         try:
             with np.load(self.checked(OUTSIDE_FILE), allow_pickle=False) as file:
-                return Outside.of(given, file["rows"], file["labels"], file["miss"])
+                return Outside.of(original_sets, file["rows"], file["labels"], file["miss"])
         except (OSError, ValueError, KeyError, BadZipFile) as error:
             raise UserError(f"{self.path / OUTSIDE_FILE} is damaged ({error}); start a new run.") from error
 
@@ -391,9 +391,9 @@ class RunFolder:
 
     def rewind_metrics(self, epoch: int) -> None:
         """Delete the rows after `epoch`."""
-        kept = [row for row in self.metrics() if row["epoch"] <= epoch] if epoch else []
+        rows = [row for row in self.metrics() if row["epoch"] <= epoch] if epoch else []
         Manifest(self.path).forget("metrics.csv")
-        write_text(self.path / "metrics.csv", metrics_text(kept))
+        write_text(self.path / "metrics.csv", metrics_text(rows))
 
     @property
     def _checkpoint_file(self) -> Path:
@@ -509,8 +509,8 @@ def list_runs(root: Path) -> Iterable[RunFolder]:
     """Return the runs under a folder, newest first."""
     if not root.is_dir():
         return []
-    found = {file.parent for name in (CONFIG_FILE, MANIFEST_FILE) for file in root.glob(f"*/{name}")}
-    return sorted(map(RunFolder, found), key=_created, reverse=True)
+    folders = {file.parent for name in (CONFIG_FILE, MANIFEST_FILE) for file in root.glob(f"*/{name}")}
+    return sorted(map(RunFolder, folders), key=_created, reverse=True)
 
 
 def _created(folder: RunFolder) -> str:

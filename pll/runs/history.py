@@ -160,7 +160,7 @@ class History:
     def __init__(self, folder: Path, candidates: CandidateSets) -> None:
         self.folder = folder
         self.candidates = candidates
-        self._known: tuple[tuple[int | None, int | None], _Index] | None = None
+        self._cached: tuple[tuple[int | None, int | None], _Index] | None = None
 
     def epochs(self) -> list[int]:
         """Return the epochs that have a frame, in order."""
@@ -230,9 +230,9 @@ class History:
             if final is not None and final < len(story):  # after a stop: the model's, not the last training pass's
                 story[final] = self.weights(final, np.array([row]))
             return list(range(len(story))), story
-        found = dict(self.frames(self.epochs(), np.array([row])))
-        values = np.array(list(found.values()), dtype=np.float32)
-        return list(found), values.reshape(len(found), int(self.candidates.sizes[row]))
+        frames = dict(self.frames(self.epochs(), np.array([row])))
+        values = np.array(list(frames.values()), dtype=np.float32)
+        return list(frames), values.reshape(len(frames), int(self.candidates.sizes[row]))
 
     @cached_property
     def tracked(self) -> npt.NDArray[np.int64]:
@@ -267,13 +267,13 @@ class History:
 
     def _index(self) -> _Index:
         """Return the index of frames, cached while neither the frames nor the final frame change."""
-        stamp, known = self._stamp(), self._known
-        if known is not None and known[0] == stamp:
-            return known[1]
+        stamp, cached = self._stamp(), self._cached
+        if cached is not None and cached[0] == stamp:
+            return cached[1]
         index, read_at = self._read_index(), time.time_ns()
         # File times are coarse: what changed just now may change again without a new time.
         is_old = all(read_at - changed > TIME_STEP for changed in stamp if changed is not None)
-        self._known = (stamp, index) if is_old and stamp == self._stamp() else None
+        self._cached = (stamp, index) if is_old and stamp == self._stamp() else None
         return index
 
     def _stamp(self) -> tuple[int | None, int | None]:

@@ -91,9 +91,9 @@ class RunLabels:
 def label_table(
     learnt: pd.DataFrame,
     candidates: CandidateSets,
-    held: pd.DataFrame | None = None,
-    held_candidates: CandidateSets | None = None,
-    order: Sequence[str] = (),
+    holdout: pd.DataFrame | None = None,
+    holdout_candidates: CandidateSets | None = None,
+    all_ids: Sequence[str] = (),
 ) -> RunLabels:
     """Return the labels of the rows that were learnt from and of those that were predicted, in the order of the data.
 
@@ -101,29 +101,29 @@ def label_table(
     ----------
     learnt
         `labels_frame` of the examples with these candidate sets.
-    held
+    holdout
         `predicted_frame` of the others; None where there are none.
-    held_candidates
+    holdout_candidates
         Their candidate sets; None where they have none.
-    order
+    all_ids
         Ids of all rows of the data, in its order; rows that are in neither part are left out.
     """
     n = len(learnt)
-    if held is None:
+    if holdout is None:
         return RunLabels(learnt, candidates, np.arange(n))
-    if held_candidates is not None:
-        indptr = np.concatenate([candidates.indptr, candidates.nnz + held_candidates.indptr[1:]])
-        indices = np.concatenate([candidates.indices, held_candidates.indices])
+    if holdout_candidates is not None:
+        indptr = np.concatenate([candidates.indptr, candidates.nnz + holdout_candidates.indptr[1:]])
+        indices = np.concatenate([candidates.indices, holdout_candidates.indices])
         candidates = CandidateSets(indptr, indices, candidates.n_classes, candidates.class_names)
-    both = pd.concat([learnt, held], ignore_index=True)
+    both = pd.concat([learnt, holdout], ignore_index=True)
     place = {name: row for row, name in enumerate(both["id"])}
-    rows = np.array([place[name] for name in order if name in place], dtype=np.int64)
+    rows = np.array([place[name] for name in all_ids if name in place], dtype=np.int64)
     has_set = (both["candidates"] != "").to_numpy()[rows]
     return RunLabels(both.iloc[rows].reset_index(drop=True), candidates, np.where(has_set, rows, -1))
 
 
 def predicted_frame(
-    estimator: PartialLabelEstimator, held: PartialLabelDataset, class_names: Sequence[str]
+    estimator: PartialLabelEstimator, holdout: PartialLabelDataset, class_names: Sequence[str]
 ) -> pd.DataFrame:
     """Return the labels of rows that were not learnt from, as `labels_frame` with the source `predicted`.
 
@@ -133,38 +133,38 @@ def predicted_frame(
     ----------
     estimator
         Fitted.
-    held
+    holdout
         (m rows) with features.
     class_names
-        Of the estimator; those of `held` are the same.
+        Of the estimator; those of `holdout` are the same.
     """
-    parts = (np.asarray(part, dtype=np.float32) for part in estimator.iter_proba(held.X))  # (b, c) each
-    sets, begin = held.candidates, 0
+    batches = (np.asarray(batch, dtype=np.float32) for batch in estimator.iter_proba(holdout.X))  # (b, c) each
+    sets, begin = holdout.candidates, 0
     if sets is None:
         frames = []
-        for part in parts:
-            (m, c), names = part.shape, tuple(class_names)
+        for batch in batches:
+            (m, c), names = batch.shape, tuple(class_names)
             every = CandidateSets(np.arange(m + 1) * c, np.tile(np.arange(c, dtype=np.int32), m), c, names)
             rows = slice(begin, begin + m)
-            y = None if held.y is None else held.y[rows]
-            ids = held.row_ids[rows]
-            frames.append(labels_frame(every, part.ravel(), ids, y=y, source="predicted", has_candidates=False))
+            y = None if holdout.y is None else holdout.y[rows]
+            ids = holdout.row_ids[rows]
+            frames.append(labels_frame(every, batch.ravel(), ids, y=y, source="predicted", has_candidates=False))
             begin += m
         return pd.concat(frames, ignore_index=True)
     weights = np.empty(sets.nnz, dtype=np.float32)
-    for part in parts:
-        rows = slice(begin, begin + len(part))
+    for batch in batches:
+        rows = slice(begin, begin + len(batch))
         at = slice(*sets.indptr[[rows.start, rows.stop]])
-        weights[at] = part[sets.rows[at] - begin, sets.indices[at]]
-        begin += len(part)
-    if held.prior is not None and type(estimator).takes_prior:
-        weights = weights * held.prior
+        weights[at] = batch[sets.rows[at] - begin, sets.indices[at]]
+        begin += len(batch)
+    if holdout.prior is not None and type(estimator).takes_prior:
+        weights = weights * holdout.prior
     totals = np.add.reduceat(weights, sets.indptr[:-1])
     uniform = sets.uniform_weights()
     weights = np.where(totals[sets.rows] > 0, weights / np.maximum(totals[sets.rows], 1e-30), uniform)
-    frame = labels_frame(sets, weights.astype(np.float32), held.row_ids, y=held.y, source="predicted")
-    if held.unanswered is not None:  # their set is every class; nobody named one
-        frame.loc[held.unanswered, "candidates"] = ""
+    frame = labels_frame(sets, weights.astype(np.float32), holdout.row_ids, y=holdout.y, source="predicted")
+    if holdout.unanswered is not None:  # their set is every class; nobody named one
+        frame.loc[holdout.unanswered, "candidates"] = ""
     return frame
 
 
@@ -190,7 +190,7 @@ def write_labels(frame: pd.DataFrame, path: Path) -> None:
 
 def write_labels_in_parts(train: PartialLabelDataset, weights: Weights, path: Path) -> None:
     """Write labels.csv like `write_labels` of the `labels_frame` of all examples, a part of them at a time."""
-    sets, given = train.sets(), train.given
+    sets, original_sets = train.sets(), train.original_sets
     bare = any("\r" in name for name in train.class_names)
     bare = bare or (train.ids is not None and any("\r" in name for name in train.ids.tolist()))
     frames = (
@@ -199,7 +199,7 @@ def write_labels_in_parts(train: PartialLabelDataset, weights: Weights, path: Pa
             np.asarray(weights[sets.span(part)]),
             train.ids_of(part),
             y=None if train.y is None else train.y[part],
-            given=None if given is None else given[part],
+            given=None if original_sets is None else original_sets[part],
         )
         for part in (slice(at, min(at + PART, len(train))) for at in range(0, len(train), PART))
     )

@@ -41,8 +41,8 @@ def lane_configs(
     """
     made = []
     for method in methods:
-        known = get_method(method)().get_params()
-        common = {name: value for name, value in shared.params.items() if name in known}
+        defaults = get_method(method)().get_params()
+        common = {name: value for name, value in shared.params.items() if name in defaults}
         made.append(replace(shared, method=method, params=common | dict((own or {}).get(method, {}))))
     check_lanes(made)
     return made
@@ -74,8 +74,8 @@ def why_not(method: str, data: PartialLabelDataset, params: Mapping[str, Any] | 
         return f"{kind.title} learns from the true label of every example, which this data does not have."
     if kind.needs_features and not prod(data.input_shape):
         return f"{kind.title} learns from features, and this data has none."
-    known = kind().get_params()
-    settings = {name: value for name, value in (params or {}).items() if name in known}
+    defaults = kind().get_params()
+    settings = {name: value for name, value in (params or {}).items() if name in defaults}
     if kind.adds_labels:
         return f"{kind.title} adds labels to candidate sets, and lanes share theirs; train it on its own."
     try:

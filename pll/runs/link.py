@@ -161,8 +161,8 @@ class Share:
         return replace(self, config=replace(self.config, source=whole))
 
 
-def _is_file(wanted: Source, given: Source) -> bool:
-    return (given.sha256 or "").startswith(wanted.sha256 or "")
+def _is_file(wanted: Source, source: Source) -> bool:
+    return (source.sha256 or "").startswith(wanted.sha256 or "")
 
 
 def slug(title: str) -> str:
@@ -216,8 +216,8 @@ def lanes_to_link(address: str, configs: Sequence[RunConfig], look: Look | None 
     return _whole_link(address, lanes_to_query(configs, look))
 
 
-def _whole_link(address: str, parts: Sequence[tuple[str, str]]) -> str:
-    link = f"{address}?{urlencode(parts, safe=',')}"
+def _whole_link(address: str, items: Sequence[tuple[str, str]]) -> str:
+    link = f"{address}?{urlencode(items, safe=',')}"
     if len(link) > LONGEST:
         raise UserError(
             f"The link would have {len(link):,} characters; make sets by q, not a matrix, or map fewer answers by hand."
@@ -236,23 +236,23 @@ def to_query(share: Share) -> list[tuple[str, str]]:
     config, look = share.config, share.look
     if config.decided_sets is not None:
         raise UserError("This run was taught by people's decisions, which no link can carry; share the run before it.")
-    parts: list[tuple[str, Any]] = [("link", VERSION), *_source_parts(config.source)]
-    parts += [("features", config.features)] if config.features != "auto" else []
+    items: list[tuple[str, Any]] = [("link", VERSION), *_source_parts(config.source)]
+    items += [("features", config.features)] if config.features != "auto" else []
     if config.flip is not None:
-        parts += [("flip", config.flip.how), ("q", config.flip.q), ("size", config.flip.size)]
-        parts.append(("matrix", _matrix_text(config.flip.matrix)))
+        items += [("flip", config.flip.how), ("q", config.flip.q), ("size", config.flip.size)]
+        items.append(("matrix", _matrix_text(config.flip.matrix)))
     if config.noisy is not None:
         confusion = _matrix_text(config.noisy.confusion)
-        parts += [("noisy", str(config.noisy)), ("confusion", confusion)]
-        parts += [("rows", None if confusion is None else config.noisy.rows)]
-    parts += [("holdout", config.holdout), ("test", _test_name(config.test)), ("strict", config.strict or None)]
-    parts += [("seed", config.seed), ("method", config.method), *_settings_of(config)]
-    parts += [("name", config.name if config.name not in ("", config.source.name) else None)]
-    parts += [("epoch", look.epoch), ("view", look.view or None), ("example", look.example)]
-    parts += [("colour", "truth" if look.truth else None), ("order", look.order if look.order == "label" else None)]
-    parts += [("hide", ",".join(look.hidden) or None), ("start", "paused" if look.paused else None)]
-    parts += [("pace", look.pace), ("patience", look.patience)]
-    return [(name, _text(value)) for name, value in parts if value is not None]
+        items += [("noisy", str(config.noisy)), ("confusion", confusion)]
+        items += [("rows", None if confusion is None else config.noisy.rows)]
+    items += [("holdout", config.holdout), ("test", _test_name(config.test)), ("strict", config.strict or None)]
+    items += [("seed", config.seed), ("method", config.method), *_settings_of(config)]
+    items += [("name", config.name if config.name not in ("", config.source.name) else None)]
+    items += [("epoch", look.epoch), ("view", look.view or None), ("example", look.example)]
+    items += [("colour", "truth" if look.truth else None), ("order", look.order if look.order == "label" else None)]
+    items += [("hide", ",".join(look.hidden) or None), ("start", "paused" if look.paused else None)]
+    items += [("pace", look.pace), ("patience", look.patience)]
+    return [(name, _text(value)) for name, value in items if value is not None]
 
 
 def lanes_to_query(configs: Sequence[RunConfig], look: Look | None = None) -> list[tuple[str, str]]:
@@ -272,26 +272,26 @@ def lanes_to_query(configs: Sequence[RunConfig], look: Look | None = None) -> li
     """
     check_lanes(configs)
     each = [dict(to_query(Share(config, look or Look()))) for config in configs]
-    known = [set(get_method(config.method)().get_params()) for config in configs]
-    parts = [("link", each[0]["link"]), ("lanes", ",".join(config.method for config in configs))]
+    names = [set(get_method(config.method)().get_params()) for config in configs]
+    items = [("link", each[0]["link"]), ("lanes", ",".join(config.method for config in configs))]
     for name in dict.fromkeys(name for one in each for name in one if name not in ("link", *_OF_ONE_RUN)):
         mine = {k: one[name] for k, one in enumerate(each) if name in one}
         # A setting that a lane could have and has not cannot be said for all.
-        is_shared = all(k in mine or name not in known[k] for k in range(len(configs)))
+        is_shared = all(k in mine or name not in names[k] for k in range(len(configs)))
         common = Counter(mine.values()).most_common(1)[0][0] if is_shared else None
-        parts += [] if common is None else [(name, common)]
-        parts += [(f"{name}.{k + 1}", value) for k, value in mine.items() if value != common and name in known[k]]
-    return parts
+        items += [] if common is None else [(name, common)]
+        items += [(f"{name}.{k + 1}", value) for k, value in mine.items() if value != common and name in names[k]]
+    return items
 
 
 def _source_parts(source: Source) -> list[tuple[str, Any]]:
     if source.path is None:
-        parts: list[tuple[str, Any]] = [("data", source.name)]
+        items: list[tuple[str, Any]] = [("data", source.name)]
     else:
-        parts = [("file", source.name), ("sha256", _fingerprint(source))]
+        items = [("file", source.name), ("sha256", _fingerprint(source))]
     votes = [[one.name, _fingerprint(one)] for one in source.votes]
     return [
-        *parts,
+        *items,
         ("format", source.format),
         ("options", json.dumps(source.options, sort_keys=True) if source.options else None),
         ("rule", source.rule or None),
@@ -308,14 +308,14 @@ def _fingerprint(source: Source) -> str:
 
 
 def _settings_of(config: RunConfig) -> list[tuple[str, Any]]:
-    given = config.params
-    if given.get("seed", config.seed) != config.seed:
+    params = config.params
+    if params.get("seed", config.seed) != config.seed:
         raise UserError("This run's method has a seed of its own, beside the run's; a link cannot carry two.")
-    every = get_method(config.method)().get_params() | given
+    every = get_method(config.method)().get_params() | params
     return [
         (name, value)
         for name, value in every.items()
-        if value is not None and name != "seed" and (name in given or name not in _AS_DEFAULTED)
+        if value is not None and name != "seed" and (name in params or name not in _AS_DEFAULTED)
     ]
 
 
@@ -431,32 +431,32 @@ def from_query(
     UserError
         a part that is missing, unknown, given twice, or has a value that cannot be meant; it is named.
     """
-    given = {name: values for name, values in query.items() if values and name not in _PASSED_OVER}
-    for name, values in given.items():
+    values_of = {name: values for name, values in query.items() if values and name not in _PASSED_OVER}
+    for name, values in values_of.items():
         if len(values) > 1:
             raise UserError(f"The link says {name} {len(values)} times; it can be one only.")
-    texts = {name: values[0] for name, values in given.items()}
+    texts = {name: values[0] for name, values in values_of.items()}
     version = texts.get("link")
     if version not in (None, VERSION):
         raise UserError(f"The link is of version {version!r}; this Candid reads version {VERSION}. Update it.")
     method = str(texts.get("method", "proden"))
     defaults = get_method(method)().get_params()
-    parts = _validated(_model_of(method), texts)
-    settings = {name: getattr(parts, name) for name in defaults if name != "seed" and name in given}
+    link = _validated(_model_of(method), texts)
+    settings = {name: getattr(link, name) for name in defaults if name != "seed" and name in values_of}
     config = RunConfig(
-        source=_source(parts),
+        source=_source(link),
         method=method,
         params={name: value for name, value in settings.items() if value != defaults[name]},
-        flip=_flip(parts),
-        noisy=None if parts.noisy is None else Noisy.parse(parts.noisy, confusion=parts.confusion, rows=parts.rows),
-        holdout=parts.holdout,
-        test=None if parts.test is None else Source(catalog.find(parts.test).name),
-        features=_features(parts.features),
-        seed=parts.seed,
-        strict=parts.strict == "true",
-        name=parts.name[:200],
+        flip=_flip(link),
+        noisy=None if link.noisy is None else Noisy.parse(link.noisy, confusion=link.confusion, rows=link.rows),
+        holdout=link.holdout,
+        test=None if link.test is None else Source(catalog.find(link.test).name),
+        features=_features(link.features),
+        seed=link.seed,
+        strict=link.strict == "true",
+        name=link.name[:200],
     )
-    return Share(config, _look(parts, views, controls))
+    return Share(config, _look(link, views, controls))
 
 
 def _features(spec: str) -> str:
@@ -525,54 +525,54 @@ def _wrong(name: str, value: object, wanted: str) -> UserError:
     return UserError(f"The link's {name} is {str(value)[:80]!r}; it must be {wanted}.")
 
 
-def _source(parts: LinkParts) -> Source:
-    if (parts.data is None) == (parts.file is None):
+def _source(link: LinkParts) -> Source:
+    if (link.data is None) == (link.file is None):
         raise UserError("The link must say which data: either data (a dataset of the catalogue) or file and sha256.")
-    if parts.rule:
-        Rule.parse(parts.rule)
+    if link.rule:
+        Rule.parse(link.rule)
     joined: dict[str, Any] = {
-        "rule": parts.rule,
-        "classes": parts.classes or {},
-        "votes": tuple(Source(name, "", sha256=mark) for name, mark in parts.votes or ()),
-        "answers": parts.answers or {},
+        "rule": link.rule,
+        "classes": link.classes or {},
+        "votes": tuple(Source(name, "", sha256=mark) for name, mark in link.votes or ()),
+        "answers": link.answers or {},
     }
-    if parts.data is not None:
-        return Source(catalog.find(parts.data).name, **joined)
-    if parts.sha256 is None:
+    if link.data is not None:
+        return Source(catalog.find(link.data).name, **joined)
+    if link.sha256 is None:
         raise UserError("The link lacks its part 'sha256'; copy the whole of it.")
-    options = {} if parts.options is None else parts.options.model_dump(exclude_unset=True)
-    return Source(parts.file or "", "", parts.format, parts.sha256, options, **joined)
+    options = {} if link.options is None else link.options.model_dump(exclude_unset=True)
+    return Source(link.file or "", "", link.format, link.sha256, options, **joined)
 
 
-def _flip(parts: LinkParts) -> Flip | None:
-    if parts.flip is not None:
-        return Flip(parts.flip, q=parts.q, size=parts.size, matrix=parts.matrix)
+def _flip(link: LinkParts) -> Flip | None:
+    if link.flip is not None:
+        return Flip(link.flip, q=link.q, size=link.size, matrix=link.matrix)
     for name in ("q", "size", "matrix"):
-        if getattr(parts, name) is not None:
+        if getattr(link, name) is not None:
             raise UserError(
                 f"The link has {name} but no flip, the way to make candidates; add it, or leave {name} out."
             )
     return None
 
 
-def _look(parts: LinkParts, views: Collection[str], controls: Collection[str]) -> Look:
-    if parts.view and parts.view not in views:
-        raise _wrong("view", parts.view, f"one of {', '.join(views)}")
+def _look(link: LinkParts, views: Collection[str], controls: Collection[str]) -> Look:
+    if link.view and link.view not in views:
+        raise _wrong("view", link.view, f"one of {', '.join(views)}")
     hideable = [*controls, *(f"view-{view}" for view in views)]
-    hidden = tuple(name for name in parts.hide.split(",") if name)
+    hidden = tuple(name for name in link.hide.split(",") if name)
     for name in hidden:
         if name not in hideable:
             raise UserError(f"The link's hide names {name[:80]!r}; what can be hidden is {', '.join(hideable)}.")
     return Look(
-        epoch=parts.epoch,
-        view=parts.view,
-        example=parts.example,
-        truth=parts.colour == "truth",
-        order=parts.order,
+        epoch=link.epoch,
+        view=link.view,
+        example=link.example,
+        truth=link.colour == "truth",
+        order=link.order,
         hidden=tuple(dict.fromkeys(hidden)),
-        paused=parts.start == "paused",
-        pace=parts.pace,
-        patience=parts.patience,
+        paused=link.start == "paused",
+        pace=link.pace,
+        patience=link.patience,
     )
 
 
@@ -604,14 +604,14 @@ def lanes_from_query(query: Mapping[str, Sequence[str]]) -> tuple[Share, ...]:
     _check_own(query, settings)
     every = set().union(*settings)
     shares = []
-    for k, (method, known) in enumerate(zip(methods, settings, strict=True)):
+    for k, (method, names) in enumerate(zip(methods, settings, strict=True)):
         # A setting of another lane's method is left out; one of no method is refused.
         one = {
             name: values
             for name, values in query.items()
-            if "." not in name and name != "lanes" and (name in known or name not in every)
+            if "." not in name and name != "lanes" and (name in names or name not in every)
         }
-        one |= {name: query[f"{name}.{k + 1}"] for name in known if f"{name}.{k + 1}" in query}
+        one |= {name: query[f"{name}.{k + 1}"] for name in names if f"{name}.{k + 1}" in query}
         shares.append(from_query(one | {"method": [method]}, controls=LANE_CONTROLS))
     check_lanes([share.config for share in shares])
     return tuple(shares)

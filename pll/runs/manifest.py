@@ -77,13 +77,13 @@ class Damage:
     @property
     def words(self) -> str:
         """A clause for messages: the file and its damage."""
-        said = {
+        texts = {
             "missing": "is missing",
             "changed": "is damaged: its content is not what was written",
             "shorter": "is damaged: its end is missing",
             "unreadable": "cannot be read",
         }
-        return f"{self.name} {said[self.what]}"
+        return f"{self.name} {texts[self.what]}"
 
 
 class DamagedError(UserError):
@@ -116,9 +116,9 @@ class Manifest:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        known = read_manifest(folder)
-        self.complete = known is not None and known.complete
-        self.files = {} if known is None else dict(known.files)
+        listing = read_manifest(folder)
+        self.complete = listing is not None and listing.complete
+        self.files = {} if listing is None else dict(listing.files)
 
     def put(self, name: str, content: bytes | memoryview, *, durable: bool = False, record: bool = False) -> None:
         """Replace a file, atomically; at every moment its content is one that the manifest lists.
@@ -145,9 +145,9 @@ class Manifest:
 
     def forget(self, *patterns: str) -> None:
         """Take files off the list that are about to be rewritten; the run is then not complete."""
-        kept = {name: entry for name, entry in self.files.items() if not matches(name, patterns)}
-        if self.complete or len(kept) < len(self.files):
-            self.files, self.complete = kept, False
+        files = {name: entry for name, entry in self.files.items() if not matches(name, patterns)}
+        if self.complete or len(files) < len(self.files):
+            self.files, self.complete = files, False
             self._write()
 
     def record(self) -> None:
@@ -174,9 +174,9 @@ class Manifest:
 
     def _record(self, durable: bool = False) -> None:
         there = [name for name in listed_files(self.folder) if self.complete or name != STATE_FILE]
-        known = {name: entry for name, entry in self.files.items() if name in set(there)}
+        listed = {name: entry for name, entry in self.files.items() if name in set(there)}
         for name in there:
-            file, entry = self.folder / name, known.get(name)
+            file, entry = self.folder / name, listed.get(name)
             grows = matches(name, GROWING)
             size = file.stat().st_size
             if entry is not None and not (grows and size > entry.bytes):
@@ -185,8 +185,8 @@ class Manifest:
                 continue  # damaged since it was listed: it is not listed as sound
             if durable and grows:
                 _flush(file)
-            known[name] = FileEntry(size, hash_of(file, size))
-        self.files = known
+            listed[name] = FileEntry(size, hash_of(file, size))
+        self.files = listed
 
     def _write(self, durable: bool = False) -> None:
         files = {name: asdict(entry) for name, entry in sorted(self.files.items())}
@@ -227,9 +227,9 @@ def read_manifest(folder: Path) -> Listing | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     key = (facts.st_ino, facts.st_size, facts.st_mtime_ns)
-    known = _LISTINGS.get(str(file))
-    if known is not None and known[0] == key:
-        return known[1]
+    cached = _LISTINGS.get(str(file))
+    if cached is not None and cached[0] == key:
+        return cached[1]
     listing = _parsed(folder, file)
     if listing is not None and time.time_ns() - facts.st_mtime_ns > TIME_STEP:
         _LISTINGS.put(str(file), (key, listing))
@@ -306,8 +306,8 @@ def damages(folder: Path) -> list[Damage]:
     listing = read_manifest(folder)
     if listing is None:
         return []
-    found = (_damage_of(folder, name, listing) for name in sorted(listing.files))
-    return [damage for damage in found if damage is not None]
+    checked = (_damage_of(folder, name, listing) for name in sorted(listing.files))
+    return [damage for damage in checked if damage is not None]
 
 
 def is_verifiable(folder: Path) -> bool:
@@ -326,13 +326,13 @@ def _damage_of(folder: Path, name: str, listing: Listing) -> Damage | None:
         size = file.stat().st_size
         if size < entry.bytes and not entry.before:
             return Damage(name, "shorter")
-        found = hash_of(file, entry.bytes if grows else size)
+        digest = hash_of(file, entry.bytes if grows else size)
     except FileNotFoundError:
         may_go = not listing.complete and matches(name, (THINNED,))
         return None if may_go else Damage(name, "missing")
     except OSError:
         return Damage(name, "unreadable")
-    return None if found in (entry.sha256, entry.before) else Damage(name, "changed")
+    return None if digest in (entry.sha256, entry.before) else Damage(name, "changed")
 
 
 def listed_files(folder: Path) -> Iterator[str]:

@@ -82,8 +82,8 @@ def own(home: Path) -> None:
     except Timeout:
         by = ""
         with suppress(OSError, ValueError, KeyError, TypeError):
-            known = json.loads(file.read_text(encoding="utf-8"))
-            by = f" (process {known['pid']} on {known['host']})"
+            content = json.loads(file.read_text(encoding="utf-8"))
+            by = f" (process {content['pid']} on {content['host']})"
         raise UserError(
             f"A server is running in {home} already{by}. Stop it, or give this one a home of its own in PLL_HOME."
         ) from None

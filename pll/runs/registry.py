@@ -248,21 +248,21 @@ class RunRegistry:
             There is none, or this person may not know of it.
         """
         try:
-            found = self._find(run_id)
+            run = self._find(run_id)
         except UserError as error:
             if self.person is None:
                 raise
             raise UserError(GONE.format("run")) from error
-        if self.role(found) is None:
+        if self.role(run) is None:
             raise UserError(GONE.format("run"))
-        return found
+        return run
 
     def _find(self, run_id: str) -> Run:
         with self._guard:
-            known = self._runs.get(run_id)
-            if known is None or not (known.is_alive() or all(lane.folder.exists() for lane in known.lanes)):
-                known = self._runs[run_id] = self._opened(run_id)
-            return known
+            run = self._runs.get(run_id)
+            if run is None or not (run.is_alive() or all(lane.folder.exists() for lane in run.lanes)):
+                run = self._runs[run_id] = self._opened(run_id)
+            return run
 
     def _opened(self, run_id: str) -> Run:
         path = self.root / run_id
@@ -306,17 +306,17 @@ class RunRegistry:
 
     def comparisons(self, *, everybodys: bool = False) -> list[Run]:
         """Return every comparison like `all`, without those whose runs were all deleted."""
-        found = self._listed((file.parent.name for file in self.root.glob(f"*/{LANES_FILE}")), everybodys)
-        return sorted(found, key=Run.created, reverse=True)
+        runs = self._listed((file.parent.name for file in self.root.glob(f"*/{LANES_FILE}")), everybodys)
+        return sorted(runs, key=Run.created, reverse=True)
 
     def _listed(self, names: Iterable[str], everybodys: bool) -> list[Run]:
-        found = []
+        runs = []
         for name in names:
             with suppress(UserError):  # deleted since it was listed
                 run = self._find(name)
                 if self._lists(run, everybodys):
-                    found.append(run)
-        return found
+                    runs.append(run)
+        return runs
 
     def _lists(self, run: Run, everybodys: bool) -> bool:
         if self.person is not None and self.person.is_admin and not everybodys:
@@ -423,7 +423,7 @@ class RunRegistry:
         """Free the data of idle lanes, except for the `KEPT_PARTS` that were used last."""
         idle = [lane for lane in list(self._lanes.values()) if not lane.is_at_work]
         for lane in sorted(idle, key=lambda lane: lane.data_used_at, reverse=True)[KEPT_PARTS:]:
-            lane.forget_parts()
+            lane.forget_splits()
 
 
 def _new_id() -> str:

@@ -35,7 +35,7 @@ from pll.training.devices import computing_threads, device_name
 from pll.training.metrics import EpochRecord, StopTraining, TrainingProgress
 
 if TYPE_CHECKING:
-    from pll.analysis.protocol import Parts
+    from pll.analysis.protocol import Splits
     from pll.methods import PartialLabelEstimator
     from pll.runs.fit_loop import RunOutcome
 
@@ -89,9 +89,9 @@ class LaneList:
             The file is damaged.
         """
         try:
-            known = json.loads((folder / LANES_FILE).read_text(encoding="utf-8"))
-            runs = tuple(str(run) for run in known["runs"])
-            return cls(runs, bool(known["together"]), str(known["name"]), str(known["created"]))
+            content = json.loads((folder / LANES_FILE).read_text(encoding="utf-8"))
+            runs = tuple(str(run) for run in content["runs"])
+            return cls(runs, bool(content["together"]), str(content["name"]), str(content["created"]))
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise UserError(f"{folder / LANES_FILE} cannot be read ({error}); start a new comparison.") from error
 
@@ -135,7 +135,7 @@ class Lane:
         self._rows: list[dict[str, Any]] = []
         self._free_memory = free_memory
         self._loading = threading.Lock()
-        self._parts: Parts | None = None
+        self._splits: Splits | None = None
         self._lock: RunFolder | None = None
         self._epochs: Generator[EpochRecord, None, RunOutcome] | None = None
 
@@ -150,7 +150,7 @@ class Lane:
 
     # ---- its data ------------------------------------------------------------------------------------------------
 
-    def parts(self) -> Parts:
+    def splits(self) -> Splits:
         """Return the data, read again where it is not in memory.
 
         Raises
@@ -158,30 +158,30 @@ class Lane:
         UserError
             The source is missing or has changed.
         """
-        from pll.runs.run_data import parts_of  # late: the home page reads no data
+        from pll.runs.run_data import splits_of  # late: the home page reads no data
 
         self.data_used_at = time.monotonic()
         with self._loading:  # thread and page need it at about the same time
-            parts = self._parts
-            if parts is None:
-                parts = self._parts = parts_of(self.folder)
+            data = self._splits
+            if data is None:
+                data = self._splits = splits_of(self.folder)
         self._free_memory()
-        return parts
+        return data
 
     @property
     def has_data(self) -> bool:
         """Whether the data is in memory."""
-        return self._parts is not None
+        return self._splits is not None
 
     @property
     def is_at_work(self) -> bool:
         """Whether a run of this process holds its lock."""
         return self._lock is not None
 
-    def forget_parts(self) -> None:
+    def forget_splits(self) -> None:
         """Free the data in memory, unless the lane is at work."""
         if not self.is_at_work:
-            self._parts = None
+            self._splits = None
 
     # ---- at work -------------------------------------------------------------------------------------------------
 
@@ -222,7 +222,7 @@ class Lane:
 
     def begin(
         self,
-        load: Callable[[], Parts],
+        load: Callable[[], Splits],
         hook: Callable[[], None],
         on_ready: Callable[[], None],
         processes: int,
@@ -245,11 +245,11 @@ class Lane:
         self._total, self._rows = self.folder.about().get("epochs"), self.folder.metrics()
         self.is_over, self.error = False, None
 
-        def ready(parts: Parts, estimator: PartialLabelEstimator) -> None:
+        def ready(splits: Splits, estimator: PartialLabelEstimator) -> None:
             self.estimator, self._total = estimator, estimator.total_epochs()
             self._rows = self.folder.metrics()  # a resumed run starts from its checkpoint
-            if parts.train.outside is not None:  # with the labels that its method added to the candidate sets
-                self._parts = parts
+            if splits.train.outside is not None:  # with the labels that its method added to the candidate sets
+                self._splits = splits
             on_ready()
 
         def searching(estimator: PartialLabelEstimator, share: float) -> None:
@@ -338,8 +338,8 @@ class Lane:
 
     def snapshot_from_disk(self) -> LaneSnapshot:
         """Return the state that the folder tells."""
-        config, known = self.config, self.folder.state()
-        state, error = known["state"], known.get("error")
+        config, stored = self.config, self.folder.state()
+        state, error = stored["state"], stored.get("error")
         if state == "interrupted" and self.error and not error:  # the failure could not be written to disk
             state, error = "failed", self.error
         total, rows = self.folder.about().get("epochs"), tuple(self.folder.metrics())
@@ -352,9 +352,9 @@ class Lane:
             rows=rows,
             seconds_left=seconds_left(rows, total) if state in ACTIVE else None,
             error=error,
-            metrics=known.get("metrics"),
-            notes=tuple(known.get("notes", ())),
-            health=Health.from_json(known.get("health")),
+            metrics=stored.get("metrics"),
+            notes=tuple(stored.get("notes", ())),
+            health=Health.from_json(stored.get("health")),
         )
 
 
@@ -476,7 +476,7 @@ class Run:
         self.folder.note(run=replace(self.folder.config(), processes=processes).to_json())
         self.lanes[0].forget_config()
 
-    def parts(self, lane: int = 0) -> Parts:
+    def splits(self, lane: int = 0) -> Splits:
         """Return the data of a lane; lanes that share their data have it once.
 
         Raises
@@ -484,7 +484,7 @@ class Run:
         UserError
             The source is missing or has changed.
         """
-        return self.lanes[0 if self.is_together or self.shares_data() else lane].parts()
+        return self.lanes[0 if self.is_together or self.shares_data() else lane].splits()
 
     def shares_data(self) -> bool:
         """Return whether all lanes learnt from the same examples with the same candidate sets."""
@@ -507,7 +507,7 @@ class Run:
             }
         lanes = tuple(at_work[lane.id] if lane.id in at_work else lane.snapshot_from_disk() for lane in self.lanes)
         left = [lane.seconds_left for lane in lanes if lane.is_active]
-        known = [seconds for seconds in left if seconds is not None]
+        estimates = [seconds for seconds in left if seconds is not None]
         epochs = max(((lane.total or 0) - lane.epoch for lane in lanes if lane.is_active), default=0)
         return Snapshot(
             id=self.id,
@@ -516,7 +516,9 @@ class Run:
             lanes=lanes,
             ahead=self._queue.position(self._device, self.id) if alive else None,
             error=self._error if alive or self.is_comparison else lanes[0].error,
-            seconds_left=max(sum(known), epochs * self._pace) if known and len(known) == len(left) else None,
+            seconds_left=max(sum(estimates), epochs * self._pace)
+            if estimates and len(estimates) == len(left)
+            else None,
         )
 
     def while_paused(self, look: Callable[[PartialLabelEstimator], T]) -> T | None:
@@ -677,8 +679,8 @@ class Run:
         """Return the other process that trains this and takes orders; None for none."""
         if self.is_alive() or not self.is_together or all(map(_has_ended, self.lanes)):  # a lock may be held a moment
             return None
-        found = control.holder_of(self.folder.path)
-        return found if found is not None and found.run == self.id else None
+        other = control.holder_of(self.folder.path)
+        return other if other is not None and other.run == self.id else None
 
     def _ask(self, what: What, *, epochs: int | None = None, batches: int | None = None) -> bool:
         """Send an order to the process that trains this, where it is another one; return whether it is."""
@@ -758,7 +760,7 @@ class Run:
             working = [lane for lane in lanes if lane.folder.state()["state"] not in over]
             for lane in working:
                 processes = 1 if self.is_comparison else lane.folder.config().processes  # lanes train by turns
-                lane.begin(self.parts, self._hook, self._note_ready, processes)
+                lane.begin(self.splits, self._hook, self._note_ready, processes)
             if working:
                 for lane in reversed(lanes):
                     undo.callback(control.withdraw, lane.folder.path)
@@ -781,7 +783,7 @@ class Run:
         """Train all lanes until they end or are stopped."""
         import torch
 
-        self.parts()
+        self.splits()
         with self._guard:
             self._guard.notify_all()
         is_alone = len(self._working) == 1
@@ -913,9 +915,9 @@ def quiet_epochs(rows: Sequence[dict[str, Any]]) -> int:
 
 def readable(runs: Iterable[Run]) -> list[Run]:
     """Return the runs whose settings and metrics can be read, in the same order; damaged ones are left out."""
-    found = []
+    healthy = []
     for run in runs:
         with suppress(UserError):
             run.snapshot()
-            found.append(run)
-    return found
+            healthy.append(run)
+    return healthy

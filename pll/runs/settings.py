@@ -63,22 +63,22 @@ def _one_of(*names: str) -> Callable[[str], str]:
 
 
 def _people(text: str) -> frozenset[str]:
-    found = frozenset(person_id(part) for part in text.split(",") if part.strip())
-    if any(" " in one or not one.isprintable() for one in found):
+    people = frozenset(person_id(part) for part in text.split(",") if part.strip())
+    if any(" " in one or not one.isprintable() for one in people):
         raise ValueError("addresses separated by commas")
-    return found
+    return people
 
 
 def _origins(text: str) -> tuple[str, ...]:
     """The words of the header `frame-ancestors`."""
     if text in ("none", "self"):
         return (f"'{text}'",)
-    found = text.replace(",", " ").split()
-    for one in found:
-        parts = urlsplit(one)
-        if parts.scheme not in ("http", "https") or not parts.netloc or parts.path or set(one) & set("';\"<>"):
+    origins = text.replace(",", " ").split()
+    for origin in origins:
+        url = urlsplit(origin)
+        if url.scheme not in ("http", "https") or not url.netloc or url.path or set(origin) & set("';\"<>"):
             raise ValueError("`self`, `none`, or addresses such as https://moodle.example.org")
-    return ("'self'", *found)
+    return ("'self'", *origins)
 
 
 def _token(text: str) -> str:
@@ -146,10 +146,10 @@ def setting(name: str) -> Any:
     UserError
         The variable has a value that cannot be meant; it is named.
     """
-    known = BY_NAME[name]
-    text = os.environ.get(name, "").strip() or known.default
+    entry = BY_NAME[name]
+    text = os.environ.get(name, "").strip() or entry.default
     try:
-        return known.parse(text)
+        return entry.parse(text)
     except ValueError as error:
         raise UserError(f"{name} is {text!r}; it must be {error}. See docs/server.md.") from error
 
@@ -162,8 +162,8 @@ def check_settings() -> list[str]:
     UserError
         a value that cannot be meant.
     """
-    for known in SETTINGS:
-        setting(known.name)
+    for entry in SETTINGS:
+        setting(entry.name)
     warnings = []
     for name in os.environ:
         if name.startswith("PLL_") and name not in BY_NAME and not name.startswith(OF_TESTS):

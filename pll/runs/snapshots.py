@@ -176,6 +176,6 @@ def joint_state(states: Iterable[State]) -> State:
     >>> joint_state(["finished", "stopped", "failed"]), joint_state(["finished", "failed"]), joint_state(["failed"])
     ('stopped', 'finished', 'failed')
     """
-    found = set(states)
-    order: tuple[State, ...] = ("running", "queued", "paused", "interrupted", "stopped", "finished", "failed")
-    return next(state for state in order if state in found)
+    present = set(states)
+    precedence: tuple[State, ...] = ("running", "queued", "paused", "interrupted", "stopped", "finished", "failed")
+    return next(state for state in precedence if state in present)

@@ -315,7 +315,7 @@ def _looked_at(run: Run) -> Look:
     look = Look(epoch=None if looking.follow else looking.epoch, truth=looking.truth)
     if run.is_comparison:
         return look
-    ids = run.parts().train.row_ids
+    ids = run.splits().train.row_ids
     return replace(
         look,
         view=slug(looking.view),
@@ -347,7 +347,7 @@ def _offer_replay(run: Run, snapshot: Snapshot) -> None:
     folder = run.folder
     st.download_button(
         "Download replay",
-        data=lambda: replay_html(folder, run.parts().train),
+        data=lambda: replay_html(folder, run.splits().train),
         file_name="candid-replay.html",
         mime="text/html",
         icon=":material/slideshow:",

@@ -16,7 +16,7 @@ import streamlit as st
 
 from pll.analysis.comparison_report import LaneFigures
 from pll.analysis.intervals import wilson
-from pll.analysis.protocol import Parts
+from pll.analysis.protocol import Splits
 from pll.candidates import CandidateSets
 from pll.colors import percent
 from pll.dataset import PartialLabelDataset
@@ -127,9 +127,9 @@ class RunView:
         self.lost = None if len(found) else self.sought
         self.sought = None
 
-    def hide_truth(self, parts: Parts) -> Parts:
+    def hide_truth(self, splits: Splits) -> Splits:
         """The data of a lane as this lesson shows it: without true labels where they are hidden."""
-        return Parts(parts.train.without_truth) if "truth" in self.hidden else parts
+        return Splits(splits.train.without_truth) if "truth" in self.hidden else splits
 
 
 def run_view(run: Run) -> RunView:
@@ -183,7 +183,7 @@ class Scene:
         State of the lane.
     total
         Epochs of the longest lane; None before the data is read.
-    parts
+    splits
         Its data.
     history
         Its label weights over the epochs.
@@ -202,7 +202,7 @@ class Scene:
     title: str
     snapshot: LaneSnapshot
     total: int | None
-    parts: Parts
+    splits: Splits
     history: History
     epochs: list[int]
     looking: RunView
@@ -215,7 +215,7 @@ class Scene:
 
     @property
     def data(self) -> PartialLabelDataset:
-        return self.parts.train
+        return self.splits.train
 
     @property
     def sets(self) -> CandidateSets:
@@ -259,7 +259,7 @@ class Scene:
             rule=rule_of(config),
             given_truth=config.method in METHODS and METHODS[config.method].needs_truth,
             early=None if before is None or not 0 < before.epoch < epoch else (before.epoch, before.sharp.identified),
-            test=_test_counts(self.row.get("test_accuracy"), self.parts),
+            test=_test_counts(self.row.get("test_accuracy"), self.splits),
             failure=self.snapshot.error if self.snapshot.state == "failed" else None,
         )
 
@@ -319,19 +319,19 @@ def scenes(run: Run, snapshot: Snapshot) -> list[Scene]:
     """
     looking = run_view(run)
     if looking.sought is not None:
-        looking.seek(run.parts().train)
+        looking.seek(run.splits().train)
     titles = lane_titles([lane.config for lane in run.lanes])
     level = common_epoch(snapshot) if len(run.lanes) > 1 else None
     shown = [without_truth_figures(lane) for lane in snapshot.lanes] if "truth" in looking.hidden else snapshot.lanes
     found = []
     for place, (lane, state) in enumerate(zip(run.lanes, shown, strict=True)):
-        parts = looking.hide_truth(run.parts(place))
-        history = History(lane.folder.history, parts.train.sets())
+        splits = looking.hide_truth(run.splits(place))
+        history = History(lane.folder.history, splits.train.sets())
         epochs = history.epochs() or [0]
         frame = _frame(state, history, epochs, looking, level)
         row = metrics_at(state, frame.epoch)
         found.append(
-            Scene(run, place, titles[place], state, snapshot.total, parts, history, epochs, looking, frame, row)
+            Scene(run, place, titles[place], state, snapshot.total, splits, history, epochs, looking, frame, row)
         )
     return found
 
@@ -391,9 +391,9 @@ def without_truth_figures(snapshot: LaneSnapshot) -> LaneSnapshot:
     return replace(snapshot, rows=tuple(row | nothing for row in snapshot.rows), metrics=metrics)
 
 
-def _test_counts(accuracy: float | None, parts: Parts) -> tuple[int, int] | None:
+def _test_counts(accuracy: float | None, splits: Splits) -> tuple[int, int] | None:
     """How many test examples are right, of how many whose truth is known."""
-    y = None if parts.test is None else parts.test.y
+    y = None if splits.test is None else splits.test.y
     if accuracy is None or y is None:
         return None
     known = int((y >= 0).sum())

@@ -22,7 +22,7 @@ from pll.cli.main import cli, main
 from pll.methods import recipe
 from pll.methods.persistence import load_model
 from pll.runs.folder import RunFolder
-from pll.runs.run_data import load_parts
+from pll.runs.run_data import load_splits
 from pll.training.metrics import FINAL_METRICS, METRICS
 from tests.run_helpers import N, result_of, wait_for, write_data
 from tools.cli_choices import choices
@@ -217,7 +217,7 @@ def test_columns_are_what_one_says_from_fit_to_predict(run: Run, tmp_path: Path)
     flip = ("--flip", "pair", "--q", "0.5")
     said = run("fit", table, *SMALL, *flip, *told, "--test", table, "--out", tmp_path / "run")
     assert said.status == 0 and said.json["test_accuracy"] is not None
-    assert load_parts(RunFolder(tmp_path / "run").config()).train.feature_names == ("column 2", "column 3")
+    assert load_splits(RunFolder(tmp_path / "run").config()).train.feature_names == ("column 2", "column 3")
     assert run("predict", tmp_path / "run", other, "--out", tmp_path / "p.csv").status == 0
     assert len(pd.read_csv(tmp_path / "p.csv")) == 30
     again = ("fit", table, *SMALL, *flip, "--test", table, "--out", tmp_path / "run", "--resume")

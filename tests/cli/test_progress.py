@@ -61,17 +61,17 @@ def test_ctrl_c_stops_a_download_and_leaves_nothing(
 
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_stops_a_run_that_is_still_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    read = run_data.load_parts
+    read = run_data.load_splits
 
     def interrupted(config: Any, progress: Any, **_: Any) -> Any:
         os.kill(os.getpid(), signal.SIGINT)
         progress("rows", 1, 2)
         pytest.fail("it went on reading")
 
-    monkeypatch.setattr(run_data, "load_parts", interrupted)
+    monkeypatch.setattr(run_data, "load_splits", interrupted)
     words = ["fit", "iris", "--noisy", "topk:1", "--epochs", "2", "--threads", "1", "--out", str(tmp_path / "run")]
     assert main(words) == 130
     assert RunFolder(tmp_path / "run").state()["state"] == "interrupted"
-    monkeypatch.setattr(run_data, "load_parts", read)
+    monkeypatch.setattr(run_data, "load_splits", read)
     assert main([*words, "--resume"]) == 0
     assert RunFolder(tmp_path / "run").state()["state"] == "finished"

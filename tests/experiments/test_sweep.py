@@ -15,7 +15,7 @@ from pll.experiments.tables import tables
 from pll.runs.config import RunConfig
 from pll.runs.fit_loop import new_estimator
 from pll.runs.lanes import lane_configs
-from pll.runs.run_data import load_parts
+from pll.runs.run_data import load_splits
 from pll.synthesis import Flip
 from pll.synthesis.label_noise import Noisy
 
@@ -32,7 +32,7 @@ def test_every_fit_is_that_of_the_lane_with_its_seed_and_q() -> None:
     (cell,) = [c for c in cells if (c.method, c.seed, c.flip) == ("proden-naive", 4, Flip("binomial", 0.5))]
     assert dict(cell.settings) == {"epochs": 6, "lr": 0.1}
     lane = replace(LANES[1], seed=4, flip=Flip("binomial", 0.5))
-    parts = load_parts(lane)
+    parts = load_splits(lane)
     estimator = new_estimator(lane, is_table=parts.train.kind == "table")
     rows = [record.transductive_accuracy for record in estimator.iter_fit(parts.task())]
     assert [pair[1] for pair in run_cell(cell).curve] == pytest.approx(rows, abs=1e-6)

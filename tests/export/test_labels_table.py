@@ -140,7 +140,9 @@ def test_many_rows_are_written_in_parts(tmp_path: Path, monkeypatch: pytest.Monk
     n, names = 23, ("a", 'b"c', "d,e", "f\rg" if own_ids else "f")
     sets = CandidateSets.from_lists([rng.choice(4, rng.integers(1, 5), replace=False) for _ in range(n)], 4, names)
     ids = np.array([f"row\r{i}" for i in range(n)]) if own_ids else None
-    data = PartialLabelDataset(np.ones((n, 1)), sets, rng.integers(-1, 4, n), ids=ids, given=sets if own_ids else None)
+    data = PartialLabelDataset(
+        np.ones((n, 1)), sets, rng.integers(-1, 4, n), ids=ids, original_sets=sets if own_ids else None
+    )
     weights = normalise(rng.random(sets.nnz), sets)
     monkeypatch.setattr(labels_table, "PART", 5)
     write_labels_in_parts(data, weights, tmp_path / "parts.csv")

@@ -43,7 +43,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 @pytest.fixture(scope="module")
 def data(run: RunFolder) -> PartialLabelDataset:
-    return run_data.load_parts(run.config()).train
+    return run_data.load_splits(run.config()).train
 
 
 class Reader(HTMLParser):
@@ -137,6 +137,6 @@ def test_a_hundred_epochs_of_digits_are_less_than_3_mb(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
     folder.create(RunConfig(Source("digits"), flip=Flip("binomial", 0.7), holdout=0.2, params={"threads": 1}))
     fit_loop.train(folder)
-    page = replay_html(folder, run_data.load_parts(folder.config()).train)
+    page = replay_html(folder, run_data.load_splits(folder.config()).train)
     assert len(page.encode()) < 3_000_000
     assert len(json.loads(Reader(page).scripts[0][1])["epochs"]) == 101  # none was left out

@@ -32,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 def test_what_is_exported_is_what_the_run_found(folder: RunFolder) -> None:
     source = export_source(folder)
-    parts = run_data.load_parts(folder.config())
+    parts = run_data.load_splits(folder.config())
     assert source.name == "my labels"
     assert source.candidates == parts.train.sets()
     assert source.ids.tolist() == parts.train.row_ids.tolist()
@@ -102,7 +102,7 @@ def test_an_exported_folder_predicts_as_the_run_does(tmp_path: Path, sample: str
 def test_the_check_program_agrees_and_notices_another_scale(folder: RunFolder, tmp_path: Path) -> None:
     out = tmp_path / "out"
     export_run(folder, out)
-    X = run_data.load_parts(folder.config()).train.X
+    X = run_data.load_splits(folder.config()).train.X
     np.save(out / "same.npy", X)
     np.save(out / "smaller.npy", X / 16)
     np.save(out / "larger.npy", X * 16)

@@ -55,7 +55,7 @@ def test_the_voters_are_fitted_anew_with_the_answers(registry: RunRegistry, tmp_
     assert kept is not None and len(kept.disputed) > 10
     assert kept.notes[0].startswith(f"Two voters disagree on {len(kept.disputed)} of {N}")
     manager = QueueManager(open_review(run, Store(Database()), registry.get), registry)
-    names = run.parts().train.class_names
+    names = run.splits().train.class_names
     desk = Desk(manager.review, "Ada")
     desk.look_at(kept.disputed)
     settled = []

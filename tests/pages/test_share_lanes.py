@@ -52,7 +52,7 @@ def test_predict_then_reveal(open_page: Any) -> None:
     run_view(comparison).hidden = frozenset({"truth"})
     lanes = scenes(comparison, comparison.snapshot())
     again = scenes(comparison, comparison.snapshot())
-    assert all(lane.known_truth is None and lane.parts.test is None for lane in lanes)
+    assert all(lane.known_truth is None and lane.splits.test is None for lane in lanes)
     assert len({id(lane.data) for lane in [*lanes, *again]}) == 1  # made once
 
 

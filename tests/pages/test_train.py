@@ -109,7 +109,7 @@ def test_slow_motion_goes_through_four_steps_and_takes_the_last(open_page: Any, 
     button(page, "Take this step").click().run()
     run.wait_until_paused(30)
     assert not page.exception
-    record, data = run.snapshot().record, run.parts().train
+    record, data = run.snapshot().record, run.splits().train
     assert record is not None and record.epoch == 1  # an epoch of irises is one mini-batch
     weights = record.label_weights
     names = list(sheet["candidate"])

@@ -21,7 +21,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[RunFolder, Parti
     folder = RunFolder(home / "run")
     folder.create(config(write_data(home / "data.npz")))
     fit_loop.train(folder)
-    return folder, run_data.load_parts(folder.config()).train
+    return folder, run_data.load_splits(folder.config()).train
 
 
 def refuse(*_: object, **__: object) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import torch
 
-from pll.analysis.protocol import Parts
+from pll.analysis.protocol import Splits
 from pll.errors import UserError
 from pll.methods import METHODS
 from pll.runs import run_data
@@ -85,14 +85,14 @@ class Spy:
 def test_lanes_start_alike_and_see_the_same_batches(
     registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    loaded: list[Parts] = []
-    load = run_data.load_parts
+    loaded: list[Splits] = []
+    load = run_data.load_splits
 
-    def counted(*args: Any, **options: Any) -> Parts:
+    def counted(*args: Any, **options: Any) -> Splits:
         loaded.append(load(*args, **options))
         return loaded[-1]
 
-    monkeypatch.setattr(run_data, "load_parts", counted)
+    monkeypatch.setattr(run_data, "load_splits", counted)
     spy = Spy(monkeypatch)
     ended(registry.start(*usual(data, params={"model": "mlp", "epochs": 3})))
     assert len(loaded) == 1  # read and drawn once
@@ -209,7 +209,7 @@ def test_it_is_found_after_a_restart_and_deleted(registry: RunRegistry, data: Pa
     assert (found.id, found.name, found.listed) == (comparison.id, "mine", comparison.listed)
     assert found.snapshot() == comparison.snapshot()
     assert other.get(comparison.id) is found
-    assert len(found.parts().train) == 96
+    assert len(found.splits().train) == 96
     other.delete(found.id)
     assert list(registry.root.iterdir()) == []
     for link in (comparison.id, "../x", "", "."):
@@ -222,13 +222,13 @@ def test_finished_runs_are_compared(registry: RunRegistry, data: Path) -> None:
     one, same, other = (ended(registry.start(what)) for what in [*like_one, config(data, seed=3)])
     beside = registry.compare([one.id, same.id])
     assert beside.shares_data() and not beside.is_together
-    assert beside.parts(0) is beside.parts(1)
+    assert beside.splits(0) is beside.splits(1)
     beside.resume()  # there is nothing to train
     assert not beside.is_alive()
     assert beside.snapshot().state == "finished"
     mixed = registry.compare([one.id, other.id])
     assert not mixed.shares_data()
-    assert mixed.parts(0).train.fingerprint != mixed.parts(1).train.fingerprint
+    assert mixed.splits(0).train.fingerprint != mixed.splits(1).train.fingerprint
     for ids in ([one.id], [one.id, one.id]):
         with pytest.raises(UserError, match="different runs"):
             registry.compare(ids)

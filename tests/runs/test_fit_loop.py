@@ -208,7 +208,7 @@ def _interrupt_at(epoch: int, when: int) -> None:
 def test_everything_it_leaves_behind_agrees(stop: int | None, data: Path, tmp_path: Path) -> None:
     folder = made(tmp_path / "run", config(data, params={"model": "mlp"}))
     outcome = fit_loop.train(folder, hook=None if stop is None else stop_at(stop))
-    parts = run_data.load_parts(folder.config())
+    parts = run_data.load_splits(folder.config())
     sets, y = parts.train.sets(), parts.train.y
     assert y is not None and parts.test is not None
 

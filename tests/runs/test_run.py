@@ -105,7 +105,7 @@ def test_a_snapshot_shows_the_run_as_it_goes(registry: RunRegistry, data: Path) 
     assert (snapshot.state, snapshot.name, snapshot.total) == ("running", "my run", 100_000)
     assert [row["epoch"] for row in snapshot.rows] == list(range(1, snapshot.epoch + 1))
     assert snapshot.record is not None
-    assert len(snapshot.record.label_weights) == run.parts().train.sets().nnz
+    assert len(snapshot.record.label_weights) == run.splits().train.sets().nnz
     assert snapshot.seconds_left is not None and snapshot.seconds_left > 0
     assert (snapshot.ahead, snapshot.metrics) == (None, None)
     assert snapshot.is_active
@@ -242,24 +242,24 @@ def test_data_is_read_once_and_kept_for_the_last_runs_only(
     registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads: list[str] = []
-    load = run_data.load_parts
+    load = run_data.load_splits
 
     def counted(what: RunConfig, **kept: Any) -> Any:
         reads.append(what.name)
         return load(what, **kept)
 
-    monkeypatch.setattr(run_data, "load_parts", counted)
+    monkeypatch.setattr(run_data, "load_splits", counted)
     monkeypatch.setattr(pll_registry, "KEPT_PARTS", 2)
     some = [ended(registry.start(config(data, name=name, params={"epochs": 1}))) for name in "abc"]
     assert reads == list("abc")
     for run in some[1:]:
-        assert run.parts() is run.parts()
+        assert run.splits() is run.splits()
     assert reads == list("abc")
-    some[0].parts()  # in again; b, looked at longest ago, has to leave
+    some[0].splits()  # in again; b, looked at longest ago, has to leave
     assert reads == list("abca")
-    some[2].parts()
+    some[2].splits()
     assert reads == list("abca")
-    some[1].parts()
+    some[1].splits()
     assert reads == list("abcab")
 
 
@@ -341,7 +341,7 @@ def test_many_threads_may_ask_at_once(registry: RunRegistry, data: Path) -> None
         except BaseException as error:
             troubles.append(error)
 
-    asks = [run.snapshot, registry.all, run.parts, run.pause, run.resume, run.folder.state]
+    asks = [run.snapshot, registry.all, run.splits, run.pause, run.resume, run.folder.state]
     threads = [threading.Thread(target=ask, args=(what,)) for what in asks]
     for thread in threads:
         thread.start()

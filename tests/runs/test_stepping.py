@@ -73,7 +73,7 @@ def test_a_moment_shows_what_a_batch_has_changed(registry: RunRegistry) -> None:
     after = run.snapshot().moment
     assert before is not None and after is not None
     assert (after.epoch, after.batch, after.batches) == (0, 1, BATCHES)
-    sets = run.parts().train.sets()
+    sets = run.splits().train.sets()
     changed = np.unique(sets.rows[before.label_weights != after.label_weights])
     assert 200 < len(changed) <= 256  # the examples of one batch; sets of one never change
 

@@ -88,13 +88,13 @@ def test_a_run_opens_again_with_the_settled_sets_it_keeps(
     trained: RunFolder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("pll.analysis.protocol.settle", lambda *_, **__: pytest.fail("settled again"))
-    parts = run_data.parts_of(trained)
+    parts = run_data.splits_of(trained)
     assert parts.train.prior is not None and parts.train.fingerprint == trained.about()["fingerprint"]
-    assert (parts.train.given or parts.train.sets()).sizes.max() <= 3
+    assert (parts.train.original_sets or parts.train.sets()).sizes.max() <= 3
     (trained.path / "vote_sets.npz").rename(tmp_path / "aside.npz")
     try:
         with pytest.raises(pytest.fail.Exception, match="settled again"):  # a run of an earlier version settles anew
-            run_data.parts_of(trained)
+            run_data.splits_of(trained)
     finally:
         (tmp_path / "aside.npz").rename(trained.path / "vote_sets.npz")
 
@@ -112,21 +112,21 @@ def test_a_link_asks_for_the_files_of_votes_and_sets_up_the_same(trained: RunFol
         half.with_file(Source("other.csv", "/tmp/other.csv", sha256="f" * 64))
     whole = half.with_file(config.source)
     assert whole.is_complete and whole.config.source == config.source
-    assert run_data.load_parts(whole.config).train.fingerprint == trained.about()["fingerprint"]
+    assert run_data.load_splits(whole.config).train.fingerprint == trained.about()["fingerprint"]
 
 
 def test_decisions_measure_the_voters(trained: RunFolder) -> None:
-    train = run_data.parts_of(trained).train
+    train = run_data.splits_of(trained).train
     wrong = train.sets().indices[train.sets().indptr[:-1]]  # say the first candidate is right: others than m0.8 say so
     sets = {row: [int(label)] for row, label in enumerate(wrong[:60])}
     child = RunFolder(trained.path.parent / "child")
     decided = DecidedSets.of("r", "root", "root", sets, warm=False, decisions=len(sets))
     child.create(replace(trained.config(), decided_sets=decided))
     fit_loop.train(child)
-    found = run_data.parts_of(child)
+    found = run_data.splits_of(child)
     assert found.train.decided is not None and (found.train.decided >= 0).sum() == 60
     assert found.task().known is not None
-    settled = found.settled
+    settled = found.vote_sets
     assert settled is not None and settled.candidates == train.sets()  # the review goes by these
     assert found.train.prior is not None and train.prior is not None
     kept = found.train.sets().positions(np.arange(60, N)), train.sets().positions(np.arange(60, N))

@@ -48,7 +48,7 @@ def quantities(lanes: Sequence[Scene]) -> list[Quantity]:
     first = next((lane.snapshot.rows[-1] for lane in lanes if lane.snapshot.rows), {})
     if first.get("transductive_accuracy") is None and any(lane.known_truth is None for lane in lanes):
         return [CONFIDENCE, ENTROPY, CHANGED]
-    tested = any(lane.parts.test is not None for lane in lanes)
+    tested = any(lane.splits.test is not None for lane in lanes)
     return [IDENTIFIED, TEST, CONFIDENCE] if tested else [IDENTIFIED, CONFIDENCE, ENTROPY]
 
 
@@ -109,7 +109,7 @@ def labels(lanes: Sequence[Scene]) -> pd.DataFrame:
     parts = []
     for lane in lanes:
         data = lane.data
-        frame = labels_frame(data.sets(), lane.frame.weights, data.row_ids, y=data.y, given=data.given)
+        frame = labels_frame(data.sets(), lane.frame.weights, data.row_ids, y=data.y, given=data.original_sets)
         frame.insert(0, "epoch", lane.frame.epoch)
         frame.insert(0, "lane", lane.title)
         parts.append(frame)

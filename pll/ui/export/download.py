@@ -163,12 +163,12 @@ def _take(label: str, make: Callable[[], bytes], name: str, *, key: str, is_firs
 
 
 def _own_file(run: Run, to: str) -> bytes:
-    results = results_of(run.folder, export_source(run.folder, run.parts()))
+    results = results_of(run.folder, export_source(run.folder, run.splits()))
     return file_content(of_run(run.folder, to, results=results), bool(FORMATS[to].queue))
 
 
 def _labels_csv(run: Run) -> bytes:
-    return EXPORTS["labels-csv"].data(export_source(run.folder, run.parts()))
+    return EXPORTS["labels-csv"].data(export_source(run.folder, run.splits()))
 
 
 def into_another(run: Run, source: ExportSource, known: Collection[str]) -> None:

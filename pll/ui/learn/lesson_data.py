@@ -68,7 +68,7 @@ def lesson_sources(q: float, how: str) -> list[LessonData]:
     run = _run()
     if run is not None:
         name = run.config.name or run.config.source.name
-        found.append(LessonData(RUN, f"{name}, the run in view", f"run-{run.id}", lambda: run.parts().train, run))
+        found.append(LessonData(RUN, f"{name}, the run in view", f"run-{run.id}", lambda: run.splits().train, run))
     choice = session.chosen()
     if choice is not None:
         key = f"choice-{choice}"

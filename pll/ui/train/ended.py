@@ -23,7 +23,7 @@ def draw(now: Scene) -> None:
         sharp.identified,
         sharp.confidence,
         now.data.annotations,
-        predicted=0 if now.parts.held is None else len(now.parts.held),
+        predicted=0 if now.splits.holdout is None else len(now.splits.holdout),
     )
     st.markdown(f"#### {result.sentence}")
     if "next" not in now.looking.hidden:

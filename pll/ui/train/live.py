@@ -80,7 +80,7 @@ def figures(now: Scene) -> None:
     spent = elapsed(now)
     changed = row.get("changed_labels", 0)
     sure = float((now.frame.sharp.confidence >= SURE).mean()) if now.frame.epoch else None
-    truth = None if now.data.y is None else identified(row, now.data, now.parts.test)
+    truth = None if now.data.y is None else identified(row, now.data, now.splits.test)
     strip = [
         ("Epoch", f"{now.frame.epoch:,}", f"of {snapshot.total:,}" if snapshot.total else "…", "The epoch in view."),
         ("Identified", *truth, _I)

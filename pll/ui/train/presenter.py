@@ -60,7 +60,7 @@ def line(now: Scene) -> None:
     total = f" of {now.snapshot.total:,}" if now.snapshot.total else ""
     parts = [f"**{now.frame.when}{total}**" if now.frame.epoch else f"**{now.frame.when}**"]
     if now.data.y is not None and now.row:
-        share, below = identified(now.row, now.data, now.parts.test)
+        share, below = identified(now.row, now.data, now.splits.test)
         parts.append(f"{share} right ({below})")
     if now.row:
         parts.append(f"{now.row['changed_labels']:,} labels changed")

@@ -26,7 +26,7 @@ from benchmarks.review_settings import DEVELOPMENT, HELD_OUT, RECIPES, SETTINGS,
 from pll.errors import UserError
 from pll.review.decided import Decided
 from pll.review.logit import propose
-from pll.review.queue import rank
+from pll.review.queue import review_order
 from pll.review.signals import ReviewSignals
 from pll.synthesis.cross_val import out_of_fold
 from pll.weights import identified_labels
@@ -73,7 +73,7 @@ def order_of(name: str, ready: Prepared, seed: int = 0) -> Ranking:
         One of `ORDERS`.
     """
     if name == LEARNING:
-        return lambda signals, decided: rank(signals, decided, seed=seed)
+        return lambda signals, decided: review_order(signals, decided, seed=seed)
     labels, confidence = ready.signals.sharp.identified, ready.signals.sharp.confidence
     if name == BASE:
         score = confidence.astype(np.float64)

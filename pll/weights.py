@@ -310,6 +310,10 @@ def identified_labels(weights: Weights, candidates: CandidateSets) -> npt.NDArra
     return candidates.indices[top_positions(weights, candidates)].astype(np.int64)
 
 
+CONFIDENT = 0.9
+"""Label weight from which on pages and reports count a label as confident."""
+
+
 @dataclass(frozen=True, eq=False)
 class Sharpness:
     """Identified label, confidence, margin and entropy of each example.

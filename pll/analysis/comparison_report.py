@@ -19,9 +19,8 @@ import pandas as pd
 
 from pll.analysis.intervals import clearly_more, difference, wilson
 from pll.colors import percent
+from pll.weights import CONFIDENT
 
-SURE = 0.9
-"""Confidence from which a label counts as certain."""
 TELLING = 0.1
 """Smallest difference of two shares that is reported."""
 Labels = npt.NDArray[np.int64]
@@ -43,7 +42,7 @@ class LaneFigures:
         Epochs complete.
     rule
         How the method uses its weights, as a clause; "" for none.
-    given_truth
+    is_supervised
         Whether it learns from the true labels.
     early
         An early epoch, and the identified labels (n,) after it; None where there is none.
@@ -58,7 +57,7 @@ class LaneFigures:
     confidence: npt.NDArray[np.float32]
     epoch: int
     rule: str = ""
-    given_truth: bool = False
+    is_supervised: bool = False
     early: tuple[int, Labels] | None = None
     test: tuple[int, int] | None = None
     failure: str | None = None
@@ -153,7 +152,7 @@ def _with_truth(lanes: Sequence[LaneFigures], y: Labels, has_truth: npt.NDArray[
     n = int(has_truth.sum())
     right = {lane.title: (lane.identified == y)[has_truth] for lane in lanes}
     ranked = sorted(lanes, key=lambda lane: -int(right[lane.title].sum()))
-    contenders = [lane for lane in ranked if not lane.given_truth] or ranked
+    contenders = [lane for lane in ranked if not lane.is_supervised] or ranked
     best = contenders[0]
     tied = [
         lane for lane in contenders[1:] if difference(right[best.title], right[lane.title]).is_tie
@@ -198,7 +197,7 @@ def _compared(
         return LaneSummary(lane.title, f"{share}: a tie with {best.title}", why)
     low, high = (gap.low, gap.high) if gap.share > 0 else (-gap.high, -gap.low)
     text = f"{share}, {points} ({low * 100:.1f} to {high * 100:.1f})"
-    if lane.given_truth:
+    if lane.is_supervised:
         return LaneSummary(
             lane.title, text, ". It alone was given the true labels: this is what not knowing them costs"
         )
@@ -226,7 +225,7 @@ def _evidence(lane: LaneFigures, best: LaneFigures, y: Labels, has_truth: npt.ND
     wrong, sure = _sure_and_wrong(lane, y, has_truth)
     wrong_too, sure_too = _sure_and_wrong(best, y, has_truth)
     if clearly_more(sure, wrong, sure_too, wrong_too, by=TELLING):
-        sentences.append(f"{sure:,} of its {wrong:,} wrong labels carry a weight of at least {percent(SURE, 0)}")
+        sentences.append(f"{sure:,} of its {wrong:,} wrong labels carry a weight of at least {percent(CONFIDENT, 0)}")
     elif mine > accuracy + TELLING:
         sentences.append(f"it is surer than it is right, mean confidence {percent(mine)}")
     return sentences
@@ -241,7 +240,7 @@ def _still_wrong(lane: LaneFigures, y: Labels, has_truth: npt.NDArray[np.bool_])
 
 def _sure_and_wrong(lane: LaneFigures, y: Labels, has_truth: npt.NDArray[np.bool_]) -> tuple[int, int]:
     wrong = (lane.identified != y) & has_truth
-    return int(wrong.sum()), int((wrong & (lane.confidence >= SURE)).sum())
+    return int(wrong.sum()), int((wrong & (lane.confidence >= CONFIDENT)).sum())
 
 
 # ---- without truth ---------------------------------------------------------------------------------------------------
@@ -253,7 +252,8 @@ def _without_truth(lanes: Sequence[LaneFigures], sizes: npt.NDArray[np.int64]) -
         LaneSummary(
             lane.title,
             f"Mean confidence {percent(float(lane.confidence.mean()))}; "
-            f"{percent(float((lane.confidence >= SURE).mean()))} of the labels are at least {percent(SURE, 0)} sure",
+            f"{percent(float((lane.confidence >= CONFIDENT).mean()))} of the labels are at least "
+            f"{percent(CONFIDENT, 0)} sure",
         )
         for lane in lanes
     ]
@@ -296,7 +296,7 @@ def figures_table(lanes: Sequence[LaneFigures], truths: Sequence[Labels | None])
                 "to": high if n else None,
                 "test_accuracy": lane.test[0] / lane.test[1] if lane.test and lane.test[1] else None,
                 "mean_confidence": float(lane.confidence.mean()),
-                "at_least_90_sure": float((lane.confidence >= SURE).mean()),
+                "at_least_90_sure": float((lane.confidence >= CONFIDENT).mean()),
                 "sure_and_wrong": None if y is None or not n else _sure_and_wrong(lane, y, labelled)[1],
             }
         )

@@ -153,7 +153,7 @@ class Backend:
             if row is not None:
                 outcome = review.state.outcome(row)
                 decided = outcome.status in ("label", "none")
-                result[place] = (review.label_of(row), 1.0 if decided else review.shown(row)[1])
+                result[place] = (review.label_of(row), 1.0 if decided else review.label_and_confidence(row)[1])
         new = [place for place, row in enumerate(rows) if row is None]
         for place, predicted in zip(new, self._predict_new([tasks[place] for place in new]), strict=True):
             result[place] = predicted

@@ -118,7 +118,7 @@ class Decided:
         eliminated
             (nnz,) marks, or pairs (row, label); a pair that is no candidate is passed over.
         """
-        known = dict(decisions or {})
+        labels = dict(decisions or {})
         marks: npt.NDArray[np.bool_] | None = None
         if isinstance(eliminated, np.ndarray):
             marks = eliminated
@@ -128,7 +128,7 @@ class Decided:
                 at = int(sets.indptr[row]) + int(np.searchsorted(sets[row], label))
                 if at < sets.indptr[row + 1] and sets.indices[at] == label:
                     marks[at] = True
-        return cls(sets, _whole(known.keys()), _whole(known.values()), marks)
+        return cls(sets, _whole(labels.keys()), _whole(labels.values()), marks)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -167,7 +167,7 @@ class Decided:
         some = np.logical_or.reduceat(remaining, self.sets.indptr[:-1])
         return remaining | ~some[self.sets.rows]
 
-    def settled(self, weights: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float32]:
+    def apply_to(self, weights: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float32]:
         """(nnz,) label weights as decisions leave them: one-hot where decided, 0 where ruled out, else renormalised.
 
         An example whose decided label is no candidate has no weight left on any.

@@ -100,7 +100,7 @@ class DecisionResult:
 
 
 def assignment_of(
-    claim: Claim, root: LabelSnapshot, current: LabelSnapshot, shown: tuple[str, float], outcome: Outcome
+    claim: Claim, root: LabelSnapshot, current: LabelSnapshot, label_and_confidence: tuple[str, float], outcome: Outcome
 ) -> Assignment:
     """Return what the page shows of a claimed example.
 
@@ -109,7 +109,9 @@ def assignment_of(
     root
         The first run's labels; its candidates can be chosen also where a retrained run has ruled them out.
     current
-        The labels under review. shown: the label of this example and its confidence, as they are now.
+        The labels under review.
+    label_and_confidence
+        Of this example, as they are now.
     outcome
         What people have decided about the example so far.
     """
@@ -122,8 +124,8 @@ def assignment_of(
         example=str(root.ids[row]),
         token=claim.token,
         choices=tuple(CandidateOption(name, weights.get(name, 0.0), name in outcome.eliminated) for name in names),
-        identified=shown[0],
-        confidence=shown[1],
+        identified=label_and_confidence[0],
+        confidence=label_and_confidence[1],
         queue=claim.queue,
         position=claim.position,
         is_control=claim.control,
@@ -523,20 +525,20 @@ class Desk:
 
     def _free(self, t: Transaction) -> npt.NDArray[np.bool_]:
         """(n,) bool: examples that this reviewer can be given now. A fresh array."""
-        asked, state, now = self.review.asked, self.review.state, self.review.clock()
-        claims = np.zeros(len(asked), dtype=np.int64)
+        required, state, now = self.review.required, self.review.state, self.review.clock()
+        claims = np.zeros(len(required), dtype=np.int64)
         for claim in t.claims():
             if claim.is_held(now):
-                claims[claim.row] += asked[claim.row] if claim.reviewer == self.reviewer else 1
-        free = (state.answers + claims < asked) & ~state.answered_by(self.reviewer)
-        free[list(state.settled)] = False
+                claims[claim.row] += required[claim.row] if claim.reviewer == self.reviewer else 1
+        free = (state.answers + claims < required) & ~state.answered_by(self.reviewer)
+        free[list(state.adjudicated)] = False
         return free
 
     def _queues(self) -> Iterator[tuple[str, Rows, bool]]:
         """(name, rows, whether controls), in the order in which they are to be tried."""
         review = self.review
         if review.promise is not None:
-            yield review.promise.queue(review.state, review.asked)
+            yield review.promise.queue(review.state, review.required)
             return
         if self._focus is not None:
             yield (*self._focus, False)
@@ -551,9 +553,9 @@ class Desk:
         slots = t.slots(row)
         lapsed = [slot for slot in slots if not slot.answered and not slot.is_held(now)]
         remaining = [slot for slot in slots if slot not in lapsed]
-        if review.state.outcome(row).settled or self._own(remaining):
+        if review.state.outcome(row).is_adjudicated or self._own(remaining):
             return None
-        free = set(range(int(review.asked[row]))) - {slot.slot for slot in remaining}
+        free = set(range(int(review.required[row]))) - {slot.slot for slot in remaining}
         if not free:
             return None
         if lapsed:  # a claim that has expired would be in the way
@@ -581,7 +583,7 @@ class Desk:
     def _assignment(self, claim: Claim) -> Assignment:
         review = self.review
         return assignment_of(
-            claim, review.root, review.current, review.shown(claim.row), review.state.outcome(claim.row)
+            claim, review.root, review.current, review.label_and_confidence(claim.row), review.state.outcome(claim.row)
         )
 
     def _unclaimed(self, row: int, token: str = "") -> Assignment:

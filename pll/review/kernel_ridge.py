@@ -100,7 +100,7 @@ def leave_one_out(factor: Factor, sets: CandidateSets, weights: Weights) -> Weig
     factor : (n, r)
         Of `fit_factor`.
     weights : (nnz,)
-        Label weights with the decisions in them (`Decided.settled`).
+        Label weights with the decisions in them (`Decided.apply_to`).
     """
     labels = _matrix(sets, weights)
     together = np.zeros((factor.shape[1], sets.n_classes), dtype=np.float32)

@@ -139,13 +139,13 @@ def choice_data(signals: ReviewSignals, decided: Decided, features: dict[str, Fl
 def features_now(signals: ReviewSignals, decided: Decided) -> dict[str, Flat]:
     """Each feature that there is, (nnz,), in the order of `START`, with all that has been decided counting."""
     result: dict[str, Flat] = {"weights": log_of(signals.weights)}
-    weights, near = decided.settled(signals.weights), signals.neighbourhood
+    weights, near = decided.apply_to(signals.weights), signals.neighbourhood
     if signals.mean_weights is not None:
         result["mean_weights"] = log_of(signals.mean_weights)
     if near is not None:
         result["near_weights"] = log_of(near.shares(weights))
         if signals.mean_weights is not None:
-            result["near_mean"] = log_of(near.shares(decided.settled(signals.mean_weights)))
+            result["near_mean"] = log_of(near.shares(decided.apply_to(signals.mean_weights)))
     if signals.factor is not None:
         result["others"] = log_of(leave_one_out(signals.factor, signals.sets, weights))
     if signals.votes is not None:
@@ -163,7 +163,7 @@ def near_then(signals: ReviewSignals, decided: Decided, at: npt.NDArray[np.int64
     near_of = {"near_weights": signals.weights}
     if signals.mean_weights is not None:
         near_of["near_mean"] = signals.mean_weights
-    versions = [(_ruled_out(decided, weights), decided.settled(weights)) for weights in near_of.values()]
+    versions = [(_ruled_out(decided, weights), decided.apply_to(weights)) for weights in near_of.values()]
     means = near.means_at(at, versions, lambda rows: decided.turn.take(rows) < own_turn)
     return {name: log_of(_shares(mean, starts)) for name, mean in zip(near_of, means, strict=True)}
 
@@ -220,7 +220,7 @@ def _ruled_out(decided: Decided, weights: Weights) -> Weights:
     """Label weights without candidates that were ruled out."""
     if decided.eliminated is None:
         return weights
-    return Decided(decided.sets, decided.rows[:0], decided.labels[:0], decided.eliminated).settled(weights)
+    return Decided(decided.sets, decided.rows[:0], decided.labels[:0], decided.eliminated).apply_to(weights)
 
 
 def _shares(means: npt.NDArray[np.float32], starts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:

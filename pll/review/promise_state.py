@@ -164,7 +164,7 @@ class PromiseInForce:
         self._unsure = np.zeros(len(self.table), dtype=np.bool_)
         self._half = np.zeros(len(self.table), dtype=np.bool_)
         self._seen = 0
-        self._asked: Ints | None = None
+        self._required: Ints | None = None
         self._status: PromiseStatus | None = None
 
     @property
@@ -188,11 +188,11 @@ class PromiseInForce:
 
     # ---- the answers ---------------------------------------------------------------------------------------------
 
-    def update(self, state: ReviewState, asked: Ints) -> None:
-        """Include the decisions since the last call; `asked` (n,) is how many reviewers are to answer each example."""
-        if self._asked is None or not np.array_equal(asked, self._asked):
+    def update(self, state: ReviewState, required: Ints) -> None:
+        """Include the decisions since the last call; `required` (n,) is how many reviewers each example needs."""
+        if self._required is None or not np.array_equal(required, self._required):
             rows: Iterable[int] = [row for row, _ in state.outcomes()]
-            self._asked = asked.copy()
+            self._required = required.copy()
         elif self._seen == len(state.all_events):
             return
         else:
@@ -200,23 +200,23 @@ class PromiseInForce:
         self._seen, self._status = len(state.all_events), None
         for row in rows:
             before = self._answers[row]
-            self._take(row, state, asked)
+            self._take(row, state, required)
             if before != UNANSWERED and before != self._answers[row]:
                 self._pool = None  # an answer that the order may depend on was undone: start again
 
-    def _take(self, row: int, state: ReviewState, asked: Ints) -> None:
+    def _take(self, row: int, state: ReviewState, required: Ints) -> None:
         outcome = state.outcome(row)
         self._half[row] = False
-        if not state.is_closed(row, asked) or outcome.status == "open":
+        if not state.is_closed(row, required) or outcome.status == "open":
             self._answers[row], self._unsure[row] = UNANSWERED, False
             self._half[row] = bool(state.answers[row])
             return
         right = outcome.label is not None and outcome.label == self.table.labels[row]
         self._answers[row], self._unsure[row] = (RIGHT if right else WRONG), outcome.label is None
 
-    def status(self, state: ReviewState, asked: Ints) -> PromiseStatus:
-        """Return the present state; `asked` (n,) is how many reviewers are to answer each example."""
-        self.update(state, asked)
+    def status(self, state: ReviewState, required: Ints) -> PromiseStatus:
+        """Return the present state; `required` (n,) is how many reviewers each example needs."""
+        self.update(state, required)
         if self._status is None:
             self._status = self._made()
         return self._status
@@ -245,18 +245,18 @@ class PromiseInForce:
 
     # ---- next rows -----------------------------------------------------------------------------------------------
 
-    def queue(self, state: ReviewState, asked: Ints) -> tuple[str, Ints, bool]:
+    def queue(self, state: ReviewState, required: Ints) -> tuple[str, Ints, bool]:
         """Return (name, rows, whether controls) of what is handed out now: the controls, then what is to be looked at.
 
         Rows behind the first one that is open may be handed out too, to several reviewers at a time; which they are
         follows from the answers so far.
         """
-        result = self.status(state, asked)
+        result = self.status(state, required)
         if result.answered < result.controls:
             return "control", self.controls, True
         return CERTIFY, result.open, False
 
-    def expected(self, state: ReviewState, asked: Ints, error_rate: float | None = None) -> ExpectedChecks:
+    def expected(self, state: ReviewState, required: Ints, error_rate: float | None = None) -> ExpectedChecks:
         """Return how many further labels people will look at, in the order as it is now.
 
         Parameters
@@ -264,7 +264,7 @@ class PromiseInForce:
         error_rate : float, optional
             Share of wrong labels to be expected before any answer (`expected_checks`).
         """
-        status = self.status(state, asked)
+        status = self.status(state, required)
         if status.done:
             return ExpectedChecks(0, 0, 0)
         assert self._pool is not None  # made with the status
@@ -283,11 +283,11 @@ class PromiseInForce:
 
     # ---- the certificate -----------------------------------------------------------------------------------------
 
-    def decisions(self, state: ReviewState, asked: Ints) -> list[dc.CheckedLabel]:
+    def decisions(self, state: ReviewState, required: Ints) -> list[dc.CheckedLabel]:
         """Return the answers as the certificate counts them: of rows that all their reviewers have answered."""
         result = []
         for row, outcome in sorted(state.outcomes()):
-            if not state.is_closed(row, asked) or outcome.status == "open":
+            if not state.is_closed(row, required) or outcome.status == "open":
                 continue
             event = outcome.event or next(
                 (one.event for one in outcome.answers.values() if one.event is not None), None
@@ -297,7 +297,7 @@ class PromiseInForce:
         return result
 
     def certified(
-        self, state: ReviewState, asked: Ints, *, draws: Collection[str] = (), name: str = "", audit: str = ""
+        self, state: ReviewState, required: Ints, *, draws: Collection[str] = (), name: str = "", audit: str = ""
     ) -> Certified:
         """Return the certificate, and the labels as they are after it.
 
@@ -310,7 +310,7 @@ class PromiseInForce:
         UserError
             A control that matters is not answered, or the review has not come so far.
         """
-        decisions = self.decisions(state, asked)
+        decisions = self.decisions(state, required)
         judgement = dc.judge(self.promise, self.table, decisions, features=self.prepare())
         promise = dc.with_draws(self.promise, {*draws, self.promise.draw_hash})
         document = dc.certificate_document(promise, self.table, decisions, judgement, dc.Extras(name=name, audit=audit))
@@ -338,7 +338,7 @@ class MissRate:
 
 
 def miss_rate_of(
-    controls: npt.NDArray[np.int64], sets: CandidateSets, state: ReviewState, asked: npt.NDArray[np.int64]
+    controls: npt.NDArray[np.int64], sets: CandidateSets, state: ReviewState, required: npt.NDArray[np.int64]
 ) -> MissRate | None:
     """The share of candidate sets that miss the right label; None where no control is answered.
 
@@ -348,12 +348,12 @@ def miss_rate_of(
         (K,) rows, in the order drawn.
     sets
         Of the data, without labels that a method added.
-    asked
+    required
         (n,) how many reviewers are to answer each example.
     """
     answered = missing = unknown = 0
     for row in controls.tolist():
-        if not state.is_closed(row, asked):
+        if not state.is_closed(row, required):
             break
         result = state.outcome(row)
         answered += 1

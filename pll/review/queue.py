@@ -16,7 +16,7 @@ from pll.review.logit import propose, top_probability
 from pll.review.signals import ReviewSignals
 
 
-def rank(
+def review_order(
     signals: ReviewSignals, decided: Decided | Mapping[int, int] | None = None, *, seed: int = 0
 ) -> npt.NDArray[np.int64]:
     """Return all rows by max_j p_ij of the conditional logit, the smallest first.

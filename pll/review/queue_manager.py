@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from pll.dataset import PartialLabelDataset
 from pll.review.follow import LabelChanges, changes, followed, teaching_decisions
 from pll.review.label_snapshot import LabelSnapshot
-from pll.review.queue import rank
+from pll.review.queue import review_order
 from pll.review.session import ReviewSession
 from pll.review.signals import ReviewSignals, prepare
 from pll.review.similar import Similar
@@ -96,8 +96,8 @@ class QueueManager:
             decided = teaching_decisions(review.state, review.own.candidates)
             if review.promise is None or not review.current.follows:  # they stay frozen, also after a restart
                 config = self._runs.get(review.own.run).config
-                review.follow(followed(review.own, config, view.data, view.signals, decided, review.state.kept))
-            rows = rank(view.signals, decided)
+                review.follow(followed(review.own, config, view.data, view.signals, decided, review.state.own_rows))
+            rows = review_order(view.signals, decided)
             if review.own.run == view.run:
                 review.set_order("learning", rows)
 

@@ -16,7 +16,7 @@ from pll.review.follow import followed, teaching_decisions
 from pll.review.label_snapshot import LabelSnapshot, review_id
 from pll.review.promise_state import Certified, PromiseInForce, frozen_table
 from pll.review.signals import ReviewSignals
-from pll.review.state import ReviewState, asked_of
+from pll.review.state import ReviewState, required_of
 from pll.review.store import Store
 from pll.review.tables import Event, PromiseRecord, ReviewRecord, RoundRecord
 from pll.runs.folder import RunFolder
@@ -68,7 +68,7 @@ class Record:
         """
         decided = teaching_decisions(self.state, own.candidates)
         signals = ReviewSignals.of_run(folder, data)
-        return followed(own, folder.config(), data, signals, decided, self.state.kept)
+        return followed(own, folder.config(), data, signals, decided, self.state.own_rows)
 
     def certified(self, run: str, data: PartialLabelDataset, name: str = "") -> Certified | None:
         """The certificate of all labels of a run of this review; None where none was promised, or not yet earned.
@@ -87,8 +87,8 @@ class Record:
             table = frozen_table(data.row_ids, *self.frozen)
             draws = made | set(earlier_draws({labels_key(table.ids, table.labels)}))
             promise = PromiseInForce(self.promises[-1], table, data)
-            asked = asked_of(self.review, len(table))
-            return promise.certified(self.state, asked, draws=draws, name=name, audit=self.last_hash)
+            required = required_of(self.review, len(table))
+            return promise.certified(self.state, required, draws=draws, name=name, audit=self.last_hash)
         except UserError:
             return None
 

@@ -29,7 +29,7 @@ from pll.formats.label_frame import Decision
 from pll.review.label_snapshot import LabelSnapshot, new_round, review_id, snapshot_of
 from pll.review.promise_state import PromiseInForce, frozen_table
 from pll.review.record import decisions_of
-from pll.review.state import Outcome, ReviewState, asked_of
+from pll.review.state import Outcome, ReviewState, required_of
 from pll.review.store import Store, Transaction, now
 from pll.review.tables import GOALS, Event, Opened, PromiseRecord, ReviewRecord, RoundRecord
 from pll.runs.run import Run
@@ -105,7 +105,7 @@ class ReviewSession:
         those of the run that was retrained, if any.
     record
         Overlap and goal; round: the labels under review; state: what people have decided.
-    asked
+    required
         (n,) int64, how many reviewers are to answer each example.
 
     Raises
@@ -151,7 +151,7 @@ class ReviewSession:
         self._promise: PromiseInForce | None = None
         self._is_behind = False
         self.rounds: tuple[RoundRecord, ...] = tuple(rounds)
-        self.asked = self._asked()
+        self.required = self._required()
         self.previous: LabelSnapshot | None = None
         self._order: tuple[str, Ints] = ("confidence", _by_confidence(snapshot))
         if self.round.key != snapshot.key:
@@ -204,7 +204,7 @@ class ReviewSession:
         return self._order
 
     def set_order(self, name: str, rows: npt.ArrayLike) -> None:
-        """From now on assign in this order (of `pll.review.queue.rank`): all rows, or those worth a look."""
+        """From now on assign in this order (of `pll.review.queue.review_order`): all rows, or those worth a look."""
         order = np.asarray(rows, dtype=np.int64)
         if len(order) and not (order.min() >= 0 and order.max() < len(self.root)):
             raise UserError(f"The order names rows outside 0 … {len(self.root) - 1}.")
@@ -256,7 +256,7 @@ class ReviewSession:
             with self.store.read(self.id) as reader:
                 self.state.update(reader.events(self.state.last))
                 self.record = reader.review() or self.record
-                self.asked = self._asked()
+                self.required = self._required()
                 further = reader.rounds(self.round.number)
                 self.promises = tuple(reader.promises())
                 marks = reader.marks()
@@ -338,8 +338,8 @@ class ReviewSession:
             )
         return record
 
-    def _asked(self) -> Ints:
-        return asked_of(self.record, len(self.root))
+    def _required(self) -> Ints:
+        return required_of(self.record, len(self.root))
 
     def _show(self, rounds: tuple[RoundRecord, ...]) -> None:
         """Show the labels of the last of these rounds. Unchanged if it raises."""
@@ -363,9 +363,9 @@ class ReviewSession:
     def _label(self, row: int, outcome: Outcome) -> str | None:
         if outcome.status in ("label", "none"):
             return outcome.label
-        return self.shown(row)[0]
+        return self.label_and_confidence(row)[0]
 
-    def shown(self, row: int) -> tuple[str, float]:
+    def label_and_confidence(self, row: int) -> tuple[str, float]:
         """Return the label of an example that no person decided, and its confidence; frozen while people certify."""
         promise = self.promise
         if promise is not None:

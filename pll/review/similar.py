@@ -10,10 +10,8 @@ import numpy.typing as npt
 
 from pll.dataset import PartialLabelDataset
 from pll.training.scaling import clipped, fit_scaling
-from pll.weights import Sharpness
+from pll.weights import CONFIDENT, Sharpness
 
-SURE = 0.9
-"""Confidence from which an example may represent its class."""
 FEWEST = 20
 """If fewer reach it, the most certain examples of a class represent it."""
 PER_CLASS = 300
@@ -157,7 +155,7 @@ def _representatives(sharp: Sharpness, n_classes: int, seed: int) -> tuple[Rows,
     shuffled = np.random.default_rng(seed).permutation(len(sharp.confidence))
     labels = sharp.identified[shuffled]
     # By class: certain ones in random order, then the others by confidence.
-    doubt = np.where(sharp.confidence[shuffled] >= SURE, 0.0, 1.0 - sharp.confidence[shuffled])
+    doubt = np.where(sharp.confidence[shuffled] >= CONFIDENT, 0.0, 1.0 - sharp.confidence[shuffled])
     order = np.lexsort((doubt, labels))
     ends = np.searchsorted(labels[order], np.arange(n_classes + 1))
     chosen = []

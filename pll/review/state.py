@@ -84,8 +84,8 @@ class Outcome:
         That answer's event.
     answers
         By reviewer.
-    settled
-        Whether a settlement decided.
+    is_adjudicated
+        Whether a person settled a conflict between reviewers.
     """
 
     status: Status
@@ -95,7 +95,7 @@ class Outcome:
     at: datetime | None
     event: Event | None
     answers: dict[str, ReviewerAnswer]
-    settled: bool = False
+    is_adjudicated: bool = False
 
 
 UNANSWERED = Outcome("open", None, frozenset(), "", None, None, {})
@@ -140,7 +140,7 @@ def outcome_of(events: Iterable[Event], candidates: Sequence[str]) -> Outcome:
     if deciding is not None:
         status: Status = "none" if deciding.label is None else "label"
         return Outcome(
-            status, deciding.label, ruled_out, deciding.reviewer, deciding.at, deciding, answers, settled=True
+            status, deciding.label, ruled_out, deciding.reviewer, deciding.at, deciding, answers, is_adjudicated=True
         )
     clear = [answer for answer in answers.values() if answer.status in ("label", "none")]
     if len({answer.label for answer in clear}) > 1:
@@ -153,8 +153,8 @@ def outcome_of(events: Iterable[Event], candidates: Sequence[str]) -> Outcome:
     return Outcome(last.status, last.label, ruled_out, last.event.reviewer, last.event.at, last.event, answers)
 
 
-def asked_of(record: ReviewRecord, n: int) -> npt.NDArray[np.int64]:
-    """(n,) how many reviewers are to answer each example; the same draw in every process."""
+def required_of(record: ReviewRecord, n: int) -> npt.NDArray[np.int64]:
+    """(n,) how many reviewers each example needs; the same in every process."""
     chosen = np.random.default_rng(record.seed).random(n) < record.overlap_share
     return np.where(chosen, record.overlap, 1).astype(np.int64)
 
@@ -187,8 +187,8 @@ class ReviewState:
         Events that were taken back, by id.
     all_events
         As they were committed. said_by: how many of them, undos apart, by reviewer.
-    settled
-        Examples whose conflict was settled.
+    adjudicated
+        Rows whose conflict a person settled.
     """
 
     def __init__(self, candidates: CandidateSets) -> None:
@@ -198,7 +198,7 @@ class ReviewState:
         self.undone: set[int] = set()
         self.all_events: list[Event] = []
         self.n_events_by: dict[str, int] = {}
-        self.settled: set[int] = set()
+        self.adjudicated: set[int] = set()
         self._live: dict[int, list[Event]] = {}
         self._verdicts: dict[int, Outcome] = {}
         self._answered_by: dict[str, Flags] = {}
@@ -225,15 +225,15 @@ class ReviewState:
         """Return what people decided about an example."""
         return self._verdicts.get(row, UNANSWERED)
 
-    def is_closed(self, row: int, asked: Ints) -> bool:
+    def is_closed(self, row: int, required: Ints) -> bool:
         """Whether it needs no further answer: it is settled, or as many reviewers as planned have answered.
 
         Parameters
         ----------
-        asked
+        required
             (n,) how many reviewers are to answer each example.
         """
-        return self.outcome(row).settled or bool(self.answers[row] >= asked[row])
+        return self.outcome(row).is_adjudicated or bool(self.answers[row] >= required[row])
 
     def outcome_with(self, event: Event) -> Outcome:
         """Combined answer if this event were added."""
@@ -256,7 +256,7 @@ class ReviewState:
         return tuple(self._live.get(row, ()))
 
     @property
-    def kept(self) -> set[int]:
+    def own_rows(self) -> set[int]:
         """The examples whose label stays that of the run."""
         return {event.row for event in self.all_events if event.kind == "keep" and self.is_live(event)}
 
@@ -289,4 +289,4 @@ class ReviewState:
             closed = name in result.answers and result.answers[name].status != "open"
             self.answered_by(name)[row] = closed
         self.answers[row] = sum(answer.status != "open" for answer in result.answers.values())
-        (self.settled.add if result.settled else self.settled.discard)(row)
+        (self.adjudicated.add if result.is_adjudicated else self.adjudicated.discard)(row)

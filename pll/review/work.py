@@ -206,5 +206,5 @@ def summary_of(events: Sequence[Event], undone: set[int]) -> Summary:
         none=work.none,
         undone=work.undone,
         seconds=work.seconds,
-        mistaken=tuple((str(before), str(given), count) for (before, given), count in corrections.most_common()),
+        mistaken=tuple((str(before), str(after), count) for (before, after), count in corrections.most_common()),
     )

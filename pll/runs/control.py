@@ -1,9 +1,9 @@
-"""Orders to the process that trains a run, from any other. Both files lie in the folder of the run.
+"""Requests to the process that trains a run, from any other. Both files lie in the folder of the run.
 
-process.json  who is at work on the run and takes orders; written once it is locked, removed before it is unlocked
-control/      orders, a file each, addressed to that one holder; it takes them in the order in which they were given
+process.json  who is at work on the run and takes requests; written once it is locked, removed before it is unlocked
+control/      requests, a file each, addressed to that one holder; it takes the oldest first
 
-`fit` in a shell takes orders, between mini-batches; pages give them.
+`fit` in a shell takes requests, between mini-batches; pages send them.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from pll.errors import UserError
 from pll.io import PART, write_json
 from pll.runs.folder import RunFolder
 
-HOLDER_FILE, ORDERS = "process.json", "control"
+HOLDER_FILE, REQUESTS = "process.json", "control"
 What = Literal["pause", "resume", "step", "stop"]
 ALL: tuple[What, ...] = get_args(What)
 MOST_STEPS = 10**6
 ANSWER = 2.0
-"""Seconds to wait until an order is taken."""
+"""Seconds to wait until a request is taken."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,13 @@ class Holder:
     Attributes
     ----------
     id
-        Of this one piece of work; orders are addressed to it.
+        Of this one piece of work; requests are addressed to it.
     run
         Id of the run, or of the comparison that it is a lane of.
     host, pid
         Of the process.
     takes
-        The orders it takes.
+        The requests it takes.
     since
         When it began, in seconds since 1970.
     """
@@ -62,7 +62,7 @@ class Holder:
 
 
 def announce(folder: Path, run: str, *, takes: tuple[What, ...] = ()) -> Holder:
-    """Write the process at work on a run, whose lock the caller holds, and drop orders to the one before.
+    """Write the process at work on a run, whose lock the caller holds, and drop requests to the one before.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def announce(folder: Path, run: str, *, takes: tuple[What, ...] = ()) -> Holder:
     run
         Id of the run, or of the comparison that it is a lane of.
     takes
-        The orders that this process takes.
+        The requests that this process takes.
     """
     made = Holder(
         id=secrets.token_hex(8),
@@ -80,8 +80,8 @@ def announce(folder: Path, run: str, *, takes: tuple[What, ...] = ()) -> Holder:
         pid=os.getpid(),
         takes=takes,
     )
-    with suppress(OSError):  # of a full disk: then it trains without taking orders
-        for file in _orders(folder):
+    with suppress(OSError):  # of a full disk: then it trains without taking requests
+        for file in _requests(folder):
             file.unlink(missing_ok=True)
         write_json(folder / HOLDER_FILE, asdict(made))
     return made
@@ -94,7 +94,7 @@ def withdraw(folder: Path) -> None:
 
 
 def holder_of(folder: Path) -> Holder | None:
-    """Return the process at work on a run that takes orders; None for none, or where the file is damaged."""
+    """Return the process at work on a run that takes requests; None for none, or where the file is damaged."""
     try:
         content = json.loads((folder / HOLDER_FILE).read_text(encoding="utf-8"))
         holder = Holder(**content | {"takes": tuple(what for what in content["takes"] if what in ALL)})
@@ -124,16 +124,16 @@ class ControlRequest:
 
 
 def send(folder: Path, holder: Holder, what: What, *, epochs: int | None = None, batches: int | None = None) -> None:
-    """Give an order, and wait until it is taken.
+    """Send a request, and wait until it is taken.
 
     Raises
     ------
     UserError
-        The holder does not take such an order, has not taken it yet, or the disk is full.
+        The holder does not take such a request, has not taken it yet, or the disk is full.
     """
     if what not in holder.takes:
         raise UserError(f"This run is trained by another process ({holder.where}), which cannot be asked to {what}.")
-    file = folder / ORDERS / f"{time.time_ns():020d}-{secrets.token_hex(4)}.json"
+    file = folder / REQUESTS / f"{time.time_ns():020d}-{secrets.token_hex(4)}.json"
     try:
         write_json(file, asdict(ControlRequest(what, holder.id, epochs, batches)))
     except OSError as error:
@@ -149,9 +149,9 @@ def send(folder: Path, holder: Holder, what: What, *, epochs: int | None = None,
 
 
 def take(folder: Path, holder: Holder) -> list[ControlRequest]:
-    """Return the orders to a holder, the oldest first; each is returned once."""
+    """Return the requests to a holder, the oldest first; each is returned once."""
     requests = []
-    for file in _orders(folder):
+    for file in _requests(folder):
         request = _read(file)
         file.unlink(missing_ok=True)
         if request is not None and request.to == holder.id:
@@ -159,9 +159,9 @@ def take(folder: Path, holder: Holder) -> list[ControlRequest]:
     return requests
 
 
-def _orders(folder: Path) -> list[Path]:
+def _requests(folder: Path) -> list[Path]:
     try:
-        files = sorted((folder / ORDERS).iterdir())
+        files = sorted((folder / REQUESTS).iterdir())
     except OSError:  # there has been none
         return []
     return [file for file in files if not file.name.startswith(PART)]
@@ -169,9 +169,9 @@ def _orders(folder: Path) -> list[Path]:
 
 def _read(file: Path) -> ControlRequest | None:
     try:
-        order = ControlRequest(**json.loads(file.read_text(encoding="utf-8")))
-        steps = (order.epochs, order.batches)
+        request = ControlRequest(**json.loads(file.read_text(encoding="utf-8")))
+        steps = (request.epochs, request.batches)
         sound = all(step is None or (type(step) is int and 1 <= step <= MOST_STEPS) for step in steps)
     except (OSError, ValueError, TypeError, RecursionError):
         return None
-    return order if sound and order.what in ALL else None
+    return request if sound and request.what in ALL else None

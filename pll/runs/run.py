@@ -609,7 +609,7 @@ class Run:
         Raises
         ------
         UserError
-            Another process trains it, which takes no such order, or has not answered yet.
+            Another process trains it, which takes no such request, or has not answered yet.
         """
         if not self._ask("stop"):
             self._want("stopped")
@@ -671,19 +671,19 @@ class Run:
     def is_elsewhere(self) -> bool:
         """Return whether it is trained by another process, or by a comparison that it is a lane of.
 
-        It can then be watched from here; `holder` says whether it also takes orders.
+        It can then be watched from here; `holder` says whether it also takes requests.
         """
         return not self.is_alive() and any(lane.folder.state()["state"] in ACTIVE for lane in self.lanes)
 
     def holder(self) -> Holder | None:
-        """Return the other process that trains this and takes orders; None for none."""
+        """Return the other process that trains this and takes requests; None for none."""
         if self.is_alive() or not self.is_together or all(map(_has_ended, self.lanes)):  # a lock may be held a moment
             return None
         other = control.holder_of(self.folder.path)
         return other if other is not None and other.run == self.id else None
 
     def _ask(self, what: What, *, epochs: int | None = None, batches: int | None = None) -> bool:
-        """Send an order to the process that trains this, where it is another one; return whether it is."""
+        """Send a request to the process that trains this, where it is another one; return whether it is."""
         if (holder := self.holder()) is None:
             return False
         control.send(self.folder.path, holder, what, epochs=epochs, batches=batches)

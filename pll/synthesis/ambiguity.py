@@ -176,7 +176,7 @@ class AmbiguityDegree:
         )
 
 
-def degree_of(candidates: CandidateSets, y: npt.ArrayLike) -> AmbiguityDegree | None:
+def estimate_ambiguity_degree(candidates: CandidateSets, y: npt.ArrayLike) -> AmbiguityDegree | None:
     """Return `ambiguity_degree` with the pair of labels it is of; None where no true label is known.
 
     Parameters
@@ -191,7 +191,7 @@ def degree_of(candidates: CandidateSets, y: npt.ArrayLike) -> AmbiguityDegree | 
 
     Examples
     --------
-    >>> found = degree_of(CandidateSets.from_lists([[0, 1], [0], [1]], n_classes=2), [0, 0, 1])
+    >>> found = estimate_ambiguity_degree(CandidateSets.from_lists([[0, 1], [0], [1]], n_classes=2), [0, 0, 1])
     >>> found.value, found.together, found.n
     (0.5, 1, 2)
     """

@@ -97,7 +97,7 @@ class Monitor:
     ----------
     changes
         (n,) int64, how often each identified label changed after the first epoch.
-    settled
+    stable_since
         (n,) int64, the epoch of the last change (1 where there was none).
     """
 
@@ -112,8 +112,8 @@ class Monitor:
         self.y_test = y_test
         self.identified: npt.NDArray[np.int64] | None = None
         self.changes = large_array(len(candidates), np.int64, zeros=True)
-        self.settled = large_array(len(candidates), np.int64)
-        self.settled[:] = 1
+        self.stable_since = large_array(len(candidates), np.int64)
+        self.stable_since[:] = 1
 
     def record(
         self,
@@ -147,17 +147,17 @@ class Monitor:
             return 0
         changed = identified != before
         self.changes += changed
-        self.settled[changed] = epoch
+        self.stable_since[changed] = epoch
         return int(changed.sum())
 
     def state(self) -> dict[str, Any]:
         """Return the state for a checkpoint."""
-        return {"identified": self.identified, "changes": self.changes.copy(), "settled": self.settled.copy()}
+        return {"identified": self.identified, "changes": self.changes.copy(), "settled": self.stable_since.copy()}
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Restore what `state()` returned."""
         self.identified = state["identified"]
-        self.changes, self.settled = state["changes"].copy(), state["settled"].copy()
+        self.changes, self.stable_since = state["changes"].copy(), state["settled"].copy()
 
 
 Hook = Callable[[], None]

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.annotations import Annotations
-from pll.ui.components.star import SURE
 from pll.ui.format import count
+from pll.weights import CONFIDENT
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class LabelCounts:
     labels
         Of the examples that were learnt from.
     doubtful
-        Of them, those whose label weight is below `SURE` and that nobody decided.
+        Of them, those whose label weight is below `CONFIDENT` and that nobody decided.
     differs
         Of them, those that the majority of the votes would label differently; None without several voters.
     predicted
@@ -73,7 +73,7 @@ def result_of(
     predicted
         how many more labels there are, of examples that were not learnt from.
     """
-    doubtful = confidence < SURE
+    doubtful = confidence < CONFIDENT
     doubtful[list(decided)] = False
     is_one = votes is None or (votes.n_annotators == 1 and not votes.anonymous)
     differs = None if votes is None or is_one else _differing(identified, votes)

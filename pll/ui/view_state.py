@@ -257,7 +257,7 @@ class Scene:
             sharp.confidence,
             epoch,
             rule=rule_of(config),
-            given_truth=config.method in METHODS and METHODS[config.method].needs_truth,
+            is_supervised=config.method in METHODS and METHODS[config.method].needs_truth,
             early=None if before is None or not 0 < before.epoch < epoch else (before.epoch, before.sharp.identified),
             test=_test_counts(self.row.get("test_accuracy"), self.splits),
             failure=self.snapshot.error if self.snapshot.state == "failed" else None,

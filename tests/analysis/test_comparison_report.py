@@ -40,7 +40,7 @@ def judged(*lanes: LaneFigures) -> Verdict:
 
 
 def test_the_best_without_the_truth_is_the_headline() -> None:
-    found = judged(lane("naive", 100), lane("proden", 20), lane("oracle", 2, given_truth=True))
+    found = judged(lane("naive", 100), lane("proden", 20), lane("oracle", 2, is_supervised=True))
     assert found.headline.startswith("proden identified 95.0 %")
     assert "of 400 labels correctly" in found.headline and "told apart" not in found.headline
     assert said(found)["oracle"].startswith("99.5 %, 4.5 points more than proden")

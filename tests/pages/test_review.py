@@ -63,7 +63,7 @@ def test_disagreements_are_listed_and_settled(open_page: Any, finished: Run) -> 
     assert "1 disagreement to settle" in said(page)
     page = button(page, "None of these").click().run()
     assert "No disagreement is open" in page.success[0].value
-    assert manager.review.state.outcome(row).settled
+    assert manager.review.state.outcome(row).is_adjudicated
 
 
 def test_when_all_is_decided_the_labels_can_be_taken_away(open_page: Any, finished: Run) -> None:

@@ -16,7 +16,7 @@ from tests.review_helpers import NAMES, answer, close, open_with, snapshot
 def test_controls_tell_how_many_sets_miss_the_right_label(url: str) -> None:
     review = open_with(url)
     sets, desk, controls = review.root.candidates, Desk(review, "Ann"), np.arange(10, 20)
-    assert miss_rate_of(controls, sets, review.state, review.asked) is None
+    assert miss_rate_of(controls, sets, review.state, review.required) is None
     for turn, row in enumerate(controls[:8].tolist()):
         one = desk.show(row)
         outside = next(name for name in NAMES if name not in sets.names(one.row))
@@ -28,7 +28,7 @@ def test_controls_tell_how_many_sets_miss_the_right_label(url: str) -> None:
             desk.decide(one, "unsure")
         else:
             answer(desk, one, right=True)
-    found = miss_rate_of(controls, sets, review.state, review.asked)
+    found = miss_rate_of(controls, sets, review.state, review.required)
     assert found is not None and (found.answered, found.missing, found.unknown) == (8, 2, 1)
     assert (found.low, found.high) == hypergeometric(2, 8, 40, unknown=1)
     close(review)

@@ -19,7 +19,7 @@ def test_settled_weights() -> None:
     weights = np.array([0.25, 0.75, 0.5, 0.5, 0.2, 0.3, 0.5, 1.0], dtype=np.float32)
     said = Decided.of(SETS, {0: 0, 1: OUTSIDE}, eliminated=[(2, 2), (2, 7), (3, 0)])
     expected = [1, 0, 0, 0, 0.4, 0.6, 0, 1]
-    np.testing.assert_allclose(said.settled(weights), expected, rtol=1e-6)
+    np.testing.assert_allclose(said.apply_to(weights), expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_settled_weights_sum_to_one_unless_the_label_lies_outside(sets: Candidat
     labels = [data.draw(st.integers(-1, sets.n_classes - 1)) for _ in rows]
     marks = np.array(data.draw(st.lists(st.booleans(), min_size=sets.nnz, max_size=sets.nnz)))
     said = Decided.of(sets, dict(zip(rows, labels, strict=True)), eliminated=marks)
-    settled = said.settled(sets.uniform_weights())
+    settled = said.apply_to(sets.uniform_weights())
     total = np.add.reduceat(settled, sets.indptr[:-1])
     outside = said.is_decided.copy()
     outside[said.rows[said.positions >= 0]] = False

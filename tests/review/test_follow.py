@@ -89,7 +89,7 @@ def test_changes_are_taken_back_one_by_one_or_all_and_an_undo_brings_them_again(
     manager.rank_now()
     assert not len(manager.changes())
     again = opened(RunRegistry(runs.root))
-    assert not len(again.changes()) and again.review.state.kept == set(changed.rows.tolist())
+    assert not len(again.changes()) and again.review.state.own_rows == set(changed.rows.tolist())
     desk.undo()
     manager.rank_now()
     assert set(manager.changes().rows.tolist()) == set(changed.rows.tolist()) - {row}
@@ -147,7 +147,7 @@ def test_decisions_made_before_count_as_right_in_the_certificate(runs: RunRegist
     decide(manager, 40)
     certification.promise_all_labels(review, 0.2, level=0.8)
     assert review.promise is not None
-    status = review.promise.status(review.state, review.asked)
+    status = review.promise.status(review.state, review.required)
     assert status.looked_at == 40 and status.answered > 0 and status.wrong == 0
     with pytest.raises(UserError, match="changed in the meantime"):
         certification.promise_all_labels(review, 0.2, level=0.8)

@@ -54,20 +54,20 @@ def test_a_review_under_a_promise_from_start_to_certificate(
     promise, wrong = in_force(review), wrong_rows(review)
     handed = work(Desk(review, "Ann"), wrong)
     rows = [row for row, _ in handed]
-    status = promise.status(review.state, review.asked)
+    status = promise.status(review.state, review.required)
     assert len(rows) == len(set(rows)) < N and status.done and status.answered == status.controls
     queues = [queue for _, queue in handed]
     assert queues == ["control"] * len(promise.controls) + ["certify"] * (len(rows) - len(promise.controls))
     with review.store.read(review.id) as reader:
         audit = reader.last_hash()
-    document = promise.certified(review.state, review.asked, name="ants", audit=audit).document
+    document = promise.certified(review.state, review.required, name="ants", audit=audit).document
     result = document["result"]
     assert isinstance(result, dict)
     assert result["complete"] and result["looked_at"] == len(rows) and result["accepted_unseen"] == N - len(rows)
     assert result["bound"] == 12
     assert dc.verify_document(json.loads(json.dumps(document))) == []
     other = open_with(url, snapshot(N), clock=clock)  # another process sees the same
-    assert in_force(other).status(other.state, other.asked).done
+    assert in_force(other).status(other.state, other.required).done
     assert in_force(other).controls.tolist() == promise.controls.tolist()
     close(review, other)
 
@@ -78,11 +78,11 @@ def test_an_undo_takes_the_answer_back(url: str, clock: Clock) -> None:
     desk, wrong = Desk(review, "Ann"), wrong_rows(review)
     work(desk, wrong)
     promise = in_force(review)
-    assert promise.status(review.state, review.asked).done
+    assert promise.status(review.state, review.required).done
     last = next(event for event in desk.history() if event.control)
     desk.undo(last.id)
-    status = promise.status(review.state, review.asked)
-    fresh = PromiseInForce(promise.record, promise.table).status(review.state, review.asked)
+    status = promise.status(review.state, review.required)
+    fresh = PromiseInForce(promise.record, promise.table).status(review.state, review.required)
     assert status.answered == status.controls - 1
     assert (status.done, status.open.tolist()) == (fresh.done, fresh.open.tolist())
     close(review)
@@ -96,19 +96,19 @@ def test_unsure_conflicts_and_overlap_count_as_wrong(url: str, clock: Clock) -> 
     row = int(promise.controls[0])
     one = ann.show(row)
     ann.decide(one, "pick", one.identified)
-    assert promise.status(review.state, review.asked).answered == 0  # two are asked
+    assert promise.status(review.state, review.required).answered == 0  # two are asked
     other = bob.show(row)
     bob.decide(other, "pick", next(c.label for c in other.choices if c.label != other.identified))
-    status = promise.status(review.state, review.asked)
+    status = promise.status(review.state, review.required)
     assert (status.answered, status.wrong) == (1, 1)
-    said = {one.id: one for one in promise.decisions(review.state, review.asked)}[one.example]
+    said = {one.id: one for one in promise.decisions(review.state, review.required)}[one.example]
     assert said.label is None
     ann.settle(row, one.identified)
-    assert promise.status(review.state, review.asked).wrong == 0
+    assert promise.status(review.state, review.required).wrong == 0
     second = int(promise.controls[1])
     for desk in (ann, bob):
         desk.decide(desk.show(second), "unsure")
-    status = promise.status(review.state, review.asked)
+    status = promise.status(review.state, review.required)
     assert (status.answered, status.wrong, status.unsure) == (2, 1, 1)
     close(review)
 
@@ -155,9 +155,9 @@ def test_the_changing_order_looks_at_the_texts_and_is_the_same_in_another_proces
     for name in NAMES:
         desk.accept(desk.batch(rows[said[rows] == name]), name, blind=True)
     other = open_with(url, snapshot(n), clock=clock, read_data=lambda _: examples(n))
-    mine, theirs = (in_force(one).status(one.state, one.asked) for one in (review, other))
+    mine, theirs = (in_force(one).status(one.state, one.required) for one in (review, other))
     assert mine.answered == mine.controls and mine.open.tolist() == theirs.open.tolist()
     before = PromiseInForce(record, in_force(review).table)
     assert wrong[mine.open[:20]].mean() > 0.7  # by their texts: nothing else tells
-    assert wrong[before.status(review.state, review.asked).open[:20]].mean() < 0.6
+    assert wrong[before.status(review.state, review.required).open[:20]].mean() < 0.6
     close(review, other)

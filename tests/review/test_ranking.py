@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pll.candidates import CandidateSets
 from pll.review.decided import Decided
 from pll.review.logit import propose
-from pll.review.queue import rank
+from pll.review.queue import review_order
 from pll.review.signals import ReviewSignals
 from pll.synthesis import flip_binomial
 from pll.weights import normalise
@@ -30,15 +30,15 @@ def full(sets: CandidateSets, seed: int = 0) -> ReviewSignals:
 def test_without_neighbours_and_decisions_the_least_certain_comes_first_and_decided_ones_last() -> None:
     sets = CandidateSets.from_lists([[0, 1]] * 4, n_classes=2)
     signals = ReviewSignals(sets, np.array([0.9, 0.1, 0.6, 0.4, 0.8, 0.2, 0.7, 0.3], dtype=np.float32))
-    assert rank(signals).tolist() == [1, 3, 2, 0]
-    assert rank(signals, {1: 0}).tolist()[-1] == 1
+    assert review_order(signals).tolist() == [1, 3, 2, 0]
+    assert review_order(signals, {1: 0}).tolist()[-1] == 1
 
 
 def test_it_moves_with_the_decisions() -> None:
     sets = flip_binomial(np.arange(300) % 5, 5, 0.5, seed=0)
     signals = full(sets)
     decided = {int(row): int(sets[row][0]) for row in range(60)}
-    before, after = rank(signals), rank(signals, decided)
+    before, after = review_order(signals), review_order(signals, decided)
     assert [row for row in before if row not in decided] != after[:-60].tolist()
     assert set(after[-60:].tolist()) == set(decided)
 
@@ -46,7 +46,7 @@ def test_it_moves_with_the_decisions() -> None:
 @given(candidate_sets(min_n=2), st.integers(0, 99))
 def test_it_is_a_permutation_by_falling_doubt(sets: CandidateSets, seed: int) -> None:
     signals = full(sets, seed)
-    order = rank(signals, seed=seed)
+    order = review_order(signals, seed=seed)
     assert sorted(order.tolist()) == list(range(len(sets)))
     top = np.maximum.reduceat(propose(signals, Decided.of(sets)), sets.indptr[:-1])
     assert (np.diff(top[order]) >= 0).all()

@@ -7,7 +7,7 @@ import pytest
 
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
-from pll.review.queue import rank
+from pll.review.queue import review_order
 from pll.review.signals import ReviewSignals, prepare
 from pll.runs import fit_loop, run_data
 from pll.runs.folder import RunFolder
@@ -51,7 +51,7 @@ def test_slow_parts_are_made_once_and_kept(
     for name in ("weights", "mean_weights", "neighbours", "factor"):
         np.testing.assert_array_equal(getattr(again, name), getattr(made, name))
         np.testing.assert_array_equal(getattr(read, name), getattr(made, name))
-    assert sorted(rank(read).tolist()) == list(range(len(data)))
+    assert sorted(review_order(read).tolist()) == list(range(len(data)))
 
 
 def test_the_expected_error_rate_is_between_confidence_and_neighbours() -> None:

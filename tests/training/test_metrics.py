@@ -24,7 +24,7 @@ def test_changes_are_counted_from_the_second_epoch_on() -> None:
     changed = [monitor.record(epoch, w).changed_labels for epoch, w in enumerate(weights, start=1)]
     assert changed == [0, 2, 0, 2]
     assert monitor.changes.tolist() == [2, 2, 0]
-    assert monitor.settled.tolist() == [4, 4, 1]
+    assert monitor.stable_since.tolist() == [4, 4, 1]
 
 
 def test_accuracies_are_of_known_truth_and_empty_without() -> None:
@@ -47,5 +47,5 @@ def test_it_goes_on_from_its_state() -> None:
     for monitor in (straight, second):
         monitor.record(3, FIRST)
     assert second.changes.tolist() == straight.changes.tolist()
-    assert second.settled.tolist() == straight.settled.tolist()
+    assert second.stable_since.tolist() == straight.stable_since.tolist()
     assert state["changes"].tolist() == [1, 1, 0]  # what was saved is not touched

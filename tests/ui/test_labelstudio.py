@@ -105,7 +105,10 @@ def test_the_five_requests_of_a_connection(connected: Connected) -> None:
         (result,) = one["result"]
         assert (result["from_name"], result["to_name"], result["type"]) == ("kind", "t", "choices")
         assert result["value"]["choices"] == [connected.review.label_of(row)] == [CLASSES[row % 3]]
-        assert one["score"] == pytest.approx(connected.review.shown(row)[1]) and one["model_version"] == version
+        assert (
+            one["score"] == pytest.approx(connected.review.label_and_confidence(row)[1])
+            and one["model_version"] == version
+        )
     assert connected.post("webhook", {"action": "PROJECT_UPDATED"}).status_code == 201
     whats = [one.what for one in labelstudio.recent_requests(connected.run)]
     assert set(whats[:2]) == {"PROJECT_UPDATED", "POST webhook"}

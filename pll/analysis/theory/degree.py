@@ -84,7 +84,9 @@ class LabelCooccurrence:
         return float(result.low), float(result.high)
 
 
-def degree(candidates: CandidateSets, labels: npt.NDArray[np.int64], *, estimated: bool) -> LabelCooccurrence:
+def label_cooccurrence(
+    candidates: CandidateSets, labels: npt.NDArray[np.int64], *, estimated: bool
+) -> LabelCooccurrence:
     """Count which wrong label accompanies which true one.
 
     Parameters
@@ -102,7 +104,7 @@ def degree(candidates: CandidateSets, labels: npt.NDArray[np.int64], *, estimate
     Examples
     --------
     >>> sets = CandidateSets.from_lists([[0, 1], [0], [1, 2]], 3)
-    >>> found = degree(sets, np.array([0, 0, 1]), estimated=False)
+    >>> found = label_cooccurrence(sets, np.array([0, 0, 1]), estimated=False)
     >>> found.gamma, found.pair, found.together
     (1.0, (1, 2), (1, 1))
     """

@@ -18,13 +18,11 @@ from pll.errors import UserError
 from pll.ui.components.canvas import canvas_component, chosen_ids, chosen_texts, encoded, format_counts
 from pll.ui.components.component import Payload
 from pll.ui.format import count
-from pll.weights import Sharpness, Weights, identified_labels, sharpness
+from pll.weights import CONFIDENT, Sharpness, Weights, identified_labels, sharpness
 
 MOST_POINTS = 2000
 """Examples drawn at most: browsers cannot animate more smoothly."""
 
-SURE = 0.9
-"""Confidence that the text alternative counts (and spreads out in `star.js`)."""
 
 _UNKNOWN = 0xFFFF  # the colour of an unknown truth, in star.js
 STAR = canvas_component("star")
@@ -194,10 +192,10 @@ def _description(when: str, note: str, sharp: Sharpness, candidates: CandidateSe
     """Return the text alternative of the picture."""
     counts = np.bincount(sharp.identified, minlength=candidates.n_classes)
     counted = format_counts({name: int(n) for name, n in zip(candidates.class_names, counts, strict=True)})
-    sure = int((sharp.confidence >= SURE).sum())
+    sure = int((sharp.confidence >= CONFIDENT).sum())
     return (
         f"Star plot{', ' + when if when else ''}: {note}, {candidates.n_classes:,} classes around a circle; an example "
-        f"stands the nearer to a class the larger its label weight. {sure:,} are at least {percent(SURE, 0)} "
+        f"stands the nearer to a class the larger its label weight. {sure:,} are at least {percent(CONFIDENT, 0)} "
         f"sure. Identified labels: {counted}."
     )
 

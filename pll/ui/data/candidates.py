@@ -13,7 +13,7 @@ from pll.catalog.sources import Source
 from pll.colors import percent
 from pll.dataset import PartialLabelDataset
 from pll.features import CHOICES, contents, fitting_choices, suggested, without_folders
-from pll.synthesis.ambiguity import degree_of
+from pll.synthesis.ambiguity import estimate_ambiguity_degree
 from pll.ui.data import language_model
 from pll.ui.session import ChosenData
 
@@ -66,7 +66,7 @@ def format_sets(made: PartialLabelDataset) -> str:
     """What came of it: how many candidates, and how ambiguous they are where the truth is known."""
     sets = made.sets()
     parts = [f"{sets.nnz / len(sets):.2f} candidates on average"]
-    degree = None if made.y is None else degree_of(sets, made.y)
+    degree = None if made.y is None else estimate_ambiguity_degree(sets, made.y)
     if made.y is not None and degree is not None:
         exact = "exact" if degree.known == len(sets) else f"from {degree.known:,} of {len(sets):,} true labels"
         if degree.says_enough:

@@ -12,7 +12,7 @@ from pll.dataset import PartialLabelDataset
 from pll.formats.tabular.columns import Column, notes_on
 from pll.formats.tabular.labels import JOINED
 from pll.formats.votes import ONE_VOTER, ONE_VOTER_ALONE
-from pll.synthesis.ambiguity import co_occurrence, degree_of
+from pll.synthesis.ambiguity import co_occurrence, estimate_ambiguity_degree
 from pll.ui import charts
 from pll.ui.format import format_shape, plain, without_shell
 
@@ -37,7 +37,7 @@ def warnings(data: PartialLabelDataset) -> None:
 def figures(data: PartialLabelDataset) -> None:
     """The statistics that matter before training."""
     sets = data.sets()
-    degree = None if data.y is None else degree_of(sets, data.y)
+    degree = None if data.y is None else estimate_ambiguity_degree(sets, data.y)
     entries: list[tuple[str, str, str | None]] = [
         ("Examples", f"{len(data):,}", None),
         ("Classes", f"{sets.n_classes:,}", None),

@@ -25,7 +25,7 @@ def draw(run: Run, source: ExportSource) -> None:
     if review.promise_made is None or review.current.run != run.id:
         return
     if source.certified is None:
-        status = review.promise_made.status(review.state, review.asked)
+        status = review.promise_made.status(review.state, review.required)
         waiting = status.controls - status.answered
         # which they are must not be shown to reviewers
         needed = f"{count(waiting, 'random check')} to go" if waiting else "More checks are needed"

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pll.analysis.theory.degree import LabelCooccurrence, degree, examples_to_tell, still_together
+from pll.analysis.theory.degree import LabelCooccurrence, examples_to_tell, label_cooccurrence, still_together
 from pll.candidates import CandidateSets
 from pll.colors import ACCENT, percent
 from pll.dataset import PartialLabelDataset
@@ -83,7 +83,7 @@ def choose() -> LessonData:
 def measured(source: LessonData, data: PartialLabelDataset) -> LabelCooccurrence | None:
     """γ of the data; None where neither truth nor identified labels are known."""
     labels, estimated = labels_of(source, data)
-    return None if labels is None else degree(data.sets(), labels, estimated=estimated)
+    return None if labels is None else label_cooccurrence(data.sets(), labels, estimated=estimated)
 
 
 def ask_for_a_run() -> None:

@@ -57,7 +57,7 @@ class LookAlikeBatch(MessageHandler):
         """Take the look-alikes of the first example of the queue assigned."""
         manager, review = self.tab.manager, self.tab.manager.review
         self.tiles = []
-        free = review.state.answers < review.asked
+        free = review.state.answers < review.required
         free &= ~review.state.answered_by(self.tab.desk.reviewer)
         if review.promise is not None:
             free[review.promise.controls] = False  # each of them is to be looked at by itself

@@ -145,7 +145,7 @@ def missing_truths(tab: ReviewTab) -> None:
     promise = review.promise_made
     if promise is None:
         return
-    found = miss_rate_of(promise.controls, data.original_sets or data.sets(), review.state, review.asked)
+    found = miss_rate_of(promise.controls, data.original_sets or data.sets(), review.state, review.required)
     if found is None:
         return
     unknown = f" ({found.unknown:,} not known)" if found.unknown else ""

@@ -112,7 +112,7 @@ def form(tab: ReviewTab) -> None:
     same = (
         now is not None
         and (now.record.error, now.record.level) == (error, level)
-        and not now.status(review.state, review.asked).done
+        and not now.status(review.state, review.required).done
     )
     st.button(
         "Start checking",
@@ -218,7 +218,7 @@ class Standing:
 def standing_of(tab: ReviewTab, promise: PromiseInForce) -> Standing:
     """Return how far the certificate is."""
     review = tab.manager.review
-    status = promise.status(review.state, review.asked)
+    status = promise.status(review.state, review.required)
     key = (review.round.number, tab.made // ANEW, promise.record.number, status.done)
     if tab.standing is None or tab.standing[0] != key:
         tab.standing = key, _standing(tab, promise, status)
@@ -227,7 +227,7 @@ def standing_of(tab: ReviewTab, promise: PromiseInForce) -> Standing:
 
 def _standing(tab: ReviewTab, promise: PromiseInForce, status: PromiseStatus) -> Standing:
     review = tab.manager.review
-    found = promise.expected(review.state, review.asked, error_rate(tab))
+    found = promise.expected(review.state, review.required, error_rate(tab))
     if status.done:
         unsure = f" {count(status.unsure, 'label')} could not be told and count as wrong." if status.unsure else ""
         unseen = f"{status.unseen:,} of {promise.n:,} labels were accepted without a look."
@@ -264,7 +264,7 @@ def certified(tab: ReviewTab, promise: PromiseInForce) -> None:
 def final_csv(tab: ReviewTab, promise: PromiseInForce) -> bytes:
     """All labels as the certificate leaves them."""
     review = tab.manager.review
-    made = promise.certified(review.state, review.asked)
+    made = promise.certified(review.state, review.required)
     return made.final.to_csv(index=False, lineterminator="\n").encode()
 
 
@@ -291,7 +291,7 @@ def for_experts(tab: ReviewTab) -> None:
     promise = review.promise_made
     if promise is None:
         return
-    status = promise.status(review.state, review.asked)
+    status = promise.status(review.state, review.required)
     st.markdown("**Certificate**")
     st.caption(
         plain(
@@ -304,7 +304,7 @@ def for_experts(tab: ReviewTab) -> None:
 def is_certified(review: ReviewSession) -> bool:
     """Whether people certify and are done."""
     promise = review.promise
-    return promise is not None and promise.status(review.state, review.asked).done
+    return promise is not None and promise.status(review.state, review.required).done
 
 
 def nothing_left(tab: ReviewTab) -> bool:

@@ -95,7 +95,7 @@ def nothing_left(tab: ReviewTab) -> None:
         pass
     elif tab.only is not None:
         st.info("None of the chosen examples is left.", icon=":material/check_circle:")
-    elif not bool(np.all(state.answers >= tab.manager.review.asked)):
+    elif not bool(np.all(state.answers >= tab.manager.review.required)):
         st.info("Other reviewers are working on the examples left. Refresh in a moment.", icon=":material/group:")
         st.button("Refresh", on_click=toast_errors(tab.again), type="primary")
     else:

@@ -212,7 +212,7 @@ class ReviewTab(MessageHandler):
             self.said = f"Saved: {given.example} is {is_}."
             self.manager.keep_up()
             review = self.manager.review
-            if review.promise is not None and review.promise.status(review.state, review.asked).done:
+            if review.promise is not None and review.promise.status(review.state, review.required).done:
                 self.again()  # this answer was the last one needed, and the next example is out already
 
     def _undo(self, nonce: str) -> None:

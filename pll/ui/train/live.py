@@ -11,11 +11,11 @@ from pll.colors import percent
 from pll.runs.link import slug
 from pll.runs.snapshots import Snapshot
 from pll.ui import live_page
-from pll.ui.components.star import SURE
 from pll.ui.format import count, duration, plain
 from pll.ui.train import ended, pictures, presenter
 from pll.ui.train.views import EXPERT_VIEWS, VIEWS, example
 from pll.ui.view_state import Scene, identified
+from pll.weights import CONFIDENT
 
 PLACEHOLDER = pictures.HEIGHT + 300
 
@@ -79,13 +79,13 @@ def figures(now: Scene) -> None:
     snapshot, row = now.snapshot, now.row
     spent = elapsed(now)
     changed = row.get("changed_labels", 0)
-    sure = float((now.frame.sharp.confidence >= SURE).mean()) if now.frame.epoch else None
+    sure = float((now.frame.sharp.confidence >= CONFIDENT).mean()) if now.frame.epoch else None
     truth = None if now.data.y is None else identified(row, now.data, now.splits.test)
     strip = [
         ("Epoch", f"{now.frame.epoch:,}", f"of {snapshot.total:,}" if snapshot.total else "…", "The epoch in view."),
         ("Identified", *truth, _I)
         if truth is not None
-        else ("Sure", percent(sure), f"label weight {percent(SURE, 0)} or more", _S),
+        else ("Sure", percent(sure), f"label weight {percent(CONFIDENT, 0)} or more", _S),
         ("Changed", "–" if changed is None else f"{changed:,}", f"of {count(len(now.data), 'label')}", _C),
         (
             "Mean confidence",
@@ -113,7 +113,7 @@ def elapsed(now: Scene) -> float:
 def _below_confidence(sure: float | None, *, has_truth: bool) -> str:
     if sure is None:
         return "not begun"
-    return f"{percent(sure)} at {percent(SURE, 0)} or more" if has_truth else "largest label weight"
+    return f"{percent(sure)} at {percent(CONFIDENT, 0)} or more" if has_truth else "largest label weight"
 
 
 _I = (
@@ -123,4 +123,4 @@ _I = (
 )
 _S = "Examples whose largest label weight is at least this. Sure is not right: see the verdict when the run has ended."
 _C = "Identified labels that changed in this epoch."
-_M = f"The largest label weight, on average; and the share of examples where it is {percent(SURE, 0)} or more."
+_M = f"The largest label weight, on average; and the share of examples where it is {percent(CONFIDENT, 0)} or more."

@@ -363,6 +363,31 @@ def test_words_and_lines_separate_labels(mark: str) -> None:
     assert guess_separator(["black or white", "red", "black or white"]) == "|"
 
 
+LONG = [f"Category {k:02}: complaints about late or incomplete deliveries of kind {k}" for k in range(24)]
+
+
+@pytest.mark.parametrize("mark", ["|", ";", "\n"])
+def test_lists_of_long_names_are_the_candidates(mark: str) -> None:
+    sets: list[str | None] = [mark.join(LONG[(k * step) % 24] for step in (1, 5, 7)) for k in range(1, 72)]
+    assert roles(kinds=sets, width=["1.5"] * len(sets)) == {"kinds": "candidates", "width": "feature"}
+
+
+def test_a_few_sets_of_words_that_recur_are_enough() -> None:
+    sets: list[str | None] = ["size", "price", "size / delivery", "quality", "delivery", "price / size"] * 5
+    assert roles(possible=sets, width=["1.5"] * 30)["possible"] == "candidates"
+    voters = roles(A=sets, B=["size", "price", "size"] * 10, C=["price", "price", "quality"] * 10)
+    assert set(voters.values()) == {"annotator"}  # one of whom named two labels in some rows
+
+
+@pytest.mark.parametrize("mark", [", ", "; "])
+def test_texts_with_commas_are_no_sets(mark: str) -> None:
+    texts: list[str | None] = [f"good{mark}thanks {k}" if k % 3 else f"parcel {k} came late, sadly" for k in range(60)]
+    often: list[str | None] = [*(["no comment"] * 40), *(f"late {k}{mark}sadly {k}" for k in range(20))]
+    long: list[str | None] = [f"the parcel number {k} came three days late{mark}and was damaged" for k in range(60)]
+    for cells in (texts, often, long):
+        assert "candidates" not in roles(comment=cells, width=["1.5"] * 60).values()
+
+
 @pytest.mark.parametrize(
     "when", ["2026-07-{:02d}", "{}.7.2026", "7/{}/26 9:12 PM", "2026-07-{:02d}T09:12:11.5+02:00", "09:{:02d}"]
 )

@@ -31,6 +31,7 @@ from pll.formats.tabular.answers import are_answers, are_objects, are_shares, on
 from pll.formats.tabular.cells import (
     BINARY,
     NEARLY_ALL,
+    SEPARATORS,
     WORDS,
     Cells,
     are_binary,
@@ -826,21 +827,48 @@ def _amount(cell: str | None) -> float:
 
 
 def _sets_by_type(table: _Header) -> None:
-    """The one column with several words a cell, which recur and name the truth where there is one: the candidates."""
+    """The one column with several words a cell, which recur and name the truth where there is one: the candidates.
+
+    Some sets are enough, unless another column has the same words: then both may be voters, one of whom named two
+    labels in a few rows.
+    """
     if table.having(*LABELLED, "vote") or any(column.asks for column in table.roles.values()):
         return
     fitting = []
     for name in table.open():
         cells, words = known_cells(table.cells[name]), table.words(name)
         labels = words.total()
-        if not cells or is_measured(cells) or are_pictures(cells) or are_texts(cells, 8) or all(map(is_number, words)):
+        if labels <= len(cells) or is_measured(cells) or are_pictures(cells) or all(map(is_number, words)):
             continue
-        recur = 2 * labels >= 3 * len(cells) and 2 * len(words) <= labels  # most cells are sets, of words that recur
-        named = labels > len(cells) and _share_among(table.truth(), words) >= NEARLY_ALL
-        if named if table.truth() else recur:
+        mark = guess_separator(cells)
+        if mark not in SEPARATORS[:3] and are_texts(cells, 8):  # a comma may be that of a sentence
+            continue
+        if table.truth():
+            is_set = _share_among(table.truth(), words) >= NEARLY_ALL
+        else:
+            others = [table.words(other) for other in table.open() if other != name]
+            is_shared = any(other and _share_among(other, words) >= NEARLY_ALL for other in others)
+            is_set = _recur(cells, words, mark) and (not is_shared or 2 * labels >= 3 * len(cells))
+        if is_set:
             fitting.append(name)
     if len(fitting) == 1:
         table.give(fitting[0], "candidates")
+
+
+def _recur(cells: Cells, words: Counter[str], mark: str) -> bool:
+    """Whether words stand in two cells on average, and so do most of those in cells of several."""
+    several = [label for cell in known_cells(cells) for label in _several(cell, mark)]
+    recurring = sum(words[label] > 1 for label in several)
+    return 2 * len(words) <= words.total() and 2 * recurring > len(several)
+
+
+def _several(cell: str, mark: str) -> list[str]:
+    """The labels of a cell, in their common spelling; none where it holds only one."""
+    try:
+        labels = split_cell(cell, mark)
+    except UserError:  # reading says where a list cannot be read
+        return []
+    return [spelling(label) for label in labels] if len(labels) > 1 else []
 
 
 # ---- rules: one vocabulary -------------------------------------------------------------------------------------------

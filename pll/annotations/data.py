@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,6 @@ from pll.errors import UserError
 if TYPE_CHECKING:
     import pandas as pd
 
-Split = Callable[[str], Iterable[str]]
 """How a cell that may hold several labels is taken apart: text → names."""
 
 Codes = npt.NDArray[np.int64]
@@ -48,7 +47,7 @@ class Annotations:
         Nobody knows who gave which vote (counts alone were published): the "annotators" are then the first, second, …
         vote on a row, and no reliability can be estimated.
     skipped
-        Answers that were left out because they hold no label or were cancelled.
+        Answers that were left out because they hold no label.
     scores
         (m,) float, the confidence that came with each answer, NaN where none did; or None.
 
@@ -116,7 +115,6 @@ class Annotations:
         table: pd.DataFrame | Mapping[str, Sequence[Any]],
         *,
         class_names: Sequence[str] = (),
-        split: Split | None = None,
         ids: Sequence[str] | None = None,
     ) -> Annotations:
         """A row an example, a column an annotator; an empty cell (None, NaN, "") is no answer.
@@ -127,8 +125,6 @@ class Annotations:
             The annotator columns alone.
         class_names
             All classes, in order; by default those that occur, sorted.
-        split
-            How a cell that may hold several labels is taken apart (`split_cell`, say); by default a cell is one label.
         ids
             Names of the rows.
 
@@ -154,7 +150,7 @@ class Annotations:
         def place(at: int) -> str:
             return f"Row {at % n if ids is None else ids[at % n]}, annotator {names[at // n]}"
 
-        found = _labels_in(cells, class_names, split, place)
+        found = _labels_in(cells, class_names, place)
         return cls(
             found.cells % max(n, 1),
             found.cells // max(n, 1),
@@ -174,8 +170,6 @@ class Annotations:
         *,
         ids: Sequence[Any] | None = None,
         class_names: Sequence[str] = (),
-        split: Split | None = None,
-        cancelled: Sequence[bool] | npt.NDArray[np.bool_] | None = None,
     ) -> Annotations:
         """A line an answer (or a label of it): which task, who, what.
 
@@ -186,14 +180,12 @@ class Annotations:
         annotators
             (m,) who.
         labels
-            (m,) a name, or several that `split` takes apart; an empty one means that the annotator skipped.
+            (m,) a name each; an empty one means that the annotator skipped.
         ids
             Ids of all examples in order, also of those nobody annotated; by default those of `tasks`, in the order of
             their first appearance.
-        class_names, split
+        class_names
             As for `from_wide`.
-        cancelled
-            (m,) True on answers that were withdrawn; like skipped ones they are left out and counted.
 
         Raises
         ------
@@ -202,9 +194,7 @@ class Annotations:
             label that is unknown; the line is named, counted from 0.
         """
         columns = [_texts(values) for values in (tasks, annotators, labels)]
-        if len({len(column) for column in columns}) > 1 or (
-            cancelled is not None and len(cancelled) != len(columns[0])
-        ):
+        if len({len(column) for column in columns}) > 1:
             raise UserError(
                 "The columns of tasks, annotators and labels differ in length; give one of each per answer."
             )
@@ -217,11 +207,8 @@ class Annotations:
         if ids is not None:
             known, task_codes = _as_listed(_texts(ids).tolist(), known, task_codes)
         who, names = _codes_of(columns[1])
-        cells = columns[2].copy()
-        if cancelled is not None:
-            cells[np.asarray(cancelled, dtype=np.bool_)] = ""
         found = _labels_in(
-            cells, class_names, split, lambda at: f"Line {at} (task {columns[0][at]}, annotator {columns[1][at]})"
+            columns[2], class_names, lambda at: f"Line {at} (task {columns[0][at]}, annotator {columns[1][at]})"
         )
         return cls(
             task_codes[found.cells],
@@ -474,13 +461,8 @@ def _as_listed(listed: list[str], known: list[str], codes: Codes) -> tuple[list[
     return listed, np.array([place[name] for name in known], dtype=np.int64)[codes]
 
 
-def _labels_in(
-    cells: npt.NDArray[np.object_],
-    class_names: Sequence[str],
-    split: Split | None,
-    place: Callable[[int], str],
-) -> _Labels:
-    """The labels in some cells of text; every different cell is read once.
+def _labels_in(cells: npt.NDArray[np.object_], class_names: Sequence[str], place: Callable[[int], str]) -> _Labels:
+    """Return the labels in some cells of text, one a cell.
 
     Parameters
     ----------
@@ -488,47 +470,26 @@ def _labels_in(
         (n,) text, as `_texts` gives it.
     class_names
         All classes, in order; where there are none, those that occur, sorted.
-    split
-        How a cell is taken apart; None takes it for one label.
     place
         What a message calls the cell at a position ("Row 3, annotator ann").
 
     Raises
     ------
     UserError
-        a label that is not among `class_names`, or a cell that `split` refuses; the place is named.
+        A label that is not among `class_names`; the place is named.
     """
     codes, different = _codes_of(cells)
-
-    def first(code: int) -> str:
-        return place(int(np.argmax(codes == code)))
-
-    names_of: list[list[str]] = []
-    for code, cell in enumerate(different):
-        try:
-            names_of.append([] if not cell else [cell] if split is None else list(split(cell)))
-        except UserError as error:
-            raise UserError(f"{first(code)} holds {cell[:60]!r}: {error}.") from None
-    names = tuple(class_names) or sort_names(name for several in names_of for name in several)
+    names = tuple(class_names) or sort_names(cell for cell in different if cell)
     index = {name: j for j, name in enumerate(names)}
-    for code, several in enumerate(names_of):
-        unknown = [name for name in several if name not in index]
-        if unknown:
+    for code, cell in enumerate(different):
+        if cell and cell not in index:
             raise UserError(
-                f"{first(code)}: the label {unknown[0][:60]!r} is not one of the {len(names)} classes "
-                f"({', '.join(names[:8])}{', …' if len(names) > 8 else ''}); correct it, or add it to the classes."
+                f"{place(int(np.argmax(codes == code)))}: the label {cell[:60]!r} is not one of the {len(names)} "
+                f"classes ({', '.join(names[:8])}{', …' if len(names) > 8 else ''}); correct it, or add it to the "
+                "classes."
             )
-    counts = np.array([len(several) for several in names_of], dtype=np.int64)
-    flat = np.array([index[name] for several in names_of for name in several], dtype=np.int64)
-    starts = np.cumsum(counts) - counts
-    sizes = counts[codes] if len(codes) else np.empty(0, dtype=np.int64)
-    within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return _Labels(
-        cells=np.repeat(np.arange(len(codes)), sizes),
-        labels=flat[np.repeat(starts[codes], sizes) + within] if len(codes) else flat,
-        class_names=names,
-        empty=np.flatnonzero(sizes == 0),
-    )
+    labels = np.array([index.get(cell, -1) for cell in different], dtype=np.int64)[codes]
+    return _Labels(np.flatnonzero(labels >= 0), labels[labels >= 0], names, np.flatnonzero(labels < 0))
 
 
 def _text(cell: Any) -> str:

@@ -191,7 +191,6 @@ def fit_voters(
     kind: str = "averaged",
     classifier: Classifier | None = None,
     known: npt.NDArray[np.int64] | None = None,
-    smoothing: float = SMOOTHING,
 ) -> VoterModels:
     """Fit the models of all voters by expectation maximisation.
 
@@ -205,8 +204,6 @@ def fit_voters(
         Called `JOINT_ROUNDS` times with the posterior; what it says of each example is its class prior then.
     known : (n,) int, optional
         Labels that people decided, −1 elsewhere.
-    smoothing : float
-        s ≥ 0.
 
     Returns
     -------
@@ -237,7 +234,7 @@ def fit_voters(
         raise UserError("Nobody voted; there is nothing to fit voter models on.")
     if annotations.anonymous and kind != "majority":
         raise UserError("These are counts of votes: who gave which is not known, so no voter model can be fitted.")
-    em = _Maximisation(annotations, smoothing)
+    em = _Maximisation(annotations)
     starts = _Starts.of(em, known) if kind in ("averaged", "confusion") and em.has_matrices else None
     first = em.run("majority" if kind == "majority" else "one-coin", em.counted)
     free = [first]  # without the known labels, which choose between them
@@ -440,8 +437,8 @@ def _is_likelier(one: Numbers, other: Numbers) -> bool:
 class _Maximisation:
     """Expectation maximisation on some votes, from any start."""
 
-    def __init__(self, annotations: Annotations, smoothing: float) -> None:
-        self.said, self.smoothing = annotations, smoothing
+    def __init__(self, annotations: Annotations) -> None:
+        self.said = annotations
         c, a = annotations.n_classes, annotations.n_annotators
         levels = _levels(annotations)
         self.n_units = a * LEVELS if levels.any() else a
@@ -545,11 +542,11 @@ class _Maximisation:
 
     def _confusions(self, T: Numbers, right: Numbers, known: npt.NDArray[np.int64] | None) -> Numbers:
         """(units, c, c): row k of a unit, what it says where k is true."""
-        c, s = T.shape[1], max(self.smoothing, 1e-6)
+        c = T.shape[1]
         counts = (self.named.T @ T).reshape(-1, c, c).transpose(0, 2, 1)
         wrong = (1 - right) / (c - 1)
-        counts = counts + s * wrong[:, None, None]
-        counts[:, np.arange(c), np.arange(c)] += s * (right - wrong)[:, None]
+        counts = counts + SMOOTHING * wrong[:, None, None]
+        counts[:, np.arange(c), np.arange(c)] += SMOOTHING * (right - wrong)[:, None]
         found: Numbers = counts / counts.sum(axis=2, keepdims=True)
         if known is not None:
             decided = _with_known(np.zeros_like(T), known)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets, whole_numbers
 from pll.errors import UserError
-from pll.synthesis.cross_val import FOLDS, Progress, judged, out_of_fold
+from pll.synthesis.cross_val import Progress, judged
 from pll.synthesis.transitions import Matrix, as_numbers, read_matrix, truth_given_label
 
 ROWS_AT_ONCE = 2**16
@@ -207,7 +207,6 @@ def top_k_sets(
     n_classes: int,
     *,
     k: int = 2,
-    folds: int = FOLDS,
     seed: int = 0,
     class_names: Sequence[str] = (),
     progress: Progress | None = None,
@@ -222,7 +221,7 @@ def top_k_sets(
         (n,) given labels in [0, n_classes).
     k
         In [1, c − 1]; a set has k or k + 1 candidates.
-    folds, seed, progress
+    seed, progress
         As for `pll.synthesis.cross_val.out_of_fold`.
 
     Raises
@@ -232,10 +231,7 @@ def top_k_sets(
     """
     if not 1 <= k < n_classes:
         raise UserError(f"k is {k}; with {n_classes} classes it must lie between 1 and {n_classes - 1}.")
-    if folds == FOLDS:
-        probabilities = judged(X, labels, n_classes, seed=seed, progress=progress)
-    else:
-        probabilities = out_of_fold(X, labels, n_classes, folds=folds, seed=seed, progress=progress)
+    probabilities = judged(X, labels, n_classes, seed=seed, progress=progress)
     return sets_of_most_likely(probabilities, labels, k, class_names)
 
 

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from pll.annotations import Annotations
 from pll.errors import UserError
-from pll.formats.tabular.cells import split_cell
 
 NAMES = ("NA", "None", "1", "日本語", "a|b")
 
@@ -53,7 +52,6 @@ class TestWide:
             ({"a": ["x", "z"]}, {"class_names": ("x", "y")}, "Row 1, annotator a: the label 'z' is not one of the 2"),
             ({"a": ["x"], "b": ["z"]}, {"class_names": ("x",), "ids": ["q7"]}, "Row q7, annotator b"),
             ({"a": [None, ""]}, {}, "Nobody gave a label"),
-            ({"a": ["x", "[y, z]"]}, {"split": split_cell}, "Row 1, annotator a holds '[y, z]': the cell looks like"),
         ],
     )
     def test_bad_tables_are_refused(self, table: dict, settings: dict, message: str) -> None:
@@ -63,12 +61,11 @@ class TestWide:
 
 
 class TestLong:
-    def test_skipped_and_cancelled_answers_are_left_out_and_counted(self) -> None:
+    def test_skipped_answers_are_left_out_and_counted(self) -> None:
         said = Annotations.from_long(
             ["t2", "t1", "t1", "t1"],
             ["ann", "ann", "bob", "eve"],
-            ["cat", "dog", None, "cat"],
-            cancelled=[False, False, False, True],
+            ["cat", "dog", None, ""],
         )
         assert said.skipped == 2 and said.n_answers == 2
         assert said.ids is not None and said.ids.tolist() == ["t2", "t1"]
@@ -82,7 +79,6 @@ class TestLong:
         ("columns", "settings", "message"),
         [
             ((["a"], ["p"], ["x", "y"]), {}, "differ in length"),
-            ((["a"], ["p"], ["x"]), {"cancelled": [False, True]}, "differ in length"),
             ((["a", None], ["p", "p"], ["x", "y"]), {}, "Line 1 names no task"),
             ((["a"], [" "], ["x"]), {}, "Line 0 names no annotator"),
             ((["a"], ["p"], ["x"]), {"ids": ["b"]}, "The task 'a' is annotated but is not one of the 1 examples"),

@@ -13,6 +13,7 @@ from pll.annotations.voters import (
     MOST_STARTS,
     PRIOR_VOTERS,
     SHRINKAGE,
+    SMOOTHING,
     dependent_voters,
     fit_voters,
     voter_cards,
@@ -27,7 +28,7 @@ def drawn(n: int = 600, c: int = 4, right: tuple[float, ...] = (0.9, 0.7, 0.6, 0
     return votes, y
 
 
-def by_hand(votes: np.ndarray, c: int, smoothing: float) -> np.ndarray:
+def by_hand(votes: np.ndarray, c: int) -> np.ndarray:
     """The formulas of the module for matrices, with loops, from the shares of the votes."""
     n, m = votes.shape
     T = np.array([[np.mean(row[row >= 0] == k) for k in range(c)] for row in votes])
@@ -39,7 +40,7 @@ def by_hand(votes: np.ndarray, c: int, smoothing: float) -> np.ndarray:
         said = np.zeros((n, c))
         for v in range(m):
             r = np.clip((sum(hits[v]) + SHRINKAGE * overall) / (len(hits[v]) + SHRINKAGE), 1e-3, 1 - 1e-3)
-            C = np.where(np.eye(c) == 1, r, (1 - r) / (c - 1)) * smoothing
+            C = np.where(np.eye(c) == 1, r, (1 - r) / (c - 1)) * SMOOTHING
             for i in range(n):
                 if votes[i, v] >= 0:
                     C[:, votes[i, v]] += T[i]
@@ -63,8 +64,8 @@ def normalised(scores: np.ndarray) -> np.ndarray:
 def test_matrices_are_the_computation_by_hand() -> None:
     votes, _ = drawn(40, 3, (0.9, 0.6, 0.7) + (0.5,) * (MOST_STARTS - 2))  # so many that there is one start
     votes[::5, 1] = -1
-    found = fit_voters(Annotations.from_votes(votes, "abc"), kind="confusion", smoothing=2.0)
-    assert found.posterior == pytest.approx(by_hand(votes, 3, 2.0), abs=1e-6)
+    found = fit_voters(Annotations.from_votes(votes, "abc"), kind="confusion")
+    assert found.posterior == pytest.approx(by_hand(votes, 3), abs=1e-6)
 
 
 def test_the_average_is_that_of_one_coin_and_of_matrices() -> None:

@@ -26,7 +26,7 @@ def test_sets_of_a_classifier_hold_more_truth_than_noisy_labels_do() -> None:
     rng = np.random.default_rng(0)
     wrong = rng.random(len(y)) < 0.3
     labels = np.where(wrong, (y + rng.integers(1, 10, len(y))) % 10, y)
-    sets = top_k_sets(X, labels, 10, k=1, folds=3)
+    sets = top_k_sets(X, labels, 10, k=1)
     assert sets.contains(labels).all() and sets.sizes.max() == 2
     assert sets.contains(y).mean() > 0.9 > (labels == y).mean()
 

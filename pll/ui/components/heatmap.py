@@ -32,17 +32,16 @@ def heatmap_order(
     weights: Weights,
     candidates: CandidateSets,
     *,
-    cap: int = MOST_ROWS,
     by: By = "confidence",
     including: Sequence[int] = (),
     sharp: Sharpness | None = None,
 ) -> npt.NDArray[np.int64]:
-    """(min(n, cap),) rows from sure to unsure; of more than `cap` those at evenly spaced quantiles of confidence.
+    """Return the rows to show, from sure to unsure; of more than `MOST_ROWS` those at evenly spaced quantiles.
 
-    So the share of rows above a confidence is the share of examples above it, to 1/cap. With `by="label"` the same
-    rows are in blocks of their identified labels, sure to unsure within each. A row of `including` takes the place of
-    the one at the nearest quantile; of several there the last one does. `sharp` is that of the weights, where it is
-    known.
+    So the share of rows above a confidence is the share of examples above it, within one row. With `by="label"` the
+    same rows are in blocks of their identified labels, sure to unsure within each. A row of `including` takes the
+    place of the one at the nearest quantile; of several there the last one does. `sharp` is that of the weights, where
+    it is known.
 
     Examples
     --------
@@ -52,8 +51,8 @@ def heatmap_order(
     """
     sharp = sharpness(weights, candidates) if sharp is None else sharp
     order = _falling(sharp.confidence)
-    if len(order) > cap:
-        ranks = ((np.arange(cap) + 0.5) * len(order) / cap).astype(np.int64)
+    if len(order) > MOST_ROWS:
+        ranks = ((np.arange(MOST_ROWS) + 0.5) * len(order) / MOST_ROWS).astype(np.int64)
         for row in including:
             rank = np.flatnonzero(order == row)[0]
             ranks[np.abs(ranks - rank).argmin()] = rank

@@ -9,6 +9,7 @@ from hypothesis import strategies as some
 
 from pll.synthesis import flip_binomial
 from pll.ui.components.heatmap import (
+    MOST_ROWS,
     heatmap_cells,
     heatmap_order,
     heatmap_payload,
@@ -33,15 +34,15 @@ def test_rows_go_from_sure_to_unsure():
     assert np.all(np.diff(sharpness(weights, candidates).confidence[order]) <= 0)
 
 
-@given(some.integers(301, 3000), some.integers(10, 300), some.integers(0, 50))
-def test_a_cap_keeps_the_quantiles_of_confidence(n, cap, seed):
+@given(some.integers(MOST_ROWS + 1, 3000), some.integers(0, 50))
+def test_the_rows_shown_keep_the_quantiles_of_confidence(n, seed):
     weights, candidates = weighted(n, 5, seed=seed)
     confidence = sharpness(weights, candidates).confidence
-    order = heatmap_order(weights, candidates, cap=cap)
-    assert len(order) == len(set(order.tolist())) == cap
+    order = heatmap_order(weights, candidates)
+    assert len(order) == len(set(order.tolist())) == MOST_ROWS
     for level in (0.5, 0.7, 0.9, 0.99):
         share, shown = np.mean(confidence >= level), np.mean(confidence[order] >= level)
-        assert abs(share - shown) <= 1 / cap + 1e-9
+        assert abs(share - shown) <= 1 / MOST_ROWS + 1e-9
 
 
 @given(some.integers(0, 10**6), some.integers(2, 9))

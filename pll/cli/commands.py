@@ -26,7 +26,7 @@ from pll.cli.options import (
 from pll.cli.progress import load
 from pll.errors import UserError
 from pll.export.convert import convert as convert_to
-from pll.export.predictions import predictions_of
+from pll.export.predictions import Predictor
 from pll.export.spreadsheet import formula_messages
 from pll.io import write_atomically
 from pll.methods.persistence import read_card
@@ -108,7 +108,7 @@ def predict(options: PredictOptions) -> None:
         note(unverified(folder.path))
     explicit = dict.fromkeys(read_card(folder.path).feature_names, "feature")
     explicit |= folder.config().source.options.get("columns", {}) if folder.exists() else {}
-    result = predictions_of(folder.path, load(source_like(options.data, explicit, resolve_columns(options.column))))
+    result = Predictor(folder.path).predict(load(source_like(options.data, explicit, resolve_columns(options.column))))
     note(result.warnings)
     frame = pd.DataFrame({"id": result.ids, "predicted_label": result.labels, "confidence": result.confidence})
     write_atomically(Path(options.out), partial(frame.to_csv, index=False))

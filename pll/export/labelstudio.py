@@ -14,21 +14,18 @@ as Label Studio 1.23 sends and reads them.
 
 from __future__ import annotations
 
-import json
-import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 from xml.etree import ElementTree
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.export.predictions import predictions_of
-from pll.formats import read
-from pll.formats.tools.labelstudio import choice_answer
+from pll.export.predictions import Predictor
+from pll.formats.tools.labelstudio import choice_answer, unanswered
 from pll.review.desk import Desk
 from pll.review.queue_manager import QueueManager
 from pll.review.tables import Event
@@ -104,6 +101,7 @@ class Backend:
         self.run = run
         self.manager = manager
         self._lock = threading.Lock()
+        self._loaded: tuple[str, Predictor] | None = None
 
     @property
     def version(self) -> str:
@@ -174,15 +172,20 @@ class Backend:
         if not tasks:
             return []
         plain = [{"id": place + 1, "data": _without_answers(task["data"])} for place, task in enumerate(tasks)]
-        with tempfile.TemporaryDirectory(prefix="candid-tasks-") as folder:
-            path = Path(folder) / "tasks.json"
-            path.write_text(json.dumps(plain), "utf-8")
-            try:
-                data = read(path, format="labelstudio")
-                predicted = predictions_of(self.run.folder.path, data)
-            except UserError:  # pictures at an address, or votes alone: no features
-                return [(None, 0.0)] * len(tasks)
+        try:
+            data = unanswered(plain)
+            predicted = self._predictor().predict(data)
+        except UserError:  # pictures at an address, or votes alone: no features
+            return [(None, 0.0)] * len(tasks)
         return list(zip(map(str, predicted.labels), map(float, predicted.confidence), strict=True))
+
+    def _predictor(self) -> Predictor:
+        """The model whose labels are under review, in memory until a retrained one is adopted."""
+        run = self.manager.run
+        with self._lock:
+            if self._loaded is None or self._loaded[0] != run.id:
+                self._loaded = run.id, Predictor(run.folder.path)
+            return self._loaded[1]
 
     @cached_property
     def rows(self) -> RowFinder:

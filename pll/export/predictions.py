@@ -36,36 +36,52 @@ class Predictions:
     warnings: tuple[str, ...] = ()
 
 
-def predictions_of(folder: Path, data: PartialLabelDataset) -> Predictions:
-    """Return what the model in a folder predicts for these examples.
+class Predictor:
+    """The model in a folder, loaded with the features that it was trained on. Safe to share between threads.
 
     Parameters
     ----------
     folder : Path
         Of a run, or of an exported model.
-    data : PartialLabelDataset
-        With the columns, texts or pictures that the run's features are made of.
 
     Raises
     ------
     UserError
-        There is no model, or the examples lack a column or have another shape.
+        There is no model, or its files are damaged.
     """
-    estimator, card, made = load_model(folder), read_card(folder), load_features(folder)
-    if made is not None:
-        data = featurised(data, made)
-    X = _features_for(card, data, folder.name)
-    best = [(part.argmax(axis=1), part.max(axis=1)) for part in estimator.iter_proba(X)]
-    try:
-        warnings = tuple(range_warnings(X, card.extra[RANGE], card.feature_names)) if RANGE in card.extra else ()
-    except (KeyError, TypeError, ValueError):  # edited by the user: the predictions are still right
-        warnings = ()
-    return Predictions(
-        data.row_ids,
-        np.asarray(estimator.class_names_, dtype=object)[np.concatenate([k for k, _ in best])],
-        np.concatenate([share for _, share in best]),
-        warnings,
-    )
+
+    def __init__(self, folder: Path) -> None:
+        self._name = folder.name
+        self._estimator, self._card, self._featuriser = load_model(folder), read_card(folder), load_features(folder)
+
+    def predict(self, data: PartialLabelDataset) -> Predictions:
+        """Return the predictions for these examples.
+
+        Parameters
+        ----------
+        data : PartialLabelDataset
+            With the columns, texts or pictures that the run's features are made of.
+
+        Raises
+        ------
+        UserError
+            The examples lack a column or have another shape.
+        """
+        if self._featuriser is not None:
+            data = featurised(data, self._featuriser)
+        card = self._card
+        X = _features_for(card, data, self._name)
+        best = [(part.argmax(axis=1), part.max(axis=1)) for part in self._estimator.iter_proba(X)]
+        try:
+            warnings = tuple(range_warnings(X, card.extra[RANGE], card.feature_names)) if RANGE in card.extra else ()
+        except (KeyError, TypeError, ValueError):  # edited by the user: the predictions are still right
+            warnings = ()
+        return Predictions(
+            data.row_ids,
+            np.asarray(self._estimator.class_names_, dtype=object)[np.concatenate([k for k, _ in best])],
+            np.concatenate([share for _, share in best]),
+            warnings,
+        )
 
 
 def _features_for(card: ModelCard, data: PartialLabelDataset, run: str) -> npt.NDArray[np.float32]:

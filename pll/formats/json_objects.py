@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from io import StringIO
 from pathlib import Path
 from typing import IO, Any
 
@@ -37,6 +38,11 @@ def records(path: Path) -> Iterator[tuple[int, Record]]:
     scan_text(path)
     with path.open(encoding="utf-8-sig", newline="") as file:
         yield from _ObjectReader(file).walk()
+
+
+def records_in(text: str) -> Iterator[tuple[int, Record]]:
+    """(line, object) of every object in a text, as `records` of a file; and its errors."""
+    yield from _ObjectReader(StringIO(text)).walk()
 
 
 def first_record(path: Path, head: bytes) -> Record | None:

@@ -24,6 +24,7 @@ from pll.review.similar import Similar
 from pll.review.teaching import Teacher
 from pll.runs.background import Job, Report
 from pll.runs.registry import RunRegistry
+from pll.runs.run import Run
 
 EVERY = 0.01
 """Share of the examples decided after which the order is recomputed."""
@@ -58,6 +59,11 @@ class QueueManager:
         self._ranked: tuple[str, int] = ("", 0)
 
     # ---- data and signals ----------------------------------------------------------------------------------------
+
+    @property
+    def run(self) -> Run:
+        """The run whose labels are under review: the first one, or the latest retrained one that was adopted."""
+        return self._runs.get(self.review.own.run)
 
     @property
     def data(self) -> PartialLabelDataset:

@@ -86,13 +86,16 @@ def backend(run_id: str) -> Backend:
     UserError
         There is no such run, it has no result, or its data is gone.
     """
-    known = _backends().get(run_id)
+    backends = _backends()
+    for deleted in [one for one, kept in list(backends.items()) if not kept.run.folder.exists()]:
+        backends.pop(deleted, None)  # with its model, examples and review
+    known = backends.get(run_id)
     if known is None:
         from pll.export.labelstudio import Backend
         from pll.ui.review.service import manager_of
 
         run = default_registry().get(run_id)
-        known = _backends().setdefault(run_id, Backend(run, manager_of(run, show_progress=False)))
+        known = backends.setdefault(run_id, Backend(run, manager_of(run, show_progress=False)))
     return known
 
 

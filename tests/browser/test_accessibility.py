@@ -55,6 +55,7 @@ def test_no_page_has_a_serious_violation(app: str, app_home: Path, new_page: Any
             page.locator(".desk .board").wait_for()
         page.get_by_role("heading").first.wait_for()
         page.locator(SETTLED).wait_for()
+        page.locator("[data-testid=stHtml] style").first.wait_for(state="attached")  # may come after all the rest
         page.wait_for_function("!document.querySelector('[data-stale=true]')")  # pale until it is drawn again
         page.evaluate(AT_ONCE)  # no colour is looked at half-way to another
         found[f"{path or 'home'}, light"] = violations(page, axe)

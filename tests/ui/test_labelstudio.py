@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
@@ -20,6 +23,7 @@ from pll.review.session import ReviewSession
 from pll.runs.config import RunConfig
 from pll.runs.process import PerProcess
 from pll.runs.registry import default_registry
+from pll.runs.run import Run
 from pll.ui import labelstudio
 
 CONFIG = """<View><Text name="t" value="$text"/><Choices name="kind" toName="t" choice="single">
@@ -87,7 +91,8 @@ def connected(
     assert told["url"] == f"http://candid:8501/labelstudio/{run.id}" and told["user"] == "candid"
     with TestClient(Starlette(routes=labelstudio.ROUTES)) as client:
         yield Connected(client, run.id, told["secret"])
-    labelstudio.backend(run.id).manager.wait()
+    if run.folder.exists():
+        labelstudio.backend(run.id).manager.wait()
     default_registry().stop_all(30)
     PerProcess.forget_all()
 
@@ -138,6 +143,51 @@ def test_a_blind_check_is_not_answered_from_label_studio(connected: Connected) -
     connected.annotate(control, ["fish"], 11)
     assert "blind check" in connected.said
     assert connected.review.state.outcome(control).status == "open"
+
+
+def new_tasks() -> list[dict[str, Any]]:
+    return [{"id": 5000 + k, "data": {"text": f"{words} anew"}} for k, words in enumerate(WORDS.values())]
+
+
+def test_new_tasks_are_predicted_as_predict_does_by_the_model_under_review(
+    connected: Connected, tmp_path: Path
+) -> None:
+    file, out = tmp_path / "new.json", tmp_path / "new.csv"
+    file.write_text(json.dumps(new_tasks()))
+
+    def check(run: Run) -> list[float]:
+        answered = connected.post("predict", {"tasks": [task(0), *new_tasks()], "label_config": CONFIG}).json()
+        results = answered["results"][1:]
+        assert main(["predict", str(run.folder.path), str(file), "--out", str(out)]) == 0
+        expected = pd.read_csv(out)
+        assert [one["result"][0]["value"]["choices"][0] for one in results] == expected.predicted_label.tolist()
+        scores = [one["score"] for one in results]
+        assert scores == pytest.approx(expected.confidence.tolist(), abs=1e-6)
+        return scores
+
+    before = check(default_registry().get(connected.run))
+    for row in range(12):
+        connected.annotate(row, [CLASSES[row % 3]], 100 + row)
+    connected.post("webhook", {"action": "START_TRAINING"})
+    (retrained,) = [run for run in default_registry().all() if run.id != connected.run]
+    default_registry().get(retrained.id).join(60)
+    assert check(default_registry().get(retrained.id)) != before
+
+
+@pytest.mark.parametrize("data", [{"image": "https://example.org/a.png"}, {"text": "\ud800"}, {}])
+def test_a_new_task_that_the_model_cannot_read_gets_no_prediction(connected: Connected, data: dict[str, Any]) -> None:
+    body = json.dumps({"tasks": [{"id": 5000, "data": data}], "label_config": CONFIG})
+    (answer,) = connected.post("predict", None, content=body, json=None).json()["results"]
+    assert (answer["result"], answer["score"]) == ([], 0.0)
+
+
+def test_a_deleted_run_is_no_longer_in_memory(connected: Connected) -> None:
+    assert connected.post("predict", {"tasks": new_tasks(), "label_config": CONFIG}).status_code == 200
+    kept = weakref.ref(labelstudio.backend(connected.run))
+    default_registry().delete(connected.run)
+    assert connected.post("predict", {"tasks": new_tasks(), "label_config": CONFIG}).status_code == 400
+    gc.collect()
+    assert kept() is None
 
 
 def test_only_user_and_secret_of_the_run_open_it(connected: Connected) -> None:

@@ -7,9 +7,10 @@ a prediction; in Label Studio the lowest score is then reviewed first.
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -26,6 +27,7 @@ from pll.formats.results import Results
 from pll.formats.tools.models import VoterAnswer
 from pll.formats.tools.records import (
     Example,
+    Examples,
     RecordFormat,
     answers_of,
     choose_question,
@@ -236,6 +238,31 @@ def _author(results: Results, example: str) -> str:
 
 
 # ---- in --------------------------------------------------------------------------------------------------------------
+
+
+def unanswered(tasks: Iterable[Record]) -> PartialLabelDataset:
+    """Return the examples of tasks that are in memory, as `read` of a file with their ids and data alone.
+
+    Parameters
+    ----------
+    tasks : iterable of JSON objects
+        Each with its `id` and `data`.
+
+    Raises
+    ------
+    UserError
+        There are no tasks, or their data cannot be read.
+
+    Examples
+    --------
+    >>> unanswered([{"id": 7, "data": {"text": "a fish"}}]).texts.tolist()
+    ['a fish']
+    """
+    text = json.dumps([{name: task[name] for name in ("id", "data")} for task in tasks])
+    examples = Examples(ReadOptions())
+    for row, task in json_objects.records_in(text):
+        examples.add(_example(row, task, None, {}))
+    return examples.dataset()
 
 
 def _example(row: int, task: Record, question: str | None, people: dict[str, str]) -> Example:

@@ -117,8 +117,8 @@ class Conversion:
     def beside(self) -> dict[str, str]:
         """Companion texts by suffix, such as a labelling configuration."""
         if self.back_into is not None and self.results is not None:
-            return FORMATS[self.to].beside_given_back(self.back_into, self.results, self.options)
-        return FORMATS[self.to].beside(self.data, self.results)
+            return FORMATS[self.to].extra_files_given_back(self.back_into, self.results, self.options)
+        return FORMATS[self.to].extra_files(self.data, self.results)
 
     def write(self, out: Path, *, uncertain_first: bool = False) -> Converted:
         """Write the file and its companions.

@@ -131,7 +131,9 @@ class ExportSource:
     def learnt(self) -> pd.DataFrame:
         """The labels of the n examples that were learnt from. Read only."""
         decided, sets = self.decisions, self.original_sets
-        return labels_frame(self.candidates, self.label_weights, self.ids, y=self.y, decisions=decided, given=sets)
+        return labels_frame(
+            self.candidates, self.label_weights, self.ids, y=self.y, decisions=decided, original_sets=sets
+        )
 
     @property
     def off_set(self) -> int:
@@ -221,5 +223,5 @@ def preview(source: ExportSource, rows: int = 20) -> pd.DataFrame:
         source.ids[:shown],
         y=None if source.y is None else source.y[:shown],
         decisions=decided,
-        given=None if source.original_sets is None else source.original_sets.take(slice(shown)),
+        original_sets=None if source.original_sets is None else source.original_sets.take(slice(shown)),
     )

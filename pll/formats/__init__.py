@@ -123,11 +123,11 @@ def read(
     """
     path = Path(path)
     options = replace(options or ReadOptions(), **changes)
-    shown = name or options.name or path.name
-    with _add_file_name(shown):
-        form = _form(path, shown, format)
+    display_name = name or options.name or path.name
+    with _add_file_name(display_name):
+        form = _form(path, display_name, format)
         with _add_row_note(form):
-            return form.read(path, replace(options, name=shown))
+            return form.read(path, replace(options, name=display_name))
 
 
 def columns(path: Path | str, *, name: str | None = None, options: ReadOptions | None = None) -> list[Column]:
@@ -201,7 +201,7 @@ def write(
         order = list(results.in_order((name, row) for row, name in enumerate(dataset.row_ids.tolist())))
         dataset = dataset.take(np.array(order, dtype=np.int64))
     with _add_file_name(path.name):
-        return _write(path, lambda half: form.write(dataset, half, results), form.beside(dataset, results))
+        return _write(path, lambda half: form.write(dataset, half, results), form.extra_files(dataset, results))
 
 
 def give_back(
@@ -240,31 +240,31 @@ def give_back(
         form = _form(source, source.name, format)
         if path.exists() and path.samefile(source):
             raise UserError(f"{path} is the file that the labels are for; write to another.")
-        known = options or ReadOptions()
+        read_options = options or ReadOptions()
         with _add_row_note(form):
-            beside = form.beside_given_back(source, results, known)
-            return _write(path, lambda half: form.give_back(source, half, results, known), beside)
+            extra_files = form.extra_files_given_back(source, results, read_options)
+            return _write(path, lambda half: form.give_back(source, half, results, read_options), extra_files)
 
 
-def _write(path: Path, write: Callable[[Path], None], beside: Mapping[str, str]) -> list[Path]:
+def _write(path: Path, write: Callable[[Path], None], extra_files: Mapping[str, str]) -> list[Path]:
     """Write a file and texts beside it, whose names have these ends; return all of them."""
     if not path.parent.is_dir():
         raise UserError(f"{path.name}: there is no folder {path.parent}; make it first, or choose another.")
-    if beside and is_stream(path):
+    if extra_files and is_stream(path):
         raise UserError(f"{path} is no file, and this format writes another file beside; give the name of a file.")
     write_atomically(path, write)
-    texts = {path.with_name(path.stem + end): text for end, text in beside.items()}
+    texts = {path.with_name(path.stem + end): text for end, text in extra_files.items()}
     for other, text in texts.items():
         write_text(other, text + "\n")
     return [path, *texts]
 
 
-def _form(path: Path, shown: str, format: str | None) -> Format:
+def _form(path: Path, display_name: str, format: str | None) -> Format:
     """The format that was named, else what the content says."""
-    return _detect(path, shown) if format is None else _called(format)
+    return _detect(path, display_name) if format is None else _called(format)
 
 
-def _detect(path: Path, shown: str) -> Format:
+def _detect(path: Path, display_name: str) -> Format:
     if not path.exists():
         raise UserError(f"There is no file {path}; check the path.")
     if path.is_dir():
@@ -280,7 +280,7 @@ def _detect(path: Path, shown: str) -> Format:
         if form.content == content and form.sniff(path, head):
             return form
     # Unknown content: the reader of the file's suffix has the best error message.
-    suffix = Path(shown).suffix.lower()
+    suffix = Path(display_name).suffix.lower()
     stranger = next((words for start, words in _STRANGERS.items() if head.startswith(start)), None)
     if head.startswith(b"PK") and not zipfile.is_zipfile(path):
         raise UserError("The file is a ZIP archive that is cut off or damaged; copy, download or export it again.")
@@ -293,9 +293,9 @@ def _detect(path: Path, shown: str) -> Format:
     usual = _usual(suffix)
     if usual is not None and stranger is None:
         return usual
-    known = ", ".join(dict.fromkeys(suffix for form in FORMATS.values() for suffix in form.suffixes))
+    suffixes = ", ".join(dict.fromkeys(suffix for form in FORMATS.values() for suffix in form.suffixes))
     what = f"The file is {stranger}" if stranger is not None else "The content is of no known format"
-    raise UserError(f"{what}. Files that are read: {known}.")
+    raise UserError(f"{what}. Files that are read: {suffixes}.")
 
 
 def _is_workbook(path: Path, head: bytes) -> bool:
@@ -320,11 +320,11 @@ def _content(head: bytes) -> str:
 def _chosen(path: Path, format: str | None) -> Format:
     if format is not None:
         return _called(format)
-    found = _usual(path.suffix.lower())
-    if found is None:
+    usual = _usual(path.suffix.lower())
+    if usual is None:
         ends = listing(list(dict.fromkeys(suffix for form in FORMATS.values() for suffix in form.suffixes)), limit=30)
         raise UserError(f"{path.name}: the end of the name says no format; use one of {ends}, or name a format.")
-    return found
+    return usual
 
 
 def _called(format: str) -> Format:
@@ -350,16 +350,16 @@ def _add_row_note(form: Format) -> Iterator[None]:
 
 
 @contextmanager
-def _add_file_name(shown: str) -> Iterator[None]:
+def _add_file_name(display_name: str) -> Iterator[None]:
     """The name of the file before every message that lacks it, and plain words for what the system refuses."""
     try:
         yield
     except UserError as error:
-        if shown in str(error):
+        if display_name in str(error):
             raise
-        raise UserError(f"{shown}: {error}") from error
+        raise UserError(f"{display_name}: {error}") from error
     except MemoryError as error:
-        raise UserError(f"{shown}: there is not enough memory for this file; bring a smaller one.") from error
+        raise UserError(f"{display_name}: there is not enough memory for this file; bring a smaller one.") from error
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
-        raise UserError(f"{shown}: {error.strerror or error}{where}.") from error
+        raise UserError(f"{display_name}: {error.strerror or error}{where}.") from error

@@ -34,7 +34,7 @@ def open_zip(path: Path) -> zipfile.ZipFile:
         file.seek(max(0, size - _END_BYTES))
         end = file.read()
     sizes = [int.from_bytes(end[at + 12 : at + 16], "little") for at in (end.rfind(_END),) if at >= 0]
-    sizes = [known for known in sizes if known != 0xFFFFFFFF]
+    sizes = [one for one in sizes if one != 0xFFFFFFFF]
     sizes += [int.from_bytes(end[at + 40 : at + 48], "little") for at in (end.rfind(_END_64),) if at >= 0]
     if max(sizes, default=0) > MAX_DIRECTORY:
         raise UserError("The archive lists more files than are read at a time (about half a million); split it.")

@@ -205,10 +205,10 @@ class Format(ABC):
         """How many labels of `cannot_label` are not in the file at all; mostly none."""
         return 0
 
-    def beside(self, dataset: PartialLabelDataset, results: Results | None = None) -> dict[str, str]:
+    def extra_files(self, dataset: PartialLabelDataset, results: Results | None = None) -> dict[str, str]:
         """Return text files that go with a written dataset, by the text that replaces the suffix; mostly none."""
         return {}
 
-    def beside_given_back(self, source: Path, results: Results, options: ReadOptions) -> dict[str, str]:
-        """As `beside`, for a file that was given back."""
+    def extra_files_given_back(self, source: Path, results: Results, options: ReadOptions) -> dict[str, str]:
+        """As `extra_files`, for a file that was given back."""
         return {}

@@ -62,8 +62,8 @@ def listing(names: Sequence[str], limit: int = 8) -> str:
     >>> listing(["a", "b", "c"], limit=2)
     'a, b and 1 more'
     """
-    shown = ", ".join(name if len(name) <= 40 else name[:39] + "…" for name in names[:limit])
-    return shown + (f" and {len(names) - limit} more" if len(names) > limit else "")
+    text = ", ".join(name if len(name) <= 40 else name[:39] + "…" for name in names[:limit])
+    return text + (f" and {len(names) - limit} more" if len(names) > limit else "")
 
 
 MAX_ID_BYTES = 256 * 2**20
@@ -148,12 +148,12 @@ def check_ids(ids: Sequence[str], row_of: Callable[[int], int]) -> npt.NDArray[n
     UserError
         An id that is empty, occurs twice or is too long.
     """
-    seen: dict[str, int] = {}
+    rows: dict[str, int] = {}
     longest = 0
     for at, name in enumerate(ids):
         if not name:
             raise UserError(f"Row {row_of(at)} has an empty id; give every row an id, or remove the ids.")
-        first = seen.setdefault(name, at)
+        first = rows.setdefault(name, at)
         if first != at:
             raise DuplicateIds(
                 f"Rows {row_of(first)} and {row_of(at)} have the same id {shorten(name)}; ids must be unique."
@@ -266,26 +266,26 @@ def scan_text(path: Path, tick: Progress | None = None, encoding: str = "utf-8")
     UserError
         It is not; the byte and the line are named.
     """
-    found = Scan()
+    scan = Scan()
     decoder = codecs.getincrementaldecoder("utf-8")()
     tail = b""
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
             if encoding == "utf-8":
-                _check_chunk(chunk, decoder, found)
+                _check_chunk(chunk, decoder, scan)
             returns = chunk.count(b"\r")
             joined = tail + chunk
             marks = _BLANK_LINES if returns or b"\r" in tail else _BLANK_LINES[:1]
-            found.has_blank_lines |= any(mark in joined for mark in marks)
-            found.size += len(chunk)
-            found.newlines += chunk.count(b"\n")
-            found.returns += returns
-            found.quotes += chunk.count(b'"')
+            scan.has_blank_lines |= any(mark in joined for mark in marks)
+            scan.size += len(chunk)
+            scan.newlines += chunk.count(b"\n")
+            scan.returns += returns
+            scan.quotes += chunk.count(b'"')
             tail = chunk[-2:]
             if tick is not None:
-                tick("bytes checked", found.size, path.stat().st_size)
-    _check_chunk(b"", decoder, found)  # a character cut off at the very end
-    return found
+                tick("bytes checked", scan.size, path.stat().st_size)
+    _check_chunk(b"", decoder, scan)  # a character cut off at the very end
+    return scan
 
 
 def _check_chunk(chunk: bytes, decoder: codecs.IncrementalDecoder, before: Scan) -> None:

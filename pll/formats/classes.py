@@ -102,13 +102,13 @@ def proposed_merges(counts: Mapping[str, int]) -> dict[str, str]:
         likely = [other for other in others if totals[key] <= RARE * totals[other] and _is_one_mistake(key, other)]
         if likely:
             stands_for[key] = max(likely, key=lambda other: (totals[other], other))
-    found: dict[str, str] = {}
+    merges: dict[str, str] = {}
     for key, names in groups.items():
         last = key
         while stands_for[last] != last:  # each step leads to a class ten times as frequent
             last = stands_for[last]
-        found |= {name: target[last] for name in names if name != target[last]}
-    return {name: found[name] for name in counts if name in found}
+        merges |= {name: target[last] for name in names if name != target[last]}
+    return {name: merges[name] for name in counts if name in merges}
 
 
 def _with_one_letter_less(key: str) -> set[str]:
@@ -145,20 +145,20 @@ def class_edits(
     >>> class_edits([("PRAISE", "praise")], [("praise", "thanks")], ["N/A"])
     {'PRAISE': 'thanks', 'N/A': None, 'praise': 'thanks'}
     """
-    found: dict[str, str | None] = {}
+    edits: dict[str, str | None] = {}
     for name, becomes in (*merge, *((name, None) for name in drop)):
-        if name in found:
+        if name in edits:
             raise UserError(f"Two things are said of the class {shorten(name)}; merge, rename or drop it once.")
-        found[name] = becomes
+        edits[name] = becomes
     renamed = dict(rename)
     if len(renamed) < len(rename):
         raise UserError("A class is renamed twice; rename it once.")
-    found = {name: becomes if becomes is None else renamed.get(becomes, becomes) for name, becomes in found.items()}
+    edits = {name: becomes if becomes is None else renamed.get(becomes, becomes) for name, becomes in edits.items()}
     for name, becomes in rename:
-        if name in found:
+        if name in edits:
             raise UserError(f"Two things are said of the class {shorten(name)}; merge, rename or drop it once.")
-        found[name] = becomes
-    return found
+        edits[name] = becomes
+    return edits
 
 
 def with_classes(data: PartialLabelDataset, edits: Edits, *, strict: bool = True) -> PartialLabelDataset:
@@ -217,19 +217,19 @@ def with_classes(data: PartialLabelDataset, edits: Edits, *, strict: bool = True
     )
 
 
-def _annotations(said: Annotations, new: npt.NDArray[np.int64], names: tuple[str, ...]) -> Annotations | None:
-    labels = new[said.labels]
-    kept = labels >= 0
-    if not kept.any():
+def _annotations(annotations: Annotations, new: npt.NDArray[np.int64], names: tuple[str, ...]) -> Annotations | None:
+    labels = new[annotations.labels]
+    has_class = labels >= 0
+    if not has_class.any():
         return None
     return replace(
-        said,
-        rows=said.rows[kept],
-        annotators=said.annotators[kept],
-        labels=labels[kept],
+        annotations,
+        rows=annotations.rows[has_class],
+        annotators=annotations.annotators[has_class],
+        labels=labels[has_class],
         class_names=names,
-        skipped=said.skipped + int((~kept).sum()),
-        scores=None if said.scores is None else said.scores[kept],
+        skipped=annotations.skipped + int((~has_class).sum()),
+        scores=None if annotations.scores is None else annotations.scores[has_class],
     )
 
 
@@ -238,15 +238,15 @@ def _candidates(
 ) -> tuple[CandidateSets, Weights | None, list[str]]:
     c, n = len(names), len(sets)
     labels = new[sets.indices]
-    kept = labels >= 0
-    cells, place = np.unique(sets.rows[kept] * c + labels[kept], return_inverse=True)
+    has_class = labels >= 0
+    cells, place = np.unique(sets.rows[has_class] * c + labels[has_class], return_inverse=True)
     sizes = np.bincount(cells // c, minlength=n)
     some = np.flatnonzero(sizes)
     left = CandidateSets(np.append(0, np.cumsum(sizes[some])), (cells % c).astype(np.int32), c, names)
     made, notes = filled(Resolved(left, some, n - len(some), np.empty(0, dtype=np.int64)))
     if prior is None:
         return made, None, notes
-    of_cell = np.bincount(place, weights=prior[kept], minlength=len(cells))
+    of_cell = np.bincount(place, weights=prior[has_class], minlength=len(cells))
     weights = made.uniform_weights().astype(np.float64)
     weights[(sizes > 0)[made.rows]] = of_cell  # cells and entries are both in the order of rows and labels
     return made, weights.astype(np.float32), notes

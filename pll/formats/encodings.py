@@ -28,7 +28,7 @@ _SIGN_IN_WORD = re.compile(
 )
 """In Windows-1252 what other encodings are misread as: `¿ó³ty`, `Œ¢`; kana begin with ‚ and ƒ. But m²K is a unit."""
 _CAPITAL_INSIDE = re.compile(r"[а-яёіїєґўђ][А-ЯЁІЇЄҐЎЂ]")
-_ODD = 0.1
+_MAX_UNUSUAL = 0.1
 """Share of the words beyond ASCII that may look odd: abbreviations, units, names such as КамАЗ."""
 _JAPANESE = re.compile(r"[\u3005-\u3007\u3040-\u30ff\u4e00-\u9fff]+")
 _KANA = re.compile(r"[\u3040-\u30ff]")
@@ -65,12 +65,12 @@ def encoding_of(head: bytes) -> str:
     lines = [line for line in head.splitlines() if not line.isascii()]
     lines = lines[:-1] if len(head) >= _CHUNK and len(lines) > 1 else lines  # the last may be cut off
     some = b"\n".join(lines[:_LOOKED_AT])
-    found = [name for name, test in _TESTS.items() if (text := _decoded(some, name)) is not None and test(text)]
-    if len(found) == 1:
-        return found[0]
+    fitting = [name for name, test in _TESTS.items() if (text := _decoded(some, name)) is not None and test(text)]
+    if len(fitting) == 1:
+        return fitting[0]
     why = (
-        f"could be {' or '.join(ENCODINGS[name] for name in found)}"
-        if found
+        f"could be {' or '.join(ENCODINGS[name] for name in fitting)}"
+        if fitting
         else f"is not UTF-8, nor words in {', '.join(ENCODINGS[name] for name in _TESTS)}"
     )
     raise UserError(f'The text {why}; save it as UTF-8 (in a spreadsheet: "CSV UTF-8"), so that no name is misread.')
@@ -86,9 +86,9 @@ def _decoded(head: bytes, encoding: str) -> str | None:
 def _is_western(text: str) -> bool:
     """Whether letters with accents stand among plain ones: three or more in a row are another alphabet."""
     words = [word for word in _WORD.findall(text) if not word.isascii()]
-    odd = sum(len(word) > 2 and not re.search("[a-zA-Z]", word) for word in words)
+    unusual = sum(len(word) > 2 and not re.search("[a-zA-Z]", word) for word in words)
     signs = sum(not letter.isascii() for letter in text)
-    return odd <= _ODD * len(words) and len(_SIGN_IN_WORD.findall(text)) <= _ODD * signs
+    return unusual <= _MAX_UNUSUAL * len(words) and len(_SIGN_IN_WORD.findall(text)) <= _MAX_UNUSUAL * signs
 
 
 def _is_cyrillic(text: str) -> bool:
@@ -98,8 +98,8 @@ def _is_cyrillic(text: str) -> bool:
     usual = sum("А" <= letter <= "я" for letter in letters)
     is_script = all("\u0400" <= letter <= "\u04ff" for letter in letters) and 2 * usual >= len(letters)
     is_prose = len(letters) >= 2 * len(words) and letters != letters.upper()
-    odd = sum(_CAPITAL_INSIDE.search(word) is not None for word in words)
-    return bool(words) and is_script and is_prose and odd <= _ODD * len(words)
+    unusual = sum(_CAPITAL_INSIDE.search(word) is not None for word in words)
+    return bool(words) and is_script and is_prose and unusual <= _MAX_UNUSUAL * len(words)
 
 
 def _is_japanese(text: str) -> bool:

@@ -102,14 +102,14 @@ class ImageZip(Format):
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         names = _names(dataset)
-        shown = replace(_without_pixels(dataset), pictures=Pictures(as_column(names)))
+        table = replace(_without_pixels(dataset), pictures=Pictures(as_column(names)))
         with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
             for i, name in enumerate(names):
                 content = _content(dataset, i)
                 if content is not None:
                     archive.writestr(zipfile.ZipInfo(name), content)
             with tempfile.TemporaryFile() as file:
-                write_table(shown, file, ",", results)
+                write_table(table, file, ",", results)
                 file.seek(0)
                 archive.writestr(zipfile.ZipInfo(TABLE), file.read(), zipfile.ZIP_DEFLATED)
 
@@ -183,13 +183,13 @@ def _from_table(members: Members, table: str, options: ReadOptions) -> PartialLa
         by_base[name.rpartition("/")[2]] = "" if name.rpartition("/")[2] in by_base else name
     names = []
     for i, cell in enumerate(data.pictures.names.tolist()):
-        found = _found(cell, folder, members, by_base)
-        if found is None:
+        member = _member_of(cell, folder, members, by_base)
+        if member is None:
             raise UserError(
                 f"{table}: the picture {shorten(cell)} of example {data.row_ids[i]} is not in the archive; put it "
                 "there, or remove its row."
             )
-        names.append(found)
+        names.append(member)
     notes = []
     spare = len(set(_pictures(members)) - set(names))
     if spare:
@@ -206,13 +206,13 @@ def _ids_of(cells: list[str]) -> npt.NDArray[np.str_] | None:
     return check_ids(cells, int)
 
 
-def _found(cell: str, folder: str, members: Members, by_base: dict[str, str]) -> str | None:
+def _member_of(cell: str, folder: str, members: Members, by_base: dict[str, str]) -> str | None:
     """The file that a cell means: beside the table, from the top, or the only one of that name."""
     if "://" in cell or cell.startswith("data:"):
         return cell
     plain = cell.replace("\\", "/").removeprefix("./")
-    beside = f"{folder}/{plain}" if folder else plain
-    return next((name for name in (beside, plain) if name in members.sizes), by_base.get(plain) or None)
+    in_folder = f"{folder}/{plain}" if folder else plain
+    return next((name for name in (in_folder, plain) if name in members.sizes), by_base.get(plain) or None)
 
 
 def _from_folders(members: Members, options: ReadOptions) -> PartialLabelDataset:
@@ -301,21 +301,21 @@ def _names(dataset: PartialLabelDataset) -> list[str]:
     UserError
         There is no picture, or only names of pictures that are elsewhere.
     """
-    known = dataset.pictures
-    if known is None and dataset.images is None and not dataset.is_image:
+    pictures = dataset.pictures
+    if pictures is None and dataset.images is None and not dataset.is_image:
         raise UserError("There are no pictures to write; write a table (csv, parquet, jsonl).")
     names: list[str] = []
     taken = {TABLE}
     for i in range(len(dataset)):
-        name = "" if known is None else str(known.names[i])
-        if known is not None and known.where is None and known.contents is None and "://" not in name:
+        name = "" if pictures is None else str(pictures.names[i])
+        if pictures is not None and pictures.where is None and pictures.contents is None and "://" not in name:
             raise UserError(
                 f"The picture {shorten(name)} of row {i} is not here, only its name; bring a ZIP that holds it, or "
                 "write a table (csv, parquet, jsonl)."
             )
         if "://" not in name:
             safe = name.lower().endswith(SUFFIXES) and not name.startswith(("/", "."))
-            if not safe or name in taken or any(odd in name for odd in ("..", "\\", ":", "//")):
+            if not safe or name in taken or any(unsafe in name for unsafe in ("..", "\\", ":", "//")):
                 name = f"images/{i}.png"
         taken.add(name)
         names.append(name)

@@ -145,13 +145,13 @@ class _ObjectReader:
                 raise self._wrong(str(error)) from None
             except ValueError as error:
                 raise self._wrong(f"The object cannot be read ({str(error)[:100]})") from None
-        found: Record = decoded[0]
+        record: Record = decoded[0]
         end: int = decoded[1]
         raw = self.text[self.at : end]
         if "\\ud" in raw or "\\uD" in raw:
-            _check_characters(found, self)
+            _check_characters(record, self)
         self._move(end - self.at)
-        return found
+        return record
 
     def _next_character(self) -> str:
         """The next character that is no space, "" at the end of the file."""
@@ -172,14 +172,14 @@ class _ObjectReader:
 
     def _grow(self) -> bool:
         """Read on; False where the object is longer than is read."""
-        kept = self.text[self.at :]
-        if len(kept) >= self.limit:
+        rest = self.text[self.at :]
+        if len(rest) >= self.limit:
             raise self._wrong(f"An object is longer than {readable(self.limit)}")
-        if count_values(kept) > MAX_VALUES:
+        if count_values(rest) > MAX_VALUES:
             raise self._wrong(f"An object holds more than {MAX_VALUES:,} values")
-        more = self.file.read(max(_CHUNK, len(kept)))
+        more = self.file.read(max(_CHUNK, len(rest)))
         self.ended = not more
-        self.text, self.at = kept + more, 0
+        self.text, self.at = rest + more, 0
         return True
 
     def _wrong(self, what: str) -> UserError:
@@ -187,12 +187,12 @@ class _ObjectReader:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> Record:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    record = dict(pairs)
+    if len(record) < len(pairs):
         names = [name for name, _ in pairs]
-        twice = next(name for name in found if names.count(name) > 1)
+        twice = next(name for name in record if names.count(name) > 1)
         raise UserError(f"An object has the key {shorten(twice)} twice")
-    return found
+    return record
 
 
 def _constant(word: str) -> float | None:
@@ -200,9 +200,9 @@ def _constant(word: str) -> float | None:
     return None if word == "NaN" else float(word.replace("Infinity", "inf"))
 
 
-def _check_characters(found: Record, where: _ObjectReader) -> None:
+def _check_characters(record: Record, where: _ObjectReader) -> None:
     try:
-        json.dumps(found, ensure_ascii=False).encode()
+        json.dumps(record, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         bad = error.object[error.start : error.start + 1]
         raise where._wrong(f"It holds {bad!a}, which is half a character") from None

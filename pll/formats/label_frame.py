@@ -67,7 +67,7 @@ def labels_frame(
     decisions: Decisions | None = None,
     source: str = "model",
     has_candidates: bool = True,
-    given: CandidateSets | None = None,
+    original_sets: CandidateSets | None = None,
 ) -> pd.DataFrame:
     """Return a table with one row per example, in order, and the columns `COLUMNS`.
 
@@ -91,7 +91,7 @@ def labels_frame(
         Of the undecided labels: `"model"`, or `"predicted"` for rows that were not learnt from.
     has_candidates
         False leaves the column of candidates empty: the examples have none of their own.
-    given
+    original_sets
         The candidate sets of the data, for the column of candidates, where labels joined `candidates`.
 
     Raises
@@ -122,7 +122,7 @@ def labels_frame(
         identified[row], sources[row] = decision.label, "human"
         reviewer[row], decided_at[row] = decision.reviewer, decision.decided_at.isoformat()
     truth = np.full(n, None, dtype=object) if y is None else names[y]
-    cells = candidate_cells(given or candidates) if has_candidates else np.full(n, "", dtype=object)
+    cells = candidate_cells(original_sets or candidates) if has_candidates else np.full(n, "", dtype=object)
     values = {
         "id": _text(rows),
         "identified_label": _text(identified),

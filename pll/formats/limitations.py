@@ -38,7 +38,7 @@ ALL_BUT_PIXELS = frozenset(PARTS) - {"image shape", "images", "prior"}
 """What formats of text can hold."""
 
 
-def part_limitations(dataset: PartialLabelDataset, held: Collection[str]) -> list[str]:
+def part_limitations(dataset: PartialLabelDataset, supported: Collection[str]) -> list[str]:
     """What of a dataset is lost in a format that holds only some of `PARTS`.
 
     Examples
@@ -46,42 +46,42 @@ def part_limitations(dataset: PartialLabelDataset, held: Collection[str]) -> lis
     >>> part_limitations(PartialLabelDataset(np.ones((1, 1)), ids=np.array(["a"])), {"features"})
     ['The ids: rows are numbered when read.']
     """
-    return [sentence for part, (has, sentence) in PARTS.items() if part not in held and has(dataset)]
+    return [sentence for part, (has, sentence) in PARTS.items() if part not in supported and has(dataset)]
 
 
-def class_limitations(dataset: PartialLabelDataset, held: Collection[str] = ()) -> list[str]:
+def class_limitations(dataset: PartialLabelDataset, supported: Collection[str] = ()) -> list[str]:
     """Return what is lost of the classes where a reader has only those that occur, sorted by name.
 
     Parameters
     ----------
-    held
+    supported
         What is not lost after all: "unused classes", "class order", "spelling".
     """
     names = class_names(dataset)
     used = used_names(dataset)
     lost = []
     unused = [name for name in names if name not in used]
-    if unused and "unused classes" not in held:
+    if unused and "unused classes" not in supported:
         lost.append(f"Classes that no row mentions: {listing(unused)}.")
-    if list(sort_names(used)) != [name for name in names if name in used] and "class order" not in held:
+    if list(sort_names(used)) != [name for name in names if name in used] and "class order" not in supported:
         lost.append("The order of the classes: they are sorted by name when read.")
     spelled = Counter(map(spelling, used))
-    alike = sorted(name for name in used if spelled[spelling(name)] > 1)
-    if alike and "spelling" not in held:
-        lost.append(f"That classes are spelled alike: {listing(alike)} become one when read.")
+    similar = sorted(name for name in used if spelled[spelling(name)] > 1)
+    if similar and "spelling" not in supported:
+        lost.append(f"That classes are spelled alike: {listing(similar)} become one when read.")
     if dataset.y is not None and (dataset.candidates is not None or dataset.annotations is not None):
-        given = used_names(replace(dataset, y=None))
+        candidates = used_names(replace(dataset, y=None))
         true = {names[k] for k in np.unique(dataset.y[dataset.y >= 0]).tolist()}
-        if no_label := sorted(filter(says_nothing, true - given)):
+        if no_label := sorted(filter(says_nothing, true - candidates)):
             lost.append(f"True labels that say there is none, where no candidate is called so: {listing(no_label)}.")
     return lost
 
 
 def added_labels(dataset: PartialLabelDataset, results: Results) -> dict[str, int]:
     """The labels that are no class of the data, since a person added them, and how many examples each has."""
-    known = set(class_names(dataset))
+    classes = set(class_names(dataset))
     labels = (results.label(name) for name in dataset.row_ids.tolist())
-    return dict(Counter(label for label in labels if label is not None and label not in known))
+    return dict(Counter(label for label in labels if label is not None and label not in classes))
 
 
 def describe_added(added: dict[str, int]) -> str:

@@ -37,20 +37,20 @@ def proposed_from_sentences(answers: Sequence[str]) -> tuple[str, ...]:
     """
     spelled: defaultdict[str, Counter[str]] = defaultdict(Counter)
     places: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    said = []
+    sentences = []
     for answer in answers:
         words = _WORD.findall(answer)
         for before, word in zip(["", *words], words, strict=False):
             places[before.casefold()][word.casefold()] += 1
             spelled[word.casefold()][word] += 1
-        said.append({word.casefold() for word in words})
+        sentences.append({word.casefold() for word in words})
     least = max(LEAST, LEAST_SHARE * len(answers))
     best: tuple[float, list[str]] = (0.0, [])
     for followers in places.values():
         names = {word for word, count in followers.items() if count >= least and not word.isdecimal()}
         if len(names) < 2:
             continue
-        single = Counter(next(iter(there)) for words in said if len(there := names & words) == 1)
+        single = Counter(next(iter(there)) for words in sentences if len(there := names & words) == 1)
         covered = single.total()
         if covered:
             entropy = -sum(count / covered * math.log(count / covered) for count in single.values())

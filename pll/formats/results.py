@@ -69,7 +69,7 @@ class Results:
         """How sure one may be of its label, 0-1: what a person decided is sure. None where there is no label."""
         return 1.0 if self.cell(example, "source") == "human" else self.confidence(example)
 
-    def in_order(self, given: Iterable[tuple[str, T]]) -> Iterable[T]:
+    def in_order(self, items: Iterable[tuple[str, T]]) -> Iterable[T]:
         """Things that belong to examples: as they come, or the least certain first where that is wanted.
 
         Examples
@@ -79,19 +79,19 @@ class Results:
         [2, 1, 3]
         """
         if not self.uncertain_first:
-            return (thing for _, thing in given)
+            return (thing for _, thing in items)
 
         def doubt(one: tuple[str, T]) -> tuple[bool, float]:
             score = self.score(one[0])
             return score is None, score or 0.0
 
-        return [thing for _, thing in sorted(given, key=doubt)]
+        return [thing for _, thing in sorted(items, key=doubt)]
 
     def aligned(self, examples: Sequence[str]) -> dict[str, list[str]]:
         """The columns for these examples, in their order; "" where an example has no result."""
         return {column: [self.cell(example, column) for example in examples] for column in self.columns}
 
-    def beside(self, names: Sequence[str]) -> Results:
+    def without(self, names: Sequence[str]) -> Results:
         """Return the results whose names do not collide with these columns.
 
         The results of an earlier run make way, and so does what cleanlab found out; where a column of the user's own
@@ -151,22 +151,22 @@ def example_rows(
         return [column.at for column in columns], (
             (str(k) if name is None else _text(row[name]), row) for k, row in enumerate(lines)
         )
-    kept = [column.at for column in columns if column.role not in ("worker", "vote", "score")]
+    constant = [column.at for column in columns if column.role not in ("worker", "vote", "score")]
     first: dict[str, Sequence[T]] = {}
     for row in lines:
         before = first.setdefault(_text(row[place["task"]]).strip(), row)
         if before is not row:
-            kept = [at for at in kept if before[at] == row[at]]
-    return kept, first.items()
+            constant = [at for at in constant if before[at] == row[at]]
+    return constant, first.items()
 
 
 def _text(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def omitted_columns(results: Results, kept: Results) -> list[str]:
+def omitted_columns(results: Results, written: Results) -> list[str]:
     """Return warnings where the user's own columns stay in place of results."""
-    missing = [name for name in results.columns if name not in kept.columns]
+    missing = [name for name in results.columns if name not in written.columns]
     return [f"The run's {', '.join(missing)}: the file has columns of these names, which stay."] if missing else []
 
 

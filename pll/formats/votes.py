@@ -152,36 +152,36 @@ def read_votes(paths: Sequence[Path | str]) -> VoteFiles:
     """
     answers: list[VoterAnswer] = []
     errors = 0
-    found = VoteFiles(())
+    votes = VoteFiles(())
     answered: dict[str, set[str]] = {}
-    for place, given in enumerate(paths):
-        path = Path(given)
+    for place, name in enumerate(paths):
+        path = Path(name)
         if not path.is_file():
-            raise UserError(f"There is no file {given}; check the path.")
+            raise UserError(f"There is no file {name}; check the path.")
         try:
-            found = _read(path)
+            votes = _read(path)
         except UserError as error:
             raise error if path.name in str(error) else UserError(f"{path.name}: {error}") from error
-        if not found.answers:
-            failed = f" ({found.errors} requests failed)" if found.errors else ""
+        if not votes.answers:
+            failed = f" ({votes.errors} requests failed)" if votes.errors else ""
             raise UserError(f"{path.name} holds no answers{failed}; give a file of votes.")
         mine: dict[str, set[str]] = {}
-        for answer in found.answers:
+        for answer in votes.answers:
             mine.setdefault(answer.voter, set()).add(answer.id)
         names = {voter: _voter_name(voter, ids, path.stem, answered) for voter, ids in mine.items()}
         for voter, ids in mine.items():
             answered.setdefault(names[voter], set()).update(ids)
-        several = len({answer.question for answer in found.answers}) > 1
+        several = len({answer.question for answer in votes.answers}) > 1
         answers += [
             replace(
                 answer,
                 voter=names[answer.voter],
                 question=(place, answer.question[1]) if several and answer.question else None,
             )
-            for answer in found.answers
+            for answer in votes.answers
         ]
-        errors += found.errors
-    alone = found if len(paths) == 1 else VoteFiles(())
+        errors += votes.errors
+    alone = votes if len(paths) == 1 else VoteFiles(())
     return VoteFiles(tuple(answers), errors, alone.shares, alone.columns)
 
 
@@ -215,13 +215,19 @@ def _read(path: Path) -> VoteFiles:
 
 def _of_annotations(data: PartialLabelDataset) -> list[VoterAnswer]:
     """Return the annotators' labels in data of any format."""
-    said, ids = data.annotations, data.row_ids.tolist()
-    if said is None:
+    annotations, ids = data.annotations, data.row_ids.tolist()
+    if annotations is None:
         return []
-    scores = np.full(len(said.rows), math.nan) if said.scores is None else said.scores
-    triples = zip(said.rows.tolist(), said.annotators.tolist(), said.labels.tolist(), scores.tolist(), strict=True)
+    scores = np.full(len(annotations.rows), math.nan) if annotations.scores is None else annotations.scores
+    triples = zip(
+        annotations.rows.tolist(),
+        annotations.annotators.tolist(),
+        annotations.labels.tolist(),
+        scores.tolist(),
+        strict=True,
+    )
     return [
-        VoterAnswer(ids[row], said.annotator_names[who], (data.class_names[label],), score)
+        VoterAnswer(ids[row], annotations.annotator_names[who], (data.class_names[label],), score)
         for row, who, label, score in triples
     ]
 
@@ -242,7 +248,7 @@ def _of_table(table: ArrowTable, stem: str) -> VoteFiles:
     if shares := by_role.get("probability", []):
         with parsing("the columns of probabilities", "they must be numbers"):
             amounts = np.array([[float(cell or "nan") for cell in cells[column.at]] for column in shares]).T
-        return _of_shares(amounts, ids, [column.shown for column in shares], stem)
+        return _of_shares(amounts, ids, [column.display_name for column in shares], stem)
     if "vote" in by_role:
         task, worker, vote = (cells[by_role[role][0].at] for role in LINES)
         lines = zip(task, worker, vote, strict=True)
@@ -260,7 +266,7 @@ def _of_table(table: ArrowTable, stem: str) -> VoteFiles:
             if text.strip():
                 name, row = (str(at), at) if ids is None else (ids[at], -1)
                 score = math.nan if scores is None else _number(scores[at], table.row_of(at))
-                answers.append(VoterAnswer(name, voter.shown, (text,), score, row))
+                answers.append(VoterAnswer(name, voter.display_name, (text,), score, row))
     return VoteFiles(tuple(answers))
 
 
@@ -278,15 +284,15 @@ def _of_shares(
     if np.isinf(shares).any() or (shares < 0).any():
         row = int(np.flatnonzero((np.isinf(shares) | (shares < 0)).any(axis=1))[0])
         raise UserError(f"Row {row}: a probability is negative or infinite; write numbers from 0 to 1.")
-    answers, kept = [], []
+    answers, rows = [], []
     for row, values in enumerate(shares):
         if np.isfinite(values).any():
             best = int(np.nanargmax(values))
             name, number = (str(row), row) if ids is None else (ids[row], -1)
             text, place = (str(best), best) if names is None else (names[best], -1)
             answers.append(VoterAnswer(name, voter, (text,), float(values[best]), number, place))
-            kept.append(tuple(np.nan_to_num(values).tolist()))
-    return VoteFiles(tuple(answers), 0, tuple(kept), None if names is None else tuple(names))
+            rows.append(tuple(np.nan_to_num(values).tolist()))
+    return VoteFiles(tuple(answers), 0, tuple(rows), None if names is None else tuple(names))
 
 
 def _probability_array(path: Path) -> VoteFiles:
@@ -374,23 +380,23 @@ def classes_in(text: str, classes: tuple[str, ...]) -> tuple[str, ...]:
     if text in classes:
         return (text,)
     plain = _plain_classes(classes)
-    said = [_plain(one) for one in _stated(text)]
-    if said and all(one in plain for one in said):
-        return tuple(dict.fromkeys(plain[one] for one in said))
+    stated = [_plain(one) for one in _stated(text)]
+    if stated and all(one in plain for one in stated):
+        return tuple(dict.fromkeys(plain[one] for one in stated))
     words = [word.strip(MARKS) for word in WORD.findall(unicodedata.normalize("NFKC", THOUGHT.sub("", text)))]
     longest = max((len(name.split()) for name in plain), default=0)
-    found: set[str] = set()
+    names: set[str] = set()
     at = 0
     while at < len(words):
         for count in range(min(longest, len(words) - at), 0, -1):
             some = " ".join(words[at : at + count])
             name = some if some in classes else plain.get(_plain(some), "")
             if name and (len(name) > 1 or name == some):
-                found.add(name)
+                names.add(name)
                 at += count - 1
                 break
         at += 1
-    return tuple(name for name in classes if name in found)
+    return tuple(name for name in classes if name in names)
 
 
 def _stated(text: str) -> tuple[str, ...]:
@@ -445,7 +451,7 @@ def proposed_classes(answers: Sequence[VoterAnswer]) -> tuple[str, ...]:
     return sort_names(name for name in names if name not in ignored)
 
 
-def _of_one_question(answers: Sequence[VoterAnswer], known: Sequence[str]) -> tuple[list[VoterAnswer], list[str]]:
+def _of_one_question(answers: Sequence[VoterAnswer], class_names: Sequence[str]) -> tuple[list[VoterAnswer], list[str]]:
     """Of a file with answers to several questions, those to the one that the classes fit, else the most answered.
 
     Returns
@@ -453,7 +459,7 @@ def _of_one_question(answers: Sequence[VoterAnswer], known: Sequence[str]) -> tu
     tuple[list[VoterAnswer], list[str]]
         The answers, and what to say of the others.
     """
-    names = {_plain(name) for name in known}
+    names = {_plain(name) for name in class_names}
     counts: Counter[tuple[int, str]] = Counter()
     fits: Counter[tuple[int, str]] = Counter()
     for answer in answers:
@@ -464,11 +470,13 @@ def _of_one_question(answers: Sequence[VoterAnswer], known: Sequence[str]) -> tu
     for place, question in sorted(counts, key=lambda one: (fits[one], counts[one]), reverse=True):
         chosen.setdefault(place, question)
     left = {question for place, question in counts if chosen[place] != question}
-    kept = [one for one in answers if one.question is None or chosen[one.question[0]] == one.question[1]]
+    selected = [one for one in answers if one.question is None or chosen[one.question[0]] == one.question[1]]
     if not left:
-        return kept, []
+        return selected, []
     read = listing(sorted(set(chosen.values())))
-    return kept, [f"There are votes on several questions; read were those on {read}, not on {listing(sorted(left))}."]
+    return selected, [
+        f"There are votes on several questions; read were those on {read}, not on {listing(sorted(left))}."
+    ]
 
 
 def with_votes(
@@ -500,13 +508,13 @@ def with_votes(
         No id in common, no class, or no answer that could be mapped.
     """
     by_hand = {_plain(text): target for text, target in (answers or {}).items()}
-    known = () if data is None else data.class_names
-    of_one, asked = _of_one_question(votes.answers, known)
+    class_names = () if data is None else data.class_names
+    of_one, about_questions = _of_one_question(votes.answers, class_names)
     votes = replace(votes, answers=tuple(of_one))
-    told = () if votes.columns is None else votes.columns  # all classes, though some be never the likeliest
-    if votes.shares and not told:
-        told = tuple(map(str, range(len(votes.shares[0]))))
-    classes = tuple(known) or classes or told
+    columns_of_shares = votes.columns or ()  # all classes, also those that are never the likeliest
+    if votes.shares and not columns_of_shares:
+        columns_of_shares = tuple(map(str, range(len(votes.shares[0]))))
+    classes = tuple(class_names) or classes or columns_of_shares
     if not classes:
         classes = proposed_classes([answer for answer in votes.answers if _plain(answer.text) not in by_hand])
     same = _plain_classes(classes)  # `fox` where the answers spell it FOX is no class of its own
@@ -519,7 +527,7 @@ def with_votes(
         )
     ids = _ids_of(votes.answers) if data is None else data.row_ids.tolist()
     place = _places(ids)
-    joined = {a.voter for a in votes.answers if _alike(a.id) in place}
+    joined = {a.voter for a in votes.answers if _id_key(a.id) in place}
     voters = list(dict.fromkeys(a.voter for a in votes.answers))
     number, column = {one: k for k, one in enumerate(classes)}, {one: k for k, one in enumerate(voters)}
     mapped: dict[tuple[str, int], tuple[str, ...]] = {}
@@ -528,7 +536,7 @@ def with_votes(
     source: list[int] = []
     others = by_row = counted = 0
     for at, answer in enumerate(votes.answers):
-        row = place.get(answer.id, place.get(_alike(answer.id)))
+        row = place.get(answer.id, place.get(_id_key(answer.id)))
         if row is None and answer.voter not in joined and 0 <= answer.row < len(ids):
             row = answer.row
             by_row += 1
@@ -557,16 +565,16 @@ def with_votes(
     if not quads:
         raise UserError(f"No answer could be mapped to a class (first: {shorten(votes.answers[0].text)}).")
     rows, who, labels, scores = (np.array(part) for part in zip(*quads, strict=True))
-    notes = [*asked, *([f"{by_row:,} votes have no id and are joined by row number."] if by_row else [])]
+    notes = [*about_questions, *([f"{by_row:,} votes have no id and are joined by row number."] if by_row else [])]
     whole = {*same, *by_hand}
     read = {text: meant for (text, _), meant in mapped.items() if meant and _plain(text) not in whole}
     if read:
-        shown = "; ".join(f"{shorten(text, 40)}: {', '.join(names)}" for text, names in list(read.items())[:3])
-        notes.append(f"{len(read):,} different answers are JSON or name classes among other words ({shown}).")
+        examples = "; ".join(f"{shorten(text, 40)}: {', '.join(names)}" for text, names in list(read.items())[:3])
+        notes.append(f"{len(read):,} different answers are JSON or name classes among other words ({examples}).")
     notes += _notes_on_ids(rows, who, labels, voters, alone=data is None)
     counts = np.bincount(who, minlength=len(voters))
-    given_by = Counter(answer.voter for answer in votes.answers)
-    silent = [name for name, count in zip(voters, counts, strict=True) if count < LEAST_SHARE * given_by[name]]
+    n_answers = Counter(answer.voter for answer in votes.answers)
+    silent = [name for name, count in zip(voters, counts, strict=True) if count < LEAST_SHARE * n_answers[name]]
     if silent:
         notes.append(f"Left out, since hardly an answer is a class: {listing(silent)}.")
     left = np.array([k for k, name in enumerate(voters) if name not in silent], dtype=np.int64)
@@ -581,7 +589,7 @@ def with_votes(
         who = np.concatenate([people.annotators, who + len(others_named)])
         theirs = np.full(len(people.rows), math.nan) if people.scores is None else people.scores
         names, scores = [*others_named, *names], np.concatenate([theirs, scores])
-    said = Annotations(
+    annotations = Annotations(
         rows,
         who,
         labels,
@@ -592,15 +600,15 @@ def with_votes(
         scores=scores if np.isfinite(scores).any() else None,
     )
     kinds = {text: " | ".join(labels) for (text, _), labels in mapped.items() if labels and labels != (text,)}
-    given = data if data is not None else _bare(ids, name)
+    base = data if data is not None else _bare(ids, name)
     if len(names) == 1 and votes.shares:
         at_rows = np.array([row for row, *_ in quads], dtype=np.int64)
-        dataset = _with_shares(given, votes, np.array(source), at_rows, classes, notes)
+        dataset = _with_shares(base, votes, np.array(source), at_rows, classes, notes)
         return Mapped(dataset, tuple(unmapped.most_common()), kinds, others, votes.errors, counted)
-    if len(names) == 1 and not said.anonymous:
+    if len(names) == 1 and not annotations.anonymous:
         learns = data is not None and (data.X.size or data.texts is not None or data.pictures is not None)
         notes.append(ONE_VOTER if learns else ONE_VOTER_ALONE)
-    dataset = replace(given, notes=(*given.notes, *notes)).resolved_to(resolve(said, Rule("union")), said)
+    dataset = replace(base, notes=(*base.notes, *notes)).resolved_to(resolve(annotations, Rule("union")), annotations)
     return Mapped(dataset, tuple(unmapped.most_common()), kinds, others, votes.errors, counted)
 
 
@@ -636,36 +644,36 @@ def _with_shares(
     wide[wide.sum(axis=1) == 0] = 1.0
     wide /= wide.sum(axis=1, keepdims=True)
     sets = CandidateSets.from_mask(likeliest(wide), classes)
-    kept = data.take(rows[order])
+    matched = data.take(rows[order])
     return replace(
-        kept,
+        matched,
         candidates=sets,
         class_names=(),
         prior=checked_prior(wide[sets.rows, sets.indices], sets),
         annotations=None,
-        notes=(*kept.notes, *notes, ONE_CLASSIFIER),
+        notes=(*matched.notes, *notes, ONE_CLASSIFIER),
     )
 
 
 def _meant(text: str, number: int, by_hand: Mapping[str, str], classes: tuple[str, ...]) -> tuple[str, ...]:
     """The classes of an answer: as mapped by hand, by its number, or as it names them."""
-    told = by_hand.get(_plain(text))
-    if told is not None:
-        return (told,) if told else ()
+    target = by_hand.get(_plain(text))
+    if target is not None:
+        return (target,) if target else ()
     return (classes[number],) if 0 <= number < len(classes) else classes_in(text, classes)
 
 
-def _alike(name: str) -> str:
+def _id_key(name: str) -> str:
     """An id as it compares with others: `7.0` (what tables make of numbers beside an empty cell) and `007` are `7`."""
     return re.sub(r"^([+-]?)0*(\d+)(?:\.0+)?$", r"\1\2", name.strip())
 
 
 def _places(ids: Sequence[str]) -> dict[str, int]:
     """Id → row: every id as it is, and as it compares with others where no two do alike."""
-    alike = [_alike(one) for one in ids]
-    counts = Counter(alike)
-    found = {one: row for row, one in enumerate(alike) if counts[one] == 1}
-    return found | {one: row for row, one in enumerate(ids)}
+    keys = [_id_key(one) for one in ids]
+    counts = Counter(keys)
+    unique = {one: row for row, one in enumerate(keys) if counts[one] == 1}
+    return unique | {one: row for row, one in enumerate(ids)}
 
 
 def _ids_of(answers: Sequence[VoterAnswer]) -> list[str]:
@@ -676,14 +684,14 @@ def _ids_of(answers: Sequence[VoterAnswer]) -> list[str]:
     spelled: dict[tuple[str, str], str] = {}
     apart = set()
     for answer in answers:
-        alike = _alike(answer.id)
-        if spelled.setdefault((answer.voter, alike), answer.id) != answer.id:
-            apart.add(alike)
-    found: dict[str, str] = {}
+        key = _id_key(answer.id)
+        if spelled.setdefault((answer.voter, key), answer.id) != answer.id:
+            apart.add(key)
+    ids: dict[str, str] = {}
     for answer in answers:
-        alike = _alike(answer.id)
-        found.setdefault(answer.id if alike in apart else alike, answer.id)
-    return list(found.values())
+        key = _id_key(answer.id)
+        ids.setdefault(answer.id if key in apart else key, answer.id)
+    return list(ids.values())
 
 
 def _notes_on_ids(

@@ -527,7 +527,7 @@ def save_labels(splits: Splits, estimator: PartialLabelEstimator, weights: Weigh
 def label_rows(splits: Splits, estimator: PartialLabelEstimator, weights: Weights) -> pd.DataFrame:
     """Return the rows of labels.csv: identified labels of what was trained on, predicted ones of what was held out."""
     train, holdout = splits.train, splits.holdout
-    learnt = labels_frame(train.sets(), weights, train.row_ids, y=train.y, given=train.original_sets)
+    learnt = labels_frame(train.sets(), weights, train.row_ids, y=train.y, original_sets=train.original_sets)
     if holdout is None:
         return learnt
     predicted = predicted_frame(estimator, holdout, train.class_names)

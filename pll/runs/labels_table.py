@@ -199,7 +199,7 @@ def write_labels_in_parts(train: PartialLabelDataset, weights: Weights, path: Pa
             np.asarray(weights[sets.span(part)]),
             train.ids_of(part),
             y=None if train.y is None else train.y[part],
-            given=None if original_sets is None else original_sets[part],
+            original_sets=None if original_sets is None else original_sets[part],
         )
         for part in (slice(at, min(at + PART, len(train))) for at in range(0, len(train), PART))
     )

@@ -318,7 +318,7 @@ def test_shares_under_the_names_of_classes_are_probabilities(written: str) -> No
     }
     weight: list[str | None] = [str(k / 40) for k in range(60)]
     header, cells = [*columns, "w", "label"], [*columns.values(), weight, [*TRUTH]]
-    found = {column.shown: column.role for column in roles_of(header, cells)}
+    found = {column.display_name: column.role for column in roles_of(header, cells)}
     assert {name: found[name] for name in CITIES} == dict.fromkeys(CITIES, "probability") and found["w"] == "feature"
     soils: list[str | None] = ["clay", "sand", "silt"] * 20
     assert "probability" not in roles(**columns, true_label=soils).values()  # shares of something else

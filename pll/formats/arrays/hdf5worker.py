@@ -43,7 +43,7 @@ def main() -> int:
                 if not name.startswith(_INTERNAL):
                     reader.read(name, reader.inside(opened, name), 0)
         with Path(out).open("wb") as target:
-            np.savez(target, **reader.found)
+            np.savez(target, **reader.arrays)
     except Exception as error:  # whatever HDF5 makes of a damaged file
         words = str(error).strip().splitlines() or [type(error).__name__]
         print(words[0][:300])
@@ -56,7 +56,7 @@ class _Hdf5Reader:
         self.file, self.room = file, max_bytes
         self.bomb_bytes, self.bomb_ratio = bomb_bytes, bomb_ratio
         self.unpacked, self.packed = 0, 0
-        self.found: dict[str, Any] = {}
+        self.arrays: dict[str, Any] = {}
 
     def inside(self, group: Any, name: str) -> Any:
         """What a group holds under a name; never a link that leads to another file."""
@@ -70,7 +70,7 @@ class _Hdf5Reader:
         """Take one variable, field or cell."""
         import h5py
 
-        if depth > _MAX_DEPTH or len(self.found) > _MAX_PARTS:
+        if depth > _MAX_DEPTH or len(self.arrays) > _MAX_PARTS:
             raise ValueError(f"{name} is nested too deeply, or has too many parts")
         kind = item.attrs.get("MATLAB_class", b"")
         kind = kind.decode("ascii", "replace") if isinstance(kind, bytes) else str(kind)
@@ -86,21 +86,21 @@ class _Hdf5Reader:
                 self.read(f"{name}{{{at + 1}}}", self.file[reference], depth + 1)
         elif item.dtype.kind in "biuf" and "MATLAB_empty" not in item.attrs and kind != "char":
             self._check(item)
-            self.found[name] = item[()].T  # HDF5 has the axes the other way round
+            self.arrays[name] = item[()].T  # HDF5 has the axes the other way round
 
     def _sparse(self, name: str, group: Any) -> None:
         import numpy as np
 
-        parts = {part: self.inside(group, part) for part in ("data", "ir", "jc") if part in group}
-        for part in parts.values():
+        arrays = {part: self.inside(group, part) for part in ("data", "ir", "jc") if part in group}
+        for part in arrays.values():
             self._check(part)
-        starts = parts["jc"][()].astype(np.int64)
+        starts = arrays["jc"][()].astype(np.int64)
         height = int(group.attrs["MATLAB_sparse"])
         empty = np.zeros(0)
-        self.found[f"{name}:data"] = parts["data"][()].astype(np.float64) if "data" in parts else empty
-        self.found[f"{name}:ir"] = parts["ir"][()].astype(np.int64) if "ir" in parts else empty.astype(np.int64)
-        self.found[f"{name}:jc"] = starts
-        self.found[f"{name}:shape"] = np.array([height, len(starts) - 1])
+        self.arrays[f"{name}:data"] = arrays["data"][()].astype(np.float64) if "data" in arrays else empty
+        self.arrays[f"{name}:ir"] = arrays["ir"][()].astype(np.int64) if "ir" in arrays else empty.astype(np.int64)
+        self.arrays[f"{name}:jc"] = starts
+        self.arrays[f"{name}:shape"] = np.array([height, len(starts) - 1])
 
     def _check(self, item: Any) -> None:
         if item.external or item.is_virtual:

@@ -85,14 +85,14 @@ def read_v73(path: Path, max_bytes: int) -> dict[str, Any]:
 
 def _nested(flat: dict[str, np.ndarray]) -> dict[str, Any]:
     """`a/b`, `a{1}` and `a:data` as dicts, lists and sparse matrices."""
-    found: dict[str, Any] = {}
+    nested: dict[str, Any] = {}
     for name, array in flat.items():
         whole, _, part = name.partition(":")
         if part not in ("", "data"):
             continue
         value = _sparse(whole, flat) if part else array
         *outer, last = whole.split("/")
-        place = found
+        place = nested
         for step in outer:
             below = place.setdefault(step, {})
             if not isinstance(below, dict):
@@ -105,7 +105,7 @@ def _nested(flat: dict[str, np.ndarray]) -> dict[str, Any]:
                 cells.append(value)
         else:
             place[last] = value
-    return found
+    return nested
 
 
 def _sparse(name: str, flat: dict[str, np.ndarray]) -> scipy.sparse.csc_array:
@@ -126,7 +126,7 @@ CANDIDATES = ("partial_target", "p_labels", "Y_P")
 TRUTH = ("target", "logitlabels", "Y", "label", "labels")
 FOLDS = ("tr", "te")
 SPLIT = ("train_data", "train_p_target", "train_target", "test_data", "test_p_target", "test_target")
-KNOWN = (*FEATURES, *CANDIDATES, *TRUTH, *FOLDS, *SPLIT)
+VARIABLES = (*FEATURES, *CANDIDATES, *TRUTH, *FOLDS, *SPLIT)
 """Every variable that means something."""
 
 Variables = Mapping[str, Any]
@@ -174,7 +174,7 @@ def arrange(variables: Variables, max_bytes: int, fold: int | None = None) -> Ma
     Parameters
     ----------
     variables
-        By name; those of `KNOWN` count.
+        By name; those of `VARIABLES` count.
     fold
         Which of the file's own folds is the test part, from 1.
 
@@ -185,21 +185,21 @@ def arrange(variables: Variables, max_bytes: int, fold: int | None = None) -> Ma
     """
     whole = [next((name for name in names if name in variables), "") for names in (FEATURES, CANDIDATES, TRUTH)]
     if whole[0]:
-        found = _part(variables, max_bytes, *whole)
+        contents = _part(variables, max_bytes, *whole)
     else:
         names = {part: (f"{part}_data", f"{part}_p_target", f"{part}_target") for part in ("train", "test")}
-        parts = [_part(variables, max_bytes, *part) for part in names.values() if part[0] in variables]
-        found = _joined(parts) if len(parts) > 1 else parts[0]
-    if found.sets is not None and found.truth is not None and found.sets.shape[1] != found.truth.shape[1]:
+        splits = [_part(variables, max_bytes, *part) for part in names.values() if part[0] in variables]
+        contents = _joined(splits) if len(splits) > 1 else splits[0]
+    if contents.sets is not None and contents.truth is not None and contents.sets.shape[1] != contents.truth.shape[1]:
         raise UserError(
-            f"The variable {whole[1] or 'train_p_target'} has {found.sets.shape[1]} classes, "
-            f"{whole[2] or 'test_target'} has {found.truth.shape[1]}; they must agree."
+            f"The variable {whole[1] or 'train_p_target'} has {contents.sets.shape[1]} classes, "
+            f"{whole[2] or 'test_target'} has {contents.truth.shape[1]}; they must agree."
         )
     if any(name in variables for name in FOLDS):
-        _use_folds(found, variables, fold)
+        _use_folds(contents, variables, fold)
     elif fold is not None:
         raise UserError(f"The file has no folds of its own (tr, te), so there is no fold {fold}; leave it out.")
-    return found
+    return contents
 
 
 def _part(variables: Variables, max_bytes: int, data: str, sets: str, truth: str) -> MatContents:
@@ -208,63 +208,66 @@ def _part(variables: Variables, max_bytes: int, data: str, sets: str, truth: str
     matrix = _matrix(variables, data)
     fit = [all(n in variable.shape for variable in labels.values()) for n in matrix.shape]
     is_turned = matrix.ndim == 2 and fit == [False, True]  # all labels fit its columns, and some do not fit its rows
-    found = MatContents(_features(data, matrix.T if is_turned else matrix, max_bytes), truth_name=truth)
+    contents = MatContents(_features(data, matrix.T if is_turned else matrix, max_bytes), truth_name=truth)
     if is_turned:
-        found.notes.append(f"The variable {data} has a column an example; it was turned.")
+        contents.notes.append(f"The variable {data} has a column an example; it was turned.")
     if sets in labels:
-        found.sets = _membership(labels[sets], sets, len(found.X), data)
+        contents.sets = _membership(labels[sets], sets, len(contents.X), data)
     if truth in labels:
-        found.truth, found.names = _truth(labels[truth], truth, len(found.X), data, found.sets)
-    return found
+        contents.truth, contents.names = _truth(labels[truth], truth, len(contents.X), data, contents.sets)
+    return contents
 
 
-def _joined(parts: Sequence[MatContents]) -> MatContents:
+def _joined(splits: Sequence[MatContents]) -> MatContents:
     """A training part with candidates and a test part with truth, as one."""
-    if len({part.X.shape[1] for part in parts}) > 1:
+    if len({part.X.shape[1] for part in splits}) > 1:
         raise UserError("train_data and test_data differ in their number of features; they must agree.")
-    widths = {one.shape[1] for part in parts for one in (part.sets, part.truth) if one is not None}
-    names = {part.names for part in parts if part.truth is not None}
+    widths = {one.shape[1] for part in splits for one in (part.sets, part.truth) if one is not None}
+    names = {part.names for part in splits if part.truth is not None}
     if len(widths) > 1 or len(names) > 1:
         raise UserError("The targets of the two parts are of different classes; they must agree.")
-    found = MatContents(
-        np.concatenate([part.X for part in parts]), truth_name="test_target", names=next(iter(names), ())
+    contents = MatContents(
+        np.concatenate([part.X for part in splits]), truth_name="test_target", names=next(iter(names), ())
     )
-    found.is_test = np.repeat([False, True], [len(part.X) for part in parts])
-    found.notes = [note for part in parts for note in part.notes]
+    contents.is_test = np.repeat([False, True], [len(part.X) for part in splits])
+    contents.notes = [note for part in splits for note in part.notes]
     c = max(widths, default=0)
 
     def stacked(matrices: Sequence[csr_array | None]) -> csr_array:
-        rows = [csr_array((len(part.X), c)) if one is None else one for part, one in zip(parts, matrices, strict=True)]
+        rows = [csr_array((len(part.X), c)) if one is None else one for part, one in zip(splits, matrices, strict=True)]
         return csr_array(scipy.sparse.vstack(rows, format="csr"))
 
-    if any(part.truth is not None for part in parts):
-        found.truth = stacked([part.truth for part in parts])
-    if any(part.sets is not None for part in parts):
+    if any(part.truth is not None for part in splits):
+        contents.truth = stacked([part.truth for part in splits])
+    if any(part.sets is not None for part in splits):
         # The test part needs some set in each row; nothing is learnt from it.
-        sets = stacked([part.truth if part.sets is None else part.sets for part in parts])
+        sets = stacked([part.truth if part.sets is None else part.sets for part in splits])
         empty = scipy.sparse.csr_array((np.diff(sets.indptr) == 0)[:, None], dtype=np.float64)
-        found.sets = csr_array(sets + empty @ csr_array(np.ones((1, c))))
-        if parts[-1].sets is None:
-            found.notes.append("The test part has no candidates; its true labels stand in their place.")
-    return found
+        contents.sets = csr_array(sets + empty @ csr_array(np.ones((1, c))))
+        if splits[-1].sets is None:
+            contents.notes.append("The test part has no candidates; its true labels stand in their place.")
+    return contents
 
 
-def _use_folds(found: MatContents, variables: Variables, fold: int | None) -> None:
+def _use_folds(contents: MatContents, variables: Variables, fold: int | None) -> None:
     tests = variables.get("te", [])
     folds = tests if isinstance(tests, list) else list(np.atleast_2d(np.asarray(tests)).T)
     if fold is None:
-        found.notes.append(
+        contents.notes.append(
             f"The file brings {len(folds)} folds (tr, te); to test on one of them, read it with fold 1 … {len(folds)}."
         )
         return
     if fold > len(folds):
         raise UserError(f"There is no fold {fold}; the file has {len(folds)} (te).")
-    held = np.asarray([] if folds[fold - 1] is None else folds[fold - 1]).ravel()
-    n = len(found.X)
-    if held.dtype.kind not in "biuf" or not ((held >= 1) & (held <= n) & (held == np.floor(held))).all():
+    test_rows = np.asarray([] if folds[fold - 1] is None else folds[fold - 1]).ravel()
+    n = len(contents.X)
+    if (
+        test_rows.dtype.kind not in "biuf"
+        or not ((test_rows >= 1) & (test_rows <= n) & (test_rows == np.floor(test_rows))).all()
+    ):
         raise UserError(f"Fold {fold} of te holds something that is no row: rows count from 1 to {n} there.")
-    found.is_test = np.zeros(n, dtype=np.bool_)
-    found.is_test[held.astype(np.int64) - 1] = True
+    contents.is_test = np.zeros(n, dtype=np.bool_)
+    contents.is_test[test_rows.astype(np.int64) - 1] = True
 
 
 # ---- one matrix each -------------------------------------------------------------------------------------------------
@@ -377,22 +380,22 @@ class Mat(Format):
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         variables, others = _load(path, options.max_bytes)
-        found = arrange(variables, options.max_bytes, options.fold)
+        contents = arrange(variables, options.max_bytes, options.fold)
         unused = [name for name in others if name not in RESULTS]
-        notes = ([f"Variables not used: {listing(unused)}."] if unused else []) + found.notes
-        matrix = found.sets if found.sets is not None else found.truth
+        notes = ([f"Variables not used: {listing(unused)}."] if unused else []) + contents.notes
+        matrix = contents.sets if contents.sets is not None else contents.truth
         n_classes = 0 if matrix is None else matrix.shape[1]
-        names = options.class_names or found.names or tuple(str(k) for k in range(n_classes))
+        names = options.class_names or contents.names or tuple(str(k) for k in range(n_classes))
         if n_classes and len(names) != n_classes:
             raise UserError(
                 f"{len(names)} class names were given for the file's {n_classes} classes; give one per class."
             )
         return PartialLabelDataset(
-            X=found.X,
-            candidates=None if found.sets is None else CandidateSets.from_sparse(found.sets, names),
-            y=None if found.truth is None else _labels(found.truth, found.truth_name, notes),
+            X=contents.X,
+            candidates=None if contents.sets is None else CandidateSets.from_sparse(contents.sets, names),
+            y=None if contents.truth is None else _labels(contents.truth, contents.truth_name, notes),
             class_names=names,
-            is_test=found.is_test,
+            is_test=contents.is_test,
             name=options.name or path.name,
             notes=tuple(notes),
         )
@@ -423,8 +426,8 @@ class Mat(Format):
             rows = (np.ones(sets.nnz), sets.indices, sets.indptr)
             variables[CANDIDATES[0]] = scipy.sparse.csr_array(rows, (len(sets), sets.n_classes)).T.tocsc()
         if dataset.y is not None and dataset.n_classes:
-            known = np.flatnonzero(dataset.y != UNKNOWN)
-            cells = (np.ones(len(known)), (dataset.y[known], known))
+            labelled = np.flatnonzero(dataset.y != UNKNOWN)
+            cells = (np.ones(len(labelled)), (dataset.y[labelled], labelled))
             variables[TRUTH[0]] = scipy.sparse.csc_array(cells, (dataset.n_classes, len(dataset)))
         if results is not None and dataset.n_classes:
             variables |= _identified(dataset, results)
@@ -459,28 +462,30 @@ def _load(path: Path, max_bytes: int) -> tuple[dict[str, Any], list[str]]:
         head = file.read(128)
     if is_mat73(head):
         every = read_v73(path, max_bytes)
-        found = {name: value for name, value in every.items() if name in KNOWN}
-        odd: dict[str, str] = {}
-        others = [name for name in every if name not in found]
+        variables = {name: value for name, value in every.items() if name in VARIABLES}
+        unreadable: dict[str, str] = {}
+        others = [name for name in every if name not in variables]
         structs = {name: value for name, value in every.items() if isinstance(value, dict)}
     elif is_mat5(head):
-        found, odd, others = read_v5(path, lambda variable: variable.name in KNOWN, max_bytes)
+        variables, unreadable, others = read_v5(path, lambda variable: variable.name in VARIABLES, max_bytes)
         structs = {}
-        if not has_features(found) and not odd:
+        if not has_features(variables) and not unreadable:
             structs = read_v5(path, lambda variable: variable.is_struct, max_bytes)[0]
     else:
         raise UserError("This is not a MATLAB v5 file; save it in MATLAB with save(…, '-v7').")
-    if odd:
-        name, words = next(iter(odd.items()))
+    if unreadable:
+        name, words = next(iter(unreadable.items()))
         raise UserError(f"The variable {name} is {words}; it must be a matrix of numbers.")
-    if has_features(found):
-        return found, others
+    if has_features(variables):
+        return variables, others
     inside = {name: fields for name, fields in structs.items() if isinstance(fields, dict) and has_features(fields)}
     if len(inside) != 1:
-        raise missing([*found, *others])
+        raise missing([*variables, *others])
     struct, fields = next(iter(inside.items()))
-    kept = {name: value for name, value in fields.items() if name in KNOWN}
-    return kept, [name for name in (*found, *others) if name != struct] + [name for name in fields if name not in kept]
+    used = {name: value for name, value in fields.items() if name in VARIABLES}
+    return used, [name for name in (*variables, *others) if name != struct] + [
+        name for name in fields if name not in used
+    ]
 
 
 def _labels(truth: scipy.sparse.csr_array, name: str, notes: list[str]) -> npt.NDArray[np.int64]:

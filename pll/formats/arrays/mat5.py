@@ -110,8 +110,8 @@ def read_v5(
     UserError
         The file ends early, is damaged or too large, or a wanted variable is there twice.
     """
-    found: dict[str, Any] = {}
-    odd: dict[str, str] = {}
+    variables: dict[str, Any] = {}
+    unreadable: dict[str, str] = {}
     others = []
     room = max_bytes
     with path.open("rb") as file:
@@ -126,14 +126,14 @@ def read_v5(
             variable = element.head()
             if not wanted(variable):
                 others.append(variable.name)
-            elif variable.name in found:
+            elif variable.name in variables:
                 raise UserError(f"The variable {variable.name} is there twice; save it once.")
             elif variable.unsupported and variable.kind not in (_CELL, _STRUCT):
-                odd[variable.name] = variable.unsupported
+                unreadable[variable.name] = variable.unsupported
             else:
-                found[variable.name] = element.value()
+                variables[variable.name] = element.value()
                 room -= element.size
-    return found, odd, [name for name in others if name]
+    return variables, unreadable, [name for name in others if name]
 
 
 class _Element:
@@ -218,12 +218,12 @@ class _Element:
         start = self._at
         if kind != _MATRIX or start + size > len(self._start):
             raise self._damaged(f"a part of type {kind}")
-        found = None
+        data = None
         if size:
             head = self.head()
-            found = self._content(head, depth)
+            data = self._content(head, depth)
         self._at = start + size
-        return found
+        return data
 
     def _check_parts(self, count: int, depth: int) -> None:
         if count > _MAX_PARTS or depth >= _MAX_DEPTH:

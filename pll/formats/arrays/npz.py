@@ -246,19 +246,19 @@ def from_arrays(arrays: Arrays, n: int, class_names: tuple[str, ...]) -> dict[st
     UserError
         Arrays that do not fit together; the array is named.
     """
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     if "texts" in arrays:
-        found["texts"] = as_column(_text_list(arrays, "texts", n))
+        fields["texts"] = as_column(_text_list(arrays, "texts", n))
     if "picture_names" in arrays:
-        found["pictures"] = Pictures(as_column(_text_list(arrays, "picture_names", n)))
+        fields["pictures"] = Pictures(as_column(_text_list(arrays, "picture_names", n)))
     for one, part in _COLUMNS.items():
         if f"{one}_names" in arrays:
             with parsing(f"the array {part}", "save it as Candid does"):
                 columns = zip(_text_list(arrays, f"{one}_names"), arrays[part].tolist(), strict=True)
-                found[part] = {name: as_column([json.loads(cell) for cell in cells]) for name, cells in columns}
+                fields[part] = {name: as_column([json.loads(cell) for cell in cells]) for name, cells in columns}
     if "annotator_names" in arrays:
         with parsing("the arrays of answers", "save them as Candid does"):
-            found["annotations"] = Annotations(
+            fields["annotations"] = Annotations(
                 arrays["answer_rows"],
                 arrays["answer_annotators"],
                 arrays["answer_labels"],
@@ -269,8 +269,8 @@ def from_arrays(arrays: Arrays, n: int, class_names: tuple[str, ...]) -> dict[st
                 scores=arrays.get("answer_scores"),
             )
     if "votes" in arrays:
-        found["annotations"] = _votes(arrays, n, class_names)
-    return found
+        fields["annotations"] = _votes(arrays, n, class_names)
+    return fields
 
 
 def _votes(arrays: Arrays, n: int, class_names: tuple[str, ...]) -> Annotations:
@@ -287,10 +287,10 @@ def _votes(arrays: Arrays, n: int, class_names: tuple[str, ...]) -> Annotations:
 
 def texts_in(dataset: PartialLabelDataset) -> list[str]:
     """Every text that an array of text would hold."""
-    found = [*dataset.categories, *dataset.extras, *(() if dataset.texts is None else dataset.texts)]
-    found += () if dataset.pictures is None else dataset.pictures.names.tolist()
-    found += [value for values in dataset.categories.values() for value in values if value is not None]
-    return found + list(() if dataset.annotations is None else dataset.annotations.annotator_names)
+    columns = [*dataset.categories, *dataset.extras, *(() if dataset.texts is None else dataset.texts)]
+    columns += () if dataset.pictures is None else dataset.pictures.names.tolist()
+    columns += [value for values in dataset.categories.values() for value in values if value is not None]
+    return columns + list(() if dataset.annotations is None else dataset.annotations.annotator_names)
 
 
 def _text_list(arrays: Arrays, name: str, length: int | None = None) -> list[str]:
@@ -361,9 +361,9 @@ class Npz(Format):
         arrays, others = reader(folder, KEYS, options.max_bytes)
         notes: list[str] = []
         if called := _aliases([*arrays, *others]):
-            found, _ = reader(folder, list(called.values()), options.max_bytes)
-            arrays |= _renamed(found, called, notes)
-            others = [name for name in others if name not in found]
+            loaded, _ = reader(folder, list(called.values()), options.max_bytes)
+            arrays |= _renamed(loaded, called, notes)
+            others = [name for name in others if name not in loaded]
         if "X" not in arrays and arrays.get("votes", np.zeros(0)).ndim == 2:  # votes alone
             arrays["X"] = np.zeros((len(arrays["votes"]), 0), dtype=np.float32)
         if "X" not in arrays:
@@ -381,10 +381,10 @@ class Npz(Format):
             names = tuple(str(k) for k in range(_count_classes(arrays, y)))
         ids = _texts(arrays, "ids")
         sets = _candidates(arrays, len(X), names)
-        parts = from_arrays(arrays, len(X), names)
+        fields = from_arrays(arrays, len(X), names)
         unanswered = None
         if sets is None and "votes" in arrays:
-            sets, unanswered = _union(parts["annotations"])
+            sets, unanswered = _union(fields["annotations"])
         return PartialLabelDataset(
             X=X,
             candidates=sets,
@@ -399,7 +399,7 @@ class Npz(Format):
             name=options.name or path.name,
             kind="image" if X.ndim == 4 else "table" if is_table else "array",
             notes=tuple(notes),
-            **parts,
+            **fields,
         )
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
@@ -425,18 +425,18 @@ class Npz(Format):
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
         if source.is_dir():
             return ["The folder of arrays itself: its features, sets and ids become one data.npz."]
-        return omitted_columns(results, results.beside(_names(source)))
+        return omitted_columns(results, results.without(_names(source)))
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         if source.is_dir():
             self.write(self.read(source, options), path, results)
             return
         dataset, names = self.read(source, options), _names(source)
-        earlier, results = results_among(names), results.beside(names)
-        with zipfile.ZipFile(source) as given, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-            for info in given.infolist():
+        earlier, results = results_among(names), results.without(names)
+        with zipfile.ZipFile(source) as original, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for info in original.infolist():
                 if info.filename.removesuffix(".npy") not in earlier:
-                    with given.open(info) as old, archive.open(_like(info), "w", force_zip64=True) as new:
+                    with original.open(info) as old, archive.open(_like(info), "w", force_zip64=True) as new:
                         shutil.copyfileobj(old, new)
             for name, array in _identified(dataset, results).items():
                 with archive.open(f"{name}.npy", "w") as new:
@@ -492,18 +492,18 @@ def _aliases(names: Sequence[str]) -> dict[str, str]:
     by_name: dict[str, str] = {}
     for name in names:
         by_name.setdefault(name.lower(), name)
-    found = {}
+    aliases = {}
     has_sets = {"candidates", "indptr", "votes"} & set(names)
     for ours, others in ALIASES.items():
         if ours in names or (ours == "candidates" and has_sets):
             continue
         called = next((by_name[other] for other in others if other in by_name), None)
         if called is not None:
-            found[ours] = called
-    if "X" not in names and "X" not in found and TRAIN[0] in by_name:
-        found |= {part: by_name[part] for part in (*TRAIN, *TEST) if part in by_name}
-        found.pop("y", None)
-    return found if {"X", TRAIN[0]} & {*found, *names} else {}
+            aliases[ours] = called
+    if "X" not in names and "X" not in aliases and TRAIN[0] in by_name:
+        aliases |= {part: by_name[part] for part in (*TRAIN, *TEST) if part in by_name}
+        aliases.pop("y", None)
+    return aliases if {"X", TRAIN[0]} & {*aliases, *names} else {}
 
 
 def _renamed(arrays: Arrays, called: Mapping[str, str], notes: list[str]) -> dict[str, npt.NDArray[Any]]:
@@ -514,31 +514,38 @@ def _renamed(arrays: Arrays, called: Mapping[str, str], notes: list[str]) -> dic
     UserError
         The parts do not fit together.
     """
-    found = {ours: arrays[theirs] for ours, theirs in called.items()}
-    said = {"X": "features", "candidates": "candidate sets", "y": "true labels", "class_names": "names of classes"}
-    notes.extend(f"The array {called[ours]} holds the {what}." for ours, what in said.items() if ours in called)
-    if TRAIN[0] in found:
-        parts = [(X, y) for X, y in (TRAIN, TEST) if X in found]
-        features = [found.pop(X) for X, _ in parts]
-        labels = {X: found.pop(y) for X, y in (TRAIN, TEST) if y in found}
-        for (X, _), rows in zip(parts, features, strict=True):  # a part without labels: not known
+    renamed = {ours: arrays[theirs] for ours, theirs in called.items()}
+    descriptions = {
+        "X": "features",
+        "candidates": "candidate sets",
+        "y": "true labels",
+        "class_names": "names of classes",
+    }
+    notes.extend(f"The array {called[ours]} holds the {what}." for ours, what in descriptions.items() if ours in called)
+    if TRAIN[0] in renamed:
+        splits = [(X, y) for X, y in (TRAIN, TEST) if X in renamed]
+        features = [renamed.pop(X) for X, _ in splits]
+        labels = {X: renamed.pop(y) for X, y in (TRAIN, TEST) if y in renamed}
+        for (X, _), rows in zip(splits, features, strict=True):  # a part without labels: not known
             if labels and X not in labels and next(iter(labels.values())).dtype.kind in "iuf":
                 labels[X] = np.full((len(rows), *next(iter(labels.values())).shape[1:]), UNKNOWN)
-        by_part = [labels[X] for X, _ in parts if X in labels]
+        by_part = [labels[X] for X, _ in splits if X in labels]
         for name, pieces in (("X", features), ("y", by_part)):
-            if pieces and (len(pieces) < len(parts) or len({piece.shape[1:] for piece in pieces}) > 1):
+            if pieces and (len(pieces) < len(splits) or len({piece.shape[1:] for piece in pieces}) > 1):
                 shapes = listing([str(piece.shape) for piece in pieces])
-                raise UserError(f"The {said[name]} of the training and the test part do not fit together: {shapes}.")
+                raise UserError(
+                    f"The {descriptions[name]} of the training and the test part do not fit together: {shapes}."
+                )
             if pieces:
-                found[name] = np.concatenate(pieces) if len(pieces) > 1 else pieces[0]
-        if len(parts) > 1:
-            found["is_test"] = np.repeat([False, True], [len(rows) for rows in features])
+                renamed[name] = np.concatenate(pieces) if len(pieces) > 1 else pieces[0]
+        if len(splits) > 1:
+            renamed["is_test"] = np.repeat([False, True], [len(rows) for rows in features])
         notes.append(f"Features and labels come from {listing(list(called.values()))}.")
-    y = found.get("y")
-    if y is not None and y.ndim == 2 and 1 not in y.shape and "candidates" not in found and not _is_one_hot(y):
-        found["candidates"] = found.pop("y")  # several labels a row
+    y = renamed.get("y")
+    if y is not None and y.ndim == 2 and 1 not in y.shape and "candidates" not in renamed and not _is_one_hot(y):
+        renamed["candidates"] = renamed.pop("y")  # several labels a row
         notes[:] = [note.replace("true labels", "candidate sets") for note in notes]
-    return found
+    return renamed
 
 
 def _is_one_hot(array: npt.NDArray[Any]) -> bool:
@@ -589,8 +596,8 @@ def _whole_numbers(array: npt.NDArray[Any], name: str, remedy: str) -> npt.NDArr
         raise UserError(f"The array {name} holds {kind_of(array.dtype)}, not whole numbers; {remedy}.")
     elif array.dtype == np.uint64 and len(array) and array.max() > np.iinfo(np.int64).max:
         raise UserError(f"Row {int(array.argmax())} of {name} is {array.max()}, too large; {remedy}.")
-    kept = array.dtype == np.int32 and is_mapped(array)  # candidates stay as they are in their file
-    return array if kept else array.astype(np.int64, copy=not is_mapped(array))
+    is_candidates = array.dtype == np.int32 and is_mapped(array)  # candidates stay as they are in their file
+    return array if is_candidates else array.astype(np.int64, copy=not is_mapped(array))
 
 
 def _count_classes(arrays: Arrays, y: npt.NDArray[np.int64] | None) -> int:
@@ -607,23 +614,23 @@ def _count_classes(arrays: Arrays, y: npt.NDArray[np.int64] | None) -> int:
     else:
         count = 0 if y is None else int(y.max(initial=UNKNOWN)) + 1
         indices = arrays.get("indices", np.zeros(0, dtype=np.int64))
-        for found in (indices, arrays.get("votes", np.zeros(0, dtype=np.int64))):
-            if found.dtype.kind in "iu" and found.size:
-                count = max(count, int(found.max()) + 1)
+        for labels in (indices, arrays.get("votes", np.zeros(0, dtype=np.int64))):
+            if labels.dtype.kind in "iu" and labels.size:
+                count = max(count, int(labels.max()) + 1)
     check_class_count(count, "this file")
     return count
 
 
 def _candidates(arrays: Arrays, n: int, names: tuple[str, ...]) -> CandidateSets | None:
-    given = [name for name in ("candidates", "indptr", "indices") if name in arrays]
-    if not given:
+    present = [name for name in ("candidates", "indptr", "indices") if name in arrays]
+    if not present:
         return None
-    if given == ["candidates"]:
+    if present == ["candidates"]:
         return _from_mask(arrays["candidates"], n, names)
-    if given == ["indptr", "indices"]:
+    if present == ["indptr", "indices"]:
         return _from_rows(arrays, n, names)
     raise UserError(
-        f"Found {listing(given)}; candidate sets are given either as the mask candidates (n, c), or as indptr and "
+        f"Found {listing(present)}; candidate sets are given either as the mask candidates (n, c), or as indptr and "
         "indices together."
     )
 
@@ -633,13 +640,13 @@ def _union(votes: Annotations) -> tuple[CandidateSets, npt.NDArray[np.bool_] | N
     silent: npt.NDArray[np.bool_] = votes.answers_per_row == 0
     if silent.all():
         raise UserError("The array votes is −1 throughout: nobody answered; give votes, or candidates.")
-    found = resolve(votes, Rule("union"))
-    if not found.can_be_filled:
+    resolved = resolve(votes, Rule("union"))
+    if not resolved.can_be_filled:
         raise UserError(
-            f"In {found.unannotated:,} rows of votes (first: {int(np.argmax(silent))}) nobody answered; for so many "
+            f"In {resolved.unannotated:,} rows of votes (first: {int(np.argmax(silent))}) nobody answered; for so many "
             "classes that is too much to hold. Leave these rows out, or give candidates."
         )
-    return found.filled(), silent if silent.any() else None
+    return resolved.filled(), silent if silent.any() else None
 
 
 def _prior(arrays: Arrays, sets: CandidateSets | None) -> Weights | None:
@@ -732,12 +739,12 @@ def _images(arrays: Arrays) -> npt.NDArray[np.uint8] | None:
 
 def _split_marks(arrays: Arrays) -> npt.NDArray[np.bool_] | None:
     """`is_test`, or `split`, as True for the test part."""
-    given = [name for name in ("is_test", "split") if name in arrays]
-    if not given:
+    present = [name for name in ("is_test", "split") if name in arrays]
+    if not present:
         return None
-    if len(given) == 2:
+    if len(present) == 2:
         raise UserError("Found both is_test and split; save one of them.")
-    array = arrays[given[0]]
+    array = arrays[present[0]]
     if array.ndim == 1 and array.dtype.kind == "U":
         wrong = np.flatnonzero((array != "train") & (array != "test"))
         marks = array == "test"
@@ -746,11 +753,11 @@ def _split_marks(arrays: Arrays) -> npt.NDArray[np.bool_] | None:
         marks = array == 1
     else:
         raise UserError(
-            f"The array {given[0]} holds {kind_of(array.dtype)} in the shape {array.shape}; it must be True for a "
+            f"The array {present[0]} holds {kind_of(array.dtype)} in the shape {array.shape}; it must be True for a "
             "row of the test part and False for any other, one per row."
         )
     if len(wrong):
         raise UserError(
-            f"Row {int(wrong[0])} of {given[0]} is {shorten(str(array[wrong[0]]))}; use True (test) or False (train)."
+            f"Row {int(wrong[0])} of {present[0]} is {shorten(str(array[wrong[0]]))}; use True (test) or False (train)."
         )
     return np.asarray(marks, dtype=np.bool_)

@@ -42,8 +42,8 @@ def answer_of(cell: str) -> tuple[tuple[str, ...], float] | None:
     field = next((name for name in (*ANSWER_FIELDS, *_SEVERAL) if name in plain), None)
     if field is None:
         return None
-    said = plain[field] if isinstance(plain[field], list) else [plain[field]]
-    names = [_name(one) for one in said if one is not None]
+    values = plain[field] if isinstance(plain[field], list) else [plain[field]]
+    names = [_name(one) for one in values if one is not None]
     if any(name is None for name in names):
         return None
     sure = next((_share(plain[name]) for name in _SURE if name in plain), math.nan)
@@ -69,16 +69,16 @@ def shares_of(cell: str) -> dict[str, float] | None:
     shares = {name.strip(): 0 if value is None else value for name, value in fields.items()}
     if not all(map(_is_share, shares.values())):
         return None
-    found = {name: value for name, value in shares.items() if value > 0 and name}
-    whole = sum(found.values())
-    if not found or all(value == round(value) for value in found.values()):
-        return found
+    positive = {name: value for name, value in shares.items() if value > 0 and name}
+    whole = sum(positive.values())
+    if not positive or all(value == round(value) for value in positive.values()):
+        return positive
     ahead, least = 0.0, 0.0
-    for value in sorted(found.values(), reverse=True):
+    for value in sorted(positive.values(), reverse=True):
         if ahead >= COVERED * whole - 1e-9:
             break
         ahead, least = ahead + value, value
-    return {name: value for name, value in found.items() if value >= least}
+    return {name: value for name, value in positive.items() if value >= least}
 
 
 def _is_share(value: Any) -> bool:
@@ -111,8 +111,8 @@ def are_shares(name: str, cells: Cells) -> bool:
     """Whether nearly all cells of a column say how likely each label is, or, if its name says so, how frequent."""
 
     def test(cell: str) -> bool:
-        found = (shares_of(cell) if answer_of(cell) is None else None) or {}
-        return len(found) > 0 and (says_counts(name) or abs(sum(found.values()) - 1) <= 1.02 - COVERED)
+        values = (shares_of(cell) if answer_of(cell) is None else None) or {}
+        return len(values) > 0 and (says_counts(name) or abs(sum(values.values()) - 1) <= 1.02 - COVERED)
 
     return _nearly_all(cells, test)
 
@@ -138,7 +138,7 @@ def only_labels(name: str, cells: Cells) -> Cells:
     ['cat']
     """
     if are_answers(cells):
-        return [None if cell is None else _joined(found[0]) if (found := answer_of(cell)) else cell for cell in cells]
+        return [None if cell is None else _joined(answer[0]) if (answer := answer_of(cell)) else cell for cell in cells]
     if are_shares(name, cells):
         return [None if cell is None else _joined(tuple(shares_of(cell) or ())) or cell for cell in cells]
     return cells
@@ -159,10 +159,10 @@ def _object(cell: str) -> dict[str, Any] | None:
     if not (text.startswith("{") and text.endswith("}")):
         return None
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None
 
 
 def _name(value: Any) -> str | None:

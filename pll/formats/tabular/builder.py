@@ -56,18 +56,18 @@ def build(table: ArrowTable, columns: Sequence[Column], options: ReadOptions) ->
     cells, X, names_of_features = _collected(table, columns, options)
     row_of = table.row_of
 
-    parts: dict[str, dict[str, Chunks]] = {}
+    columns_by_role: dict[str, dict[str, Chunks]] = {}
     for column in columns:
         if column.at in cells:
-            parts.setdefault(column.role, {})[column.shown] = cells[column.at]
-    found = read_labels(parts, options, row_of)
-    rows, ids, about_columns = np.arange(len(X)), found.ids, list[str]()
+            columns_by_role.setdefault(column.role, {})[column.display_name] = cells[column.at]
+    labels = read_labels(columns_by_role, options, row_of)
+    rows, ids, about_columns = np.arange(len(X)), labels.ids, list[str]()
     named = next((column for column in columns if column.role == "id"), None)
-    if found.ids is not None:
-        rows, left_out = found.first, _varying(X, cells, columns, found)
+    if labels.ids is not None:
+        rows, left_out = labels.first, _varying(X, cells, columns, labels)
         features = [column for column in columns if column.role == "feature"]
-        kept = [k for k in range(X.shape[1]) if k >= len(features) or features[k] not in left_out]
-        X, names_of_features = X[rows][:, kept], [names_of_features[k] for k in kept]
+        constant = [k for k in range(X.shape[1]) if k >= len(features) or features[k] not in left_out]
+        X, names_of_features = X[rows][:, constant], [names_of_features[k] for k in constant]
         columns = [column for column in columns if column not in left_out]
         about_columns = _unused(left_out)
     elif named is not None:
@@ -79,31 +79,31 @@ def build(table: ArrowTable, columns: Sequence[Column], options: ReadOptions) ->
             ids = _ids(keys, row_of, named)
 
     def many(role: str) -> dict[str, Chunks]:
-        return {column.shown: cells[column.at] for column in columns if column.role == role}
+        return {column.display_name: cells[column.at] for column in columns if column.role == role}
 
     def one(role: str) -> Chunks | None:
         return next(iter(many(role).values()), None)
 
     split, text, image = one("split"), one("text"), one("image")
-    if text is None and found.ids is not None and are_texts(found.ids.tolist(), 4):
+    if text is None and labels.ids is not None and are_texts(labels.ids.tolist(), 4):
         text = one("task")
     return PartialLabelDataset(
         X=X,
-        candidates=found.candidates,
-        y=found.y,
-        prior=found.prior,
-        class_names=found.class_names,
+        candidates=labels.candidates,
+        y=labels.y,
+        prior=labels.prior,
+        class_names=labels.class_names,
         ids=ids,
         feature_names=tuple(names_of_features),
         texts=None if text is None else _objects(text, rows, missing=""),
         pictures=None if image is None else Pictures(_objects(image, rows, missing="")),
         categories={name: _objects(chunks, rows, named=True) for name, chunks in many("category").items()},
         extras={name: _objects(chunks, rows) for name, chunks in many("keep").items()},
-        annotations=found.annotations,
+        annotations=labels.annotations,
         is_test=None if split is None else split_marks(split, row_of)[rows],
         name=options.name or "table",
         kind="table",
-        notes=(*_notes(X, columns), *about_columns, *found.notes),
+        notes=(*_notes(X, columns), *about_columns, *labels.notes),
     )
 
 
@@ -118,8 +118,8 @@ def _collected(
     used = [column for column in columns if column.role != "ignore"]
     features = [column for column in used if column.role == "feature"]
     widths = {column: _list_length(table, column) for column in used if column.role == "vector"}
-    names = [column.shown for column in features]
-    names += [f"{column.shown} {k}" for column, width in widths.items() for k in range(1, width + 1)]
+    names = [column.display_name for column in features]
+    names += [f"{column.display_name} {k}" for column, width in widths.items() for k in range(1, width + 1)]
     owners = [*features, *(column for column, width in widths.items() for _ in range(width))]
     shape = (table.rows, len(names))
     is_large = 4 * math.prod(shape) > io.FEATURES_IN_MEMORY_UP_TO
@@ -169,20 +169,20 @@ def _ids(cells: Sequence[str], row_of: RowNumber, column: Column) -> npt.NDArray
 
 
 def _varying(
-    X: npt.NDArray[np.float32], cells: Mapping[int, Chunks], columns: Sequence[Column], found: TableLabels
+    X: npt.NDArray[np.float32], cells: Mapping[int, Chunks], columns: Sequence[Column], labels: TableLabels
 ) -> list[Column]:
     """Return the features, (lines, d) X and categories, that differ between the lines of one example in long form."""
-    alike, k = found.first[found.example], 0  # (lines,) the first line of the same example
+    first, k = labels.first[labels.example], 0  # (lines,) the first line of the same example
     different = []
     for column in columns:
         if column.role == "feature":
             values = X[:, k]
             k += 1
-            if not np.array_equal(values, values[alike], equal_nan=True):
+            if not np.array_equal(values, values[first], equal_nan=True):
                 different.append(column)
         elif column.role == "category":
             codes = encode(cells[column.at])[0]
-            if not np.array_equal(codes, codes[alike]):
+            if not np.array_equal(codes, codes[first]):
                 different.append(column)
     return different
 
@@ -207,8 +207,8 @@ def _numbers(column: pa.Array, part: Column, row_of: RowNumber, start: int) -> n
     try:  # numbers are written in JSON as they are elsewhere
         numbers = pc.cast(column.storage if isinstance(column.type, pa.JsonType) else column, pa.float64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        given = text_of(column)
-        trimmed = pc.utf8_trim_whitespace(given)
+        texts = text_of(column)
+        trimmed = pc.utf8_trim_whitespace(texts)
         missing = pc.is_in(trimmed, value_set=pa.array(MISSING))
         trimmed = pc.if_else(missing, pa.scalar(None, pa.string()), trimmed)
         try:
@@ -249,7 +249,7 @@ def _as_lists(cells: pa.Array, column: Column, row_of: RowNumber, start: int) ->
     if is_list(cells.type) and not pa.types.is_nested(cells.type.value_type):
         with suppress(pa.ArrowException):  # else as the text that it is
             return cells.cast(pa.list_(pa.float64()))
-    found: list[list[float] | None] = []
+    lists: list[list[float] | None] = []
     for at, cell in enumerate(text_of(cells).to_pylist()):
         numbers = numbers_in(cell) if cell and cell.strip() else None
         if cell and cell.strip() and (numbers is None or any(map(math.isinf, numbers))):
@@ -257,8 +257,8 @@ def _as_lists(cells: pa.Array, column: Column, row_of: RowNumber, start: int) ->
                 f"Row {row_of(start + at)}, column {column.name} holds {shorten(cell)}: write a list of finite numbers "
                 "such as [0.5, -1.25], or leave the cell empty."
             )
-        found.append(numbers)
-    return pa.array(found, pa.list_(pa.float64()))
+        lists.append(numbers)
+    return pa.array(lists, pa.list_(pa.float64()))
 
 
 def _lists(cells: pa.Array, column: Column, width: int, row_of: RowNumber, start: int) -> npt.NDArray[np.float64]:
@@ -327,9 +327,9 @@ def _objects(
     """
     is_json = isinstance(chunks.type, pa.JsonType)
     codes, values = encode(chunks.cast(pa.string()) if is_json else chunks)
-    found = [value_of(value) for value in values] if is_json else list(values)
+    objects = [value_of(value) for value in values] if is_json else list(values)
     different = np.empty(len(values) + 1, dtype=object)
-    for at, value in enumerate(found):  # one by one: a list is no row of an array
+    for at, value in enumerate(objects):  # one by one: a list is no row of an array
         different[at] = cell_of(value) if named else value
     different[-1] = missing
     return different[codes[rows]]

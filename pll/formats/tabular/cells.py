@@ -90,7 +90,7 @@ def are_pictures(cells: Cells) -> bool:
 
 def is_measured(cells: Cells) -> bool:
     """Whether a column holds numbers: at least half of its cells; the others are errors or missing."""
-    filled = known_cells(cells)
+    filled = present_cells(cells)
     return bool(filled) and 2 * sum(map(is_number, filled)) >= len(filled)
 
 
@@ -107,18 +107,18 @@ def have_decimal_commas(columns: Sequence[Cells]) -> list[bool]:
     >>> have_decimal_commas([["1,500", "2,300"]]), have_decimal_commas([["1,500", "0,300"]])
     ([False], [True])
     """
-    found, certain = [], False
+    with_commas, certain = [], False
     for cells in columns:
         if not any("," in cell for cell in cells if cell):  # nearly always, and at once
-            found.append(False)
+            with_commas.append(False)
             continue
-        known = [cell.strip() for cell in known_cells(cells)]
-        commas = [cell for cell in known if _DECIMAL_COMMA.fullmatch(cell)]
-        whole = sum(_WITH_POINTS.fullmatch(cell) is not None or cell.lstrip("+-").isdecimal() for cell in known)
-        is_one = bool(commas) and len(commas) + whole >= len(known)
-        found.append(is_one)
+        filled = [cell.strip() for cell in present_cells(cells)]
+        commas = [cell for cell in filled if _DECIMAL_COMMA.fullmatch(cell)]
+        whole = sum(_WITH_POINTS.fullmatch(cell) is not None or cell.lstrip("+-").isdecimal() for cell in filled)
+        is_one = bool(commas) and len(commas) + whole >= len(filled)
+        with_commas.append(is_one)
         certain = certain or (is_one and any(not _THOUSANDS.fullmatch(cell) for cell in commas))
-    return [is_one and certain for is_one in found]
+    return [is_one and certain for is_one in with_commas]
 
 
 def has_fractions(cells: Cells) -> bool:
@@ -147,13 +147,13 @@ def read_marks(cells: Cells) -> list[bool] | None:
     ... )
     ([True, False], [True, False], [True, False], None, None)
     """
-    known = [(cell or "").strip().casefold() for cell in cells]
+    plain = [(cell or "").strip().casefold() for cell in cells]
     means = BINARY | WORDS
-    if not any(known) or any(cell and cell not in means for cell in known):
+    if not any(plain) or any(cell and cell not in means for cell in plain):
         return None
-    if "" in known and not all(means[cell] for cell in known if cell):
+    if "" in plain and not all(means[cell] for cell in plain if cell):
         return None  # a missing answer, not a no
-    return [bool(cell) and means[cell] for cell in known]
+    return [bool(cell) and means[cell] for cell in plain]
 
 
 def numbers_in(cell: str) -> list[float] | None:
@@ -167,9 +167,9 @@ def numbers_in(cell: str) -> list[float] | None:
     text = cell.strip()
     if not (text.startswith("[") and text.endswith("]")):
         return None
-    parts = text[1:-1].replace(",", " ").replace('"', " ").split()
+    words = text[1:-1].replace(",", " ").replace('"', " ").split()
     try:
-        numbers = [math.nan if part in ("null", "None", "NaN", "nan") else float(part) for part in parts]
+        numbers = [math.nan if part in ("null", "None", "NaN", "nan") else float(part) for part in words]
     except ValueError:
         return None
     return numbers if len(numbers) > 1 else None
@@ -179,14 +179,14 @@ def are_lists_of_numbers(cells: Cells) -> bool:
     """Whether nearly all cells are lists of numbers, equally long."""
     if not next((cell for cell in cells if cell), "").lstrip().startswith("["):
         return False
-    widths = Counter(len(numbers_in(cell) or ()) for cell in known_cells(cells))
+    widths = Counter(len(numbers_in(cell) or ()) for cell in present_cells(cells))
     return max((count for width, count in widths.items() if width), default=0) >= NEARLY_ALL * max(widths.total(), 1)
 
 
 def are_vectors(cells: Cells) -> bool:
     """Whether they are lists of numbers, and not all of these whole (as class numbers are)."""
     return are_lists_of_numbers(cells) and any(
-        not number.is_integer() for cell in known_cells(cells) for number in numbers_in(cell) or ()
+        not number.is_integer() for cell in present_cells(cells) for number in numbers_in(cell) or ()
     )
 
 
@@ -200,7 +200,7 @@ def are_texts(cells: Cells, words: int) -> bool:
 
 def default_role(cells: Cells) -> str:
     """Return the role of a column from its cells alone: a feature, a category, or a text that is only kept."""
-    filled = known_cells(cells)
+    filled = present_cells(cells)
     if not filled or is_measured(filled) or all(_DECIMAL_COMMA.fullmatch(cell.strip()) for cell in filled):
         return "feature"  # what is no number in it, reading refuses with its row
     kinds = len(set(filled))
@@ -223,7 +223,7 @@ def _filled(cells: Cells) -> list[str]:
     return [cell for cell in cells if cell and cell.strip()]
 
 
-def known_cells(cells: Cells) -> list[str]:
+def present_cells(cells: Cells) -> list[str]:
     """The cells that are not missing."""
     return [cell for cell in cells if cell is not None and cell.strip() not in MISSING]
 
@@ -386,8 +386,8 @@ def labels_in(cell: str, separator: str = "|") -> list[str]:
         return listed
     if separator == "/" and cell.strip() in MISSING and cell.strip():
         return [cell.strip()]
-    parts = (part.strip() for part in cell.split(separator))
-    return [part for part in parts if part]
+    names = (part.strip() for part in cell.split(separator))
+    return [part for part in names if part]
 
 
 def guess_separator(cells: Iterable[str]) -> str:
@@ -411,12 +411,12 @@ def guess_separator(cells: Iterable[str]) -> str:
         if any(mark in cell.strip() for cell in plain):
             return mark
     for mark in SEPARATORS[3:]:
-        told = [cell for cell in plain if cell.strip() and (mark == "," or cell.strip() not in MISSING)]
-        parts = [[part.strip() for part in cell.split(mark)] for cell in told]
-        first, later = {names[0] for names in parts}, {name for names in parts for name in names[1:]}
+        filled = [cell for cell in plain if cell.strip() and (mark == "," or cell.strip() not in MISSING)]
+        lists = [[part.strip() for part in cell.split(mark)] for cell in filled]
+        first, later = {names[0] for names in lists}, {name for names in lists for name in names[1:]}
         both = (first & later) - {""}
         enough = mark == "," or 2 * len(both) >= len(later)
-        if both and enough and len(first | later) <= len(parts):
+        if both and enough and len(first | later) <= len(lists):
             return mark
     return "|"
 
@@ -515,8 +515,8 @@ def _python_names(cell: str) -> list[str] | None:
         listed = ast.literal_eval(cell.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
-    known = all(isinstance(name, str | int | float) and not isinstance(name, bool) for name in listed)
-    return [str(name) for name in listed] if known else None
+    are_names = all(isinstance(name, str | int | float) and not isinstance(name, bool) for name in listed)
+    return [str(name) for name in listed] if are_names else None
 
 
 def _not_json(word: str) -> NoReturn:

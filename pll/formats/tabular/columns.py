@@ -47,7 +47,7 @@ from pll.formats.tabular.cells import (
     holds_several,
     is_measured,
     is_number,
-    known_cells,
+    present_cells,
     read_marks,
     spelling,
     split_cell,
@@ -138,7 +138,7 @@ USUAL = {
 }  # fmt: skip
 """Usual names by role, the likelier first, as `plain_name` writes them."""
 
-SETTLED = (
+ADJUDICATED = (
     *("expert", "expert_label", "adjudicated", "adjudicated_label", "adjudication", "consensus"),
     *("final", "final_label", "final_answer", "reference", "reference_label", "reference_standard", "gold_standard"),
     *("golden", "goldlabel", "correct", "correct_label", "correct_answer", "correct_class", "actual", "verified"),
@@ -187,7 +187,7 @@ _CAMEL_ID = re.compile(r".*[a-z](?:ID|Id|Nr|No)[\W_]*")
 
 SAMPLE_ROWS = 2000
 """Rows of which roles are told at most; wide tables are told of fewer (`sample_rows`)."""
-SHOWN = 3
+FIRST_CELLS = 3
 """Number of cells of a column that a person is shown."""
 MOST_WORDS = 60
 """Characters of a word or the name of a class, on average; the longest names of classes in use have some 50."""
@@ -216,7 +216,7 @@ class Column:
         Its name, trimmed.
     role
         One of `ROLES`.
-    shown
+    display_name
         What it is called as a feature, an annotator, a class.
     guessed
         Whether neither the user nor a reserved name says so.
@@ -233,7 +233,7 @@ class Column:
     at: int
     name: str
     role: str
-    shown: str
+    display_name: str
     guessed: bool = False
     first: tuple[str | None, ...] = ()
     comma: bool = False
@@ -281,12 +281,12 @@ def question(columns: Sequence[Column]) -> Question | None:
     kind = next((kind for kind in QUESTIONS if any(column.asks == kind for column in columns)), None)
     if kind is None:
         return None
-    asked = [column for column in columns if column.asks == kind]
-    names = listing([column.name for column in asked], limit=12)
-    as_guessed = {column.name: column.role for column in asked}
-    other = {column.name: column.instead for column in asked}
+    unclear = [column for column in columns if column.asks == kind]
+    names = listing([column.name for column in unclear], limit=12)
+    as_guessed = {column.name: column.role for column in unclear}
+    other = {column.name: column.instead for column in unclear}
     if kind == "lines":
-        example, person, answer = sorted(asked, key=lambda column: LINES.index(column.instead))
+        example, person, answer = sorted(unclear, key=lambda column: LINES.index(column.instead))
         text = (
             f"The same {example.name} stands in several lines. Is every line one answer: {person.name} says who gave "
             f"it, {answer.name} what it is?"
@@ -304,10 +304,9 @@ def question(columns: Sequence[Column]) -> Question | None:
     if kind == "truth":
         text = f"{names} names a candidate in nearly every row. Is it the true label?"
         return Question(text, (("the true label", other), ("only carried along", as_guessed)))
-    text = (
-        f"{' and '.join(names.split(', ')) if len(asked) == 2 else names} use the same words. Whose answers are these?"
-    )
-    if len(asked) == 1:
+    both = names.replace(", ", " and ") if len(unclear) == 2 else names
+    text = f"{both} use the same words. Whose answers are these?"
+    if len(unclear) == 1:
         text = f"{names} uses the words of the labels. Whose answers are these?"
     roles = {"annotator": "each column is one voter's answers", "category": "nobody's: learn from them"}
     if kind == "marks":
@@ -323,9 +322,9 @@ def refuse_questions(columns: Sequence[Column]) -> None:
     UserError
         The question, and the options of the shell to paste.
     """
-    asked = question(columns)
-    if asked is not None:
-        raise UserError(f"{asked.text} Say which: {asked.options()}.")
+    open_question = question(columns)
+    if open_question is not None:
+        raise UserError(f"{open_question.text} Say which: {open_question.options()}.")
 
 
 # ---- names of columns ------------------------------------------------------------------------------------------------
@@ -354,7 +353,7 @@ def marked(role: str, name: str) -> str:
     return MARKS[role] + (name if plain else json.dumps(name, ensure_ascii=False))
 
 
-def shown_as(header: str) -> str:
+def without_mark(header: str) -> str:
     """Return the name of a column without its mark, if it has one."""
     role = next((role for role, mark in MARKS.items() if header.startswith(mark)), "")
     return bare_name(header, role)
@@ -432,22 +431,35 @@ def may_hold_labels(name: str) -> bool:
 class _Header:
     """The first cells of a table by column, as they are and with the labels alone, and the roles found so far."""
 
-    given: Mapping[str, Cells]
+    raw: Mapping[str, Cells]
     cells: Mapping[str, Cells]
-    told: frozenset[str]
+    explicit: frozenset[str]
     roles: dict[str, Column] = field(default_factory=dict)
     _words: dict[str, Counter[str]] = field(default_factory=dict)
 
     def give(
-        self, name: str, role: str, shown: str | None = None, *, guessed: bool = True, instead: str = "", asks: str = ""
+        self,
+        name: str,
+        role: str,
+        display_name: str | None = None,
+        *,
+        guessed: bool = True,
+        instead: str = "",
+        asks: str = "",
     ) -> None:
         self.roles[name] = Column(
-            0, name, role, _shown(name, role) if shown is None else shown, guessed, asks=asks, instead=instead
+            0,
+            name,
+            role,
+            _display_name(name, role) if display_name is None else display_name,
+            guessed,
+            asks=asks,
+            instead=instead,
         )
 
     def open(self) -> list[str]:
         """Columns without a role."""
-        return [name for name in self.given if name not in self.roles]
+        return [name for name in self.raw if name not in self.roles]
 
     def having(self, *roles: str) -> list[str]:
         return [name for name, column in self.roles.items() if column.role in roles]
@@ -455,7 +467,7 @@ class _Header:
     def usual(self, role: str, names: Sequence[str]) -> list[str]:
         """Those of some columns with a usual name of this role, the likeliest first."""
         plain = {plain_name(name): name for name in reversed(names)}
-        return [plain[known] for known in USUAL[role] if known in plain]
+        return [plain[name] for name in USUAL[role] if name in plain]
 
     def words(self, *names: str) -> Counter[str]:
         """The labels in some columns, in their common spelling, and how often each stands there."""
@@ -471,19 +483,19 @@ class _Header:
 
     def classes(self) -> Counter[str]:
         """What the truth and the candidates are called."""
-        named = (spelling(self.roles[name].shown) for name in self.having("class", "probability"))
+        named = (spelling(self.roles[name].display_name) for name in self.having("class", "probability"))
         return self.words(*self.having("true_label", "candidates", "candidate")) + Counter(named)
 
 
 def _labels_among(cells: Cells) -> Counter[str]:
-    known = known_cells(cells)
-    mark = guess_separator(known)
-    found: Counter[str] = Counter()
-    for cell, count in Counter(known).items():
+    filled = present_cells(cells)
+    mark = guess_separator(filled)
+    counts: Counter[str] = Counter()
+    for cell, count in Counter(filled).items():
         with suppress(UserError):  # reading says where a list cannot be read
             for label in split_cell(cell, mark):
-                found[spelling(label)] += count
-    return found
+                counts[spelling(label)] += count
+    return counts
 
 
 def _share_among(words: Counter[str], others: Counter[str]) -> float:
@@ -508,11 +520,11 @@ def check_header(header: Sequence[str]) -> list[str]:
     if not any(name.strip() for name in header):
         raise UserError("The header is blank; the first row of a table must hold the names of its columns.")
     names = [name.strip() or f"{UNNAMED} {at}" for at, name in enumerate(header, start=1)]
-    seen: dict[str, int] = {}
+    positions: dict[str, int] = {}
     for at, name in enumerate(names, start=1):
         part = name.casefold()
         key = part if part in LABEL_COLUMNS else name  # ID and id would be one column
-        first = seen.setdefault(key, at)
+        first = positions.setdefault(key, at)
         if first != at:
             raise UserError(
                 f"Columns {first} and {at} have the same name {shorten(name)}; every column needs its own. "
@@ -521,7 +533,7 @@ def check_header(header: Sequence[str]) -> list[str]:
     return names
 
 
-def roles_of(header: Sequence[str], sample: Sequence[Cells], told: Mapping[str, str] | None = None) -> list[Column]:
+def roles_of(header: Sequence[str], sample: Sequence[Cells], explicit: Mapping[str, str] | None = None) -> list[Column]:
     """Return the role of each column.
 
     Parameters
@@ -530,7 +542,7 @@ def roles_of(header: Sequence[str], sample: Sequence[Cells], told: Mapping[str, 
         Names of the columns, trimmed, none twice.
     sample
         The first cells of each column, as text; None where a cell is missing.
-    told
+    explicit
         By name, what the user says; one of `ROLES` each. Who answers a question for one of its columns has answered it
         for all.
 
@@ -544,26 +556,26 @@ def roles_of(header: Sequence[str], sample: Sequence[Cells], told: Mapping[str, 
     >>> [column.role for column in roles_of(["id", "width", "colour"], [["1"], ["2.5"], ["red"]])]
     ['id', 'feature', 'category']
     """
-    told = told or {}
-    for name, role in told.items():
+    explicit = explicit or {}
+    for name, role in explicit.items():
         if name not in header:
             raise UserError(f"There is no column {shorten(name)}; there are {listing(header)}.")
         if role not in ROLES:
             raise UserError(f"The column {name} cannot be {role!r}; use one of {', '.join(ROLES)}.")
-    given = dict(zip(header, sample, strict=True))
-    cells = {name: only_labels(name, some) for name, some in given.items()}
-    found, said = _by_rules(given, cells, {}), dict[str, str]()
-    while told and (asked := question(list(found.values()))):
-        answer = next((roles for _, roles in asked.answers if roles.items() & told.items()), None)
+    raw = dict(zip(header, sample, strict=True))
+    cells = {name: only_labels(name, some) for name, some in raw.items()}
+    columns, answered = _by_rules(raw, cells, {}), dict[str, str]()
+    while explicit and (open_question := question(list(columns.values()))):
+        answer = next((roles for _, roles in open_question.answers if roles.items() & explicit.items()), None)
         if answer is None:
             break
-        said |= answer
-        found = _by_rules(given, cells, said)
-    if told:
-        called = {(one.name, one.role): one.shown for one in found.values()}
-        found = _by_rules(given, cells, said | dict(told), called)
+        answered |= answer
+        columns = _by_rules(raw, cells, answered)
+    if explicit:
+        called = {(one.name, one.role): one.display_name for one in columns.values()}
+        columns = _by_rules(raw, cells, answered | dict(explicit), called)
     for role in SINGLE:
-        twice = [name for name in header if found[name].role == role]
+        twice = [name for name in header if columns[name].role == role]
         if len(twice) > 1:
             raise UserError(
                 f"The columns {twice[0]} and {twice[1]} both are {role} ({ROLES[role]}); only one can be. "
@@ -571,31 +583,31 @@ def roles_of(header: Sequence[str], sample: Sequence[Cells], told: Mapping[str, 
             )
     commas = have_decimal_commas(sample)
     return [
-        replace(found[name], at=at, first=tuple(given[name][:SHOWN]), comma=commas[at])
+        replace(columns[name], at=at, first=tuple(raw[name][:FIRST_CELLS]), comma=commas[at])
         for at, name in enumerate(header)
     ]
 
 
 def _by_rules(
-    given: Mapping[str, Cells],
+    raw: Mapping[str, Cells],
     cells: Mapping[str, Cells],
-    told: Mapping[str, str],
+    explicit: Mapping[str, str],
     called: Mapping[tuple[str, str], str] | None = None,
 ) -> dict[str, Column]:
-    table = _Header(given, cells, frozenset(told))
-    for name, role in told.items():
+    table = _Header(raw, cells, frozenset(explicit))
+    for name, role in explicit.items():
         table.give(name, role, (called or {}).get((name, role)), guessed=False)
     for rule in RULES:
         rule(table)
     return table.roles
 
 
-# ---- rules: names ----------------------------------------------------------------------------------------------------
+# ---- the rules, in the order of `RULES` ------------------------------------------------------------------------------
 
 
 def _reserved(table: _Header) -> None:
     """Reserved names, results of an earlier run, and columns marked as our own tables mark them: `annotator:ann`."""
-    results = results_among(list(table.given))
+    results = results_among(list(table.raw))
     for name in table.open():
         plain = name.casefold()
         if plain in CONSENSUS_COLUMNS or name in results:
@@ -610,6 +622,20 @@ def _reserved(table: _Header) -> None:
                 table.give(name, role, guessed=False)
 
 
+def _json(table: _Header) -> None:
+    """Objects that are neither answers nor shares of labels, and numbers of labels without their names, are kept.
+
+    A list of shares (`label_dist`, `probs`) does not say which number is of which class. Other lists are vectors.
+    """
+    for name in table.open():
+        cells = table.raw[name]
+        if are_objects(cells):
+            if not are_answers(cells) and not are_shares(name, cells):
+                table.give(name, "keep")
+        elif are_lists_of_numbers(cells) and (says_counts(name) or are_vectors(cells)):
+            table.give(name, "keep" if says_counts(name) or may_hold_labels(name) else "vector")
+
+
 def _long_form(table: _Header) -> None:
     """`task, annotator, label`: one row per label, by usual names. A task column called `id` must repeat.
 
@@ -618,24 +644,24 @@ def _long_form(table: _Header) -> None:
     if table.having("candidates", "annotator", "class") or len(table.having(*LINES)) == len(LINES):
         return
     usual = {role: table.having(role) or table.usual(role, table.open()) for role in LINES}
-    repeating = [name for name in table.given if 2 * len(set(table.given[name])) <= len(table.given[name])]
+    repeating = [name for name in table.raw if 2 * len(set(table.raw[name])) <= len(table.raw[name])]
     if not usual["task"]:  # `id` is reserved, and has its role already
-        usual["task"] = [name for name in table.having("id") if len(set(table.given[name])) < len(table.given[name])]
+        usual["task"] = [name for name in table.having("id") if len(set(table.raw[name])) < len(table.raw[name])]
     if usual["task"] and len(usual["worker"]) == 1 == len(usual["vote"]):
         for role, names in usual.items():
-            if names[0] not in table.told:
+            if names[0] not in table.explicit:
                 table.give(names[0], role)
         return
     if table.having(*LABELLED, *LINES):
         return
     keys = [*usual["task"], *filter(is_named_id, table.open()), *table.having("text", "image")]
-    for task in [name for name in keys if name in repeating and name not in table.told]:
+    for task in [name for name in keys if name in repeating and name not in table.explicit]:
         words = [name for name in table.open() if name != task and _are_words(table.cells[name])]
         for worker in usual["worker"][:1] or words:
-            pairs = set(zip(table.given[task], table.given[worker], strict=True))
+            pairs = set(zip(table.raw[task], table.raw[worker], strict=True))
             votes = [name for name in usual["vote"][:1] or words if name not in (task, worker)]
-            votes = [name for name in votes if not _is_function(table.given[name], table.given[task])]
-            if votes and worker in repeating and len(pairs) == len(table.given[task]):  # who answers, answers once
+            votes = [name for name in votes if not _is_function(table.raw[name], table.raw[task])]
+            if votes and worker in repeating and len(pairs) == len(table.raw[task]):  # who answers, answers once
                 for name, role in zip((task, worker, votes[0]), LINES, strict=True):
                     otherwise = default_role(table.cells[name])
                     if name in table.having("text", "image"):
@@ -667,7 +693,7 @@ def _truth(table: _Header) -> None:
         if task is not None:
             plain = plain_name(name)  # says that there are labels, and not that they are true
             is_generic = plain in USUAL["vote"] or plain in ("class_label", "classification", "target")
-            if is_generic or not _is_function(table.given[name], table.given[task]):
+            if is_generic or not _is_function(table.raw[name], table.raw[task]):
                 continue
         elif has_fractions(table.cells[name]) or are_vectors(table.cells[name]):
             continue
@@ -697,12 +723,12 @@ def _annotators(table: _Header) -> None:
         return
     whole = [name for name in table.open() if not has_fractions(table.cells[name])]
     for pattern in _NUMBERED:
-        found = [name for name in whole if pattern.fullmatch(name)]
-        if pattern is _NUMBERED[1] and all(are_binary(table.cells[name]) for name in found):
+        numbered = [name for name in whole if pattern.fullmatch(name)]
+        if pattern is _NUMBERED[1] and all(are_binary(table.cells[name]) for name in numbered):
             continue  # label_1, label_2 of 0 and 1 may be classes
         is_alone = pattern is _NUMBERED[0] and not table.having("candidates", "true_label")
-        if len(found) > 1 or (is_alone and len(found) == 1 and not is_measured(table.cells[found[0]])):
-            for name in found:
+        if len(numbered) > 1 or (is_alone and len(numbered) == 1 and not is_measured(table.cells[numbered[0]])):
+            for name in numbered:
                 table.give(name, "annotator")
             return
     scored = {_scored(name).casefold() for name in table.open() if _are_amounts(table.cells[name])}
@@ -715,27 +741,10 @@ def _annotators(table: _Header) -> None:
             table.give(name, "annotator")
 
 
-# ---- rules: types ----------------------------------------------------------------------------------------------------
-
-
-def _json(table: _Header) -> None:
-    """Objects that are neither answers nor shares of labels, and numbers of labels without their names, are kept.
-
-    A list of shares (`label_dist`, `probs`) does not say which number is of which class. Other lists are vectors.
-    """
-    for name in table.open():
-        cells = table.given[name]
-        if are_objects(cells):
-            if not are_answers(cells) and not are_shares(name, cells):
-                table.give(name, "keep")
-        elif are_lists_of_numbers(cells) and (says_counts(name) or are_vectors(cells)):
-            table.give(name, "keep" if says_counts(name) or may_hold_labels(name) else "vector")
-
-
 def _answers(table: _Header) -> None:
     """A model's answers in JSON are an annotator's."""
     for name in table.open() if not table.having("vote") else ():
-        if are_answers(table.given[name]):
+        if are_answers(table.raw[name]):
             table.give(name, "keep" if table.having("candidates", "candidate", "class") else "annotator")
 
 
@@ -747,8 +756,8 @@ def _classes(table: _Header) -> None:
     marks = {name: rows for name in table.open() if (rows := read_marks(table.cells[name])) is not None}
     stems: dict[str, dict[str, str]] = {}
     for name in marks:
-        if found := _CLASS.fullmatch(name):
-            stem = found["stem"].casefold().replace("candidates", "candidate").replace("candidate", "cand")
+        if match := _CLASS.fullmatch(name):
+            stem = match["stem"].casefold().replace("candidates", "candidate").replace("candidate", "cand")
             stems.setdefault(stem, {})[name] = _class_name(name)
     if table.having("candidates", "candidate"):  # another way to write the candidates: never a feature
         for name in stems.get("cand", ()):
@@ -790,7 +799,7 @@ def _called_as(names: Sequence[str], truth: set[str]) -> dict[str, str]:
     for stem in dict.fromkeys(stems):
         group = {name: name[len(stem) :].strip() for name in names if name.startswith(stem)}
         if truth <= set(map(spelling, group.values())):
-            return {name: said for name, said in group.items() if stem or spelling(said) in truth}
+            return {name: ending for name, ending in group.items() if stem or spelling(ending) in truth}
     return {}
 
 
@@ -801,10 +810,10 @@ def _probabilities(table: _Header) -> None:
     amounts = [name for name in table.open() if _are_amounts(table.cells[name])]
     truth = set(table.truth())
     for start in SHARE_STARTS:
-        found = [name for name in amounts if len(name) > len(start) and name.casefold().startswith(start.casefold())]
-        endings = {spelling(_shown(name, "probability")) for name in found}
-        if len(found) > 1 and not (truth and endings.isdisjoint(truth)):
-            for name in found:
+        shares = [name for name in amounts if len(name) > len(start) and name.casefold().startswith(start.casefold())]
+        endings = {spelling(_display_name(name, "probability")) for name in shares}
+        if len(shares) > 1 and not (truth and endings.isdisjoint(truth)):
+            for name in shares:
                 table.give(name, "probability")
             return
     named = _called_as(amounts, truth) if len(truth) > 1 else {}
@@ -836,7 +845,7 @@ def _sets_by_type(table: _Header) -> None:
         return
     fitting = []
     for name in table.open():
-        cells, words = known_cells(table.cells[name]), table.words(name)
+        cells, words = present_cells(table.cells[name]), table.words(name)
         labels = words.total()
         if labels <= len(cells) or is_measured(cells) or are_pictures(cells) or all(map(is_number, words)):
             continue
@@ -857,7 +866,7 @@ def _sets_by_type(table: _Header) -> None:
 
 def _recur(cells: Cells, words: Counter[str], mark: str) -> bool:
     """Whether words stand in two cells on average, and so do most of those in cells of several."""
-    several = [label for cell in known_cells(cells) for label in _several(cell, mark)]
+    several = [label for cell in present_cells(cells) for label in _several(cell, mark)]
     recurring = sum(words[label] > 1 for label in several)
     return 2 * len(words) <= words.total() and 2 * recurring > len(several)
 
@@ -869,9 +878,6 @@ def _several(cell: str, mark: str) -> list[str]:
     except UserError:  # reading says where a list cannot be read
         return []
     return [spelling(label) for label in labels] if len(labels) > 1 else []
-
-
-# ---- rules: one vocabulary -------------------------------------------------------------------------------------------
 
 
 def _vocabulary(table: _Header) -> None:
@@ -893,8 +899,8 @@ def _vocabulary(table: _Header) -> None:
     # Most would not do: of mushrooms, ring-type has the letters of the classes, e and p, in 83 % of its cells.
     near = {name for name in columns if is_labelled and _share_among(table.words(name), classes) >= NEARLY_ALL}
     if not table.having("true_label"):
-        beside = near.union(*(group for group in groups if len(group) > 1))
-        for name in [name for name in columns if plain_name(name) in SETTLED and name in beside][:1]:
+        shared = near.union(*(group for group in groups if len(group) > 1))
+        for name in [name for name in columns if plain_name(name) in ADJUDICATED and name in shared][:1]:
             table.give(name, "true_label")
             near.add(name)
             is_labelled = True
@@ -933,10 +939,10 @@ def _vocabulary(table: _Header) -> None:
 
 def _are_words(cells: Cells) -> bool:
     """Whether cells can be names of classes, of which there may be a thousand: no numbers, dates, pictures or texts."""
-    known = known_cells(cells)
-    if not known or default_role(known) == "feature" or are_dates(known) or are_pictures(known):
+    filled = present_cells(cells)
+    if not filled or default_role(filled) == "feature" or are_dates(filled) or are_pictures(filled):
         return False
-    return sum(map(len, known)) <= MOST_WORDS * len(known)
+    return sum(map(len, filled)) <= MOST_WORDS * len(filled)
 
 
 def _says_yes_or_no(words: Counter[str]) -> bool:
@@ -977,11 +983,13 @@ def _of_one_vocabulary(table: _Header, names: Sequence[str]) -> list[list[str]]:
 
 def _scores(table: _Header) -> None:
     """`gpt_score` beside the annotator `gpt`: how sure each answer was, and nothing to learn from."""
-    people = {column.name.casefold(): column.shown for column in table.roles.values() if column.role == "annotator"}
-    people |= {shown.casefold(): shown for shown in people.values()}
+    people = {
+        column.name.casefold(): column.display_name for column in table.roles.values() if column.role == "annotator"
+    }
+    people |= {display_name.casefold(): display_name for display_name in people.values()}
     for name in table.open():
         who = people.get(_scored(name).casefold())
-        cells = [cell for cell in table.given[name] if cell and cell.strip()]
+        cells = [cell for cell in table.raw[name] if cell and cell.strip()]
         if who is not None and cells and 2 * sum(is_number(cell.replace(",", ".")) for cell in cells) >= len(cells):
             table.give(name, "score", who)
 
@@ -992,16 +1000,13 @@ def _scored(name: str) -> str:
     return name[: len(name) - len(end)] if end else ""
 
 
-# ---- rules: what there is to see and to learn from -------------------------------------------------------------------
-
-
 def _ids(table: _Header) -> None:
     """A column with the name of an id and distinct cells, or one that counts the rows."""
     if table.having("id", "task"):
         return
     fitting = []
     for name in table.open():
-        cells = table.given[name]
+        cells = table.raw[name]
         if not cells or any(not cell or not cell.strip() for cell in cells) or len(set(cells)) < len(cells):
             continue
         if is_named_id(name) and not has_fractions(cells) and not are_texts(cells, 4) and not are_pictures(cells):
@@ -1020,9 +1025,9 @@ def _counts_rows(cells: Cells) -> bool:
 
 def _payload(table: _Header) -> None:
     """A column of pictures and one of texts; in long form told of the first line of each example."""
-    cells = {name: table.given[name] for name in table.open()}
+    cells = {name: table.raw[name] for name in table.open()}
     if task := table.having("task"):
-        rows = {cell: at for at, cell in reversed(list(enumerate(table.given[task[0]])))}.values()
+        rows = {cell: at for at, cell in reversed(list(enumerate(table.raw[task[0]])))}.values()
         cells = {name: [some[at] for at in rows] for name, some in cells.items()}
     pictures = [name for name, some in cells.items() if are_pictures(some)]
     for name in [*table.usual("image", pictures), *pictures][:1] if not table.having("image") else ():
@@ -1036,9 +1041,9 @@ def _payload(table: _Header) -> None:
 
 def _rest(table: _Header) -> None:
     """Labels that were not told apart, dates, and columns without anything; then numbers and words to learn from."""
-    commas = dict(zip(table.given, have_decimal_commas(list(table.given.values())), strict=True))
+    commas = dict(zip(table.raw, have_decimal_commas(list(table.raw.values())), strict=True))
     for name in table.open():
-        cells = table.given[name]
+        cells = table.raw[name]
         if name.startswith(UNNAMED) and not any(cell and cell.strip() for cell in cells):
             table.give(name, "ignore")  # as after a delimiter at the end of every line
         elif are_dates(cells) or (may_hold_labels(name) and not has_fractions(cells)):
@@ -1057,7 +1062,7 @@ RULES: tuple[Callable[[_Header], None], ...] = (
 # ---- what a column is called, and what is said of it -----------------------------------------------------------------
 
 
-def _shown(name: str, role: str) -> str:
+def _display_name(name: str, role: str) -> str:
     """Return what a column is called, once its role is known."""
     if name.startswith(MARKS.get(role, "\0")):
         return bare_name(name, role)
@@ -1071,8 +1076,8 @@ def _shown(name: str, role: str) -> str:
 
 def _class_name(name: str) -> str:
     """Return what follows the stem of a column of a class."""
-    found = _CLASS.fullmatch(name)
-    return name if found is None else found["name"] or found["number"]
+    match = _CLASS.fullmatch(name)
+    return name if match is None else match["name"] or match["number"]
 
 
 def has_labels(columns: Sequence[Column]) -> bool:

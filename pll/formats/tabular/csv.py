@@ -268,13 +268,13 @@ def _rows(head: bytes) -> list[list[str]]:
     text = head.decode("utf-8-sig", errors="replace")
     if len(head) >= HEAD_BYTES:  # the last line may be cut off
         text = text[: text.rfind("\n") + 1]
-    found: list[list[str]] = []
+    rows: list[list[str]] = []
     for line in text.splitlines():
         if line.strip():
-            found.append([])
+            rows.append([])
             with suppress(UserError):  # reading says which line it is
-                found[-1] = split_fields(line)
-    return found
+                rows[-1] = split_fields(line)
+    return rows
 
 
 def _width(rows: Sequence[Sequence[str]]) -> int:
@@ -328,8 +328,10 @@ class Delimited(TableFormat):
         scan = scan_text(path, options.tick, text.encoding)
         if scan.quotes % 2:
             check_last_quote(text)
-        shown = ENCODINGS.get(text.encoding)
-        notes = [f"The file is in {shown}, not UTF-8; where letters look wrong, save it as UTF-8."] if shown else []
+        encoding = ENCODINGS.get(text.encoding)
+        notes = (
+            [f"The file is in {encoding}, not UTF-8; where letters look wrong, save it as UTF-8."] if encoding else []
+        )
         notes += [left_out(text.title)] if text.title else []
         first, empty = first_cells(text), _empty_rows(text)
         top = int(not is_data(text.header, first))
@@ -365,18 +367,20 @@ class Delimited(TableFormat):
         """
         table, text = self.table(source, options), text_of_file(source, self.delimiters)
         names = [name.strip() for name in table.names]
-        results = results.beside(names)
+        results = results.without(names)
         if text.delimiter == ";" and not any(
             _POINT.fullmatch(cell or "") for cells in table.sample() for cell in cells
         ):
             results = results.with_decimal_commas()
-        kept, rows = example_rows(table.lines(), table.plan(options))
-        kept = [at for at in kept if names[at] not in results.columns]
+        places, rows = example_rows(table.lines(), table.plan(options))
+        places = [at for at in places if names[at] not in results.columns]
         with path.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, delimiter=text.delimiter, lineterminator=_line_end(text))
-            writer.writerow([*(table.names[at] for at in kept), *results.columns])
+            writer.writerow([*(table.names[at] for at in places), *results.columns])
             for example, row in rows:
-                writer.writerow([*(row[at] for at in kept), *(results.cell(example, name) for name in results.columns)])
+                writer.writerow(
+                    [*(row[at] for at in places), *(results.cell(example, name) for name in results.columns)]
+                )
         encode_like(source, path)
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
@@ -539,10 +543,10 @@ def _batches(text: Text, top: int, used: Sequence[int]) -> Iterator[pa.RecordBat
         a row with more or fewer fields than the first, or one that is too long; the row is named.
     """
     names = [str(at) for at in range(len(text.header))]
-    odd: list[pa.csv.InvalidRow] = []
+    invalid: list[pa.csv.InvalidRow] = []
 
     def refuse(row: pa.csv.InvalidRow) -> str:
-        odd.append(row)
+        invalid.append(row)
         return "error"
 
     try:
@@ -574,8 +578,8 @@ def _batches(text: Text, top: int, used: Sequence[int]) -> Iterator[pa.RecordBat
             'save it as UTF-8 (in a spreadsheet: "CSV UTF-8").'
         ) from None
     except pa.ArrowException as error:
-        if odd:
-            raise _ragged(text, top, odd[0]) from None
+        if invalid:
+            raise _ragged(text, top, invalid[0]) from None
         if "Empty CSV" in str(error) or ("straddling" in str(error) and text.path.stat().st_size < MAX_RECORD_BYTES):
             return  # a header alone
         if "straddling" in str(error):
@@ -615,7 +619,7 @@ def _ragged(text: Text, top: int, row: pa.csv.InvalidRow) -> UserError:
 
 def first_cells(text: Text) -> list[list[str | None]]:
     """Return the first cells of each column below the header; rows of another length are left out."""
-    found: list[list[str | None]] = [[] for _ in text.header]
+    columns: list[list[str | None]] = [[] for _ in text.header]
     room = _SAMPLE_CHARACTERS
     filled = (record for number, record in _records(text) if record and number > text.above)
     with suppress(csv.Error, UnicodeDecodeError):  # reading says where
@@ -623,10 +627,10 @@ def first_cells(text: Text) -> list[list[str | None]]:
             room -= sum(map(len, record))
             if room < 0:
                 break
-            if len(record) == len(found):
-                for cells, cell in zip(found, record, strict=True):
+            if len(record) == len(columns):
+                for cells, cell in zip(columns, record, strict=True):
                     cells.append(cell or None)
-    return found
+    return columns
 
 
 def _empty_rows(text: Text) -> int:
@@ -640,12 +644,12 @@ def _empty_rows(text: Text) -> int:
 
 def _without_last(batches: Iterable[pa.RecordBatch], count: int) -> Iterator[pa.RecordBatch]:
     """Yield batches without so many rows at their end."""
-    held: list[pa.RecordBatch] = []
+    previous: list[pa.RecordBatch] = []
     for batch in batches:
-        held.append(batch)
-        while held and sum(one.num_rows for one in held[1:]) >= count:
-            yield held.pop(0)  # what comes after it is enough to leave out
-    left = sum(one.num_rows for one in held) - count
-    for batch in held:
+        previous.append(batch)
+        while previous and sum(one.num_rows for one in previous[1:]) >= count:
+            yield previous.pop(0)  # what comes after it is enough to leave out
+    left = sum(one.num_rows for one in previous) - count
+    for batch in previous:
         yield batch.slice(0, max(0, left))
         left -= batch.num_rows

@@ -36,4 +36,4 @@ class TableFormat(Format):
         return self.table(path, options).plan(options)
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
-        return omitted_columns(results, results.beside([column.name for column in self.columns(source, options)]))
+        return omitted_columns(results, results.without([column.name for column in self.columns(source, options)]))

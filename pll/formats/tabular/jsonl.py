@@ -43,7 +43,7 @@ class JsonLines(TableFormat):
 
     def table(self, path: Path, options: ReadOptions) -> ArrowTable:
         lines: list[int] = []
-        parts: list[dict[str, pa.Array]] = []
+        chunks: list[dict[str, pa.Array]] = []
         sizes: list[int] = []
         names: dict[str, None] = {}
         records = json_objects.records(path)
@@ -52,7 +52,7 @@ class JsonLines(TableFormat):
             names |= dict.fromkeys(name for _, record in some for name in record)
             if len(names) > MAX_COLUMNS:
                 raise UserError(f"Row {lines[-1]}: there are more than {MAX_COLUMNS:,} different fields.")
-            parts.append({name: json_column([record.get(name) for _, record in some]) for name in names})
+            chunks.append({name: json_column([record.get(name) for _, record in some]) for name in names})
             sizes.append(len(some))
             options.tick("rows", len(lines), None)
         if not lines:
@@ -60,7 +60,7 @@ class JsonLines(TableFormat):
         if not names:
             raise UserError("The objects have no fields; bring what was labelled, and its labels.")
         columns = {
-            name: _whole([part.get(name, size) for part, size in zip(parts, sizes, strict=True)]) for name in names
+            name: _whole([part.get(name, size) for part, size in zip(chunks, sizes, strict=True)]) for name in names
         }
         return ArrowTable.of(pa.table(columns), row_of=lines.__getitem__)
 
@@ -73,7 +73,7 @@ class JsonLines(TableFormat):
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         columns = self.columns(source, options)
         names = [column.name for column in columns]
-        earlier, results = results_among(names), results.beside(names)
+        earlier, results = results_among(names), results.without(names)
         example = next((column for column in columns if column.role in ("id", "task")), None)
 
         def lines() -> Iterator[list[Any]]:
@@ -83,20 +83,20 @@ class JsonLines(TableFormat):
                     values[example.at] = (cell_of(values[example.at]) or "").strip()
                 yield [*values, record]
 
-        kept, examples = example_rows(lines(), columns)
-        stay = {names[at] for at in kept} - earlier
+        places, examples = example_rows(lines(), columns)
+        stay = {names[at] for at in places} - earlier
         added = (
-            {name: value for name, value in row[-1].items() if name in stay} | results.record(given)
-            for given, row in examples
+            {name: value for name, value in row[-1].items() if name in stay} | results.record(example_id)
+            for example_id, row in examples
         )
         json_objects.write(path, added, as_list=json_objects.is_list(source))
 
 
-def _whole(parts: Sequence[pa.Array | int]) -> pa.ChunkedArray:
+def _whole(chunks: Sequence[pa.Array | int]) -> pa.ChunkedArray:
     """Return one column of its parts: text, or JSON where one part is; a number is so many missing cells."""
-    is_json = any(isinstance(part, pa.Array) and isinstance(part.type, pa.JsonType) for part in parts)
+    is_json = any(isinstance(part, pa.Array) and isinstance(part.type, pa.JsonType) for part in chunks)
     kind = JSON if is_json else pa.string()
-    whole = [pa.nulls(part, kind) if isinstance(part, int) else as_json(part) if is_json else part for part in parts]
+    whole = [pa.nulls(part, kind) if isinstance(part, int) else as_json(part) if is_json else part for part in chunks]
     return pa.chunked_array(whole, kind)
 
 

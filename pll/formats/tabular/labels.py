@@ -68,13 +68,13 @@ def sets_of(annotations: Annotations, combine: str = "union") -> tuple[Candidate
         best = np.lexsort((np.arange(len(rows)), -annotations.answer_sizes, rows))  # by row, the largest first
         chosen = np.zeros(len(rows), dtype=np.bool_)
         chosen[best[np.diff(rows[best], prepend=-1) != 0]] = True
-        kept = np.repeat(chosen, annotations.answer_sizes)
-        triples = (annotations.rows[kept], annotations.annotators[kept], annotations.labels[kept])
+        is_largest = np.repeat(chosen, annotations.answer_sizes)
+        triples = (annotations.rows[is_largest], annotations.annotators[is_largest], annotations.labels[is_largest])
         annotations = Annotations(*triples, annotations.n_rows, annotations.class_names, annotations.annotator_names)
     return filled(resolve(annotations, Rule("union")))
 
 
-def filled(found: Resolved) -> tuple[CandidateSets, list[str]]:
+def filled(resolved: Resolved) -> tuple[CandidateSets, list[str]]:
     """Return the sets of all rows, with a note: a row without any gets every class.
 
     Raises
@@ -82,16 +82,16 @@ def filled(found: Resolved) -> tuple[CandidateSets, list[str]]:
     UserError
         Too many rows without any, for so many classes.
     """
-    n, c = found.unannotated + len(found.rows), found.candidates.n_classes
-    if not found.unannotated:
-        return found.candidates, []
-    if not found.can_be_filled:
+    n, c = resolved.unannotated + len(resolved.rows), resolved.candidates.n_classes
+    if not resolved.unannotated:
+        return resolved.candidates, []
+    if not resolved.can_be_filled:
         raise UserError(
-            f"{found.unannotated:,} of {n:,} examples have no annotation, and each may have any of {c:,} labels; that "
-            "is too much to hold. Leave out the examples without an annotation."
+            f"{resolved.unannotated:,} of {n:,} examples have no annotation, and each may have any of {c:,} labels; "
+            "that is too much to hold. Leave out the examples without an annotation."
         )
-    note = f"{found.unannotated:,} of {n:,} examples have no annotation; any label is a candidate there."
-    return found.filled(), [note]
+    note = f"{resolved.unannotated:,} of {n:,} examples have no annotation; any label is a candidate there."
+    return resolved.filled(), [note]
 
 
 Chunks: TypeAlias = pa.ChunkedArray
@@ -241,7 +241,7 @@ def read_truth(chunks: Chunks, row_of: RowNumber) -> LabelColumn:
     return read_column("true_label", without_nulls(chunks), row_of, read_name)
 
 
-def names_in(columns: Sequence[LabelColumn], given: tuple[str, ...] = ()) -> tuple[str, ...]:
+def names_in(columns: Sequence[LabelColumn], class_names: tuple[str, ...] = ()) -> tuple[str, ...]:
     """Return all classes: those given, else those that occur in columns of names or tuples of names, sorted.
 
     Raises
@@ -261,16 +261,16 @@ def names_in(columns: Sequence[LabelColumn], given: tuple[str, ...] = ()) -> tup
                 f"{column.place(code)} holds a label of {len(name):,} characters ({shorten(name)}); at most "
                 f"{MAX_NAME:,} are supported. Is a quote left open?"
             )
-    if not given:
+    if not class_names:
         return sort_names(used)
-    known = set(given)
+    classes = set(class_names)
     for name, (column, code) in used.items():
-        if name not in known:
+        if name not in classes:
             raise UserError(
-                f"{column.place(code)}: the label {shorten(name)} is unknown; the classes are {listing(given)}. "
+                f"{column.place(code)}: the label {shorten(name)} is unknown; the classes are {listing(class_names)}. "
                 "Correct it, or add it to the classes."
             )
-    return given
+    return class_names
 
 
 JOINED = "Spelled alike, and so one class"
@@ -305,9 +305,9 @@ def join_spellings(columns: Sequence[LabelColumn], options: ReadOptions, named: 
         groups.setdefault(spelling(name), []).append(name)
     becomes: dict[str, str] = {}
     for group in groups.values():
-        known = [name for name in group if name in apart]
-        if len(known) < 2 < len(group) + 1:
-            target = known[0] if known else max(sorted(group), key=counts.__getitem__)
+        named_apart = [name for name in group if name in apart]
+        if len(named_apart) < 2 < len(group) + 1:
+            target = named_apart[0] if named_apart else max(sorted(group), key=counts.__getitem__)
             becomes |= {name: target for name in group if name != target and name in counts}
     if not becomes:
         return []
@@ -405,7 +405,7 @@ class TableLabels:
     example: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
-def read_labels(parts: Parts, options: ReadOptions, row_of: RowNumber) -> TableLabels:
+def read_labels(columns_by_role: Parts, options: ReadOptions, row_of: RowNumber) -> TableLabels:
     """Return the labels of a table.
 
     Where there are candidates, they are the sets; else what the annotators said; else the 0/1 columns of the classes;
@@ -414,7 +414,7 @@ def read_labels(parts: Parts, options: ReadOptions, row_of: RowNumber) -> TableL
 
     Parameters
     ----------
-    parts
+    columns_by_role
         Roles of labels, and the columns that have them.
     options
         Class names, separator and the like.
@@ -426,50 +426,56 @@ def read_labels(parts: Parts, options: ReadOptions, row_of: RowNumber) -> TableL
     UserError
         An empty set, an unknown label, a cell that cannot be read, a line without task or annotator; the row is named.
     """
-    truth = next(iter(parts.get("true_label", {}).values()), None)
+    truth = next(iter(columns_by_role.get("true_label", {}).values()), None)
     true = None if truth is None else read_truth(truth, row_of)
-    if parts.get("vote"):
-        return _read_lines(parts, true, options, row_of)
-    sets = next(iter(parts.get("candidates", {}).values()), None) or _joined(parts.get("candidate", {}))
-    given = None if sets is None else read_candidates(sets, row_of, options.separator)
-    annotators, scores = parts.get("annotator", {}), parts.get("score", {})
+    if columns_by_role.get("vote"):
+        return _read_lines(columns_by_role, true, options, row_of)
+    sets = next(iter(columns_by_role.get("candidates", {}).values()), None) or _joined(
+        columns_by_role.get("candidate", {})
+    )
+    set_column = None if sets is None else read_candidates(sets, row_of, options.separator)
+    annotators, scores = columns_by_role.get("annotator", {}), columns_by_role.get("score", {})
     notes: list[str] = []
     answers = {
         name: read_answers(f"{name} (an annotator)", chunks, row_of, options.separator)
         for name, chunks in annotators.items()
     }
     _whole_numbers(list(answers.values()))
-    by_column = {} if given is not None or answers else parts.get("class") or parts.get("probability", {})
+    by_column = (
+        {}
+        if set_column is not None or answers
+        else columns_by_role.get("class") or columns_by_role.get("probability", {})
+    )
     if true is not None:
-        cells = [names for column in (given, *answers.values()) if column is not None for names in column.values]
+        cells = [names for column in (set_column, *answers.values()) if column is not None for names in column.values]
         notes += _without_no_answers(true, set(by_column).union(*cells))
-    columns = [column for column in (given, true, *answers.values()) if column is not None]
+    columns = [column for column in (set_column, true, *answers.values()) if column is not None]
     notes += join_spellings(columns, options, by_column)
     names = names_in(columns, options.class_names)
-    annotations, candidates, known = None, None, None
+    annotations, candidates, prior = None, None, None
     if by_column:
         names = options.class_names or tuple(dict.fromkeys((*by_column, *names)))
-        candidates, known = _sets_by_column(by_column, names, row_of, are_shares=not parts.get("class"))
+        candidates, prior = _sets_by_column(by_column, names, row_of, are_shares=not columns_by_role.get("class"))
     if answers:
         annotations = _annotations(answers, names, _numbers_of(scores, answers, row_of))
         if annotations is None:
             notes.append("Nobody gave a label: the columns of the annotators are empty.")
-    if given is not None:
-        candidates = candidate_sets(given, names)
-        if given.weights:
-            known = _prior(given, candidates)
+    if set_column is not None:
+        candidates = candidate_sets(set_column, names)
+        if set_column.weights:
+            prior = _prior(set_column, candidates)
             notes.append("Candidates come with how often or how likely each is: label weights start from that.")
     elif annotations is not None:
         candidates, about_sets = sets_of(annotations, options.combine)
         notes += about_sets
     y = None if true is None else true_labels(true, names)
-    return TableLabels(names, candidates, y, annotations, tuple(notes), prior=known)
+    return TableLabels(names, candidates, y, annotations, tuple(notes), prior=prior)
 
 
-def _without_no_answers(true: LabelColumn, said: set[str]) -> list[str]:
+def _without_no_answers(true: LabelColumn, names: set[str]) -> list[str]:
     """Make true labels unknown that only say that there is none ("-", "N/A"), where no candidate is called so."""
-    empty = {name for name in true.values if name is not None and name not in said and says_nothing(name)}
-    if not said or not empty:
+    empty = {name for name in true.values if name is not None and name not in names and says_nothing(name)}
+    if not names or not empty:
         return []
     rows = np.isin(true.codes, [code for code, name in enumerate(true.values) if name in empty])
     true.values[:] = [None if name in empty else name for name in true.values]
@@ -485,14 +491,16 @@ def _joined(columns: Mapping[str, Chunks]) -> Chunks | None:
     return pa.chunked_array([pa.array([json.dumps(names, ensure_ascii=False) for names in sets], pa.string())])
 
 
-def _read_lines(parts: Parts, true: LabelColumn | None, options: ReadOptions, row_of: RowNumber) -> TableLabels:
+def _read_lines(
+    columns_by_role: Parts, true: LabelColumn | None, options: ReadOptions, row_of: RowNumber
+) -> TableLabels:
     """Return the labels of a table with one row per annotator's label; an empty one is a skipped answer."""
-    if not all(parts.get(role) for role in LINES):
+    if not all(columns_by_role.get(role) for role in LINES):
         raise UserError(
             "In long form a table has a column of tasks, one of annotators and one of labels; say which is which "
             "(task, worker, vote)."
         )
-    task, worker, vote = (next(iter(parts[role].values())) for role in LINES)
+    task, worker, vote = (next(iter(columns_by_role[role].values())) for role in LINES)
     tasks, workers = (_named(name, chunks, row_of) for name, chunks in (("task", task), ("annotator", worker)))
     votes = read_answers("label", vote, row_of, options.separator)
     columns = [votes] if true is None else [votes, true]
@@ -553,11 +561,11 @@ def _numbers_of(
                 f"There are scores of {shorten(name)}, but no annotator of that name: the column of the scores of gpt "
                 "is called gpt_score. Say what the column is, or leave it out."
             )
-    found = {}
+    numbers = {}
     for name, chunks in scores.items():
         column = read_column(f"score of {shorten(name)}", without_nulls(chunks), row_of, _score)
-        found[name] = np.array(column.values, dtype=np.float64)[column.codes]
-    return found
+        numbers[name] = np.array(column.values, dtype=np.float64)[column.codes]
+    return numbers
 
 
 def _score(cell: str) -> float:
@@ -589,18 +597,18 @@ def _annotations(
     scores = _scores(list(answers.values()), [pair[0] for pair in pairs])
     if sure:
         own = [sure.get(name, np.full(n, math.nan))[pair[0]] for name, pair in zip(answers, pairs, strict=True)]
-        said = np.concatenate(own)
-        scores = said if scores is None else np.where(np.isfinite(said), said, scores)
+        own_scores = np.concatenate(own)
+        scores = own_scores if scores is None else np.where(np.isfinite(own_scores), own_scores, scores)
     return Annotations(rows, np.concatenate(who), labels, n, names, tuple(answers), scores=scores)
 
 
 def _scores(columns: Sequence[LabelColumn], rows: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.float64] | None:
     """Return how sure the answers of some columns in some rows are, NaN where they do not say; None if none does."""
-    found = [
+    by_column = [
         np.array(column.sure or [math.nan] * len(column.values))[column.codes[some]]
         for column, some in zip(columns, rows, strict=True)
     ]
-    scores: npt.NDArray[np.float64] = np.concatenate(found)
+    scores: npt.NDArray[np.float64] = np.concatenate(by_column)
     return scores if np.isfinite(scores).any() else None
 
 
@@ -610,10 +618,10 @@ def _prior(column: LabelColumn, sets: CandidateSets) -> Weights:
     place = {spelling(name): k for k, name in enumerate(sets.class_names)}
     cells = []
     for weights in column.weights:
-        found: Counter[int] = Counter()
+        total: Counter[int] = Counter()
         for name, weight in weights.items():
-            found[number[name] if name in number else place[spelling(name)]] += weight  # type: ignore[assignment]
-        cells.append([found[k] for k in sorted(found)])
+            total[number[name] if name in number else place[spelling(name)]] += weight  # type: ignore[assignment]
+        cells.append([total[k] for k in sorted(total)])
     return checked_prior(np.concatenate([cells[code] for code in column.codes.tolist()]), sets)
 
 

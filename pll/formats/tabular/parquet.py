@@ -71,8 +71,8 @@ def schema_of(path: Path) -> tuple[pa.Schema, int]:
         a file that cannot be read; files that differ in their columns, or of which some are train and others test.
     """
     files = shards(path) if path.is_dir() else [path]
-    parts = {re.split(r"[-_.]", file.stem.casefold())[0] for file in files} & {"train", "test"}
-    if path.is_dir() and len(parts) > 1:
+    splits = {re.split(r"[-_.]", file.stem.casefold())[0] for file in files} & {"train", "test"}
+    if path.is_dir() and len(splits) > 1:
         raise UserError(
             "The names of the files say train and test; put the test files in a folder of their own (in the shell: "
             "--test FOLDER)."
@@ -200,15 +200,15 @@ def class_labels(schema: pa.Schema) -> dict[str, tuple[str, ...]]:
     with parsing("the metadata under huggingface"):
         about = json.loads(packed)
         features = about.get("info", about).get("features", {})
-        found = {}
+        labels = {}
         for name, feature in features.items():
             while isinstance(feature, dict) and isinstance(feature.get("feature"), dict):
                 feature = feature["feature"]
             if isinstance(feature, list) and feature:  # as older versions write a list
                 feature = feature[0]
             if isinstance(feature, dict) and feature.get("_type") == "ClassLabel":
-                found[str(name)] = tuple(str(label) for label in feature.get("names") or ())
-        return {name: names for name, names in found.items() if names}
+                labels[str(name)] = tuple(str(label) for label in feature.get("names") or ())
+        return {name: names for name, names in labels.items() if names}
 
 
 def apply_metadata(data: PartialLabelDataset, about: Mapping[str, Any]) -> PartialLabelDataset:
@@ -279,7 +279,7 @@ def _no_name(label: object, names: Sequence[str]) -> UserError:
     )
 
 
-_HELD = frozenset(
+_SUPPORTED = frozenset(
     (
         "image shape",
         "unused classes",
@@ -356,7 +356,7 @@ class Parquet(TableFormat):
         return apply_metadata(data, read_metadata(schema))
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        return table_limitations(dataset, _HELD)
+        return table_limitations(dataset, _SUPPORTED)
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         schema, texts = self._layout(dataset, results)
@@ -424,18 +424,18 @@ class Parquet(TableFormat):
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         columns, schema = self.columns(source, options), schema_of(source)[0]
-        results = results.beside(schema.names)
-        kept, parts = _examples(source, columns)
-        kept = [at for at in kept if schema.names[at] not in results.columns]
+        results = results.without(schema.names)
+        places, examples = _examples(source, columns)
+        places = [at for at in places if schema.names[at] not in results.columns]
         added = [pa.field(name, pa.float64() if name in NUMBERS else pa.string()) for name in results.columns]
-        wide = pa.schema([*(schema.field(at) for at in kept), *added], metadata=schema.metadata)
+        wide = pa.schema([*(schema.field(at) for at in places), *added], metadata=schema.metadata)
         with pq.ParquetWriter(path, wide) as writer:
-            for ids, batch in parts:
+            for ids, batch in examples:
                 new = []
                 for name, cells in results.aligned(ids).items():
                     values = [float(cell) if cell else None for cell in cells] if name in NUMBERS else cells
                     new.append(pa.array(values, pa.float64() if name in NUMBERS else pa.string()))
-                writer.write_batch(pa.record_batch([*(batch.column(at) for at in kept), *new], schema=wide))
+                writer.write_batch(pa.record_batch([*(batch.column(at) for at in places), *new], schema=wide))
 
 
 def _examples(path: Path, columns: Sequence[Column]) -> tuple[list[int], Iterator[tuple[list[str], pa.RecordBatch]]]:
@@ -446,9 +446,9 @@ def _examples(path: Path, columns: Sequence[Column]) -> tuple[list[int], Iterato
     lines = pa.Table.from_batches(list(batches(path)), schema_of(path)[0]).combine_chunks()
     values = [column.to_pylist() for column in lines.columns]
     values[task] = text_of(lines.column(task).combine_chunks()).to_pylist()
-    kept, found = example_rows(zip(*values, range(len(lines)), strict=True), columns)
-    place = {name: row[-1] for name, row in found}  # of its first line
-    return kept, iter([(list(place), lines.take(list(place.values())).to_batches()[0])])
+    places, examples = example_rows(zip(*values, range(len(lines)), strict=True), columns)
+    place = {name: row[-1] for name, row in examples}  # of its first line
+    return places, iter([(list(place), lines.take(list(place.values())).to_batches()[0])])
 
 
 def _numbered(path: Path, columns: Sequence[Column]) -> Iterator[tuple[list[str], pa.RecordBatch]]:
@@ -473,10 +473,10 @@ def _contents(path: Path, schema: pa.Schema, image: Column) -> ObjectColumn | No
     kind = schema.field(image.at).type
     if not pa.types.is_struct(kind) or kind.get_field_index("bytes") < 0 or not _is_bytes(kind.field("bytes").type):
         return None
-    found: list[bytes | None] = []
+    contents: list[bytes | None] = []
     for batch in batches(path, [image.name]):
-        found += pc.struct_field(batch.column(0), "bytes").to_pylist()
-    return np.fromiter(found, dtype=object, count=len(found))
+        contents += pc.struct_field(batch.column(0), "bytes").to_pylist()
+    return np.fromiter(contents, dtype=object, count=len(contents))
 
 
 def _is_bytes(kind: pa.DataType) -> bool:

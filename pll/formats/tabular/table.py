@@ -81,16 +81,16 @@ class ArrowTable:
         if any(self.first):
             return self.first
         wanted, size = sample_rows(len(self.names)), 0
-        found: list[list[str | None]] = [[] for _ in self.names]
+        columns: list[list[str | None]] = [[] for _ in self.names]
         for batch in self.batches(range(len(self.names))):
-            for cells, column in zip(found, batch.columns, strict=True):
+            for cells, column in zip(columns, batch.columns, strict=True):
                 cells += text_of(column.slice(0, wanted - len(cells))).to_pylist()
             size += batch.nbytes
-            if len(found[0]) >= wanted or size > _SAMPLE_BYTES:
+            if len(columns[0]) >= wanted or size > _SAMPLE_BYTES:
                 break
-        if not any(found):
+        if not any(columns):
             raise no_rows()
-        return found
+        return columns
 
     def plan(self, options: ReadOptions) -> list[Column]:
         """Return the role of each column.
@@ -208,4 +208,4 @@ def _joined(cell: Sequence[Any]) -> str:
 
 
 def _as_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=lambda odd: repr(odd)[:100])
+    return json.dumps(value, ensure_ascii=False, default=lambda other: repr(other)[:100])

@@ -65,12 +65,12 @@ def text_columns(dataset: PartialLabelDataset, results: Results | None = None) -
     if dataset.y is not None:
         truth = [None if k == UNKNOWN else names[k] for k in dataset.y.tolist()]
         cells = [write_label(name) for name in truth]
-        known = [name if name in (None, cell) else [name] for name, cell in zip(truth, cells, strict=True)]
-        columns.append(TextColumn("true_label", "true_label", cells, known))
+        as_json = [name if name in (None, cell) else [name] for name, cell in zip(truth, cells, strict=True)]
+        columns.append(TextColumn("true_label", "true_label", cells, as_json))
     if dataset.is_test is not None:
         columns.append(TextColumn("split", "split", ["test" if test else "train" for test in dataset.is_test]))
-    for role, given in (("category", dataset.categories), ("keep", dataset.extras)):
-        for name, values in given.items():
+    for role, fields in (("category", dataset.categories), ("keep", dataset.extras)):
+        for name, values in fields.items():
             columns.append(TextColumn(name, role, [as_text(value) for value in values.tolist()], values.tolist()))
     columns = _marked_where_misread(columns, {*feature_column_names(dataset), *(results.columns if results else ())})
     if results is not None:
@@ -88,12 +88,12 @@ def text_columns(dataset: PartialLabelDataset, results: Results | None = None) -
 def _marked_where_misread(columns: Sequence[TextColumn], taken: set[str]) -> list[TextColumn]:
     """Columns of words, marked where they would be taken for something else, or have the name of another one."""
     rows = sample_rows(len(columns))
-    found = roles_of([column.name for column in columns], [list(column.cells[:rows]) for column in columns])
+    guesses = roles_of([column.name for column in columns], [list(column.cells[:rows]) for column in columns])
     own = {column.name for column in columns if column.role not in ("category", "keep")} | taken
     result = []
-    for column, one in zip(columns, found, strict=True):
+    for column, one in zip(columns, guesses, strict=True):
         name = column.name
-        is_read = one.role == column.role and one.shown == name == name.strip() != "" and not one.asks
+        is_read = one.role == column.role and one.display_name == name == name.strip() != "" and not one.asks
         if column.role in ("category", "keep") and (not is_read or name in own or name.casefold() in LABEL_COLUMNS):
             name = marked(column.role, name)
         own.add(name)
@@ -110,13 +110,13 @@ def annotator_columns(dataset: PartialLabelDataset) -> list[TextColumn]:
         columns.append(
             TextColumn(marked("annotator", name), "annotator", cells, [labels or None for labels in answers])
         )
-        said = dataset.annotations
-        if said is None or said.scores is None:
+        annotations = dataset.annotations
+        if annotations is None or annotations.scores is None:
             continue
-        own = (said.annotators == who) & np.isfinite(said.scores)
+        own = (annotations.annotators == who) & np.isfinite(annotations.scores)
         if own.any():
-            scores = [""] * said.n_rows  # one a row: of several labels in a row, the scores are the same
-            for row, score in zip(said.rows[own].tolist(), said.scores[own].tolist(), strict=True):
+            scores = [""] * annotations.n_rows  # one a row: of several labels in a row, the scores are the same
+            for row, score in zip(annotations.rows[own].tolist(), annotations.scores[own].tolist(), strict=True):
                 scores[row] = repr(score)
             columns.append(TextColumn(marked("score", name), "score", scores))
     return columns
@@ -128,12 +128,12 @@ def annotator_lists(dataset: PartialLabelDataset) -> dict[str, list[list[str]]]:
     if annotations is None:
         return {}
     names = class_names(dataset)
-    given: list[list[list[str]]] = [[[] for _ in range(annotations.n_rows)] for _ in annotations.annotator_names]
+    labels: list[list[list[str]]] = [[[] for _ in range(annotations.n_rows)] for _ in annotations.annotator_names]
     for row, who, label in zip(
         annotations.rows.tolist(), annotations.annotators.tolist(), annotations.labels.tolist(), strict=True
     ):
-        given[who][row].append(names[label])
-    return dict(zip(annotations.annotator_names, given, strict=True))
+        labels[who][row].append(names[label])
+    return dict(zip(annotations.annotator_names, labels, strict=True))
 
 
 def feature_column_names(dataset: PartialLabelDataset) -> list[str]:
@@ -153,8 +153,8 @@ def feature_column_names(dataset: PartialLabelDataset) -> list[str]:
 
 
 def _is_read_as_feature(name: str) -> bool:
-    found = roles_of(["id", name], [["0"], ["1"]])[1] if name.casefold() != "id" else None
-    return found is not None and found.role == "feature" and found.shown == name == name.strip() != ""
+    guess = roles_of(["id", name], [["0"], ["1"]])[1] if name.casefold() != "id" else None
+    return guess is not None and guess.role == "feature" and guess.display_name == name == name.strip() != ""
 
 
 def number_blocks(dataset: PartialLabelDataset, rows: slice) -> list[pa.Array]:
@@ -163,30 +163,30 @@ def number_blocks(dataset: PartialLabelDataset, rows: slice) -> list[pa.Array]:
     return [pa.array(column, pa.float32(), from_pandas=True) for column in flat[rows].T.copy()]
 
 
-def table_limitations(dataset: PartialLabelDataset, held: Collection[str] = ()) -> list[str]:
+def table_limitations(dataset: PartialLabelDataset, supported: Collection[str] = ()) -> list[str]:
     """Return sentences on what a table of text cannot hold.
 
     Parameters
     ----------
-    held
+    supported
         What this kind of table holds all the same: `limitations.PARTS`, what `class_limitations` names, "equal names",
         "anonymity", "types", "missing cells", "parts".
     """
-    columns = [(name, values) for given in (dataset.categories, dataset.extras) for name, values in given.items()]
+    columns = [(name, values) for fields in (dataset.categories, dataset.extras) for name, values in fields.items()]
     twice = sorted({name for name in dataset.feature_names if dataset.feature_names.count(name) > 1})
     anonymous = dataset.annotations is not None and dataset.annotations.anonymous
     plain = [name for name, values in columns if not all(value is None or isinstance(value, str) for value in values)]
     empty = [name for name, values in columns if any(isinstance(value, str) and value == "" for value in values)]
-    misread = [] if "parts" in held else _misread(dataset)
-    found = {
+    misread = [] if "parts" in supported else _misread(dataset)
+    sentences = {
         "equal names": twice and f"That several features have one name: {listing(twice)}.",
         "anonymity": anonymous and "That the annotators are anonymous: each vote becomes a person.",
         "types": plain and f"That values are numbers or lists and not text: {listing(plain)}.",
         "missing cells": empty and f"The difference between an empty cell and a missing one: {listing(empty)}.",
         "parts": misread and f"What these columns are (say it when you read them again): {listing(misread)}.",
     }
-    lost = [*part_limitations(dataset, {*ALL_BUT_PIXELS, *held}), *class_limitations(dataset, held)]
-    return lost + [sentence for part, sentence in found.items() if sentence and part not in held]
+    lost = [*part_limitations(dataset, {*ALL_BUT_PIXELS, *supported}), *class_limitations(dataset, supported)]
+    return lost + [sentence for part, sentence in sentences.items() if sentence and part not in supported]
 
 
 def _misread(dataset: PartialLabelDataset) -> list[str]:
@@ -202,10 +202,10 @@ def _misread(dataset: PartialLabelDataset) -> list[str]:
     if len(set(header)) < len(header):
         return [name for name in header if header.count(name) > 1]
     try:
-        found = roles_of(header, cells)
+        guesses = roles_of(header, cells)
     except UserError:
         return header
-    return [column.name for column, role in zip(found, wanted, strict=True) if column.role != role]
+    return [column.name for column, role in zip(guesses, wanted, strict=True) if column.role != role]
 
 
 def as_text(value: Any) -> str | None:

@@ -101,33 +101,33 @@ class Xlsx(TableFormat):
 
         The examples of a sheet with a row for every vote stand on a sheet of their own, which comes first.
         """
-        known, table = _sheet_of(source, options), self.table(source, options)
+        sheet_rows, table = _sheet_of(source, options), self.table(source, options)
         columns, names = table.plan(options), [one.strip() for one in table.names]
-        results = results.beside(names)
-        below = known.rows[known.top :]
+        results = results.without(names)
+        below = sheet_rows.rows[sheet_rows.top :]
         with parsing("the workbook"), source.open("rb") as file:
             book = _openpyxl().load_workbook(file)
-        kept, examples = example_rows((row for _, row in below), columns)
+        places, examples = example_rows((row for _, row in below), columns)
         if any(column.role == "task" for column in columns):
             sheet = book.create_sheet("labels", 0)
             book.active = 0
-            for at, header in enumerate([*(names[at] for at in kept), *results.columns]):
+            for at, header in enumerate([*(names[at] for at in places), *results.columns]):
                 _put(sheet, 1, at, header)
             for number, (example, row) in enumerate(examples, start=2):
-                for at, cell in enumerate(row[at] for at in kept):
+                for at, cell in enumerate(row[at] for at in places):
                     _put(sheet, number, at, cell or None)
-                for at, column in enumerate(results.columns, start=len(kept)):
+                for at, column in enumerate(results.columns, start=len(places)):
                     _put(sheet, number, at, _result(results, example, column))
             book.save(path)
             return
-        sheet = book[known.name]
+        sheet = book[sheet_rows.name]
         place = dict(zip(results.columns, range(len(names), len(names) + len(results.columns)), strict=True))
         place |= {name: at for at, name in enumerate(names) if name in place}
-        for column, at in place.items() if known.top else ():
-            _put(sheet, known.rows[0][0], at + known.left, column)
+        for column, at in place.items() if sheet_rows.top else ():
+            _put(sheet, sheet_rows.rows[0][0], at + sheet_rows.left, column)
         for (number, _), (example, _) in zip(below, examples, strict=True):
             for column, at in place.items():
-                _put(sheet, number, at + known.left, _result(results, example, column))
+                _put(sheet, number, at + sheet_rows.left, _result(results, example, column))
         book.save(path)
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
@@ -150,8 +150,8 @@ def sheets(path: Path, options: ReadOptions | None = None) -> list[str]:
     UserError
         It cannot be read.
     """
-    known = options or ReadOptions()
-    return list(_sheets(*_key(path), known.max_bytes))
+    read_options = options or ReadOptions()
+    return list(_sheets(*_key(path), read_options.max_bytes))
 
 
 def _key(path: Path) -> tuple[str, int, int, int]:

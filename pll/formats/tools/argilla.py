@@ -34,7 +34,7 @@ from pll.formats.tools.records import (
 QUESTION = "label"
 """Name of the question in the records that are written."""
 
-_SHOWN = ("text", "image")
+_PAYLOAD = ("text", "image")
 
 
 class Argilla(RecordFormat):
@@ -73,11 +73,15 @@ class Argilla(RecordFormat):
             Records that are not as Argilla writes them; the row is named.
         """
         for at, (row, record) in enumerate(json_objects.records(path)):
-            given = record.get("suggestions") or {}
-            if not isinstance(given, dict | list):
+            suggestions = record.get("suggestions") or {}
+            if not isinstance(suggestions, dict | list):
                 raise UserError(f"Row {row}: suggestions is neither an object nor a list; export the records again.")
-            parts = given.items() if isinstance(given, dict) else [(_asked(one), one) for one in given]
-            for question, one in parts:
+            pairs = (
+                suggestions.items()
+                if isinstance(suggestions, dict)
+                else [(_question_name(one), one) for one in suggestions]
+            )
+            for question, one in pairs:
                 about = one if isinstance(one, dict) else {"value": one}
                 if isinstance(about.get("value"), str):
                     score = about.get("score")
@@ -106,7 +110,7 @@ class Argilla(RecordFormat):
         answers = answers_of(dataset)
         stated = has_own_sets(dataset)
         for i, (example, fields) in enumerate(zip(dataset.row_ids.tolist(), fields_of(dataset), strict=True)):
-            metadata = {name: value for name, value in fields.items() if name not in _SHOWN}
+            metadata = {name: value for name, value in fields.items() if name not in _PAYLOAD}
             if stated and dataset.candidates is not None:
                 metadata["candidates"] = dataset.candidates.names(i)
             responses = [
@@ -114,7 +118,7 @@ class Argilla(RecordFormat):
             ]
             yield {
                 "id": example,
-                "fields": {name: value for name, value in fields.items() if name in _SHOWN},
+                "fields": {name: value for name, value in fields.items() if name in _PAYLOAD},
                 "metadata": metadata,
                 "suggestions": {} if results is None else _suggestion(results, example, QUESTION),
                 "responses": {QUESTION: responses} if responses else {},
@@ -136,7 +140,7 @@ class Argilla(RecordFormat):
         json_objects.write(path, results.in_order(suggested()), as_list=json_objects.is_list(source))
 
 
-def _asked(suggestion: Any) -> str:
+def _question_name(suggestion: Any) -> str:
     return str(suggestion.get("question_name", QUESTION)) if isinstance(suggestion, dict) else QUESTION
 
 
@@ -144,16 +148,16 @@ def _replaced(old: Any, new: Record, row: int) -> Record | list[Record]:
     """The suggestions of a record with a new one, in the form that the record has."""
     if not isinstance(old, list):
         return _object(old, row, "suggestions") | new
-    kept = [one for one in old if not (isinstance(one, dict) and one.get("question_name") in new)]
-    return [*kept, *({"question_name": question, **suggestion} for question, suggestion in new.items())]
+    others = [one for one in old if not (isinstance(one, dict) and one.get("question_name") in new)]
+    return [*others, *({"question_name": question, **suggestion} for question, suggestion in new.items())]
 
 
 def _suggested(record: Record, row: int) -> list[str]:
     """The questions that a record has suggestions for."""
-    given = record.get("suggestions")
-    if isinstance(given, list):
-        return [str(one["question_name"]) for one in given if isinstance(one, dict) and "question_name" in one]
-    return list(_object(given, row, "suggestions"))
+    suggestions = record.get("suggestions")
+    if isinstance(suggestions, list):
+        return [str(one["question_name"]) for one in suggestions if isinstance(one, dict) and "question_name" in one]
+    return list(_object(suggestions, row, "suggestions"))
 
 
 def _example(row: int, record: Record, question: str | None) -> Example:
@@ -164,22 +168,22 @@ def _example(row: int, record: Record, question: str | None) -> Example:
     example = Example(row, _key(record), fields)
     if "candidates" in fields:
         example.candidates = label_names(fields["candidates"], row, "metadata.candidates")
-    for asked, who, value, counts in _responses(record, row):
-        if asked == question:
+    for name, who, value, counts in _responses(record, row):
+        if name == question:
             example.answers.append((who, label_names(value, row, "responses") if counts else []))
     return example
 
 
 def _responses(record: Record, row: int) -> Iterator[tuple[str, str, Any, bool]]:
     """Yield (question, user, value, whether it counts) of every response, in the form of Argilla 2 or 1."""
-    given = record.get("responses") or {}
-    if isinstance(given, dict):
-        for question, responses in given.items():
+    responses_field = record.get("responses") or {}
+    if isinstance(responses_field, dict):
+        for question, responses in responses_field.items():
             for response in responses if isinstance(responses, list) else []:
                 one = _object(response, row, "responses")
                 yield question, str(one.get("user_id")), one.get("value"), one.get("status") != "discarded"
-    elif isinstance(given, list):
-        for response in given:
+    elif isinstance(responses_field, list):
+        for response in responses_field:
             one = _object(response, row, "responses")
             for question, value in _object(one.get("values"), row, "responses").items():
                 answer = value.get("value") if isinstance(value, dict) else value
@@ -211,8 +215,8 @@ def _is_label(value: Any) -> bool:
 
 
 def _key(record: Record) -> str | None:
-    given = record.get("id", record.get("external_id"))
-    return None if given is None else str(given)
+    record_id = record.get("id", record.get("external_id"))
+    return None if record_id is None else str(record_id)
 
 
 def _object(value: Any, row: int, what: str) -> Record:

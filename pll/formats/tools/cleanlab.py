@@ -150,13 +150,13 @@ def _people(dataset: PartialLabelDataset) -> list[TextColumn]:
     cells: dict[tuple[str, int], list[str]] = {}
     n = len(dataset)
     if dataset.annotations is not None:
-        given = answers_of(dataset)
+        examples = answers_of(dataset)
         for who in dataset.annotations.annotator_names:
             cells[who, 0] = [""] * n
     else:
         sets = dataset.sets()
-        given = [[("annotator", sets.names(i))] for i in range(n)]
-    for i, answers in enumerate(given):
+        examples = [[("annotator", sets.names(i))] for i in range(n)]
+    for i, answers in enumerate(examples):
         for who, labels in answers:
             for k, label in enumerate(labels):
                 cells.setdefault((who, k), [""] * n)[i] = number[label]

@@ -61,8 +61,8 @@ class Doccano(RecordFormat):
         answers = answers_of(dataset)
         stated = has_own_sets(dataset)
         for i, (example, fields) in enumerate(zip(dataset.row_ids.tolist(), fields_of(dataset), strict=True)):
-            shown = {"filename" if name == "image" else name: value for name, value in fields.items()}
-            record: Record = {"id": example} | shown
+            payload = {"filename" if name == "image" else name: value for name, value in fields.items()}
+            record: Record = {"id": example} | payload
             if results is not None:
                 yield self.labelled(record | {"label": []}, dataset, i, results)
                 continue
@@ -87,8 +87,8 @@ class Doccano(RecordFormat):
 
 def _example(row: int, record: Record) -> Example:
     name = next((name for name in _LABELS if name in record), None)
-    given = record.get(name) if name else None
-    if isinstance(given, list) and any(isinstance(label, list | dict) for label in given):
+    labelled = record.get(name) if name else None
+    if isinstance(labelled, list) and any(isinstance(label, list | dict) for label in labelled):
         raise UserError(
             f"Row {row}: its labels mark parts of the text (spans); only labels of the whole example are read."
         )
@@ -100,7 +100,7 @@ def _example(row: int, record: Record) -> Example:
         if field not in (*_LABELS, *_PEOPLE)
     }
     example = Example(row, None if key is None else str(key), fields)
-    labels = label_names(given, row, name or "label")
+    labels = label_names(labelled, row, name or "label")
     if "candidates" in record:
         example.candidates = label_names(record["candidates"], row, "candidates")
     elif who is None:

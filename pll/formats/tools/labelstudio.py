@@ -57,9 +57,9 @@ def labelling_config(dataset: PartialLabelDataset, results: Results | None = Non
       </Choices>
     </View>
     """
-    shown = "image" if dataset.pictures is not None else "text"
-    field = shown if dataset.pictures is not None or dataset.texts is not None else "id"
-    return _config(dataset, results, QUESTION, shown, field, own_choices=has_own_sets(dataset))
+    payload = "image" if dataset.pictures is not None else "text"
+    field = payload if dataset.pictures is not None or dataset.texts is not None else "id"
+    return _config(dataset, results, QUESTION, payload, field, own_choices=has_own_sets(dataset))
 
 
 def config_of_tasks(
@@ -75,9 +75,9 @@ def config_of_tasks(
         What their answers point at, where there are some.
     """
     first = {name: value for _, task in islice(json_objects.records(source), 1) for name, value in task["data"].items()}
-    shown = dataset.texts if dataset.pictures is None else dataset.pictures.names
-    seen = None if shown is None else shown[0]
-    field = next((name for name, value in first.items() if value == seen), next(iter(first), "id"))
+    payload = dataset.texts if dataset.pictures is None else dataset.pictures.names
+    first_value = None if payload is None else payload[0]
+    field = next((name for name, value in first.items() if value == first_value), next(iter(first), "id"))
     own = all(_offers(task) for _, task in json_objects.records(source))
     many = any(len(labels) > 1 for answers in answers_of(dataset) for _, labels in answers)
     default = "image" if dataset.pictures is not None else "text"
@@ -104,8 +104,8 @@ def _config(
         every = dict.fromkeys((*class_names(dataset), *new))
         names = [f"    <Choice value={quoteattr(name)}/>" for name in every]
         lines = [f"{choices}>", *names, "  </Choices>"]
-    shown = f"  <{tag} name={quoteattr(to_name)} value={quoteattr('$' + field)}/>"
-    return "\n".join(["<View>", shown, *lines, "</View>"])
+    payload = f"  <{tag} name={quoteattr(to_name)} value={quoteattr('$' + field)}/>"
+    return "\n".join(["<View>", payload, *lines, "</View>"])
 
 
 def _offers(task: json_objects.Record) -> bool:
@@ -144,11 +144,11 @@ class LabelStudio(RecordFormat):
         if survey.others:
             kinds = ", ".join(f"{count} of type {kind}" for kind, count in survey.others.most_common(5))
             notes.append(f"Answers that are no choices were left out: {kinds}.")
-        question = choose_question(survey.asked, options, notes)
+        question = choose_question(survey.counts, options, notes)
         return lambda row, task: _example(row, task, question, survey.people)
 
     def questions(self, path: Path) -> list[str]:
-        return [name for name, _ in _survey(path).asked.most_common()]
+        return [name for name, _ in _survey(path).counts.most_common()]
 
     def models_answers(self, path: Path) -> Iterator[VoterAnswer]:
         """Yield the predictions in a file, but for those that Candid wrote: a label of a run is no vote.
@@ -197,23 +197,23 @@ class LabelStudio(RecordFormat):
         return _tasks(dataset, results)
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
-        question = choose_question(_survey(source).asked, options, [])
+        question = choose_question(_survey(source).counts, options, [])
 
         def predicted() -> Iterator[tuple[str, Record]]:
             to_name = _target(source, question)
             for at, (_, task) in enumerate(json_objects.records(source)):
                 example = str(at) if _key(task) is None else str(_key(task))
-                where = next(_shown(task, question), to_name)
+                where = next(_targets(task, question), to_name)
                 new = prediction(results, example, question or QUESTION, where)
                 yield example, task if new is None else task | {"predictions": [*_of_others(task, results.model), new]}
 
         json_objects.write(path, results.in_order(predicted()), as_list=True)
 
-    def beside(self, dataset: PartialLabelDataset, results: Results | None = None) -> dict[str, str]:
+    def extra_files(self, dataset: PartialLabelDataset, results: Results | None = None) -> dict[str, str]:
         return {CONFIG: labelling_config(dataset, results)}
 
-    def beside_given_back(self, source: Path, results: Results, options: ReadOptions) -> dict[str, str]:
-        question = choose_question(_survey(source).asked, options, [])
+    def extra_files_given_back(self, source: Path, results: Results, options: ReadOptions) -> dict[str, str]:
+        question = choose_question(_survey(source).counts, options, [])
         data = self.read(source, options)
         return {CONFIG: config_of_tasks(source, data, results, question or QUESTION, _target(source, question))}
 
@@ -288,16 +288,16 @@ def _example(row: int, task: Record, question: str | None, people: dict[str, str
 def _key(task: Record) -> str | None:
     """Return the id of the task, else the one in its data."""
     data = task.get("data")
-    given = task.get("id")
-    if given is None and isinstance(data, dict):
-        given = data.get("id")
-    return None if given is None or isinstance(given, dict | list) else str(given)
+    task_id = task.get("id")
+    if task_id is None and isinstance(data, dict):
+        task_id = data.get("id")
+    return None if task_id is None or isinstance(task_id, dict | list) else str(task_id)
 
 
 def _annotations(task: Record, row: int) -> Iterator[Record]:
     """Yield the annotations that are not cancelled."""
-    given = task.get("annotations")
-    for annotation in _listed(given if given is not None else task.get("completions")):
+    annotations = task.get("annotations")
+    for annotation in _listed(annotations if annotations is not None else task.get("completions")):
         if not isinstance(annotation, dict):
             raise UserError(f"Row {row}: an annotation of the task is no object; export the tasks as JSON again.")
         if not annotation.get("was_cancelled") and not annotation.get("skipped"):
@@ -313,11 +313,11 @@ def _annotator(annotation: Record) -> tuple[str | None, str | None]:
     return None if who.get("id") is None else str(who["id"]), name
 
 
-def _choices(given: Any, row: int) -> list[str] | None:
+def _choices(choices: Any, row: int) -> list[str] | None:
     """Return the choices in the task itself: objects with a value, or names."""
-    if given is None:
+    if choices is None:
         return None
-    values = [choice.get("value") if isinstance(choice, dict) else choice for choice in _listed(given)]
+    values = [choice.get("value") if isinstance(choice, dict) else choice for choice in _listed(choices)]
     return label_names(values, row, "data.candidates") or None
 
 
@@ -343,30 +343,30 @@ class _Survey:
     people: dict[str, str] = field(default_factory=dict)
 
     @property
-    def asked(self) -> Counter[str]:
+    def counts(self) -> Counter[str]:
         """Return the questions that people answered; without any, those that models answered."""
         return self.questions or self.predicted
 
 
 def _survey(path: Path) -> _Survey:
-    found = _Survey()
+    survey = _Survey()
     for row, task in json_objects.records(path):
         for annotation in _annotations(task, row):
             number, name = _annotator(annotation)
             if number is not None and name is not None:
-                found.people[number] = name
+                survey.people[number] = name
             for result in _listed(annotation.get("result")):
-                asked = _asks(result)
-                if asked is not None:
-                    found.questions[asked] += 1
+                question = _asks(result)
+                if question is not None:
+                    survey.questions[question] += 1
                 elif isinstance(result, dict):
-                    found.others[str(result.get("type"))] += 1
+                    survey.others[str(result.get("type"))] += 1
         for prediction in _listed(task.get("predictions")):
             for result in _listed(prediction.get("result") if isinstance(prediction, dict) else None):
-                asked = _asks(result)
-                if asked is not None:
-                    found.predicted[asked] += 1
-    return found
+                question = _asks(result)
+                if question is not None:
+                    survey.predicted[question] += 1
+    return survey
 
 
 def _asks(result: Any) -> str | None:
@@ -376,7 +376,7 @@ def _asks(result: Any) -> str | None:
     return str(result.get("from_name", QUESTION)) if "choices" in result["value"] else None
 
 
-def _shown(task: Record, question: str | None) -> Iterator[str]:
+def _targets(task: Record, question: str | None) -> Iterator[str]:
     """Yield the objects that the answers to the question refer to."""
     for kind in ("annotations", "completions", "predictions"):
         for annotation in _listed(task.get(kind)):
@@ -387,7 +387,7 @@ def _shown(task: Record, question: str | None) -> Iterator[str]:
 
 def _target(path: Path, question: str | None) -> str | None:
     """Return the objects that the answers in the file refer to, usually one."""
-    return next((where for _, task in json_objects.records(path) for where in _shown(task, question)), None)
+    return next((where for _, task in json_objects.records(path) for where in _targets(task, question)), None)
 
 
 def _of_others(task: Record, model: str) -> list[Any]:

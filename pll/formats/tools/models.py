@@ -88,7 +88,7 @@ def batch_answers(table: ArrowTable, stem: str) -> tuple[list[VoterAnswer], int]
     UserError
         A record that is not as its tool writes it, or a request instead of its result; the row is named.
     """
-    said: dict[tuple[str, str], list[tuple[str, float]]] = {}
+    answers: dict[tuple[str, str], list[tuple[str, float]]] = {}
     errors = 0
     for row, record in _records(table):
         with _as_written(row):
@@ -102,10 +102,10 @@ def batch_answers(table: ArrowTable, stem: str) -> tuple[list[VoterAnswer], int]
                 errors += 1
             else:
                 key = str(record["custom_id"]), str(about.get("model") or stem)
-                said.setdefault(key, []).extend(texts)
+                answers.setdefault(key, []).extend(texts)
     return [
         VoterAnswer(name, voter, tuple(text for text, _ in texts), texts[0][1] if len(texts) == 1 else math.nan)
-        for (name, voter), texts in said.items()
+        for (name, voter), texts in answers.items()
     ], errors
 
 
@@ -120,13 +120,13 @@ def sample_answers(table: ArrowTable, path: Path) -> list[VoterAnswer]:
         A record that is not as its tool writes it; the row is named.
     """
     voter, wanted = _model_of(path), None
-    found = []
+    answers = []
     for row, record in _records(table):
         with _as_written(row):
             wanted = record.get("filter") if wanted is None else wanted
             if record.get("filter") == wanted:
-                found += _sample(record, voter)
-    return found
+                answers += _sample(record, voter)
+    return answers
 
 
 PROMPTS = ("prompt", "instruction", "question", "input", "query", "messages")
@@ -141,9 +141,9 @@ def answer_field(record: Mapping[str, Any]) -> str:
     >>> answer_field({"prompt": "A match.", "answer": "This is about sports."}), answer_field({"text": "A match."})
     ('answer', '')
     """
-    said = [name for name in ANSWERS if isinstance(record.get(name), str)]
+    fields = [name for name in ANSWERS if isinstance(record.get(name), str)]
     people = {name.casefold() for name in record} & {*USUAL["worker"], *LABEL_COLUMNS[1:]} - {"model"}
-    return said[0] if said and not people and any(record.get(name) for name in PROMPTS) else ""
+    return fields[0] if fields and not people and any(record.get(name) for name in PROMPTS) else ""
 
 
 def prompted_answers(path: Path) -> Iterator[VoterAnswer]:
@@ -196,13 +196,13 @@ def _replies(record: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[tuple[s
         messages = [_content(one.get("content")) for one in body["output"] if one.get("type") == "message"]
         calls = [str(one.get("arguments") or "") for one in body["output"] if one.get("type") == "function_call"]
         return body, [("\n".join(messages) or "\n".join(calls), math.nan)]
-    found = []
+    replies = []
     for choice in body.get("choices") or []:
         message = choice.get("message") or {}
         calls = [str((call.get("function") or {}).get("arguments") or "") for call in message.get("tool_calls") or []]
         text = _content(message["content"] if "content" in message else choice.get("text"))  # `text` of completions
-        found.append((text or "\n".join(calls), _logprob(choice)))
-    return body, found
+        replies.append((text or "\n".join(calls), _logprob(choice)))
+    return body, replies
 
 
 def _content(value: Any) -> str:
@@ -263,11 +263,11 @@ def _choice(record: Mapping[str, Any], number: int, count: int) -> str:
         choices = choices.get("text") or choices.get("label")
     if isinstance(choices, list) and number < len(choices):
         return str(choices[number])
-    asked = record.get("arguments") or []
-    requests: Sequence[Any] = list(asked.values()) if isinstance(asked, Mapping) else asked
+    arguments = record.get("arguments") or []
+    requests: Sequence[Any] = list(arguments.values()) if isinstance(arguments, Mapping) else arguments
     if number < len(requests) == count:
         request = requests[number]
-        parts = list(request.values()) if isinstance(request, Mapping) else request
-        if len(parts) > 1 and isinstance(parts[1], str) and parts[1].strip():
-            return str(parts[1]).strip()
+        messages = list(request.values()) if isinstance(request, Mapping) else request
+        if len(messages) > 1 and isinstance(messages[1], str) and messages[1].strip():
+            return str(messages[1]).strip()
     return str(number)

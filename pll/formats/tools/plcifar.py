@@ -133,22 +133,22 @@ def _load(path: Path) -> dict[str, list[list[str]]]:
         text = path.read_text(encoding="utf-8-sig")
         if count_values(text) > MAX_VALUES:
             raise UserError(f"The file holds more than {MAX_VALUES:,} values; split it.")
-        given = json.loads(text, object_pairs_hook=_pairs)
-        json.dumps(given, ensure_ascii=False).encode()  # half a character, written as an escape
-    if not isinstance(given, dict) or not given:
+        content = json.loads(text, object_pairs_hook=_pairs)
+        json.dumps(content, ensure_ascii=False).encode()  # half a character, written as an escape
+    if not isinstance(content, dict) or not content:
         raise UserError("The file must hold an object {index: [[labels], …]} with at least one entry.")
-    found: dict[str, list[list[str]]] = {}
-    for at, (index, sets) in enumerate(given.items()):
+    sets_of: dict[str, list[list[str]]] = {}
+    for at, (index, sets) in enumerate(content.items()):
         if not isinstance(sets, list) or not all(isinstance(names, list) for names in sets):
             raise UserError(f"Row {at} (index {shorten(index)}) holds no list of lists; write [[labels], …].")
-        found[index] = [label_names(names, at, f"index {shorten(index)}") for names in sets]
-    return found
+        sets_of[index] = [label_names(names, at, f"index {shorten(index)}") for names in sets]
+    return sets_of
 
 
 def _pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    entries = dict(pairs)
+    if len(entries) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
         raise UserError(f"The index {shorten(twice)} stands twice; every example has one entry.")
-    return found
+    return entries

@@ -30,7 +30,7 @@ from pll.formats.tools.records import (
 
 _ANSWERS = ("accept", "reject", "ignore")
 _OF_AN_ANSWER = ("answer", "_annotator_id", "_session_id", "_timestamp")
-_NOT_SHOWN = (*_OF_AN_ANSWER, "options", "accept", "label", "config", "_view_id")
+_NO_FIELDS = (*_OF_AN_ANSWER, "options", "accept", "label", "config", "_view_id")
 
 
 class Prodigy(RecordFormat):
@@ -59,10 +59,10 @@ class Prodigy(RecordFormat):
         return merged_lines(source, len(self.read(source, options)))
 
     def labelled(self, record: Record, dataset: PartialLabelDataset, i: int, results: Results) -> Record:
-        given = {name: value for name, value in record.items() if name not in _OF_AN_ANSWER}
+        task = {name: value for name, value in record.items() if name not in _OF_AN_ANSWER}
         offered = record["options"] if _has_options(record) else _choices(class_names(dataset))
-        given["options"] = _with_choice(offered, results.label(str(dataset.row_ids[i])))
-        return given | _suggestion(dataset, i, results, given.get("meta"))
+        task["options"] = _with_choice(offered, results.label(str(dataset.row_ids[i])))
+        return task | _suggestion(dataset, i, results, task.get("meta"))
 
     def records(self, dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
         answers = answers_of(dataset)
@@ -84,7 +84,7 @@ class Prodigy(RecordFormat):
 
 def _example(row: int, record: Record) -> Example:
     key = next((record[name] for name in ("id", "_input_hash") if record.get(name) is not None), None)
-    fields = {name: value for name, value in record.items() if name not in _NOT_SHOWN}
+    fields = {name: value for name, value in record.items() if name not in _NO_FIELDS}
     example = Example(row, None if key is None else str(key), fields)
     if "candidates" in record:
         example.candidates = label_names(record["candidates"], row, "candidates")
@@ -114,9 +114,9 @@ def _suggestion(dataset: PartialLabelDataset, i: int, results: Results, meta: An
     label = results.label(example)
     if label is None:
         return sets
-    shown = dict(meta) if isinstance(meta, dict) else {}
+    fields = dict(meta) if isinstance(meta, dict) else {}
     score = results.score(example)
-    return {"accept": [label], "meta": shown | ({} if score is None else {"score": score})} | sets
+    return {"accept": [label], "meta": fields | ({} if score is None else {"score": score})} | sets
 
 
 def _choices(names: list[str]) -> list[Record]:

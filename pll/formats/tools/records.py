@@ -38,7 +38,7 @@ from pll.formats.tabular.columns import (
     results_among,
     roles_of,
     sample_rows,
-    shown_as,
+    without_mark,
 )
 from pll.formats.tabular.table import ArrowTable, json_column, no_rows
 
@@ -101,15 +101,15 @@ def record_limitations(dataset: PartialLabelDataset) -> list[str]:
 def answers_of(dataset: PartialLabelDataset) -> list[list[tuple[str, list[str]]]]:
     """Return by example (annotator, labels) of everyone who answered."""
     annotations = dataset.annotations
-    found: list[list[tuple[str, list[str]]]] = [[] for _ in range(len(dataset))]
+    by_example: list[list[tuple[str, list[str]]]] = [[] for _ in range(len(dataset))]
     if annotations is None:
-        return found
+        return by_example
     names = class_names(dataset)
     ends = [*annotations.answer_starts[1:].tolist(), len(annotations.rows)]
     for start, end in zip(annotations.answer_starts.tolist(), ends, strict=True):
         who = annotations.annotator_names[annotations.annotators[start]]
-        found[annotations.rows[start]].append((who, [names[k] for k in annotations.labels[start:end].tolist()]))
-    return found
+        by_example[annotations.rows[start]].append((who, [names[k] for k in annotations.labels[start:end].tolist()]))
+    return by_example
 
 
 def _misread(dataset: PartialLabelDataset) -> list[str]:
@@ -118,8 +118,8 @@ def _misread(dataset: PartialLabelDataset) -> list[str]:
     names = [_safe(name) for name in few.extras]
     sample = [[_text(value) for value in values] for values in few.extras.values()]
     own = (["text"] if few.texts is not None else []) + (["image"] if few.pictures is not None else [])
-    found = roles_of([*own, *names], [*([["a"]] * len(own)), *sample])
-    payload = [column.name for column in found[len(own) :] if column.role in ("text", "image")]
+    guesses = roles_of([*own, *names], [*([["a"]] * len(own)), *sample])
+    payload = [column.name for column in guesses[len(own) :] if column.role in ("text", "image")]
     if own or payload or dataset.X.shape[1]:
         return payload
     return [name for name, values in dataset.extras.items() if _is_measured(values.tolist())]
@@ -130,7 +130,7 @@ def _safe(name: str) -> str:
     reserved = (
         name in (*OWN, *RESULT_COLUMNS) or name.casefold() in ("text", "image") or name != name.strip() or not name
     )
-    return marked("keep", name) if reserved or shown_as(name) != name else name
+    return marked("keep", name) if reserved or without_mark(name) != name else name
 
 
 def _is_measured(values: Sequence[Any]) -> bool:
@@ -194,14 +194,14 @@ class Examples:
 
     def add(self, example: Example) -> None:
         """Add an example, or another annotator's answer to one that is there."""
-        known = None if example.key is None else self._places.setdefault(example.key, example)
-        if known is None or known is example:
+        first = None if example.key is None else self._places.setdefault(example.key, example)
+        if first is None or first is example:
             self._examples.append(example)
             return
-        known.answers += example.answers
-        known.candidates = [*(known.candidates or ()), *(example.candidates or ())] or None
-        known.rejected = [*known.rejected, *example.rejected]
-        known.truth = known.truth if example.truth is None else example.truth
+        first.answers += example.answers
+        first.candidates = [*(first.candidates or ()), *(example.candidates or ())] or None
+        first.rejected = [*first.rejected, *example.rejected]
+        first.truth = first.truth if example.truth is None else example.truth
 
     def dataset(self, classes: Sequence[str] = ()) -> PartialLabelDataset:
         """Return the dataset of all examples added.
@@ -229,8 +229,8 @@ class Examples:
             truths = [write_label(example.truth) for example in self._examples]
             columns.append(_column("true_label", "true_label", truths))
         arrow = pa.table([json_column(values) for _, values in columns], names=[one.name for one, _ in columns])
-        known = [replace(one, at=at) for at, (one, _) in enumerate(columns)]
-        data = build(ArrowTable.of(arrow, row_of=rows.__getitem__, columns=known), known, self.options)
+        placed = [replace(one, at=at) for at, (one, _) in enumerate(columns)]
+        data = build(ArrowTable.of(arrow, row_of=rows.__getitem__, columns=placed), placed, self.options)
         named = isinstance(fields.get("features", [{}])[0], dict)
         is_table = bool(data.feature_names and named) or bool(np.isnan(data.X).any())
         answers = data.annotations
@@ -264,22 +264,24 @@ class Examples:
                     f"{empty:,} of {len(sets):,} examples have no annotation; any label is a candidate there."
                 )
             yield _column("candidates", "candidates", [_cell(tuple(names or used)) for names in sets])
-        given: dict[str, dict[int, list[str]]] = {}
+        by_annotator: dict[str, dict[int, list[str]]] = {}
         for at, example in enumerate(every):
             for who, labels in example.answers:
                 if labels:
-                    given.setdefault(who, {}).setdefault(at, []).extend(labels)
-        for who, answers in given.items():
-            said = [_cell(tuple(answers[at])) if at in answers else None for at in range(len(every))]
-            yield _column(who, "annotator", said)
+                    by_annotator.setdefault(who, {}).setdefault(at, []).extend(labels)
+        for who, answers in by_annotator.items():
+            cells = [_cell(tuple(answers[at])) if at in answers else None for at in range(len(every))]
+            yield _column(who, "annotator", cells)
 
 
 _Filled = tuple[Column, list[Any]]
 """A column, and its values as JSON has them."""
 
 
-def _column(name: str, role: str, values: Sequence[Any], shown: str | None = None, *, guessed: bool = False) -> _Filled:
-    return Column(0, name, role, name if shown is None else shown, guessed), list(values)
+def _column(
+    name: str, role: str, values: Sequence[Any], display_name: str | None = None, *, guessed: bool = False
+) -> _Filled:
+    return Column(0, name, role, name if display_name is None else display_name, guessed), list(values)
 
 
 @lru_cache(maxsize=4096)
@@ -324,18 +326,18 @@ def _field_columns(fields: Mapping[str, Sequence[Any]], rows: Sequence[int], opt
     unknown = [name for name, role in options.columns.items() if name not in others and role != "candidates"]
     if unknown:
         raise UserError(f"There is no field {shorten(unknown[0])}; there are {listing(list(others))}.")
-    told = {name: role for name, role in options.columns.items() if name in others}
+    explicit = {name: role for name, role in options.columns.items() if name in others}
     sample = [[_text(value) for value in values[: sample_rows(len(others))]] for values in others.values()]
-    guessed = {column.name: column for column in roles_of(list(others), sample, told)}
-    shown = ("text", "image")
-    roles = dict.fromkeys(others, "keep") | told
-    roles |= {name: one.role for name, one in guessed.items() if one.role in shown}
-    if "features" not in fields and not {*shown} & set(roles.values()):  # numbers, and nothing to see
+    guessed = {column.name: column for column in roles_of(list(others), sample, explicit)}
+    payload = ("text", "image")
+    roles = dict.fromkeys(others, "keep") | explicit
+    roles |= {name: one.role for name, one in guessed.items() if one.role in payload}
+    if "features" not in fields and not {*payload} & set(roles.values()):  # numbers, and nothing to see
         roles |= {name: "feature" for name, role in roles.items() if role == "keep" and _is_measured(others[name])}
     for name, role in roles.items():
-        is_guess = role in shown and guessed[name].guessed
-        yield _column(name, role, others[name], shown_as(name), guessed=is_guess)
-    words = [_words(given, row) for given, row in zip(fields.get("categories", ()), rows, strict=False)]
+        is_guess = role in payload and guessed[name].guessed
+        yield _column(name, role, others[name], without_mark(name), guessed=is_guess)
+    words = [_words(categories, row) for categories, row in zip(fields.get("categories", ()), rows, strict=False)]
     for name in dict.fromkeys(name for row in words for name in row):
         yield _column(name, "category", [_text(row.get(name)) for row in words])
     if "features" in fields:
@@ -344,10 +346,10 @@ def _field_columns(fields: Mapping[str, Sequence[Any]], rows: Sequence[int], opt
         yield _column("split", "split", fields["split"])
 
 
-def _features(given: Sequence[Any], rows: Sequence[int]) -> Iterator[_Filled]:
+def _features(features: Sequence[Any], rows: Sequence[int]) -> Iterator[_Filled]:
     """Yield columns of numbers from `{name: number}` or a list of numbers per example, null where one is missing."""
-    first = given[0]
-    for one, row in zip(given, rows, strict=True):
+    first = features[0]
+    for one, row in zip(features, rows, strict=True):
         same = isinstance(one, type(first)) and isinstance(one, dict | list) and len(one) == len(first)
         if not same or (isinstance(one, dict) and set(one) != set(first)):
             raise UserError(
@@ -355,15 +357,15 @@ def _features(given: Sequence[Any], rows: Sequence[int]) -> Iterator[_Filled]:
                 '{"name": number} or [number, …], null where one is missing.'
             )
     for name in first if isinstance(first, dict) else range(len(first)):
-        yield _column(str(name), "feature", [one[name] for one in given])
+        yield _column(str(name), "feature", [one[name] for one in features])
 
 
-def _words(given: Any, row: int) -> dict[str, Any]:
-    if given is None:
+def _words(categories: Any, row: int) -> dict[str, Any]:
+    if categories is None:
         return {}
-    if not isinstance(given, dict):
-        raise UserError(f'Row {row}: categories is {shorten(str(given))}; write an object {{"column": "word"}}.')
-    return given
+    if not isinstance(categories, dict):
+        raise UserError(f'Row {row}: categories is {shorten(str(categories))}; write an object {{"column": "word"}}.')
+    return categories
 
 
 def label_name(value: Any, row: int, where: str) -> str:
@@ -398,11 +400,11 @@ def label_names(values: Any, row: int, where: str) -> list[str]:
 
 def first_records(path: Path, example_of: Callable[[int, Record], Example]) -> Iterator[tuple[str, Record]]:
     """Yield (id, object) of each example in the order of `Examples`: its first line where it has several."""
-    seen: set[str] = set()
+    ids: set[str] = set()
     for at, (row, record) in enumerate(json_objects.records(path)):
         example = example_of(row, record).key or str(at)
-        if example not in seen:
-            seen.add(example)
+        if example not in ids:
+            ids.add(example)
             yield example, record
 
 
@@ -427,11 +429,11 @@ def choose_question(counts: Counter[str], options: ReadOptions, notes: list[str]
     UserError
         Nobody answered the question that the user names.
     """
-    told = next((name for name, role in options.columns.items() if role == "candidates"), None)
-    if told is not None:
-        if told not in counts:
-            raise UserError(f"Nobody answered a question called {shorten(told)}; asked were {', '.join(counts)}.")
-        return told
+    explicit = next((name for name, role in options.columns.items() if role == "candidates"), None)
+    if explicit is not None:
+        if explicit not in counts:
+            raise UserError(f"Nobody answered a question called {shorten(explicit)}; asked were {', '.join(counts)}.")
+        return explicit
     if not counts:
         return None
     chosen, *others = [name for name, _ in counts.most_common()]

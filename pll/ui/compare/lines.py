@@ -109,7 +109,7 @@ def labels(lanes: Sequence[Scene]) -> pd.DataFrame:
     parts = []
     for lane in lanes:
         data = lane.data
-        frame = labels_frame(data.sets(), lane.frame.weights, data.row_ids, y=data.y, given=data.original_sets)
+        frame = labels_frame(data.sets(), lane.frame.weights, data.row_ids, y=data.y, original_sets=data.original_sets)
         frame.insert(0, "epoch", lane.frame.epoch)
         frame.insert(0, "lane", lane.title)
         parts.append(frame)

@@ -91,7 +91,9 @@ def star_options(now: Scene) -> None:
         help="Off: by identified label. On: wrong examples have another colour than their corner.",
     )
     csv_button(
-        lambda: labels_frame(now.sets, now.frame.weights, now.data.row_ids, y=now.data.y, given=now.data.original_sets),
+        lambda: labels_frame(
+            now.sets, now.frame.weights, now.data.row_ids, y=now.data.y, original_sets=now.data.original_sets
+        ),
         f"candid-labels-epoch-{now.frame.epoch}.csv",
         key=f"labels-csv-{now.run.id}",
         label="These labels as CSV",

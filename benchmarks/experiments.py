@@ -48,7 +48,7 @@ def results_of(name: str) -> list[Result]:
 
 def paper_tables() -> dict[str, list[Table]]:
     """Return the tables of each preset: its title → tables."""
-    return {preset(name).title: tables(results_of(name), methods=preset(name).methods, parts=5) for name in NAMES}
+    return {preset(name).title: tables(results_of(name), methods=preset(name).methods, n_fits=5) for name in NAMES}
 
 
 def significance() -> Iterator[str]:

@@ -61,7 +61,7 @@ class PartialLabelDataset:
     prior
         (nnz,) float32, prior of the candidates, at least 0, aligned with `candidates.indices`; or None. Stored
         normalised on each set.
-    settle
+    needs_vote_sets
         Whether candidate sets and prior are still to be made of the annotations and the features together
         (`pll.methods.settling`); `candidates` are the union until then.
     original_sets
@@ -105,7 +105,7 @@ class PartialLabelDataset:
     extras: Mapping[str, Column] = field(default_factory=dict)
     annotations: Annotations | None = None
     prior: Weights | None = None
-    settle: bool = False
+    needs_vote_sets: bool = False
     original_sets: CandidateSets | None = None
     decided: npt.NDArray[np.int64] | None = None
     undecided: CandidateSets | None = None
@@ -300,8 +300,8 @@ class PartialLabelDataset:
         if outside.is_empty:
             return replace(self, outside=outside)
         sets = outside.candidates
-        prior, given = carried_over(self.prior, self.sets(), sets), self.original_sets or self.sets()
-        return replace(self, candidates=sets, prior=prior, original_sets=given, outside=outside)
+        prior, original_sets = carried_over(self.prior, self.sets(), sets), self.original_sets or self.sets()
+        return replace(self, candidates=sets, prior=prior, original_sets=original_sets, outside=outside)
 
     def picture(self, i: int) -> npt.NDArray[np.uint8] | None:
         """(H, W) or (H, W, 3) uint8 of example i, or None where it has no picture that can be reached.

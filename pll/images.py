@@ -159,8 +159,8 @@ def check_inside(name: str) -> None:
         ...
     pll.errors.UserError: The path '../../etc/passwd' leads out of the archive; only paths inside it are read.
     """
-    parts = name.replace("\\", "/").split("/")
-    if name.startswith(("/", "\\")) or ".." in parts or parts[0].endswith(":") or "\0" in name:
+    pieces = name.replace("\\", "/").split("/")
+    if name.startswith(("/", "\\")) or ".." in pieces or pieces[0].endswith(":") or "\0" in name:
         raise UserError(f"The path {name[:200]!r} leads out of the archive; only paths inside it are read.")
 
 
@@ -205,9 +205,9 @@ def decode(content: bytes, name: str) -> npt.NDArray[np.uint8]:
             if _is_grey(upright):
                 return np.asarray(upright.convert("L"))
             if upright.has_transparency_data:
-                shown = upright.convert("RGBA")
-                white = Image.new("RGBA", shown.size, "white")
-                upright = Image.alpha_composite(white, shown)
+                rgba = upright.convert("RGBA")
+                white = Image.new("RGBA", rgba.size, "white")
+                upright = Image.alpha_composite(white, rgba)
             return np.asarray(upright.convert("RGB"))
         except Exception as error:  # decoders of hostile bytes raise nearly anything
             raise UnreadablePicture(

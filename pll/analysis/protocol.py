@@ -267,7 +267,7 @@ def _splits(
         is_same = holdout is test
         holdout = None if holdout is None else featurised(holdout, made, progress)
         test = holdout if is_same else None if test is None else featurised(test, made, progress)
-    if train.settle and flip_with is None and noisy is None:
+    if train.needs_vote_sets and flip_with is None and noisy is None:
         vote_sets = infer_vote_sets(train, seed, progress) if vote_sets is None else vote_sets
         train = vote_sets.applied(train)
     else:
@@ -325,7 +325,7 @@ def with_candidates(
             X=data.X,
             progress=folds_done,
         )
-        data = replace(data, candidates=sets, prior=None, settle=False, original_sets=None)
+        data = replace(data, candidates=sets, prior=None, needs_vote_sets=False, original_sets=None)
     check_trainable(data, strict=strict)
     return data
 
@@ -368,7 +368,7 @@ class VoteSets:
             data,
             candidates=self.candidates,
             prior=self.prior,
-            settle=False,
+            needs_vote_sets=False,
             original_sets=None if self.candidates == data.sets() else data.sets(),
             notes=(*data.notes, *self.notes),
         )
@@ -447,7 +447,7 @@ def doubted(
         y=None if data.candidates is None else data.y,
         annotations=None,
         prior=None,
-        settle=False,
+        needs_vote_sets=False,
         original_sets=None,
         extras={"given_label": names[labels], **data.extras},
         notes=notes,

@@ -151,7 +151,7 @@ def _show_epochs(bar: Any, name: str, done: int, total: int) -> None:
 
 def _entries(results: Sequence[Result], names: Sequence[str]) -> list[TableEntry]:
     """Return the entries of the experiment's table by method, whatever their models are."""
-    (table,) = tables([replace(one, model="") for one in results], methods=names, parts=len(results) // len(names))
+    (table,) = tables([replace(one, model="") for one in results], methods=names, n_fits=len(results) // len(names))
     return list(table.entries.values())
 
 

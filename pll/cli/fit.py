@@ -89,8 +89,8 @@ def _leading(ranks: Ranks) -> Iterator[None]:
     try:
         yield
     finally:
-        if not ranks.told:
-            ranks.tell(None)
+        if not ranks.has_broadcast:
+            ranks.broadcast_text(None)
 
 
 def _fit(options: FitOptions, ranks: Ranks | None) -> int:

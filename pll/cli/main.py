@@ -112,8 +112,8 @@ class Commands(click.Group):
         """
         for argument in args:
             if any("\ud800" <= letter <= "\udfff" for letter in argument):  # surrogates: bytes that are not UTF-8
-                shown = argument.encode("utf-8", "backslashreplace").decode()
-                raise Refusal(f"{shown} is not UTF-8; rename the file or folder, then give its new name.")
+                printable = argument.encode("utf-8", "backslashreplace").decode()
+                raise Refusal(f"{printable} is not UTF-8; rename the file or folder, then give its new name.")
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> None:

@@ -155,7 +155,7 @@ def resolve_source(options: SetOptions) -> Source:
     Raises
     ------
     UserError
-        No such data, or columns told of a dataset of the catalogue.
+        No such data, or columns given for a dataset of the catalogue.
     """
     votes: tuple[str, ...] = ()
     answers: dict[str, str] = {}
@@ -201,10 +201,10 @@ def note_votes(source: Source) -> None:
     if result.others:
         notes.append(f"{result.others:,} answers are of ids that the data does not have; they are left out.")
     if result.unmapped:
-        shown = ", ".join(f"{shorten(text, 40)} ({count:,})" for text, count in result.unmapped[:5])
+        examples = ", ".join(f"{shorten(text, 40)} ({count:,})" for text, count in result.unmapped[:5])
         total = sum(count for _, count in result.unmapped)
         of = "1 answer is" if total == 1 else f"{total:,} answers are"
-        notes.append(f"{of} no class and left out: {shown}; map them with --answer FROM=CLASS.")
+        notes.append(f"{of} no class and left out: {examples}; map them with --answer FROM=CLASS.")
     note(notes)
 
 
@@ -236,26 +236,28 @@ def with_voters(source: Source, options: SetOptions) -> Source:
     return replace(source, rule="voters")
 
 
-def source_like(data: str, by_default: Mapping[str, str], told: Mapping[str, str] | None = None) -> Source:
+def source_like(data: str, by_default: Mapping[str, str], by_user: Mapping[str, str] | None = None) -> Source:
     """Return a source whose columns are known from the training data; it may lack some of them.
 
     Parameters
     ----------
     by_default
         Roles of columns, from the training data.
-    told
+    by_user
         Roles given for this very source; all these columns must be there.
 
     Raises
     ------
     UserError
-        No such data, it cannot be read, or columns told of a dataset of the catalogue.
+        No such data, it cannot be read, or columns given for a dataset of the catalogue.
     """
     source = source_of(data)
     there: set[str] = set()
     if by_default and source.path is not None:
         there = {column.name for column in formats.columns(source.path, name=source.name)}
-    return _with_columns(source, {name: role for name, role in by_default.items() if name in there} | dict(told or {}))
+    return _with_columns(
+        source, {name: role for name, role in by_default.items() if name in there} | dict(by_user or {})
+    )
 
 
 def _of_sheet(source: Source, options: SetOptions) -> Source:
@@ -304,11 +306,11 @@ def class_notes(data: PartialLabelDataset) -> list[str]:
     dropped = [f"--drop {shlex.quote(name)}" for name in empty if len(empty) < data.n_classes]
     if not merges and not dropped:
         return []
-    shown = " ".join((merges + dropped)[:NAMED_CLASSES])
+    notes = " ".join((merges + dropped)[:NAMED_CLASSES])
     more = len(merges) + len(dropped) - NAMED_CLASSES
     rest = f" (and {more} more)" if more > 0 else ""
     what = " or ".join(["others"] * bool(merges) + ["no answer"] * bool(dropped))
-    return [f"Some classes look like {what}; they stay as they are unless you say so: {shown}{rest}"]
+    return [f"Some classes look like {what}; they stay as they are unless you say so: {notes}{rest}"]
 
 
 def pair(text: str, option: str, form: str) -> tuple[str, str]:

@@ -38,15 +38,15 @@ class Curve:
         Of the method.
     x, mean, deviation
         (k,) accuracies in percent; the deviation is NaN where there is one part only.
-    parts
-        Number of parts.
+    n_fits
+        Number of fits.
     """
 
     name: str
     x: Floats
     mean: Floats
     deviation: Floats
-    parts: int
+    n_fits: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +118,7 @@ def q_panels(tables: Sequence[Table], *, transductive: bool = False, fewest: int
                     for entry in sorted(entries, key=lambda entry: entry.q or 0.0)
                 ]
                 x, mean, deviation = np.array(figures, dtype=np.float64).T
-                lines.append(Curve(method, x, mean, deviation, min(entry.parts for entry in entries)))
+                lines.append(Curve(method, x, mean, deviation, min(entry.n_fits for entry in entries)))
             title = f"{dataset}, {table.title[0].lower()}{table.title[1:]}, against q"
             if lines:
                 panels.append(Panel(title, "flipping probability q", f"{what} %", tuple(lines), "q"))
@@ -185,12 +185,12 @@ def panel_figure(panel: Panel, methods: Sequence[str]) -> tuple[go.Figure, pd.Da
             hovertemplate="%{y:.2f} ± %{customdata:.2f} %",
         )
         rows += [
-            {"method": name, panel.x_name: x, "mean": mean, "deviation": deviation, "fits": line.parts}
+            {"method": name, panel.x_name: x, "mean": mean, "deviation": deviation, "fits": line.n_fits}
             for x, mean, deviation in zip(line.x, line.mean, line.deviation, strict=True)
         ]
-    fits = sorted({line.parts for line in panel.lines})
-    shown = f"{fits[0]}" if len(fits) == 1 else f"{fits[0]} to {fits[-1]}"
-    over = "one fit" if fits[-1] == 1 else f"mean ± deviation of {shown} fits"
+    fits = sorted({line.n_fits for line in panel.lines})
+    number = f"{fits[0]}" if len(fits) == 1 else f"{fits[0]} to {fits[-1]}"
+    over = "one fit" if fits[-1] == 1 else f"mean ± deviation of {number} fits"
     _titled(figure, f"{panel.title}: {over}", panel.x_title, panel.y_title)
     return figure, pd.DataFrame(rows)
 

@@ -20,8 +20,8 @@ REPORT = ("tables.md", "tables.tex", "tables.csv")
 def tables_of(experiment: Experiment, outcomes: Sequence[CellOutcome]) -> list[Table]:
     """Return the tables of the results there are."""
     results = [outcome.result for outcome in outcomes if outcome.result is not None]
-    parts = len(experiment.seeds) * (experiment.folds or 1)
-    return tables(results, methods=experiment.methods, parts=parts)
+    n_fits = len(experiment.seeds) * (experiment.folds or 1)
+    return tables(results, methods=experiment.methods, n_fits=n_fits)
 
 
 def failures(cells: Sequence[Cell], outcomes: Mapping[str, CellOutcome]) -> list[str]:

@@ -33,10 +33,10 @@ class TableEntry:
 
     Attributes
     ----------
-    parts
-        Parts with a result, of `expected`.
+    n_fits
+        Fits (splits, repetitions) with a result, of `expected`.
     mean, deviation
-        Of the test accuracy over the parts; the deviation is that of the sample (n − 1).
+        Of the test accuracy over the fits; the deviation is that of the sample (n − 1).
     transductive, transductive_deviation
         Of the transductive accuracy, None where not known.
     seconds
@@ -59,7 +59,7 @@ class TableEntry:
     method: str
     model: str
     recipe: str
-    parts: int
+    n_fits: int
     expected: int
     mean: float
     deviation: float
@@ -157,7 +157,7 @@ class Table:
             return None
 
 
-def tables(results: Sequence[Result], *, methods: Sequence[str], parts: int) -> list[Table]:
+def tables(results: Sequence[Result], *, methods: Sequence[str], n_fits: int) -> list[Table]:
     """Return the tables of results.
 
     Parameters
@@ -166,15 +166,15 @@ def tables(results: Sequence[Result], *, methods: Sequence[str], parts: int) -> 
         Of one experiment.
     methods
         In order; the first is the one compared with. Those without results are left out.
-    parts
-        Number of parts that every entry has when all is done.
+    n_fits
+        Number of fits that every entry has when all is done.
     """
     groups: dict[tuple[str, str, str], list[Result]] = defaultdict(list)
     models = list(dict.fromkeys(result.model for result in results if result.model)) or [""]
     for result in results:
         for model in [result.model] if result.model else models:  # without a model: listed with every model
             groups[model, result.recipe, _made(result)].append(result)
-    outcome = [_table(key, rows, methods, parts) for key, rows in groups.items()]
+    outcome = [_table(key, rows, methods, n_fits) for key, rows in groups.items()]
     return [table for table in outcome if table.entries]
 
 
@@ -184,7 +184,7 @@ def _made(result: Result) -> str:
     return result.flip if size is None else f"{result.flip} (size {size})"
 
 
-def _table(key: tuple[str, str, str], rows: Sequence[Result], methods: Sequence[str], parts: int) -> Table:
+def _table(key: tuple[str, str, str], rows: Sequence[Result], methods: Sequence[str], n_fits: int) -> Table:
     model, recipe, flip = key
     measured: dict[tuple[Column, str], list[Result]] = defaultdict(list)
     for row in rows:
@@ -193,7 +193,7 @@ def _table(key: tuple[str, str, str], rows: Sequence[Result], methods: Sequence[
     there = tuple(method for method in methods if any(method == name for _, name in measured))
     columns = tuple(dict.fromkeys(column for column, _ in measured))
     entries = {
-        (column, method): _entry(measured[column, method], model, parts)
+        (column, method): _entry(measured[column, method], model, n_fits)
         for column in columns
         for method in there
         if (column, method) in measured
@@ -221,7 +221,7 @@ def _entry(rows: Sequence[Result], model: str, expected: int) -> TableEntry:
         method=first.method,
         model=first.model,
         recipe=first.recipe,
-        parts=len(rows),
+        n_fits=len(rows),
         expected=expected,
         mean=float(test.mean()),
         deviation=_deviation(test),
@@ -274,8 +274,8 @@ def markdown(table: Table) -> str:
     for method in table.methods:
         for q in table.qs:
             cells = [_markdown_cell(table.entries.get(((dataset, q), method))) for dataset in table.datasets]
-            shown = [] if not with_q else ["" if q is None else f"{q:g}"]
-            lines.append(f"| {' | '.join([method_title(method), *shown, *cells])} |")
+            values = [] if not with_q else ["" if q is None else f"{q:g}"]
+            lines.append(f"| {' | '.join([method_title(method), *values, *cells])} |")
     return "\n".join([*lines, "", *_across_markdown(table)])
 
 
@@ -284,7 +284,7 @@ def _markdown_cell(entry: TableEntry | None) -> str:
         return "–"
     figure = spread(entry.mean, entry.deviation)
     figure = f"**{figure}**" if entry.is_best else figure
-    n = f" ({entry.parts} of {entry.expected})" if entry.parts < entry.expected else ""
+    n = f" ({entry.n_fits} of {entry.expected})" if entry.n_fits < entry.expected else ""
     own = " ".join(filter(None, (figure + n, entry.mark.replace("*", "\\*"))))
     if entry.paper is None:
         return own
@@ -332,8 +332,8 @@ def latex(table: Table) -> str:
             name = _escaped(method_title(method))
             name = name if len(table.qs) == 1 else rf"\multirow{{{len(table.qs)}}}{{*}}{{{name}}}" if k == 0 else ""
             cells = [_latex_cell(table.entries.get(((dataset, q), method))) for dataset in table.datasets]
-            shown = [] if not with_q else ["" if q is None else f"{q:g}"]
-            lines.append(f"{' & '.join([name, *shown, *cells])} \\\\")
+            values = [] if not with_q else ["" if q is None else f"{q:g}"]
+            lines.append(f"{' & '.join([name, *values, *cells])} \\\\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table*}", ""])
 
 
@@ -343,7 +343,7 @@ def _latex_cell(entry: TableEntry | None) -> str:
     deviation = "" if math.isnan(entry.deviation) else rf"$\pm${entry.deviation:.2f}"
     figure = f"{entry.mean:.2f}{deviation}\\%"
     figure = rf"\textbf{{{figure}}}" if entry.is_best else figure
-    n = f" ({entry.parts}/{entry.expected})" if entry.parts < entry.expected else ""
+    n = f" ({entry.n_fits}/{entry.expected})" if entry.n_fits < entry.expected else ""
     mark = {"•": r"$\bullet$", "◦": r"$\circ$"}.get(entry.mark[:1], "") + ("$^*$" if entry.mark[1:] else "")
     paper = "" if entry.paper is None else rf" {{\scriptsize ({entry.paper.mean:.2f}, ${entry.difference:+.2f}$)}}"
     return f"{figure}{n}{mark}{paper}"

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from pll.export.bundle import ExportResult, archive_data, archive_name, export_all
-from pll.export.parts import EXPORTS, Exporter, parts_of
+from pll.export.parts import EXPORTS, Exporter, exporters_of
 from pll.export.programs import NotExportable
 from pll.export.source import ExportSource, preview
 
@@ -19,6 +19,6 @@ __all__ = [
     "archive_data",
     "archive_name",
     "export_all",
-    "parts_of",
+    "exporters_of",
     "preview",
 ]

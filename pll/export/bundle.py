@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pll.errors import UserError
-from pll.export.parts import EXPORTS, parts_of
+from pll.export.parts import EXPORTS, exporters_of
 from pll.export.programs import NotExportable
 from pll.export.readme import readme
 from pll.export.source import ExportSource
@@ -61,17 +61,17 @@ def export_all(source: ExportSource, out_dir: Path | str, *, progress: Progress 
     folder = Path(out_dir)
     archive = folder / archive_name(source)
     tell = progress or (lambda done, total, name: None)
-    parts = parts_of(source)
-    total = len(parts) + 2
+    exporters = exporters_of(source)
+    total = len(exporters) + 2
     files: list[Path] = []
     notes: list[str] = []
     stale: list[str] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for part in EXPORTS.values():
-            if part not in parts.values():  # of another model, and wrong for this one
+            if part not in exporters.values():  # of another model, and wrong for this one
                 (folder / part.file_name).unlink(missing_ok=True)
-        for done, part in enumerate(parts.values()):
+        for done, part in enumerate(exporters.values()):
             tell(done, total, part.file_name)
             path = folder / part.file_name
             try:

@@ -158,7 +158,7 @@ class Conversion:
 
 
 def convert(
-    given: str,
+    origin: str,
     to: str,
     out: Path,
     *,
@@ -171,16 +171,16 @@ def convert(
 
     Parameters
     ----------
-    given
+    origin
         a file, a name of the catalogue, or the folder of a run.
     to
         a name in `FORMATS`.
     out
         The file to write.
     options
-        How to read `given`, where it is a file.
+        How to read `origin`, where it is a file.
     format
-        The format of `given`, where it is a file; by default what its content says.
+        The format of `origin`, where it is a file; by default what its content says.
     uncertain_first
         See `Conversion.write`.
     tell
@@ -192,10 +192,10 @@ def convert(
         No such data or format, a run without labels, data that the format cannot hold at all, or it is said how to read
         what is no file.
     """
-    folder = RunFolder(Path(given))
-    source = None if folder.exists() else source_of(given)
+    folder = RunFolder(Path(origin))
+    source = None if folder.exists() else source_of(origin)
     if (source is None or source.path is None) and (format or options not in (None, ReadOptions())):
-        raise UserError(f"--column, --combine and --from are for files; how {given} is read is known.")
+        raise UserError(f"--column, --combine and --from are for files; how {origin} is read is known.")
     if source is None:
         plan = of_run(folder, to, results=_decided_results(folder))
     else:

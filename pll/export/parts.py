@@ -320,6 +320,6 @@ EXPORTS: dict[str, Exporter] = {
 """Every file but the README and the archive, which `export_all` adds."""
 
 
-def parts_of(source: ExportSource) -> dict[str, Exporter]:
+def exporters_of(source: ExportSource) -> dict[str, Exporter]:
     """The files that there may be for a source."""
     return {name: part for name, part in EXPORTS.items() if part.applies(source)}

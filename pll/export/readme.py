@@ -71,9 +71,9 @@ def _environment() -> Environment:
 
 def _listed(names: Sequence[str]) -> str:
     """Return names as Markdown code; of many, the first ones and where the others are."""
-    shown = ", ".join(map(_quoted, names[:_SHOWN]))
+    listed = ", ".join(map(_quoted, names[:_SHOWN]))
     more = len(names) - _SHOWN
-    return shown + (f" and {more:,} more (all of them are in {CARD_FILE})" if more > 0 else "")
+    return listed + (f" and {more:,} more (all of them are in {CARD_FILE})" if more > 0 else "")
 
 
 def _quoted(name: str) -> str:

@@ -215,13 +215,13 @@ def preview(source: ExportSource, rows: int = 20) -> pd.DataFrame:
             else None,
         )
         return own.frame
-    shown = min(rows, len(source.candidates))
-    decided: dict[int, Decision] = {row: made for row, made in (source.decisions or {}).items() if row < shown}
+    n = min(rows, len(source.candidates))
+    decided: dict[int, Decision] = {row: made for row, made in (source.decisions or {}).items() if row < n}
     return labels_frame(
-        source.candidates.take(slice(shown)),
-        source.label_weights[: source.candidates.indptr[shown]],
-        source.ids[:shown],
-        y=None if source.y is None else source.y[:shown],
+        source.candidates.take(slice(n)),
+        source.label_weights[: source.candidates.indptr[n]],
+        source.ids[:n],
+        y=None if source.y is None else source.y[:n],
         decisions=decided,
-        original_sets=None if source.original_sets is None else source.original_sets.take(slice(shown)),
+        original_sets=None if source.original_sets is None else source.original_sets.take(slice(n)),
     )

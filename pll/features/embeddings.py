@@ -276,12 +276,12 @@ class _ReportingBar(tqdm):  # type: ignore[type-arg]
 def _silent_bars() -> Iterator[None]:
     """Have transformers draw no progress bar of its own meanwhile."""
     logging = importlib.import_module("transformers.utils.logging")
-    shown = logging.is_progress_bar_enabled()
+    was_enabled = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:
         yield
     finally:
-        if shown:
+        if was_enabled:
             logging.enable_progress_bar()
 
 

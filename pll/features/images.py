@@ -125,8 +125,8 @@ def as_planes(picture: Picture, shape: tuple[int, int, int]) -> Features:
     """
     channels, height, width = shape
     if picture.shape[:2] != (height, width) or (picture.ndim == 3) != (channels == 3):
-        shown = Image.fromarray(picture).convert("RGB" if channels == 3 else "L")
-        picture = np.asarray(shown.resize((width, height), Image.Resampling.BILINEAR))  # antialiased when shrinking
+        converted = Image.fromarray(picture).convert("RGB" if channels == 3 else "L")
+        picture = np.asarray(converted.resize((width, height), Image.Resampling.BILINEAR))  # antialiased when shrinking
     planes = picture[None] if channels == 1 else picture.transpose(2, 0, 1)
     return planes.astype(np.float32) / np.float32(255)
 

@@ -92,9 +92,9 @@ class TableFeatures(Featuriser):
     def feature_names(self) -> tuple[str, ...]:
         if self.numbers is None:
             raise not_fitted(self.name)
-        shown = {MISSING: " is missing", OTHER: " is another"}
+        suffixes = {MISSING: " is missing", OTHER: " is another"}
         return self.numbers + tuple(
-            name + shown.get(word, f" = {word}") for name, words in self.words.items() for word in words
+            name + suffixes.get(word, f" = {word}") for name, words in self.words.items() for word in words
         )
 
     def notes(self, data: PartialLabelDataset) -> tuple[str, ...]:
@@ -105,8 +105,8 @@ class TableFeatures(Featuriser):
             if new.any():
                 first = cells[np.argmax(new)]
                 effect = "are rare; they share a column" if OTHER in words else "training never saw; they count as none"
-                shown = "a missing cell" if first == MISSING else repr(first)
-                result.append(f"{int(new.sum())} cells of {name!r} hold words that {effect} (first: {shown}).")
+                value = "a missing cell" if first == MISSING else repr(first)
+                result.append(f"{int(new.sum())} cells of {name!r} hold words that {effect} (first: {value}).")
         return tuple(result)
 
     def state(self) -> tuple[dict[str, Any], Arrays]:

@@ -303,7 +303,7 @@ class FitLoop:
         config = replace(self.config, params=params)
         place = str(self.folder.path.resolve())
         message = {"folder": place, "run": config.to_json(), "fingerprint": self.splits.train.fingerprint}
-        self.ranks.tell(json_text(message))
+        self.ranks.broadcast_text(json_text(message))
         self.ranks.agree(None)
         estimator.use_ranks(self.ranks)
 
@@ -594,9 +594,9 @@ def other_processes(size: int) -> Iterator[Ranks]:
         ranks = Ranks.connect(store, 0, size)
         yield ranks
     finally:
-        if ranks is not None and not ranks.told:
+        if ranks is not None and not ranks.has_broadcast:
             with suppress(UserError):
-                ranks.tell(None)
+                ranks.broadcast_text(None)
         _end(others, patience=0.0 if ranks is None else FAREWELL)
         if ranks is not None:
             ranks.close()
@@ -646,7 +646,7 @@ def follow(ranks: Ranks) -> None:
     UserError
         This rank does not have the same data, or another rank has ended.
     """
-    text = ranks.tell(None)
+    text = ranks.broadcast_text(None)
     if text is None:  # rank 0 has nothing to train
         return
     message = json.loads(text)

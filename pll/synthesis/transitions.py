@@ -163,38 +163,38 @@ def read_matrix(path: Path | str, class_names: Sequence[str], *, name: str = "")
         place is named.
     """
     file = Path(path)
-    shown, kind = name or str(file), file.suffix.lower()
+    title, kind = name or str(file), file.suffix.lower()
     try:
         if file.stat().st_size > MOST_BYTES:
-            raise UserError(f"{shown} is too large for a matrix of {len(class_names)} classes.")
+            raise UserError(f"{title} is too large for a matrix of {len(class_names)} classes.")
         if kind == ".npz":
-            return _square(_array_in(file, shown), class_names, shown)
+            return _square(_array_in(file, title), class_names, title)
         if kind == ".npy":
-            return _square(np.load(file, allow_pickle=False), class_names, shown)
+            return _square(np.load(file, allow_pickle=False), class_names, title)
         text = file.read_text(encoding="utf-8-sig")
         if kind == ".json":
-            return _square(json.loads(text), class_names, shown)
+            return _square(json.loads(text), class_names, title)
     except UserError:
         raise
     except OSError as error:
-        raise UserError(f"{shown} cannot be read: {error.strerror or error}.") from error
+        raise UserError(f"{title} cannot be read: {error.strerror or error}.") from error
     except (ValueError, TypeError, EOFError, RecursionError, zlib.error, zipfile.BadZipFile) as error:
         why = "it holds Python objects, which are never opened" if "pickle" in str(error).lower() else error
-        raise UserError(f"{shown} cannot be read as a matrix ({why}); bring .csv, .json, .npy or .npz.") from error
-    return _from_cells(_cells(text), tuple(class_names), shown)
+        raise UserError(f"{title} cannot be read as a matrix ({why}); bring .csv, .json, .npy or .npz.") from error
+    return _from_cells(_cells(text), tuple(class_names), title)
 
 
-def _array_in(file: Path, shown: str) -> npt.NDArray[Any]:
+def _array_in(file: Path, title: str) -> npt.NDArray[Any]:
     """Read the matrix in an npz; no pickles, and no array larger than a matrix."""
     with zipfile.ZipFile(file) as archive:
         names = [member.filename.removesuffix(".npy") for member in archive.infolist()]
         wanted = names[0] if len(names) == 1 else next((n for n in ("matrix", "confusion") if n in names), None)
         if wanted is None:
             raise UserError(
-                f"{shown} holds {len(names)} arrays ({', '.join(names[:8])}); save the matrix alone, or call it matrix."
+                f"{title} holds {len(names)} arrays ({', '.join(names[:8])}); save the matrix alone, or call it matrix."
             )
         if archive.getinfo(f"{wanted}.npy").file_size > MOST_BYTES:
-            raise UserError(f"{shown} holds {wanted!r}, which is too large for a matrix of classes.")
+            raise UserError(f"{title} holds {wanted!r}, which is too large for a matrix of classes.")
     with np.load(file, allow_pickle=False) as arrays:
         return np.asarray(arrays[wanted])
 

@@ -79,8 +79,8 @@ class Ranks:
 
     Attributes
     ----------
-    told
-        Whether there was a message of rank 0.
+    has_broadcast
+        Whether rank 0 has sent a message.
     trainers
         Those that train on the process group, until `close`.
     """
@@ -88,7 +88,7 @@ class Ranks:
     def __init__(self, rank: int, size: int) -> None:
         self.rank = rank
         self.size = size
-        self.told = False
+        self.has_broadcast = False
         self.trainers: weakref.WeakSet[SharedTrainer] = weakref.WeakSet()
 
     @classmethod
@@ -151,10 +151,10 @@ class Ranks:
         own = self.rank if rank is None else rank
         return n * own // self.size, n * (own + 1) // self.size
 
-    def tell(self, message: str | None) -> str | None:
+    def broadcast_text(self, message: str | None) -> str | None:
         """Return the message of rank 0 on every rank; the others pass None."""
         box = [message]
-        self.told = True
+        self.has_broadcast = True
         with self.connected():
             dist.broadcast_object_list(box, src=0)
         return box[0]

@@ -54,11 +54,11 @@ class Scaling(nn.Module):
     shift: Tensor
     spread: Tensor
 
-    def __init__(self, fill: Tensor, shift: Tensor, spread: Tensor, **parts: Tensor) -> None:
+    def __init__(self, fill: Tensor, shift: Tensor, spread: Tensor, **optional: Tensor) -> None:
         super().__init__()
-        for name, value in {"fill": fill, "shift": shift, "spread": spread, **parts}.items():
+        for name, value in {"fill": fill, "shift": shift, "spread": spread, **optional}.items():
             self.register_buffer(name, value)
-        self._parts = frozenset(parts)
+        self._optional = frozenset(optional)
 
     @classmethod
     def from_state(cls, state: Mapping[str, Tensor], prefix: str = "") -> Scaling:
@@ -70,35 +70,35 @@ class Scaling(nn.Module):
             a tensor is missing.
         """
         own = {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
-        own = {name: value for name, value in own.items() if name in (*_BASE, *_PARTS)}
+        own = {name: value for name, value in own.items() if name in (*_BASE, *_OPTIONAL)}
         return cls(**{name: own.pop(name) for name in _BASE}, **own)
 
     @property
     def is_plain(self) -> bool:
         """Whether it is (x − shift) / spread alone."""
-        return not self._parts
+        return not self._optional
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the representation of (B, …) raw features."""
         x = torch.where(torch.isnan(x), self.fill, x)
-        x = self._interpolated(x) if "knots" in self._parts else (x - self.shift) / self.spread
-        if "limit" in self._parts:
+        x = self._interpolated(x) if "knots" in self._optional else (x - self.shift) / self.spread
+        if "limit" in self._optional:
             limit = self.get_buffer("limit")
             x = torch.maximum(torch.minimum(x, limit), -limit)
-        if "length" in self._parts:
+        if "length" in self._optional:
             size = x.flatten(1).norm(dim=1).clamp_min(1e-12)
             x = x * (self.get_buffer("length") / size).reshape(-1, *[1] * (x.dim() - 1))
-        return torch.cat((x, self._basis(x)), dim=1) if "centres" in self._parts else x
+        return torch.cat((x, self._basis(x)), dim=1) if "centres" in self._optional else x
 
     def output_shape(self, input_shape: tuple[int, ...]) -> tuple[int, ...]:
         """Return the shape of the representation of one example of this shape."""
-        if "centres" not in self._parts:
+        if "centres" not in self._optional:
             return input_shape
         return (input_shape[0] + len(self.get_buffer("centres")),)
 
     def typical(self, noise: Tensor) -> Tensor:
         """Return examples such as it was fitted on, of standard normal noise (B, …)."""
-        if "knots" not in self._parts:
+        if "knots" not in self._optional:
             return self.shift + self.spread * noise
         knots = self.get_buffer("knots")
         return knots[len(knots) // 2] + (knots[-1] - knots[0]) / 6 * noise
@@ -122,7 +122,7 @@ class Scaling(nn.Module):
 
 
 _BASE = ("fill", "shift", "spread")
-_PARTS = ("knots", "targets", "limit", "length", "centres", "width", "basis_shift", "basis_spread")
+_OPTIONAL = ("knots", "targets", "limit", "length", "centres", "width", "basis_shift", "basis_spread")
 
 
 def clipped(scaling: Scaling, X: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

@@ -41,7 +41,7 @@ def test_every_fit_is_that_of_the_lane_with_its_seed_and_q() -> None:
 def test_curves_over_q_have_the_mean_and_deviation_of_the_seeds() -> None:
     wanted = sweep(LANES[2:], seeds=3, qs=[0.1, 0.5])
     results = [outcome.result for cell in wanted.plan().cells if (outcome := run_cell(cell)).result]
-    found = tables([one for one in results if one], methods=wanted.methods, parts=3)
+    found = tables([one for one in results if one], methods=wanted.methods, n_fits=3)
     (panel,) = q_panels(found, transductive=True, fewest=2)
     (line,) = panel.lines
     for x, mean, deviation in zip(line.x, line.mean, line.deviation, strict=True):

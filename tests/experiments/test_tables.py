@@ -28,8 +28,8 @@ def results(dataset: str = "lost", flip: str = "", q: float | None = None, **sha
     ]
 
 
-def table(found: list[Result], parts: int = 5) -> Table:
-    (one,) = tables(found, methods=list(SHARES), parts=parts)
+def table(found: list[Result], n_fits: int = 5) -> Table:
+    (one,) = tables(found, methods=list(SHARES), n_fits=n_fits)
     return one
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from pll.catalog.sources import Source
 from pll.errors import UserError
-from pll.export import archive_data, parts_of
+from pll.export import archive_data, exporters_of
 from pll.export.convert import convert
 from pll.export.run_export import export_source
 from pll.review.database import Database
@@ -72,7 +72,7 @@ def test_a_run_that_nobody_reviewed_has_no_record_and_makes_no_database(runs: Ru
     assert record_of(run.folder) is None
     assert not (home / "home").exists()
     source = export_source(run.folder)
-    assert source.decisions is None and "audit-csv" not in parts_of(source)
+    assert source.decisions is None and "audit-csv" not in exporters_of(source)
 
 
 def test_the_audit_trail_holds_everything_also_what_was_undone(runs: RunRegistry, home: Path) -> None:
@@ -80,7 +80,7 @@ def test_the_audit_trail_holds_everything_also_what_was_undone(runs: RunRegistry
     review = reviewed(runs, run)
     source = export_source(run.folder)
     for name in ("audit-csv", "audit-jsonl"):
-        part = parts_of(source)[name]
+        part = exporters_of(source)[name]
         part.build(source, home / part.file_name)
     with (home / "audit.csv").open(newline="", encoding="utf-8") as stream:
         table = list(csv.DictReader(stream))

@@ -90,8 +90,8 @@ def mean_chart(
             customdata=[deviation],
             hovertemplate="%{x:.2f} ± %{customdata:.2f} %<extra></extra>",
         )
-        rows.append({"method": name, "mean": mean, "deviation": deviation, "fits": entry.parts})
-        fits.append(entry.parts)
+        rows.append({"method": name, "mean": mean, "deviation": deviation, "fits": entry.n_fits})
+        fits.append(entry.n_fits)
     charts.dress(
         figure,
         f"{title}, mean ± deviation of {_counted(sorted(set(fits)) or [0])}",
@@ -110,7 +110,7 @@ def epochs_chart(panel: Panel, methods: Sequence[str]) -> tuple[go.Figure, pd.Da
 
 
 def _over(lines: Sequence[Curve]) -> str:
-    fits = sorted({line.parts for line in lines}) or [0]
+    fits = sorted({line.n_fits for line in lines}) or [0]
     return f"mean ± deviation of {_counted(fits)}" if fits[-1] > 1 else "one fit"
 
 

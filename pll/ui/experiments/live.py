@@ -116,7 +116,7 @@ def _live(folder: ExperimentFolder, was_at_work: bool) -> None:
         st.button("Write it anew", icon=":material/refresh:", key="experiment-anew", on_click=_resume, args=(folder,))
         return
     results = read_results(folder.path / RESULTS) if (folder.path / RESULTS).exists() else []
-    found = tables(results, methods=experiment.methods, parts=len(experiment.seeds) * (experiment.folds or 1))
+    found = tables(results, methods=experiment.methods, n_fits=len(experiment.seeds) * (experiment.folds or 1))
     if not found:
         st.caption("Charts and tables appear with the first results.")
     curves.show(found)
@@ -202,8 +202,8 @@ def table_frame(table: Table) -> pd.DataFrame:
                 text = (
                     "" if entry is None else " ".join(filter(None, (spread(entry.mean, entry.deviation), entry.mark)))
                 )
-                if entry is not None and entry.parts < entry.expected:
-                    text += f" · {entry.parts} of {entry.expected}"
+                if entry is not None and entry.n_fits < entry.expected:
+                    text += f" · {entry.n_fits} of {entry.expected}"
                 if entry is not None and entry.paper is not None:
                     text += f"  ({entry.paper.mean:.2f}, {signed(entry.difference)})"
                 row[dataset] = text

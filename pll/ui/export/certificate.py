@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pll.export import ExportSource, parts_of
+from pll.export import ExportSource, exporters_of
 from pll.export.convert import certified_results
 from pll.runs.run import Run
 from pll.ui.export import download
@@ -35,8 +35,8 @@ def draw(run: Run, source: ExportSource) -> None:
     st.markdown(f"**Certified labels.** {source.certified.document['result']['statement']}")
     results = certified_results(run.folder, source)
     own = download.back(run, source, results=results, is_first=True)
-    parts = parts_of(source)
+    exporters = exporters_of(source)
     with st.container(horizontal=True, key="certificate"):
         for name in FILES:
-            download.one_file(name, parts[name], source, is_first=name == "final" and not own)
+            download.one_file(name, exporters[name], source, is_first=name == "final" and not own)
     st.caption("Anyone can check certificate.json: `candid verify certificate.json`.")

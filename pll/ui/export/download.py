@@ -11,7 +11,7 @@ from pathlib import Path
 import streamlit as st
 
 from pll.errors import UserError
-from pll.export import EXPORTS, Exporter, ExportSource, archive_data, archive_name, parts_of
+from pll.export import EXPORTS, Exporter, ExportSource, archive_data, archive_name, exporters_of
 from pll.export.convert import Conversion, files_of, of_run, results_of
 from pll.export.run_export import export_source
 from pll.export.spreadsheet import neutralise
@@ -123,7 +123,7 @@ def labels(source: ExportSource, *, is_first: bool) -> None:
     """Offer labels.csv."""
     healthy = source.health is not None and source.health.is_healthy
     with st.container(horizontal=True, vertical_alignment="center"):
-        one_file("labels-csv", parts_of(source)["labels-csv"], source, is_first=is_first and healthy)
+        one_file("labels-csv", exporters_of(source)["labels-csv"], source, is_first=is_first and healthy)
         st.caption("A row an example: its label and how sure it is.", width="content")
 
 
@@ -205,7 +205,7 @@ def everything(source: ExportSource) -> None:
         on_click="ignore",
     )
     with st.container(horizontal=True, key="export-single-files"):
-        for name, exporter in parts_of(source).items():
+        for name, exporter in exporters_of(source).items():
             if name not in ELSEWHERE:
                 one_file(name, exporter, source)
 

@@ -61,7 +61,7 @@ _ALL: tuple[Format, ...] = (
 )
 
 FORMATS: dict[str, Format] = {form.name: form for form in _ALL}
-"""Every format, by the name the command line uses; asked in this order what a file is, the particular ones first."""
+"""Every format, by its name on the command line; detection tries them in this order, the more specific ones first."""
 
 _USUAL = ("npz", "mat", "parquet", "jsonl", "csv", "tsv", *FORMATS)
 """Which format the end of a name means, where several end so: the first here."""
@@ -107,7 +107,7 @@ def read(
     Parameters
     ----------
     name
-        What to call the dataset and the file in messages, where the path does not say it (an upload); by default the
+        What to call the dataset and the file in messages, where the path has another name (an upload); by default the
         name of the file.
     options
         What its columns are, and the like.
@@ -183,7 +183,7 @@ def write(
     format
         a name in `FORMATS`; by default what the end of the file's name says.
     results
-        Identified labels to write beside the examples.
+        Identified labels to write with the examples.
 
     Returns
     -------

@@ -13,7 +13,7 @@ from pll.formats.checks import BOMB_BYTES, BOMB_RATIO, check_unpacked_size, pars
 from pll.images import check_inside
 
 MAX_DIRECTORY = 46 * 2**20
-"""Bytes of a ZIP archive's directory: room for a million files, whose list alone takes most of a gigabyte."""
+"""Maximum size in bytes of a ZIP archive's directory: a million files, whose list alone takes most of a gigabyte."""
 
 _END, _END_64 = b"PK\x05\x06", b"PK\x06\x06"
 _END_BYTES = 2**16 + 200

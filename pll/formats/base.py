@@ -1,4 +1,4 @@
-"""What a file format is: how its files are told, read, written and given back, and what a person may say of them."""
+"""The base class of file formats: detect, read, write and label files; and the options of reading."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from pll.formats.tabular.columns import Column
 from pll.io import Progress
 
 HEAD_BYTES = 2**16
-"""How much of a file `sniff` is shown: a header of some thousand columns."""
+"""Number of bytes that `sniff` gets: a header of some thousand columns."""
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What a person may say about a file that the file itself does not.
+    """Options of reading: what the user adds to what the file contains.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ class Format(ABC):
         Parameters
         ----------
         results
-            Identified labels to write beside it.
+            Identified labels to write with it.
 
         Raises
         ------

@@ -107,7 +107,7 @@ def check_unpacked_size(unpacked: int, packed: int, limit: int, what: str) -> No
     Parameters
     ----------
     unpacked
-        Bytes that the file says it holds.
+        Number of bytes according to the file.
     packed
         Bytes that they take in the file.
     """

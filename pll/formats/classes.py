@@ -1,8 +1,8 @@
 """Classes put in order after reading: merged, renamed, dropped; and which ones look as if they should be.
 
 People spell differently: `PRAISE`, `Praise ` and `praise` are three classes until they are declared to be
-one. Nothing is changed by itself; what a person says is kept with the source (`Source.classes`), so that the file stays
-as it is and everything can be undone.
+one. Nothing is changed by itself; the user's edits are stored with the source (`Source.classes`), so that the file
+stays as it is and everything can be undone.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def class_counts(data: PartialLabelDataset) -> dict[str, int]:
 
 
 def no_answers(names: Sequence[str]) -> list[str]:
-    """Return the classes that look as if they said that there is no answer; a minus is one where there is a plus.
+    """Return the classes whose names mean that there is no answer; a minus is one where there is a plus.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def class_edits(
     Raises
     ------
     UserError
-        Two things are said of one class.
+        Two edits of one class contradict each other.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def class_edits(
     edits: dict[str, str | None] = {}
     for name, becomes in (*merge, *((name, None) for name in drop)):
         if name in edits:
-            raise UserError(f"Two things are said of the class {shorten(name)}; merge, rename or drop it once.")
+            raise UserError(f"There are two edits of the class {shorten(name)}; merge, rename or drop it once.")
         edits[name] = becomes
     renamed = dict(rename)
     if len(renamed) < len(rename):
@@ -156,7 +156,7 @@ def class_edits(
     edits = {name: becomes if becomes is None else renamed.get(becomes, becomes) for name, becomes in edits.items()}
     for name, becomes in rename:
         if name in edits:
-            raise UserError(f"Two things are said of the class {shorten(name)}; merge, rename or drop it once.")
+            raise UserError(f"There are two edits of the class {shorten(name)}; merge, rename or drop it once.")
         edits[name] = becomes
     return edits
 

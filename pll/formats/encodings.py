@@ -18,7 +18,7 @@ ENCODINGS = {"utf-16": "UTF-16", "cp1252": "Windows-1252", "cp1251": "Windows-12
 
 _CHUNK = 4 * 2**20
 _LOOKED_AT = 2000
-"""Lines with characters beyond ASCII that tell the encoding."""
+"""Number of lines with characters beyond ASCII that the encoding is guessed from."""
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\r\f"))
 _UTF_8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 
@@ -29,7 +29,7 @@ _SIGN_IN_WORD = re.compile(
 """In Windows-1252 what other encodings are misread as: `¿ó³ty`, `Œ¢`; kana begin with ‚ and ƒ. But m²K is a unit."""
 _CAPITAL_INSIDE = re.compile(r"[а-яёіїєґўђ][А-ЯЁІЇЄҐЎЂ]")
 _MAX_UNUSUAL = 0.1
-"""Share of the words beyond ASCII that may look odd: abbreviations, units, names such as КамАЗ."""
+"""Share of the words beyond ASCII that may look unusual: abbreviations, units, names such as КамАЗ."""
 _JAPANESE = re.compile(r"[\u3005-\u3007\u3040-\u30ff\u4e00-\u9fff]+")
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _RARE_KANJI = 0x98
@@ -61,7 +61,7 @@ def encoding_of(head: bytes) -> str:
     except UnicodeDecodeError:
         beyond = sum(byte > 127 for byte in head)
         if len(head.translate(None, _CONTROL)) != len(head) or 2 * sum(map(len, _UTF_8.findall(head))) >= beyond:
-            return "utf-8"  # reading says where it is not
+            return "utf-8"  # the error comes when the file is read
     lines = [line for line in head.splitlines() if not line.isascii()]
     lines = lines[:-1] if len(head) >= _CHUNK and len(lines) > 1 else lines  # the last may be cut off
     some = b"\n".join(lines[:_LOOKED_AT])

@@ -51,7 +51,7 @@ class ImageZip(Format):
     name = "imagezip"
     label = "Pictures with a table, or in folders (ZIP)"
     tool = "your pictures"
-    adds = "Its table gets columns with the label and how sure it is."
+    adds = "Its table gets columns with the label and its confidence."
     content = "binary"
     suffixes = (".zip",)
     row_note = "Rows are counted as in the table inside: of CSV the header is row 1."
@@ -64,7 +64,7 @@ class ImageZip(Format):
         try:
             with open_zip(path) as archive:
                 return any(name.lower().endswith((*SUFFIXES, TABLE)) for name in archive.namelist())
-        except UserError:  # too many files; reading says so
+        except UserError:  # too many files: the error comes when it is read
             return True
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):  # the last: a ZIP of a later version
             return False

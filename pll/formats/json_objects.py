@@ -21,7 +21,7 @@ MAX_BYTES = MAX_RECORD_BYTES
 """Longest object that is read."""
 
 MAX_VALUES = 1_000_000
-"""Values in one object; each takes some fifty times the room in memory that `[],` has in the file."""
+"""Values in one object; each takes some fifty times the memory that `[],` has in the file."""
 
 _CHUNK = 2**20
 _SPACE = " \t\r\n\ufeff"

@@ -31,7 +31,7 @@ COLUMNS = (
 NUMBERS = ("confidence", "margin", "entropy")
 """Those that hold numbers, 0-1."""
 RESULT_COLUMNS = tuple(name for name in COLUMNS if name not in ("id", "candidates", "true_label"))
-"""Those that hold results: written beside the data, not read back."""
+"""Those that hold results: written with the data, not read back."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,10 @@ from pll.formats.tabular.labels import sets_of
 PARTS: dict[str, tuple[Callable[[PartialLabelDataset], bool], str]] = {
     "features": (lambda data: data.X.size > 0, "The features."),
     "image shape": (lambda data: data.is_image, "The shape of the images: every pixel becomes a column."),
-    "images": (lambda data: data.images is not None and not data.is_image, "The pictures that are shown to people."),
+    "images": (
+        lambda data: data.images is not None and not data.is_image,
+        "The pictures for annotators and reviewers.",
+    ),
     "texts": (lambda data: data.texts is not None, "The texts."),
     "pictures": (lambda data: data.pictures is not None, "The names of the pictures."),
     "categories": (lambda data: bool(data.categories), "The columns of words."),
@@ -31,7 +34,7 @@ PARTS: dict[str, tuple[Callable[[PartialLabelDataset], bool], str]] = {
     "split": (lambda data: data.is_test is not None, "The split into a training and a test part."),
     "truth": (lambda data: data.y is not None, "The true labels."),
 }
-"""What a dataset may have: whether it has, and what to say where a format cannot hold it."""
+"""Parts of a dataset: whether it has them, and the sentence for a format that cannot hold them."""
 
 
 ALL_BUT_PIXELS = frozenset(PARTS) - {"image shape", "images", "prior"}

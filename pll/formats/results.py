@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """What a run, or a person, settled about some examples.
+    """The labels of some examples, from a run or a reviewer.
 
     Parameters
     ----------
@@ -61,12 +61,12 @@ class Results:
         return None if at is None else self.columns["identified_label"][at] or None
 
     def confidence(self, example: str) -> float | None:
-        """How sure the model is of it, 0-1, or None."""
+        """The confidence of the model in it, 0-1, or None."""
         cell = self.cell(example, "confidence")
         return float(cell) if cell else None
 
     def score(self, example: str) -> float | None:
-        """How sure one may be of its label, 0-1: what a person decided is sure. None where there is no label."""
+        """The confidence in its label, 0-1: 1 for the decision of a person. None where there is no label."""
         return 1.0 if self.cell(example, "source") == "human" else self.confidence(example)
 
     def in_order(self, items: Iterable[tuple[str, T]]) -> Iterable[T]:
@@ -94,8 +94,8 @@ class Results:
     def without(self, names: Sequence[str]) -> Results:
         """Return the results whose names do not collide with these columns.
 
-        The results of an earlier run make way, and so does what cleanlab found out; where a column of the user's own
-        has the name of one of ours (`source`, say), it stays, and ours is left out.
+        Results of an earlier run, and those of cleanlab, are replaced. A column of the user's own with the name of one
+        of ours (`source`, say) stays, and ours is left out.
         """
         own = set(names) - results_among(names) - set(CONSENSUS_COLUMNS)
         return replace(self, columns={name: cells for name, cells in self.columns.items() if name not in own})
@@ -143,7 +143,7 @@ def example_rows(
     Returns
     -------
     The places of the columns that stay, and each example's id and row, in the order of the table. Of a table with a
-    line for every vote only those columns stay which say the same in all lines of an example.
+    line for every vote only those columns stay that are equal in all lines of an example.
     """
     place = {column.role: column.at for column in columns}
     if "task" not in place:

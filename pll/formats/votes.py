@@ -5,8 +5,9 @@ annotator's, answers of models (`pll.formats.tools.models`), JSON lines of a pro
 Argilla, predictions of Label Studio, or `prob_CLASS` columns; class probabilities may also be an .npy array (n, c).
 
 The answer is the class that it is, but for case, spaces and punctuation around it; else the field of JSON in it; else
-the classes that it names as whole words, one or several: a set. What names none is counted and shown, and can be mapped
-by hand. Classes that nobody listed are proposed: the short answers given at least twice, else words of sentences.
+the classes that it names as whole words, one or several: a set. Answers that name none are counted
+and listed, and can be mapped by hand. Classes that nobody listed are proposed: the short answers given at least twice,
+else words of sentences.
 
 Files without ids (arrays, tables without such a column, evaluation samples, which number their documents) are joined by
 row number where their numbers are not the ids of the data.
@@ -68,11 +69,11 @@ WORDS = 3
 
 
 FEW_CLASSES = "Fewer than two classes were found in the answers"
-"""How the error begins where answers name none."""
+"""Start of the error where answers name none."""
 VOTES = "votes"
 """What a source calls the format of files that hold votes and nothing else."""
 LEAST_SHARE = 0.02
-"""A voter of whose answers fewer can be mapped is no voter: a column of words, say."""
+"""Minimum share of a voter's answers that map to a class; with fewer it is no voter but, say, a column of words."""
 
 
 ONE_VOTER = (
@@ -233,9 +234,9 @@ def _of_annotations(data: PartialLabelDataset) -> list[VoterAnswer]:
 
 
 def _of_table(table: ArrowTable, stem: str) -> VoteFiles:
-    """Return the answers in columns, one a voter, or in lines; which column is what is told as of every table.
+    """Return the answers in columns, one a voter, or in lines; the roles of columns are guessed as for every table.
 
-    In a file of votes, words that say nothing else are answers.
+    In a file of votes, columns of words without another role are answers.
     """
     columns = table.plan(ReadOptions())
     cells = [[cell or "" for cell in column] for column in zip(*table.lines(), strict=True)]
@@ -331,7 +332,7 @@ def kind_of(path: Path) -> str:
             return VOTES
         return "both" if answer_field(first) else _of_tool(path, first)
     except (OSError, UserError, ValueError):
-        return ""  # whoever reads it says what is wrong
+        return ""  # the error comes when the file is read
 
 
 def _of_models(names: Sequence[str]) -> bool:
@@ -339,7 +340,7 @@ def _of_models(names: Sequence[str]) -> bool:
 
 
 def roles_beside_answers(path: Path) -> dict[str, str]:
-    """Return what is told of the columns of a file of prompts and answers: the answers are not learnt from."""
+    """Return the explicit roles for a file of prompts and answers: the answers are no features."""
     if path.suffix.lower() not in (".json", ".jsonl", ".ndjson"):
         return {}
     with path.open("rb") as file:
@@ -357,7 +358,7 @@ def _of_tool(path: Path, first: Mapping[str, Any]) -> str:
         people = any(form.is_answered(record) for _, record in records(path))
         models = next(iter(form.models_answers(path)), None) is not None
     except UserError:
-        return ""  # reading says what is wrong
+        return ""  # the error comes when the file is read
     return ("beside" if people else "both") if models else ""
 
 
@@ -426,7 +427,7 @@ def _plain(text: str) -> str:
 def proposed_classes(answers: Sequence[VoterAnswer]) -> tuple[str, ...]:
     """The short answers given at least twice, each in its most frequent spelling, without sentences about others.
 
-    Where several voters answered, at least two of them must have given it: each has its own way to refuse. Where most
+    Where several voters answered, at least two of them must have given it: refusals differ between voters. Where most
     answers are sentences, the words in which these differ (`pll.formats.proposals`).
     """
     texts = [text.strip() for answer in answers for text in answer.texts]
@@ -457,7 +458,7 @@ def _of_one_question(answers: Sequence[VoterAnswer], class_names: Sequence[str])
     Returns
     -------
     tuple[list[VoterAnswer], list[str]]
-        The answers, and what to say of the others.
+        The answers, and a note about the others.
     """
     names = {_plain(name) for name in class_names}
     counts: Counter[tuple[int, str]] = Counter()
@@ -498,7 +499,7 @@ def with_votes(
     answers
         Answer → class, mapped by hand; "" for no answer.
     classes
-        All classes, where the data does not say them; by default they are proposed.
+        All classes, where the data has none; by default they are proposed.
     name
         What to call the data where there is none.
 
@@ -583,7 +584,7 @@ def with_votes(
     who = np.searchsorted(left, who[heard])
     names = [voters[k] for k in left]
     people = None if data is None or data.annotations is None or data.annotations.anonymous else data.annotations
-    if people is not None:  # votes of models beside those of people
+    if people is not None:  # votes of models in addition to those of people
         others_named = [name if name not in names else f"{name} (data)" for name in people.annotator_names]
         rows, labels = np.concatenate([people.rows, rows]), np.concatenate([people.labels, labels])
         who = np.concatenate([people.annotators, who + len(others_named)])
@@ -669,7 +670,7 @@ def _id_key(name: str) -> str:
 
 
 def _places(ids: Sequence[str]) -> dict[str, int]:
-    """Id → row: every id as it is, and as it compares with others where no two do alike."""
+    """Id → row: every id as it is, and its key (`_id_key`) where no two ids have the same."""
     keys = [_id_key(one) for one in ids]
     counts = Counter(keys)
     unique = {one: row for row, one in enumerate(keys) if counts[one] == 1}
@@ -677,9 +678,9 @@ def _places(ids: Sequence[str]) -> dict[str, int]:
 
 
 def _ids_of(answers: Sequence[VoterAnswer]) -> list[str]:
-    """The examples that were answered, in order; ids of several files that are alike are one.
+    """The examples that were answered, in order; ids of several files with the same key are one.
 
-    Ids that one voter tells apart (`7` and `007`) are several.
+    Ids that one voter uses both (`7` and `007`) are several.
     """
     spelled: dict[tuple[str, str], str] = {}
     apart = set()
@@ -702,7 +703,7 @@ def _notes_on_ids(
     *,
     alone: bool,
 ) -> list[str]:
-    """What is odd about who answered which examples."""
+    """Notes about which voters answered which examples."""
     notes = []
     answers = np.unique(np.stack([rows, who]), axis=1)
     twice = len(np.unique(np.stack([rows, who, labels]), axis=1)[0]) - len(answers[0])

@@ -38,7 +38,7 @@ SETS = CandidateSets.from_lists([[0, 1], [1], [0, 2], [2]], 3, ("a|b", "é", "c"
 
 def dataset() -> PartialLabelDataset:
     """A little of everything."""
-    said = Annotations([0, 0, 1, 2], [0, 1, 0, 1], [0, 1, 1, 2], 4, SETS.class_names, ("ann", "bob"))
+    annotations = Annotations([0, 0, 1, 2], [0, 1, 0, 1], [0, 1, 1, 2], 4, SETS.class_names, ("ann", "bob"))
     column = np.array(["one", "two", "", "日本"], dtype=object)
     png = encode(np.zeros((3, 2), dtype=np.uint8))
     pictures = Pictures(
@@ -54,7 +54,7 @@ def dataset() -> PartialLabelDataset:
         pictures=pictures,
         categories={"colour": np.array(["red", None, "blue", "red"], dtype=object)},
         extras={"note": np.array([1, None, [2], "x"], dtype=object)},
-        annotations=said,
+        annotations=annotations,
         is_test=np.array([False, True, False, True]),
     )
 
@@ -76,8 +76,8 @@ def whole_file(folder: Path, variant: str) -> bytes:
                 archive.writestr(name, encode(np.zeros((3, 2), dtype=np.uint8)))
         return file.getvalue()
     if variant.startswith("mat"):
-        shown = {"all": variables} if variant == "mat, struct" else variables
-        scipy.io.savemat(path, shown, do_compression=variant != "mat, plain")
+        fields = {"all": variables} if variant == "mat, struct" else variables
+        scipy.io.savemat(path, fields, do_compression=variant != "mat, plain")
     elif variant == "npz, plain":
         np.savez(path, X=MATRIX, candidates=SETS.mask(), y=np.array([0, 1, -1, 2]), ids=np.array(list("wxyz")))
     else:
@@ -211,13 +211,13 @@ def _parquet(content: bytes, rng: np.random.Generator, count: int) -> Iterator[b
 
 
 def _odd_array(rng: np.random.Generator) -> Any:
-    odd: tuple[Any, ...] = (
+    unusual: tuple[Any, ...] = (
         np.empty((0, 2)), np.ones((4, 2, 2)), np.array(["a", "b", "c", "d"]), np.array([0.5, np.nan, np.inf, -1]),
         np.array([2**62, -(2**62), 0, 1]), np.ones((4, 3), dtype=bool), np.ones((4, 2), dtype=complex), np.array(7),
         np.array([[1], [2, 3]], dtype=object), np.zeros((4, 10_000), dtype=np.uint8), np.array([b"\xff"] * 4),
         np.array(["w"] * 4), np.array([-1, 5, 0, 1]), np.zeros(4, dtype="M8[D]"), np.array([1e308, 1, 1, 1]),
     )  # fmt: skip
-    return odd[int(rng.integers(len(odd)))]
+    return unusual[int(rng.integers(len(unusual)))]
 
 
 def _arrays(content: bytes, rng: np.random.Generator, count: int) -> Iterator[bytes]:

@@ -17,9 +17,9 @@ def essence(data: PartialLabelDataset) -> dict[str, Any]:
     names, sets, votes = data.class_names, data.candidates, data.annotations
     flat = data.X.reshape(len(data), -1)
     features = data.feature_names or tuple(map(str, range(flat.shape[1])))
-    found: dict[str, Any] = {}
+    contents: dict[str, Any] = {}
     for row, example in enumerate(data.row_ids.tolist()):
-        found[example] = {
+        contents[example] = {
             "candidates": None if sets is None else sorted(sets.names(row)),
             "truth": None if data.y is None or data.y[row] < 0 else names[data.y[row]],
             "features": {name: None if np.isnan(x) else float(x) for name, x in zip(features, flat[row], strict=True)},
@@ -28,6 +28,6 @@ def essence(data: PartialLabelDataset) -> dict[str, Any]:
         }
         if votes is not None:
             mine = votes.rows == row
-            said = zip(votes.annotators[mine].tolist(), votes.labels[mine].tolist(), strict=True)
-            found[example]["votes"] = sorted((votes.annotator_names[who], names[label]) for who, label in said)
-    return found
+            pairs = zip(votes.annotators[mine].tolist(), votes.labels[mine].tolist(), strict=True)
+            contents[example]["votes"] = sorted((votes.annotator_names[who], names[label]) for who, label in pairs)
+    return contents

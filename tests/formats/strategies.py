@@ -94,26 +94,26 @@ def rich_datasets(draw: Callable[..., Any], *, missing_cells: bool = True) -> Pa
     def columns(cells: st.SearchStrategy[Any]) -> dict[str, Any]:
         return {name: column(cells) for name in draw(st.lists(names, max_size=2, unique=True))}
 
-    parts: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     if draw(st.booleans()):
-        parts["X"] = np.empty((n, 0), dtype=np.float32)
-        parts["feature_names"] = ()
-        parts["kind"] = "array"
+        fields["X"] = np.empty((n, 0), dtype=np.float32)
+        fields["feature_names"] = ()
+        fields["kind"] = "array"
     if draw(st.booleans()):
-        parts["texts"] = column(names)
+        fields["texts"] = column(names)
     if draw(st.booleans()):
-        parts["pictures"] = Pictures(column(st.sampled_from(["a.png", "b/c.jpg", "https://x.org/1.png?a=b"])))
+        fields["pictures"] = Pictures(column(st.sampled_from(["a.png", "b/c.jpg", "https://x.org/1.png?a=b"])))
     words = st.none() | st.sampled_from(["red", "blue", "1", "NA", " padded", ""])
-    parts["categories"] = columns(words)
-    parts["extras"] = {k: v for k, v in columns(plain_values).items() if k not in parts["categories"]}
+    fields["categories"] = columns(words)
+    fields["extras"] = {k: v for k, v in columns(plain_values).items() if k not in fields["categories"]}
     if base.candidates is not None and draw(st.booleans()):
         said = st.tuples(st.integers(0, n - 1), st.integers(0, 2), st.integers(0, c - 1))
         triples = np.array(draw(st.lists(said, min_size=1, max_size=8)), dtype=np.int64)
         people = tuple(draw(st.lists(names.filter(bool), min_size=3, max_size=3, unique=True)))
-        parts["annotations"] = Annotations(*triples.T, n, base.class_names, people)
+        fields["annotations"] = Annotations(*triples.T, n, base.class_names, people)
         if draw(st.booleans()):
-            parts["candidates"] = sets_of(parts["annotations"])[0]
-    return replace(base, **parts)
+            fields["candidates"] = sets_of(fields["annotations"])[0]
+    return replace(base, **fields)
 
 
 def check_held(back: PartialLabelDataset, data: PartialLabelDataset, lost: list[str]) -> None:
@@ -146,18 +146,20 @@ def check_same(back: PartialLabelDataset, data: PartialLabelDataset, *, classes:
     )
     assert texts[0] == texts[1] and names[0] == names[1]
     for part in ("categories", "extras"):
-        given, found = ({k: v.tolist() for k, v in getattr(one, part).items()} for one in (data, back))
-        assert found == given
+        before, after = ({k: v.tolist() for k, v in getattr(one, part).items()} for one in (data, back))
+        assert after == before
     assert answers(back) == answers(data)
 
 
 def answers(data: PartialLabelDataset) -> list[tuple[int, str, str]] | None:
     """Who said what, by name."""
-    said = data.annotations
-    if said is None:
+    annotations = data.annotations
+    if annotations is None:
         return None
-    triples = zip(said.rows.tolist(), said.annotators.tolist(), said.labels.tolist(), strict=True)
-    return sorted((row, said.annotator_names[who], said.class_names[label]) for row, who, label in triples)
+    triples = zip(annotations.rows.tolist(), annotations.annotators.tolist(), annotations.labels.tolist(), strict=True)
+    return sorted(
+        (row, annotations.annotator_names[who], annotations.class_names[label]) for row, who, label in triples
+    )
 
 
 def same(one: np.ndarray | None, other: np.ndarray | None) -> bool:

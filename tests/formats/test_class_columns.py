@@ -64,8 +64,10 @@ every_table = pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet
 @every_table
 @pytest.mark.parametrize("stem", ["candidate_", "Cand ", "class=", "label_", "y_", "is_", "lives_in_"])
 def test_columns_of_classes_are_the_candidates(tmp_path: Path, ending: str, stem: str) -> None:
-    known = read(tmp_path, ending, {"length": LENGTHS, **columns_of(stem), "true_label": TRUTH})
-    assert named_sets(known) == SETS and named_truth(known) == TRUTH and known.feature_names == ("length",)
+    with_truth = read(tmp_path, ending, {"length": LENGTHS, **columns_of(stem), "true_label": TRUTH})
+    assert (
+        named_sets(with_truth) == SETS and named_truth(with_truth) == TRUTH and with_truth.feature_names == ("length",)
+    )
     data = read(tmp_path, ending, {"length": LENGTHS, **columns_of(stem)})
     if stem in ("is_", "lives_in_"):  # a stem that is none of a class, and no truth
         assert data.candidates is None and len(data.feature_names) == 4
@@ -93,8 +95,8 @@ def test_one_hot_columns_are_features(tmp_path: Path, ending: str) -> None:
     for more in ({}, {"true_label": TRUTH}, {"candidates": ["sea", "river", "sea", "giant"]}):
         data = read(tmp_path, ending, {"length": LENGTHS, **fur, **more})
         assert data.feature_names == ("length", *fur)
-    beside = read(tmp_path, ending, {**fur, **columns_of("candidate_")})
-    assert named_sets(beside) == SETS and beside.feature_names == tuple(fur)
+    with_candidates = read(tmp_path, ending, {**fur, **columns_of("candidate_")})
+    assert named_sets(with_candidates) == SETS and with_candidates.feature_names == tuple(fur)
 
 
 @every_table
@@ -134,8 +136,8 @@ def test_numbered_labels_without_truth_are_asked_about(tmp_path: Path, ending: s
     table = {"length": LENGTHS, **columns_of("label_", NUMBERED)}
     with pytest.raises(UserError, match="--column label_1=annotator"):
         read(tmp_path, ending, table)
-    asked = question(formats.columns(write(tmp_path, ending, table)))
-    assert asked is not None and set(asked.answers[0][1]) == {"label_1", "label_2", "label_3"}
+    open_question = question(formats.columns(write(tmp_path, ending, table)))
+    assert open_question is not None and set(open_question.answers[0][1]) == {"label_1", "label_2", "label_3"}
     votes = read(tmp_path, ending, table, label_2="annotator")
     assert votes.annotations is not None and votes.annotations.n_annotators == 3 and votes.class_names == ("0", "1")
     classes = read(tmp_path, ending, table, label_2="class")

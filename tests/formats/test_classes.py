@@ -74,12 +74,12 @@ def test_every_set_is_what_becomes_of_its_labels(sets: list[set[int]], edits: di
     n = len(sets)
     prior = np.concatenate([np.arange(1, len(s) + 1) / sum(range(1, len(s) + 1)) for s in sets]).astype(np.float32)
     pairs = [(row, label) for row, s in enumerate(sets) for label in sorted(s)]
-    said = Annotations([r for r, _ in pairs], [0] * len(pairs), [j for _, j in pairs], n, NAMES, ("ann",))
+    annotations = Annotations([r for r, _ in pairs], [0] * len(pairs), [j for _, j in pairs], n, NAMES, ("ann",))
     data = PartialLabelDataset(
         X=np.zeros((n, 1), dtype=np.float32),
         candidates=CandidateSets.from_lists([sorted(s) for s in sets], 4, NAMES),
         prior=prior,
-        annotations=said,
+        annotations=annotations,
     )
     becomes = {name: edits.get(name, name) for name in NAMES}
     left = {name for name in becomes.values() if name is not None}

@@ -24,12 +24,14 @@ def votes(draw: st.DrawFn) -> PartialLabelDataset:
     """At most one label an annotator and example; classes are numbers."""
     n, c, people = draw(st.integers(1, 5)), draw(st.integers(1, 4)), draw(st.integers(1, 3))
     cells = draw(st.lists(st.none() | st.integers(0, c - 1), min_size=n * people, max_size=n * people))
-    given_ = [(at // people, at % people, label) for at, label in enumerate(cells) if label is not None]
-    if not given_:
-        given_ = [(0, 0, c - 1)]
-    rows, who, labels = np.array(given_).T
-    said = Annotations(rows, who, labels, n, tuple(map(str, range(c))), tuple(f"annotator_{k}" for k in range(people)))
-    return PartialLabelDataset(np.empty((n, 0)), sets_of(said)[0], annotations=said)
+    triples = [(at // people, at % people, label) for at, label in enumerate(cells) if label is not None]
+    if not triples:
+        triples = [(0, 0, c - 1)]
+    rows, who, labels = np.array(triples).T
+    annotations = Annotations(
+        rows, who, labels, n, tuple(map(str, range(c))), tuple(f"annotator_{k}" for k in range(people))
+    )
+    return PartialLabelDataset(np.empty((n, 0)), sets_of(annotations)[0], annotations=annotations)
 
 
 @given(data=votes())

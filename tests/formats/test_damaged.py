@@ -70,13 +70,13 @@ def survives(path: Path, content: bytes) -> bool:
     before, start = memory("VmRSS"), time.process_time()
     for look in (formats.columns, formats.read):
         try:
-            found: Sized | None = look(path)
+            result: Sized | None = look(path)
         except UserError as error:
             assert path.name in str(error) and len(str(error)) < 2000 and "Traceback" not in str(error)
-            found = None
+            result = None
     seconds, grown = time.process_time() - start, memory("VmHWM") - before
     assert seconds < SECONDS and grown < BYTES
-    return found is not None and len(found) > 0
+    return result is not None and len(result) > 0
 
 
 @pytest.mark.parametrize("variant", list(VARIANTS))
@@ -341,6 +341,6 @@ def strangers(trap: Trap) -> dict[str, bytes]:
 def test_strangers_are_refused_and_nothing_of_them_runs(tmp_path: Path, suffix: str) -> None:
     trap = Trap(tmp_path / "it ran")
     for name, content in strangers(trap).items():
-        found = survives(tmp_path / f"stranger.{suffix}", content)
-        assert not found or name == "an old pickle", name  # that one is a text, and no more to us
+        result = survives(tmp_path / f"stranger.{suffix}", content)
+        assert not result or name == "an old pickle", name  # that one is a text, and no more to us
     assert not trap.where.exists() and not (tmp_path.parent.parent / "climbed.png").exists()

@@ -17,8 +17,8 @@ from .strategies import answers, named_sets, named_truth
 from .test_csv import table
 
 
-def roles(told: dict[str, str] | None = None, /, **columns: list[str | None]) -> dict[str, str]:
-    return {column.name: column.role for column in roles_of(list(columns), list(columns.values()), told)}
+def roles(explicit: dict[str, str] | None = None, /, **columns: list[str | None]) -> dict[str, str]:
+    return {column.name: column.role for column in roles_of(list(columns), list(columns.values()), explicit)}
 
 
 LABELS = ["cat", "dog", "cat", None]
@@ -95,16 +95,16 @@ def test_what_the_user_says_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "words"),
+    ("explicit", "words"),
     [
         ({"z": "id"}, "There is no column 'z'; there are a, b"),
         ({"a": "thing"}, "The column a cannot be 'thing'; use one of id, text"),
         ({"a": "id", "b": "id"}, "The columns a and b both are id"),
     ],
 )
-def test_what_cannot_be_said(told: dict[str, str], words: str) -> None:
+def test_what_cannot_be_said(explicit: dict[str, str], words: str) -> None:
     with pytest.raises(UserError, match=words):
-        roles(told, a=LABELS, b=LABELS)
+        roles(explicit, a=LABELS, b=LABELS)
 
 
 ANNA = ["praise", "Late ", "late", "damaged", "N/A", "praise", "late", "damaged"]
@@ -132,8 +132,8 @@ BAD: list[str | None] = ["damaged", "late", "praise", "late"] * 2
     ],
 )  # fmt: skip
 def test_columns_of_one_vocabulary_are_voters(columns: dict[str, list[str | None]], expected: str) -> None:
-    found = roles_of(list(columns), list(columns.values()))
-    assert " ".join(column.role for column in found) == expected and question(found) is None
+    guesses = roles_of(list(columns), list(columns.values()))
+    assert " ".join(column.role for column in guesses) == expected and question(guesses) is None
 
 
 @pytest.mark.parametrize(
@@ -150,15 +150,17 @@ def test_columns_of_one_vocabulary_are_voters(columns: dict[str, list[str | None
 def test_where_two_roles_are_possible_a_person_is_asked_once(
     tmp_path: Path, columns: dict[str, list[str | None]], answers: set[str]
 ) -> None:
-    asked = question(roles_of(list(columns), list(columns.values())))
-    assert asked is not None and {role for _, roles in asked.answers for role in roles.values()} == answers
+    open_question = question(roles_of(list(columns), list(columns.values())))
+    assert (
+        open_question is not None and {role for _, roles in open_question.answers for role in roles.values()} == answers
+    )
     rows = [",".join(cell or "" for cell in row) for row in zip(*columns.values(), strict=True)]
     with pytest.raises(UserError, match=r"--column \w+=\w+"):
         table(tmp_path, "\n".join([",".join(columns), *rows]) + "\n")
-    for _, told in asked.answers:
-        found = roles_of(list(columns), list(columns.values()), told)
-        assert question(found) is None
-        assert told.items() <= {one.name: one.role for one in found}.items()
+    for _, explicit in open_question.answers:
+        guesses = roles_of(list(columns), list(columns.values()), explicit)
+        assert question(guesses) is None
+        assert explicit.items() <= {one.name: one.role for one in guesses}.items()
 
 
 # ---- through a whole file --------------------------------------------------------------------------------------------
@@ -175,8 +177,8 @@ def test_annotator_columns_become_their_union(tmp_path: Path) -> None:
         (3, "annotator_1", "fox"),
         (3, "annotator_2", "cat"),
     ]
-    said = " ".join(warnings_about(data))
-    assert "1 of 4 examples" in said and "annotator_1, annotator_2" in said
+    warnings = " ".join(warnings_about(data))
+    assert "1 of 4 examples" in warnings and "annotator_1, annotator_2" in warnings
     largest = table(tmp_path, "x,annotator_1,annotator_2\n1,cat|fox,dog\n", combine="largest")
     assert named_sets(largest) == [{"cat", "fox"}]
 
@@ -263,8 +265,8 @@ PEOPLE = ["late", "late", "praise", "damaged", "late", "praise"] * 4
 
 @pytest.mark.parametrize("name", ["expert", "Adjudicated", "final label", "Gold-Standard"])
 def test_what_was_settled_is_the_truth_and_no_vote(name: str) -> None:
-    settled = [label if row % 5 == 0 else "" for row, label in enumerate(PEOPLE)]
-    assert roles(Anna=PEOPLE, Bert=PEOPLE, **{name: settled})[name] == "true_label"
+    adjudicated = [label if row % 5 == 0 else "" for row, label in enumerate(PEOPLE)]
+    assert roles(Anna=PEOPLE, Bert=PEOPLE, **{name: adjudicated})[name] == "true_label"
 
 
 def test_lists_of_numbers_are_features(tmp_path: Path) -> None:
@@ -304,9 +306,11 @@ LISTS = [list(dict.fromkeys([name, CITIES[k % 4], CITIES[k % 3]])) for k, name i
 def test_a_column_that_names_candidates_is_never_learnt_from() -> None:
     sets: list[str | None] = ["|".join(names) for names in LISTS]
     named: list[str | None] = [*TRUTH]
-    found = roles_of(["candidates", "Ort"], [sets, named])
-    asked = question(found)
-    assert found[1].role == "keep" and asked is not None and asked.answers[0][1] == {"Ort": "true_label"}
+    guesses = roles_of(["candidates", "Ort"], [sets, named])
+    open_question = question(guesses)
+    assert (
+        guesses[1].role == "keep" and open_question is not None and open_question.answers[0][1] == {"Ort": "true_label"}
+    )
     assert roles(candidates=sets, gt=named)["gt"] == "true_label"
 
 
@@ -318,8 +322,10 @@ def test_shares_under_the_names_of_classes_are_probabilities(written: str) -> No
     }
     weight: list[str | None] = [str(k / 40) for k in range(60)]
     header, cells = [*columns, "w", "label"], [*columns.values(), weight, [*TRUTH]]
-    found = {column.display_name: column.role for column in roles_of(header, cells)}
-    assert {name: found[name] for name in CITIES} == dict.fromkeys(CITIES, "probability") and found["w"] == "feature"
+    guesses = {column.display_name: column.role for column in roles_of(header, cells)}
+    assert {name: guesses[name] for name in CITIES} == dict.fromkeys(CITIES, "probability") and guesses[
+        "w"
+    ] == "feature"
     soils: list[str | None] = ["clay", "sand", "silt"] * 20
     assert "probability" not in roles(**columns, true_label=soils).values()  # shares of something else
 
@@ -411,17 +417,17 @@ def test_scores_beside_annotators_are_theirs_and_never_learnt_from(tmp_path: Pat
     file.write_text(SCORED)
     data = formats.read(file)
     assert data.feature_names == ("weight",)
-    said = data.annotations
-    assert said is not None and said.annotator_names == ("gpt", "Claude 3")
-    assert said.scores is not None
-    of_gpt, of_claude = (said.scores[said.annotators == who] for who in range(2))
+    annotations = data.annotations
+    assert annotations is not None and annotations.annotator_names == ("gpt", "Claude 3")
+    assert annotations.scores is not None
+    of_gpt, of_claude = (annotations.scores[annotations.annotators == who] for who in range(2))
     np.testing.assert_array_equal(of_gpt, [0.9, 0.7, 0.6, 0.5, 0.99])
     np.testing.assert_array_equal(of_claude, [0.8, np.nan, 0.9, 0.6, 0.9])
     for ending in ("csv", "jsonl", "parquet", "xlsx"):
         formats.write(data, tmp_path / f"again.{ending}")
         again = formats.read(tmp_path / f"again.{ending}").annotations
         assert again is not None and again.scores is not None
-        np.testing.assert_array_equal(again.scores, said.scores)
+        np.testing.assert_array_equal(again.scores, annotations.scores)
 
 
 @pytest.mark.parametrize(

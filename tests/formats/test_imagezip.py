@@ -53,9 +53,9 @@ def test_writing_then_reading_gives_everything_back(
     back = formats.read(path)
     lost.remove("That the pixels are the features: they become pictures, of which features are made again.")
     for i in range(len(data)):
-        shown = back.picture(i)
-        assert shown is not None
-        assert same(shown.reshape(*shown.shape[:2], -1).transpose(2, 0, 1).astype(np.float32), data.X[i])
+        picture = back.picture(i)
+        assert picture is not None
+        assert same(picture.reshape(*picture.shape[:2], -1).transpose(2, 0, 1).astype(np.float32), data.X[i])
     check_held(back, replace(data, X=np.empty((len(data), 0)), pictures=back.pictures), lost)
 
 
@@ -90,8 +90,8 @@ def test_a_damaged_picture_is_named_and_does_not_stop_the_others(tmp_path: Path)
     assert len(data) == 6
     note = next(note for note in data.notes if "2 of 6 pictures cannot be read" in note)
     assert "cat/torn.png" in note and "dog/none.png" in note
-    seen = {name: data.picture(i) is not None for i, name in enumerate(data.row_ids.tolist())}
-    assert seen == dict.fromkeys(good, True) | dict.fromkeys(bad, False)
+    is_readable = {name: data.picture(i) is not None for i, name in enumerate(data.row_ids.tolist())}
+    assert is_readable == dict.fromkeys(good, True) | dict.fromkeys(bad, False)
     made = PixelFeatures().fit(data).transform(data)
     assert made.shape[-2:] == (30, 30) and np.isfinite(made).all()
     assert data.take(np.array([2])).picture(0) is None

@@ -21,13 +21,13 @@ def lines(examples: int = 40, people: int = 3, *, seed: int = 0, right: float = 
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, 3, examples)
     example = np.repeat(np.arange(examples), people)
-    said = np.where(rng.random(len(example)) < right, truth[example], rng.integers(0, 3, len(example)))
+    answers = np.where(rng.random(len(example)) < right, truth[example], rng.integers(0, 3, len(example)))
     names = [PEOPLE[k] if k < 3 else f"person {k}" for k in range(people)]
     return pd.DataFrame(
         {
             "Ticket": [f"T-{k:03}" for k in example],
             "Wer": np.tile(names, examples),
-            "Urteil": LABELS[said],
+            "Urteil": LABELS[answers],
             "Kommentar": [f"what was written in the ticket of number {k}" for k in example],
             "gold": LABELS[truth[example]],
         }
@@ -43,13 +43,13 @@ def test_lines_under_other_names_are_asked_about_and_read_as_said(tmp_path: Path
     table = lines(examples=230)
     table = table.sample(frac=1, random_state=0) if order == "mixed" else table.sort_values(order, kind="stable")
     table.to_csv(tmp_path / "lines.csv", index=False)
-    asked = question(formats.columns(tmp_path / "lines.csv"))
-    assert asked is not None
-    told = dict(asked.answers[0][1])
-    assert told == {"Ticket": "task", "Wer": "worker", "Urteil": "vote"}
+    open_question = question(formats.columns(tmp_path / "lines.csv"))
+    assert open_question is not None
+    explicit = dict(open_question.answers[0][1])
+    assert explicit == {"Ticket": "task", "Wer": "worker", "Urteil": "vote"}
     with pytest.raises(UserError, match="--column Ticket=task --column Wer=worker --column Urteil=vote"):
         formats.read(tmp_path / "lines.csv")
-    data = formats.read(tmp_path / "lines.csv", columns=told)
+    data = formats.read(tmp_path / "lines.csv", columns=explicit)
     assert len(data) == 230 and data.class_names == tuple(LABELS) and data.y is not None
     assert data.annotations is not None and data.annotations.n_answers == len(table)
     assert data.texts is not None and data.texts[0].endswith(str(int(data.row_ids[0].removeprefix("T-"))))
@@ -57,10 +57,10 @@ def test_lines_under_other_names_are_asked_about_and_read_as_said(tmp_path: Path
 
 def test_a_text_that_repeats_is_asked_about(tmp_path: Path) -> None:
     table = lines().rename(columns={"Wer": "annotator", "Urteil": "label", "Kommentar": "text"})
-    asked = asked_of(table[["text", "annotator", "label"]])
-    assert asked is not None
-    assert asked.answers[0][1] == {"text": "task", "annotator": "worker", "label": "vote"}
-    assert asked.answers[1][1] == {"text": "text", "annotator": "keep", "label": "true_label"}
+    open_question = asked_of(table[["text", "annotator", "label"]])
+    assert open_question is not None
+    assert open_question.answers[0][1] == {"text": "task", "annotator": "worker", "label": "vote"}
+    assert open_question.answers[1][1] == {"text": "text", "annotator": "keep", "label": "true_label"}
 
 
 def test_names_of_examples_and_people_that_nobody_knows_are_told(tmp_path: Path) -> None:

@@ -29,8 +29,8 @@ def npz(**arrays: Any) -> bytes:
 
 def mat(*, compressed: bool = True, **variables: Any) -> bytes:
     file = io.BytesIO()
-    given = {name: value for name, value in ({"data": np.ones((3, 2))} | variables).items() if value is not None}
-    scipy.io.savemat(file, given, do_compression=compressed)
+    fields = {name: value for name, value in ({"data": np.ones((3, 2))} | variables).items() if value is not None}
+    scipy.io.savemat(file, fields, do_compression=compressed)
     return file.getvalue()
 
 

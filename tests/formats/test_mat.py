@@ -99,8 +99,8 @@ LAYOUTS: dict[str, dict[str, Any]] = {
 def check_layout(name: str, data: PartialLabelDataset) -> None:
     assert same(data.X, X.astype(np.float32))
     assert data.y is not None
-    known = slice(4, None) if name in ("d", "d, turned") else slice(None)
-    assert data.y[known].tolist() == TRUTH.argmax(axis=1)[known].tolist()
+    labelled = slice(4, None) if name in ("d", "d, turned") else slice(None)
+    assert data.y[labelled].tolist() == TRUTH.argmax(axis=1)[labelled].tolist()
     if name.startswith("g"):
         assert data.candidates is None
         assert data.class_names == (("1", "2", "3") if name == "g, numbers" else ("0", "1", "2"))

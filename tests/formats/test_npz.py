@@ -75,11 +75,11 @@ def test_a_folder_of_the_arrays_is_the_same_data_and_stays_in_its_files(tmp_path
         assert data.fingerprint == whole.fingerprint and data.candidates == whole.candidates
         assert is_mapped(data.X) and data.row_ids.tolist() == ["x", "y", "z"]
     assert source_of(str(folder / "X.npy")).path == str(folder.resolve())
-    kept = source_of(str(folder)).kept_in(tmp_path / "run")
-    assert kept.load().fingerprint == whole.fingerprint and not (tmp_path / "run").exists()
+    source = source_of(str(folder)).kept_in(tmp_path / "run")
+    assert source.load().fingerprint == whole.fingerprint and not (tmp_path / "run").exists()
     np.save(folder / "y.npy", np.array([1, 1, 1]))
     with pytest.raises(UserError, match="has changed"):
-        kept.load()
+        source.load()
 
 
 @pytest.mark.parametrize(
@@ -120,17 +120,17 @@ Y = np.array([0, 1, 2, 0, 1, 2])
     ],
 )
 def test_usual_names_of_arrays_are_known(tmp_path: Path, arrays: dict[str, Any]) -> None:
-    found = saved(tmp_path, **arrays)
-    assert found.candidates is not None and found.y is not None
-    assert (found.X == X).all() and (found.candidates.mask() == MASK).all() and found.y.tolist() == Y.tolist()
-    assert len(found.notes) == sum(name not in ("X", "y") for name in arrays)
+    data = saved(tmp_path, **arrays)
+    assert data.candidates is not None and data.y is not None
+    assert (data.X == X).all() and (data.candidates.mask() == MASK).all() and data.y.tolist() == Y.tolist()
+    assert len(data.notes) == sum(name not in ("X", "y") for name in arrays)
 
 
 def test_words_are_classes(tmp_path: Path) -> None:
     words = np.array(["dog", "cat", "", "dog", "cat", "cow"])
-    found = saved(tmp_path, X=X, labels=words)
-    assert found.y is not None and found.class_names == ("cat", "cow", "dog")
-    assert found.y.tolist() == [2, 0, UNKNOWN, 2, 0, 1]
+    data = saved(tmp_path, X=X, labels=words)
+    assert data.y is not None and data.class_names == ("cat", "cow", "dog")
+    assert data.y.tolist() == [2, 0, UNKNOWN, 2, 0, 1]
     named = saved(tmp_path, X=X, y=words, candidates=MASK, class_names=["dog", "cat", "cow"])
     assert named.y is not None and named.y.tolist() == [0, 1, UNKNOWN, 0, 1, 2]
     with pytest.raises(UserError, match="Row 5 of y is 'cow'"):

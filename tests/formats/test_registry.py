@@ -24,12 +24,12 @@ SAMPLES = Path(__file__).parents[2] / "assets" / "samples"
 
 @pytest.fixture
 def data() -> PartialLabelDataset:
-    said = Annotations([0, 0, 1], [0, 1, 0], [0, 1, 1], 2, ("0", "1"), ("annotator_1", "annotator_2"))
+    annotations = Annotations([0, 0, 1], [0, 1, 0], [0, 1, 1], 2, ("0", "1"), ("annotator_1", "annotator_2"))
     texts = np.array(["good", "bad"], dtype=object)
     pictures = Pictures(np.array(["a.png", "b.png"], dtype=object), None, np.array([PNG, PNG], dtype=object))
     sets = CandidateSets.from_lists([[0, 1], [1]], 2)
     return PartialLabelDataset(
-        np.ones((2, 3)), sets, y=np.array([0, 1]), texts=texts, pictures=pictures, annotations=said
+        np.ones((2, 3)), sets, y=np.array([0, 1]), texts=texts, pictures=pictures, annotations=annotations
     )
 
 

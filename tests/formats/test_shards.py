@@ -68,9 +68,9 @@ def test_a_folder_reads_as_one_file_would(
     pq.write_table(whole, tmp_path / "whole.parquet")
     expected = formats.read(tmp_path / "whole.parquet")
     monkeypatch.setattr(pll.io, "FEATURES_IN_MEMORY_UP_TO", limit)
-    found = formats.read(in_shards(whole, tmp_path / "shards"))
-    assert is_mapped(found.X) == (limit == 0)
-    assert_same(found, expected)
+    data = formats.read(in_shards(whole, tmp_path / "shards"))
+    assert is_mapped(data.X) == (limit == 0)
+    assert_same(data, expected)
 
 
 def test_features_never_lie_in_memory_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

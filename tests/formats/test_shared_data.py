@@ -41,10 +41,10 @@ def shared(shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     return shared_data
 
 
-def converted(given: str, folder: Path, capsys: pytest.CaptureFixture[str], *more: str) -> PartialLabelDataset:
+def converted(source: str, folder: Path, capsys: pytest.CaptureFixture[str], *more: str) -> PartialLabelDataset:
     """What the shell made of it, read again; the number it printed is that of the examples."""
     out = folder / "out.npz"
-    assert main(["convert", given, "--to", "npz", "--out", str(out), *more]) == 0
+    assert main(["convert", source, "--to", "npz", "--out", str(out), *more]) == 0
     data = formats.read(out)
     assert capsys.readouterr().out.splitlines()[:-1] == [str(out), f"{len(data):,} examples"]
     return data
@@ -72,10 +72,10 @@ def test_the_files_that_bring_their_labels(
     check(converted(str(shared / file), tmp_path, capsys, *truth), *BY_NAME[BY_FILE[file]])
 
 
-def fitted(given: Path | str, folder: Path, *more: str) -> list[dict[str, str]]:
+def fitted(source: Path | str, folder: Path, *more: str) -> list[dict[str, str]]:
     """The rows of labels.csv that a short run has learnt from."""
     options = ("--epochs", "1", "--threads", "1", "--out", str(folder), *more)
-    assert main(["fit", str(given), *options]) == 0
+    assert main(["fit", str(source), *options]) == 0
     with (folder / "labels.csv").open(encoding="utf-8", newline="") as file:
         return [row for row in csv.DictReader(file) if row["source"] == "model"]
 
@@ -93,9 +93,9 @@ def tiles(sheet: Path) -> Any:
 def test_votes_become_sets_by_at_least_two(shared: Path, tmp_path: Path) -> None:
     with np.load(shared / "cifar10" / "human_labels.npz") as votes, np.load(shared / "cifar10" / "labels.npz") as names:
         counts, y, classes = votes["cifar10h_counts"], names["test"].astype(np.int64), tuple(names["names"].tolist())
-    said = Annotations.from_counts(counts, class_names=classes)
+    annotations = Annotations.from_counts(counts, class_names=classes)
     X = tiles(shared / "cifar10" / "test_batch.webp").astype(np.float32)
-    formats.write(PartialLabelDataset(X, y=y, class_names=classes, annotations=said), tmp_path / "votes.npz")
+    formats.write(PartialLabelDataset(X, y=y, class_names=classes, annotations=annotations), tmp_path / "votes.npz")
     rows = fitted(tmp_path / "votes.npz", tmp_path / "run", "--rule", "votes:2")
     sets = [row["candidates"].split("|") for row in rows]
     assert len(rows) == 10_000 and sets == [[classes[k] for k in np.flatnonzero(row >= 2)] for row in counts]

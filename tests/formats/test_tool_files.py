@@ -178,8 +178,8 @@ class TestHuggingFace:
         table = pa.table({"image": [{"bytes": png, "path": "a.png"}], "candidates": [["x", "y"]]})
         pq.write_table(table, tmp_path / "t.parquet")
         data = formats.read(tmp_path / "t.parquet")
-        shown = data.picture(0)
-        assert shown is not None and shown.tolist() == [[9] * 3] * 2 and named_sets(data) == [{"x", "y"}]
+        picture = data.picture(0)
+        assert picture is not None and picture.tolist() == [[9] * 3] * 2 and named_sets(data) == [{"x", "y"}]
         formats.write(data, tmp_path / "t.zip")
         assert formats.read(tmp_path / "t.zip").picture(0) is not None
 

@@ -24,6 +24,6 @@ def test_writing_then_reading_gives_everything_back(
     path: Path = tmp_path_factory.mktemp("round") / f"data.{TOOLS[name]}"
     formats.write(data, path, name)
     lost = FORMATS[name].cannot_hold(data)
-    said = any(sentence.startswith("Which tool the file is for") for sentence in lost)
-    assert said or formats.detect(path).name == name
+    is_noted = any(sentence.startswith("Which tool the file is for") for sentence in lost)
+    assert is_noted or formats.detect(path).name == name
     check_held(formats.read(path, format=name), data, lost)

@@ -41,10 +41,10 @@ def test_batch_results(tmp_path: Path) -> None:
     path = lines(
         tmp_path / "out.jsonl", [batch("1", "cat", logs=(-0.1, -0.2)), batch("2", "dog", "dog", "cat"), failed]
     )
-    found = read_votes([path])
-    assert found.errors == 1
-    assert [(a.id, a.voter, a.text) for a in found.answers] == [("1", "gpt-5", "cat"), ("2", "gpt-5", "dog")]
-    assert found.answers[0].score == pytest.approx(math.exp(-0.3)) and found.answers[1].texts == ("dog", "dog", "cat")
+    votes = read_votes([path])
+    assert votes.errors == 1
+    assert [(a.id, a.voter, a.text) for a in votes.answers] == [("1", "gpt-5", "cat"), ("2", "gpt-5", "dog")]
+    assert votes.answers[0].score == pytest.approx(math.exp(-0.3)) and votes.answers[1].texts == ("dog", "dog", "cat")
 
 
 def test_argilla_suggestions_and_label_studio_predictions(tmp_path: Path) -> None:
@@ -55,20 +55,20 @@ def test_argilla_suggestions_and_label_studio_predictions(tmp_path: Path) -> Non
     result = [{"type": "choices", "value": {"choices": ["dog"]}}]
     tasks = [{"id": 7, "data": {"text": "…"}, "predictions": [{"model_version": "m2", "score": 0.9, "result": result}]}]
     (tmp_path / "tasks.json").write_text(json.dumps(tasks), encoding="utf-8")
-    found = read_votes([tmp_path / "argilla.json", tmp_path / "tasks.json"]).answers
-    assert [(a.id, a.voter, a.text, a.score) for a in found] == [("a", "m1", "cat", 0.6), ("7", "m2", "dog", 0.9)]
+    votes = read_votes([tmp_path / "argilla.json", tmp_path / "tasks.json"]).answers
+    assert [(a.id, a.voter, a.text, a.score) for a in votes] == [("a", "m1", "cat", 0.6), ("7", "m2", "dog", 0.9)]
 
 
 def test_tables_and_probabilities(tmp_path: Path) -> None:
     (tmp_path / "models.csv").write_text("id,text,gpt,gpt_score,llama\na,x,cat,0.9,dog\nb,y,,,cat\n", encoding="utf-8")
     (tmp_path / "clf.csv").write_text("id,prob_cat,prob_dog\na,0.2,0.8\nb,,\n", encoding="utf-8")
     np.save(tmp_path / "net.npy", np.array([[0.1, 0.9]]))
-    found = read_votes([tmp_path / "models.csv", tmp_path / "clf.csv", tmp_path / "net.npy"]).answers
-    assert [(a.id, a.voter, a.text) for a in found] == [
+    votes = read_votes([tmp_path / "models.csv", tmp_path / "clf.csv", tmp_path / "net.npy"]).answers
+    assert [(a.id, a.voter, a.text) for a in votes] == [
         *(("a", "gpt", "cat"), ("a", "llama", "dog"), ("b", "llama", "cat")),
         *(("a", "clf", "dog"), ("0", "net", "1")),
     ]
-    assert found[0].score == 0.9 and math.isnan(found[1].score) and found[3].score == 0.8
+    assert votes[0].score == 0.9 and math.isnan(votes[1].score) and votes[3].score == 0.8
 
 
 @pytest.mark.parametrize(
@@ -153,8 +153,8 @@ def test_from_files_of_votes_to_labels_in_one_command(tmp_path: Path, capsys: py
     y = rng.integers(0, 3, 120)
     files = []
     for model, right in (("m1", 0.9), ("m2", 0.7), ("m3", 0.7)):
-        said = np.where(rng.random(120) < right, y, rng.integers(0, 3, 120))
-        texts = [f" {names[k].upper()}." for k in said[:118]] + ["I do not know", "unsure!"]
+        labels = np.where(rng.random(120) < right, y, rng.integers(0, 3, 120))
+        texts = [f" {names[k].upper()}." for k in labels[:118]] + ["I do not know", "unsure!"]
         rows = [batch(f"t{k}", text, model=model) for k, text in enumerate(texts)]
         files += ["--votes", str(lines(tmp_path / f"{model}.jsonl", rows))]
     run = tmp_path / "run"
@@ -190,9 +190,9 @@ def test_votes_of_models_stand_beside_those_of_people(tmp_path: Path) -> None:
         ids=np.array(["a", "b"]),
         annotations=Annotations.from_wide({"ann": ["cat", "dog"], "gpt-5": ["cat", ""]}),
     )
-    said = with_votes(data, read_votes([lines(tmp_path / "x.jsonl", [batch("a", "dog")])])).dataset.annotations
-    assert said is not None and said.annotator_names == ("ann", "gpt-5 (data)", "gpt-5")
-    assert said.votes.toarray().tolist() == [[2, 1], [0, 1]]
+    annotations = with_votes(data, read_votes([lines(tmp_path / "x.jsonl", [batch("a", "dog")])])).dataset.annotations
+    assert annotations is not None and annotations.annotator_names == ("ann", "gpt-5 (data)", "gpt-5")
+    assert annotations.votes.toarray().tolist() == [[2, 1], [0, 1]]
 
 
 def test_classes_are_guessed_from_what_several_voters_say_and_columns_of_words_are_no_voters(tmp_path: Path) -> None:
@@ -208,11 +208,11 @@ def test_classes_are_guessed_from_what_several_voters_say_and_columns_of_words_a
 def answers_of(paths: Sequence[Path], **options: Any) -> tuple[dict[tuple[str, str], str], Any]:
     """(id, voter) → class of what files of votes say on their own, as they are read today."""
     mapped = with_votes(None, read_votes(paths), **options)
-    said = mapped.dataset.annotations
-    assert said is not None
+    annotations = mapped.dataset.annotations
+    assert annotations is not None
     ids, classes = mapped.dataset.row_ids.tolist(), mapped.dataset.class_names
-    found = zip(said.rows, said.annotators, said.labels, strict=True)
-    return {(ids[row], said.annotator_names[who]): classes[label] for row, who, label in found}, mapped
+    triples = zip(annotations.rows, annotations.annotators, annotations.labels, strict=True)
+    return {(ids[row], annotations.annotator_names[who]): classes[label] for row, who, label in triples}, mapped
 
 
 def test_a_voter_asked_several_times_means_the_class_most_often_given(tmp_path: Path) -> None:
@@ -223,10 +223,12 @@ def test_a_voter_asked_several_times_means_the_class_most_often_given(tmp_path: 
     )
     data = PartialLabelDataset(X=np.ones((5, 1)), ids=np.array(list("12345")), class_names=("cat", "fox"))
     mapped = with_votes(data, read_votes([file]))
-    said = mapped.dataset.annotations
-    assert said is not None and said.scores is not None
-    one = (said.rows == 0).nonzero()[0][0]
-    assert mapped.dataset.class_names[said.labels[one]] == "cat" and said.scores[one] == pytest.approx(0.6)
+    annotations = mapped.dataset.annotations
+    assert annotations is not None and annotations.scores is not None
+    one = (annotations.rows == 0).nonzero()[0][0]
+    assert mapped.dataset.class_names[annotations.labels[one]] == "cat" and annotations.scores[one] == pytest.approx(
+        0.6
+    )
 
 
 def test_answers_to_other_questions_are_left_out_and_said(tmp_path: Path) -> None:
@@ -238,8 +240,8 @@ def test_answers_to_other_questions_are_left_out_and_said(tmp_path: Path) -> Non
     for record in records[:3]:
         record["suggestions"] |= {"urgency": urgent}  # type: ignore[operator]
     path = lines(tmp_path / "argilla.jsonl", records)
-    found, mapped = answers_of([path])
-    assert list(found.values()) == ["cat", "dog", "cat", "dog"] and not mapped.unmapped
+    answers, mapped = answers_of([path])
+    assert list(answers.values()) == ["cat", "dog", "cat", "dog"] and not mapped.unmapped
     assert any("topic" in note and "urgency" in note for note in mapped.dataset.notes)
     data = PartialLabelDataset(X=np.ones((4, 1)), ids=np.array(list("0123")), class_names=("high", "low"))
     other = with_votes(data, read_votes([path]))
@@ -262,8 +264,8 @@ def test_votes_come_from_a_table_of_any_format(tmp_path: Path, way: str) -> None
         text = table.to_csv(index=False, sep="\t" if way == "tsv" else ",")
         file.write_bytes(text.replace("cat", "kätzchen").encode(way) if way == "cp1252" else text.encode())
     cat = "kätzchen" if way == "cp1252" else "cat"
-    found, mapped = answers_of([file], classes=(cat, "dog"))
-    assert {key: label.replace(cat, "cat") for key, label in found.items()} == {
+    answers, mapped = answers_of([file], classes=(cat, "dog"))
+    assert {key: label.replace(cat, "cat") for key, label in answers.items()} == {
         **{("b", "gpt"): "dog", ("c", "gpt"): "dog", ("d", "gpt"): "cat"},
         **{("a", "llama"): "cat", ("b", "llama"): "cat", ("c", "llama"): "dog"},
         **({("a", "gpt"): "cat"} if way != "cp1252" else {}),

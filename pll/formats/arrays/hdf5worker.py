@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 MEMORY = 2 * 2**30
-"""Bytes beside the data itself: for the interpreter, the library, and a copy while it is written."""
+"""Bytes in addition to the data itself: for the interpreter, the library, and a copy while it is written."""
 
 _MAX_PARTS = 10_000
 _MAX_DEPTH = 4

@@ -147,7 +147,7 @@ class MatContents:
     truth_name
         What it is called in the file.
     names
-        c names, where class numbers say them.
+        c names, where the variables have class numbers.
     is_test
         (n,) the test part.
     notes
@@ -370,7 +370,7 @@ class Mat(Format):
     name = "mat"
     label = "MATLAB file (.mat)"
     tool = "your MATLAB file"
-    adds = "Variables with the labels (one-hot, as target) and how sure they are stand beside the ones that are read."
+    adds = "Variables with the labels (one-hot, as target) and their confidence are added to the ones that are read."
     content = "binary"
     suffixes = (".mat",)
     row_note = "Rows (examples) are counted from 0; MATLAB counts from 1."
@@ -403,7 +403,7 @@ class Mat(Format):
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         lost = part_limitations(dataset, {"features", "truth"})
         if dataset.is_image and dataset.images is not None:
-            lost.append("The pictures that are shown to people.")
+            lost.append("The pictures for annotators and reviewers.")
         return lost
 
     def cannot_label(self, dataset: PartialLabelDataset, results: Results) -> list[str]:
@@ -445,15 +445,15 @@ class Mat(Format):
 
 
 def _identified(dataset: PartialLabelDataset, results: Results) -> dict[str, Any]:
-    """The identified labels one-hot, as `target` has the true ones, and how sure each is."""
+    """The identified labels one-hot, as `target` has the true ones, and the confidence of each."""
     ids = dataset.row_ids.tolist()
     number = {name: k for k, name in enumerate(dataset.class_names)}
     cells = [(number[label], i) for i, label in enumerate(map(results.label, ids)) if label in number]
     marks = scipy.sparse.csc_array(
         (np.ones(len(cells)), tuple(zip(*cells, strict=True)) or ((), ())), (dataset.n_classes, len(ids))
     )
-    sure = [results.confidence(example) for example in ids]
-    return dict(zip(RESULTS, (marks, np.array([[np.nan if one is None else one for one in sure]])), strict=True))
+    confidence = [results.confidence(example) for example in ids]
+    return dict(zip(RESULTS, (marks, np.array([[np.nan if one is None else one for one in confidence]])), strict=True))
 
 
 def _load(path: Path, max_bytes: int) -> tuple[dict[str, Any], list[str]]:

@@ -179,7 +179,7 @@ class _Element:
         return self._variable
 
     def value(self) -> Any:
-        """The numbers, once `head` has said what they are."""
+        """The numbers, of the type that `head` gives."""
         self._complete()
         return self._content(self._variable, 0)
 

@@ -3,7 +3,7 @@
 A folder of the same arrays, each an .npy file of its own (`unzip data.npz -d data` makes one), is memory-mapped: its
 features stay in the file, which may be larger than memory.
 
-Arrays of other people's files are known by their usual names too (`ALIASES`), which is said in the notes.
+Arrays of other people's files are known by their usual names too (`ALIASES`), with a note.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def holds_arrays(folder: Path) -> bool:
 
 
 FEATURES = "X.npy"
-"""The file that tells a folder of arrays, and stands for it."""
+"""The file by which a folder of arrays is recognised, and which names it."""
 
 
 def map_arrays(folder: Path, wanted: Collection[str], max_bytes: int) -> tuple[dict[str, npt.NDArray[Any]], list[str]]:
@@ -319,7 +319,7 @@ KEYS = (
     *("is_test", "split", "feature_names", "images", "kind"),
     *PART_KEYS,
 )
-"""Every array that means something in data.npz; others are left alone, and said so."""
+"""Every array that means something in data.npz; others are left unread, with a note."""
 
 ALIASES = {
     "X": ("x", "features", "data", "inputs", "embeddings"),
@@ -345,7 +345,7 @@ class Npz(Format):
     name = "npz"
     label = "NumPy arrays (.npz)"
     tool = "your arrays"
-    adds = "Arrays with the labels and how sure they are stand beside your own."
+    adds = "Arrays with the labels and their confidence are added to your own."
     content = "binary"
     suffixes = (".npz",)
     row_note = "Rows are counted from 0, as in numpy."
@@ -601,7 +601,7 @@ def _whole_numbers(array: npt.NDArray[Any], name: str, remedy: str) -> npt.NDArr
 
 
 def _count_classes(arrays: Arrays, y: npt.NDArray[np.int64] | None) -> int:
-    """c where no names are given: said, or the width of the mask, or one more than the largest label."""
+    """c where no names are given: `n_classes`, or the width of the mask, or one more than the largest label."""
     if "n_classes" in arrays:
         array = arrays["n_classes"]
         if array.size != 1 or array.dtype.kind not in "iu" or int(array.ravel()[0]) < 1:

@@ -1,4 +1,4 @@
-"""Cells in JSON that say more than which labels: how sure a model is of its answer, how often or likely each label is.
+"""Cells in JSON with more than labels: the confidence of a model's answer, the count or probability of each label.
 
 A model's answer is an object with a field for the label (`{"label": "cat", "confidence": 0.8}`), in a code fence or
 not. Counts and shares are an object of numbers (`{"cat": 3, "dog": 1}`).
@@ -24,7 +24,7 @@ COVERED = 0.99
 
 
 def answer_of(cell: str) -> tuple[tuple[str, ...], float] | None:
-    """Return the labels of a model's answer in JSON, and how sure it is from 0 to 1 (NaN where it does not say).
+    """Return the labels of a model's answer in JSON, and its confidence from 0 to 1 (NaN where it has none).
 
     None where the cell is no such answer.
 
@@ -46,8 +46,8 @@ def answer_of(cell: str) -> tuple[tuple[str, ...], float] | None:
     names = [_name(one) for one in values if one is not None]
     if any(name is None for name in names):
         return None
-    sure = next((_share(plain[name]) for name in _SURE if name in plain), math.nan)
-    return tuple(dict.fromkeys(name for name in names if name)), sure
+    confidence = next((_share(plain[name]) for name in _SURE if name in plain), math.nan)
+    return tuple(dict.fromkeys(name for name in names if name)), confidence
 
 
 def shares_of(cell: str) -> dict[str, float] | None:
@@ -149,7 +149,7 @@ def _joined(names: Sequence[str]) -> str:
 
 
 def _nearly_all(cells: Cells, test: Callable[[str], bool]) -> bool:
-    is_open = any(cell.rstrip().endswith(("}", "```")) for cell in cells if cell)  # nearly never, and seen at once
+    is_open = any(cell.rstrip().endswith(("}", "```")) for cell in cells if cell)  # rare, and cheap to check
     return is_open and nearly_all(test, cells)
 
 

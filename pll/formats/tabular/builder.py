@@ -48,8 +48,8 @@ def build(table: ArrowTable, columns: Sequence[Column], options: ReadOptions) ->
     Raises
     ------
     UserError
-        A column may have two roles and nobody has said which; no rows; a feature that is no finite number; labels, ids
-        or split marks that do not hold what they must: row and column are named.
+        A column may have two roles and the user has not chosen one; no rows; a feature that is no finite number;
+        labels, ids or split marks that do not hold what they must: row and column are named.
     """
     refuse_questions(columns)
     options = replace(options, class_names=options.class_names or table.class_names)

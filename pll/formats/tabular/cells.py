@@ -1,6 +1,6 @@
 """What the cells of a table hold: names of labels and how they are joined, and the type of a column of cells.
 
-Types are told by every cell that is not missing: numbers, 0 and 1, yes and no, lists of numbers, pictures, dates,
+Types follow from all cells that are not missing: numbers, 0 and 1, yes and no, lists of numbers, pictures, dates,
 texts, few words. Nothing here knows of roles (`pll.formats.tabular.columns`).
 """
 
@@ -37,7 +37,7 @@ WORDS = {
     **dict.fromkeys(("yes", "y", "ja", "oui", "sí", "si", "x", "✓", "✔", "☑"), True),
     **dict.fromkeys(("no", "n", "nein", "non"), False),
 }
-"""Words in the column of a class; where none says no, an empty cell does."""
+"""Words in the column of a class; where none means no, an empty cell does."""
 
 NO_ANSWER = (
     *("", "?", "??", "-", "--", "–", "—", ".", "n/a", "n.a", "na", "#n/a", "<na>", "nan", "none", "null", "nil"),
@@ -210,7 +210,7 @@ def default_role(cells: Cells) -> str:
 
 
 NEARLY_ALL = 0.9
-"""Share of cells from which a column is what most of it says: one cell in ten may be a slip, a remark or a gap."""
+"""Share of cells that determines the type of a column: one cell in ten may be a mistake, a remark or empty."""
 
 
 def nearly_all(test: Callable[[str], bool], cells: Cells) -> bool:
@@ -310,7 +310,7 @@ def says_nothing(label: str) -> bool:
 def spelling(label: str) -> str:
     """A label without differences of case, of whitespace, and of a final full stop, comma or exclamation mark.
 
-    Labels with one spelling are one class; digits, signs and anything within a name tell classes apart.
+    Labels with one spelling are one class; digits, signs and anything within a name distinguish classes.
 
     Examples
     --------
@@ -457,7 +457,7 @@ def holds_several(cells: Iterable[str | None]) -> bool:
     mark = guess_separator(some)
     try:
         return any(len(split_cell(cell, mark)) > 1 for cell in some)
-    except UserError:  # a list that cannot be read: reading the column says where
+    except UserError:  # a list that cannot be read: the error comes when the column is read
         return True
 
 

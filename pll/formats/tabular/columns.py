@@ -2,13 +2,13 @@
 
 The rules run in the order of `RULES`; each gives roles to columns that have none yet:
 
-1. what a person says, reserved names, our own marks (`annotator:ann`) and the usual names of `USUAL`;
+1. explicit roles, reserved names, our own marks (`annotator:ann`) and the usual names of `USUAL`;
 2. the type of the cells: 0 and 1, numbers, lists, pictures, dates, texts, few words;
 3. columns of words with one vocabulary are voters (`_vocabulary`).
 
-Where two roles are possible, a person is asked once (`question`).
+Where two roles are possible, the user answers one question (`question`).
 
-A column with a usual name for labels, or with the vocabulary of others, is never learnt from unless a person says so.
+A column with a usual name for labels, or with the vocabulary of others, is a feature only if the user says so.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ ROLES = {
     "candidate": "one of the labels the example may have; a column each",
     "true_label": "its true label",
     "split": "train or test",
-    "annotator": "what one annotator said; a column each",
-    "score": "how sure one annotator was of each answer, as a number; a column each",
+    "annotator": "the labels of one annotator; a column each",
+    "score": "the confidence of one annotator in each answer, as a number; a column each",
     "class": "1 where this class is a candidate, 0 where not; a column each",
     "probability": "how likely this class is, as a model says; a column each",
     "task": "long form: the example a line is about",
@@ -150,12 +150,12 @@ ADJUDICATED = (
 """Names of the true label only where another column has its vocabulary: a `final` may be anything."""
 
 SCORE_ENDS = ("_score", "_confidence", "_prob", " score", " confidence")
-"""What follows the name of an annotator's column in that of their scores."""
+"""Suffixes of columns with the scores of an annotator."""
 SHARE_STARTS = (
     *("votes_", "prob_", "proba_", "probability_", "prob:", "prob "),
     *("p_", "score_", "softmax_", "softmax.", "P("),
 )
-"""What precedes the name of a class in the column of its probability."""
+"""Prefixes of columns with the probability of a class."""
 
 ID_WORDS = (
     *("id", "ids", "identifier", "uid", "uuid", "guid", "key", "index", "row", "zeile", "ligne", "record", "serial"),
@@ -186,15 +186,15 @@ _NAMED_ID = re.compile(rf"(?:.*[\W_])?(?:{'|'.join(ID_WORDS)})[\W_]*|.*(?:nummer
 _CAMEL_ID = re.compile(r".*[a-z](?:ID|Id|Nr|No)[\W_]*")
 
 SAMPLE_ROWS = 2000
-"""Rows of which roles are told at most; wide tables are told of fewer (`sample_rows`)."""
+"""Maximum number of rows that the roles are guessed from; fewer in wide tables (`sample_rows`)."""
 FIRST_CELLS = 3
-"""Number of cells of a column that a person is shown."""
+"""Number of cells of a column that the interface shows."""
 MOST_WORDS = 60
 """Characters of a word or the name of a class, on average; the longest names of classes in use have some 50."""
 
 
 def sample_rows(width: int) -> int:
-    """Rows of a table of so many columns of which its roles are told: 50,000 cells, 200 to 2,000 rows.
+    """Return from how many rows of a table with so many columns its roles are guessed: 50,000 cells, 200 to 2,000 rows.
 
     Examples
     --------
@@ -217,11 +217,11 @@ class Column:
     role
         One of `ROLES`.
     display_name
-        What it is called as a feature, an annotator, a class.
+        Its name as a feature, an annotator or a class.
     guessed
-        Whether neither the user nor a reserved name says so.
+        Whether its role is guessed: given neither by the user nor by a reserved name.
     first
-        Its first cells, for a person to see what it is; None where one is missing.
+        Its first cells, as an example; None where one is missing.
     comma
         Whether its numbers have a decimal comma.
     asks
@@ -243,14 +243,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Question:
-    """What names and types leave open: which of two roles some columns have.
+    """A question to the user: which of two roles some columns have, where names and types allow both.
 
     Attributes
     ----------
     text
         The question.
     answers
-        What can be answered, and the roles it gives, by column.
+        Each possible answer, and the roles that it gives, by column.
     """
 
     text: str
@@ -265,11 +265,11 @@ class Question:
 
 
 QUESTIONS = ("lines", "marks", "voters", "classes", "truth")
-"""Questions of which one is asked at a time, the first first."""
+"""Kinds of questions, in the order in which they are put, one at a time."""
 
 
 def question(columns: Sequence[Column]) -> Question | None:
-    """Return what a person is asked about these columns; None where their roles are clear.
+    """Return the question to the user about these columns; None where their roles are clear.
 
     Examples
     --------
@@ -300,7 +300,7 @@ def question(columns: Sequence[Column]) -> Question | None:
         return Question(text, answers)
     if kind == "classes":
         text = f"{names} hold 0 and 1. What is one of these columns?"
-        return Question(text, (("a class: 1 where it is a candidate", as_guessed), ("a voter who says 0 or 1", other)))
+        return Question(text, (("a class: 1 where it is a candidate", as_guessed), ("a voter who votes 0 or 1", other)))
     if kind == "truth":
         text = f"{names} names a candidate in nearly every row. Is it the true label?"
         return Question(text, (("the true label", other), ("only carried along", as_guessed)))
@@ -315,7 +315,7 @@ def question(columns: Sequence[Column]) -> Question | None:
 
 
 def refuse_questions(columns: Sequence[Column]) -> None:
-    """Raise where two roles are possible: nothing is read until a person has said which.
+    """Raise where two roles are possible: nothing is read until the user has chosen one.
 
     Raises
     ------
@@ -429,7 +429,7 @@ def may_hold_labels(name: str) -> bool:
 
 @dataclass
 class _Header:
-    """The first cells of a table by column, as they are and with the labels alone, and the roles found so far."""
+    """The first cells of a table by column, as they are and with the labels alone, and the roles so far."""
 
     raw: Mapping[str, Cells]
     cells: Mapping[str, Cells]
@@ -543,8 +543,8 @@ def roles_of(header: Sequence[str], sample: Sequence[Cells], explicit: Mapping[s
     sample
         The first cells of each column, as text; None where a cell is missing.
     explicit
-        By name, what the user says; one of `ROLES` each. Who answers a question for one of its columns has answered it
-        for all.
+        By name, the roles that the user gives, one of `ROLES` each. A role for one column of a question answers the
+        question for all of its columns.
 
     Raises
     ------
@@ -623,7 +623,7 @@ def _reserved(table: _Header) -> None:
 
 
 def _json(table: _Header) -> None:
-    """Objects that are neither answers nor shares of labels, and numbers of labels without their names, are kept.
+    """Objects that are neither answers nor shares of labels, and numbers of labels without names, are carried along.
 
     A list of shares (`label_dist`, `probs`) does not say which number is of which class. Other lists are vectors.
     """
@@ -639,7 +639,7 @@ def _json(table: _Header) -> None:
 def _long_form(table: _Header) -> None:
     """`task, annotator, label`: one row per label, by usual names. A task column called `id` must repeat.
 
-    Where the name of the example repeats, and the others have no usual names, it is asked.
+    Where the name of the example repeats, and the others have no usual names, the user is asked.
     """
     if table.having("candidates", "annotator", "class") or len(table.having(*LINES)) == len(LINES):
         return
@@ -675,7 +675,7 @@ def _long_form(table: _Header) -> None:
 
 
 def _is_function(values: Cells, keys: Cells) -> bool:
-    """Whether what is known is the same wherever the key is."""
+    """Whether rows with the same key have the same value, missing values aside."""
     first: dict[str | None, str] = {}
     pairs = [(key, value) for key, value in zip(keys, values, strict=True) if value and value.strip()]
     return all(first.setdefault(key, value) == value for key, value in pairs)
@@ -691,7 +691,7 @@ def _truth(table: _Header) -> None:
     task = next(iter(table.having("task")), None)
     for name in table.usual("true_label", table.open()):
         if task is not None:
-            plain = plain_name(name)  # says that there are labels, and not that they are true
+            plain = plain_name(name)  # a name of labels, not of true ones
             is_generic = plain in USUAL["vote"] or plain in ("class_label", "classification", "target")
             if is_generic or not _is_function(table.raw[name], table.raw[task]):
                 continue
@@ -718,7 +718,7 @@ def _sets(table: _Header) -> None:
 
 
 def _annotators(table: _Header) -> None:
-    """`annotator_1, annotator_2, …`: columns of labels, and no measurements; `gpt` beside `gpt_score`."""
+    """`annotator_1, annotator_2, …`: columns of labels, and no measurements; `gpt` where there is a `gpt_score`."""
     if table.having("vote", "class", "annotator", "candidate", "probability"):
         return
     whole = [name for name in table.open() if not has_fractions(table.cells[name])]
@@ -751,7 +751,7 @@ def _answers(table: _Header) -> None:
 def _classes(table: _Header) -> None:
     """Marks that share a stem (candidate, class, label, y) or end in the truth's values: a column a class.
 
-    `label_1, label_2` without a truth may also be voters who say 0 or 1: that is asked.
+    `label_1, label_2` without a truth may also be voters who vote 0 or 1: the user is asked.
     """
     marks = {name: rows for name in table.open() if (rows := read_marks(table.cells[name])) is not None}
     stems: dict[str, dict[str, str]] = {}
@@ -884,7 +884,7 @@ def _vocabulary(table: _Header) -> None:
     """Columns of words with one vocabulary are voters.
 
     They are where they share it with the truth or the candidates, or where there are three or more; two of them, words
-    like yes and no, or a truth of other words leave it open whether they are something to learn from: that is asked.
+    like yes and no, or a truth of other words may also be features: the user is asked.
     `final`, `expert` and their like are the truth, where a voter or the candidates have their words.
     """
     if table.having("vote") or any(column.asks for column in table.roles.values()):
@@ -952,9 +952,9 @@ def _says_yes_or_no(words: Counter[str]) -> bool:
 def _of_one_vocabulary(table: _Header, names: Sequence[str]) -> list[list[str]]:
     """Groups of columns of one vocabulary, the largest first.
 
-    Two have one where most cells of each hold words of the other: whoever sorts the same examples into the same classes
-    shares them however often they disagree, and of a thousand classes in few rows those that they agree on. Who says
-    but a few of the words of a group belongs to it.
+    Two have one where most cells of each hold words of the other: annotators of the same examples use the same classes,
+    even where they often disagree, and of a thousand classes in few rows at least those that they agree on. A column
+    that uses only some words of a group belongs to it.
     """
     groups: list[list[str]] = []
     users: dict[str, set[str]] = {}  # word → columns that use it: of thousands, only few are compared
@@ -982,7 +982,7 @@ def _of_one_vocabulary(table: _Header, names: Sequence[str]) -> list[list[str]]:
 
 
 def _scores(table: _Header) -> None:
-    """`gpt_score` beside the annotator `gpt`: how sure each answer was, and nothing to learn from."""
+    """`gpt_score` where there is an annotator `gpt`: the confidence of each answer, never a feature."""
     people = {
         column.name.casefold(): column.display_name for column in table.roles.values() if column.role == "annotator"
     }
@@ -995,7 +995,7 @@ def _scores(table: _Header) -> None:
 
 
 def _scored(name: str) -> str:
-    """Return the annotator whose scores a column of this name holds: what stands before the ending; "" without one."""
+    """Return the annotator whose scores a column of this name holds: its name before the ending; "" without one."""
     end = next((end for end in SCORE_ENDS if name.casefold().endswith(end)), "")
     return name[: len(name) - len(end)] if end else ""
 
@@ -1024,7 +1024,7 @@ def _counts_rows(cells: Cells) -> bool:
 
 
 def _payload(table: _Header) -> None:
-    """A column of pictures and one of texts; in long form told of the first line of each example."""
+    """A column of pictures and one of texts; in long form guessed from the first line of each example."""
     cells = {name: table.raw[name] for name in table.open()}
     if task := table.having("task"):
         rows = {cell: at for at, cell in reversed(list(enumerate(table.raw[task[0]])))}.values()
@@ -1040,14 +1040,14 @@ def _payload(table: _Header) -> None:
 
 
 def _rest(table: _Header) -> None:
-    """Labels that were not told apart, dates, and columns without anything; then numbers and words to learn from."""
+    """Labels without a role, dates and empty columns; then numbers and words as features."""
     commas = dict(zip(table.raw, have_decimal_commas(list(table.raw.values())), strict=True))
     for name in table.open():
         cells = table.raw[name]
         if name.startswith(UNNAMED) and not any(cell and cell.strip() for cell in cells):
             table.give(name, "ignore")  # as after a delimiter at the end of every line
         elif are_dates(cells) or (may_hold_labels(name) and not has_fractions(cells)):
-            table.give(name, "keep")  # a day as words would say which examples came on it, and no more
+            table.give(name, "keep")  # days as categories would only identify the examples of that day
         else:
             table.give(name, "feature" if commas[name] else default_role(cells))
 
@@ -1059,11 +1059,11 @@ RULES: tuple[Callable[[_Header], None], ...] = (
 """The rules, in their order; each gives roles to columns that have none."""
 
 
-# ---- what a column is called, and what is said of it -----------------------------------------------------------------
+# ---- names and notes for the user ------------------------------------------------------------------------------------
 
 
 def _display_name(name: str, role: str) -> str:
-    """Return what a column is called, once its role is known."""
+    """Return the display name of a column with this role."""
     if name.startswith(MARKS.get(role, "\0")):
         return bare_name(name, role)
     if role == "probability":
@@ -1095,7 +1095,7 @@ def notes_on(columns: Sequence[Column]) -> list[str]:
         "candidates": "{} was taken for the candidates.",
         "candidate": "{} were taken for candidates, one a cell.",
         "annotator": "{} were taken for annotators; the candidates are all labels they gave.",
-        "score": "{} were taken for how sure the annotators were.",
+        "score": "{} were taken for the confidence of the annotators.",
         "class": "{} were taken for classes: 1 is a candidate.",
         "probability": "{} were taken for probabilities of classes; candidates are those that make up 99 %.",
         "vote": "A line was taken for one annotator's label (in {}).",

@@ -43,11 +43,11 @@ from pll.formats.tabular.writer import (
 csv.field_size_limit(MAX_RECORD_BYTES)
 
 _HEAD_CHUNK = 4 * 2**20
-"""Bytes of which the encoding is told."""
+"""Number of bytes from which the encoding is guessed."""
 _SAMPLE_CHARACTERS = 4_000_000
 _WRITE_ROWS = 4096
 _POINT = re.compile(r"\s*[-+]?\d+\.\d+\s*")
-"""A number with a decimal point: it tells a table with semicolons from one with decimal commas."""
+"""A number with a decimal point: a table with semicolons and such numbers has no decimal commas."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def _opened(path: Path, encoding: str, start: int) -> IO[str]:
 
 
 def text_of_file(path: Path, delimiters: str) -> Text:
-    """Return how a table of text is to be read: told by its beginning.
+    """Return how a table of text is to be read, guessed from its beginning.
 
     Raises
     ------
@@ -210,7 +210,7 @@ def row_number(text: Text, position: int) -> int:
     filled = (number for number, record in _records(text) if record and number > text.above)
     with suppress(csv.Error, UnicodeDecodeError):
         return next(itertools.islice(filled, position, None), position + text.above + 1)
-    return position + text.above + 1  # an odd cell before it; the number without blank lines is the best there is
+    return position + text.above + 1  # an unusual cell before it: the number without blank lines is the closest
 
 
 def check_last_quote(text: Text) -> None:
@@ -237,7 +237,7 @@ def check_last_quote(text: Text) -> None:
 
 _FEWEST_LINES = 3
 _AGREE = 0.8
-"""Share of the lines that have as many fields as most; where one has not, reading says which it is."""
+"""Share of the lines that have as many fields as most; an error names a line that has not."""
 
 
 def is_spaced(head: bytes) -> bool:
@@ -272,7 +272,7 @@ def _rows(head: bytes) -> list[list[str]]:
     for line in text.splitlines():
         if line.strip():
             rows.append([])
-            with suppress(UserError):  # reading says which line it is
+            with suppress(UserError):  # the error comes when the file is read
                 rows[-1] = split_fields(line)
     return rows
 
@@ -342,7 +342,7 @@ class Delimited(TableFormat):
         def row_of(position: int) -> int:
             return row_number(text, position + top) if scan.has_blank_lines else position + top + text.above + 1
 
-        # Every row takes at least a byte a column, which bounds the room for features by the file's size.
+        # Every row takes at least a byte a column, which bounds the memory for features by the file's size.
         rows = min(scan.records_at_most - text.lines - top, scan.size // len(text.header) + 1)
         return ArrowTable(
             text.header if top else numbered(len(text.header)),
@@ -398,7 +398,7 @@ class Csv(Delimited):
     name = "csv"
     label = "CSV table"
     tool = "your CSV table"
-    adds = "Columns with the label and how sure it is stand beside your own."
+    adds = "Columns with the label and its confidence are added to your own."
     suffixes = (".csv",)
     delimiters = ",;"
 
@@ -409,7 +409,7 @@ class Tsv(Delimited):
     name = "tsv"
     label = "TSV table (tab separated)"
     tool = "your TSV table"
-    adds = "Columns with the label and how sure it is stand beside your own."
+    adds = "Columns with the label and its confidence are added to your own."
     suffixes = (".tsv", ".tab")
     delimiters = "\t"
 

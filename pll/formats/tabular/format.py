@@ -1,4 +1,4 @@
-"""What the formats of tables share: a reader makes a table, its columns are told apart, a dataset is built of it."""
+"""What the formats of tables share: a reader makes a table, its columns get roles, a dataset is built from it."""
 
 from __future__ import annotations
 

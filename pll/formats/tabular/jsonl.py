@@ -33,7 +33,7 @@ class JsonLines(TableFormat):
     name = "jsonl"
     label = "JSON lines"
     tool = "your JSON lines"
-    adds = "Fields with the label and how sure it is stand beside your own."
+    adds = "Fields with the label and its confidence are added to your own."
     content = "json"
     suffixes = (".jsonl", ".ndjson", ".json")
     row_note = "Rows are counted as the lines of the file, from 1."

@@ -112,8 +112,8 @@ class LabelColumn:
         What each different cell means.
     row_of
         The number a message gives to the row at a position.
-    sure
-        Of a column of answers, how sure each different cell is, NaN where it does not say.
+    confidence
+        Of a column of answers, the confidence of each different cell, NaN where it has none.
     weights
         Of a column of candidates, how often each label of each different cell is named, or how likely it is; empty
         where cells are sets alone.
@@ -123,7 +123,7 @@ class LabelColumn:
     codes: npt.NDArray[np.int64]
     values: list[Any]
     row_of: RowNumber
-    sure: tuple[float, ...] = ()
+    confidence: tuple[float, ...] = ()
     weights: tuple[Mapping[str, float], ...] = ()
 
     def place(self, code: int) -> str:
@@ -140,7 +140,7 @@ class LabelColumn:
         return np.repeat(np.arange(len(self.codes)), counts), flat[np.repeat(starts[self.codes], counts) + within]
 
 
-Parts: TypeAlias = Mapping[str, Mapping[str, Chunks]]
+RoleColumns: TypeAlias = Mapping[str, Mapping[str, Chunks]]
 """Role → the columns that have it: name → cells."""
 
 
@@ -197,7 +197,7 @@ def read_candidates(chunks: Chunks, row_of: RowNumber, separator: str | None = N
 
 
 def read_answers(name: str, chunks: Chunks, row_of: RowNumber, separator: str | None = None) -> LabelColumn:
-    """The column of an annotator; its values are tuples of names, and of a model's answers in JSON how sure it is.
+    """The column of an annotator; its values are tuples of names, with the confidence of a model's answers in JSON.
 
     Raises
     ------
@@ -214,8 +214,8 @@ def read_answers(name: str, chunks: Chunks, row_of: RowNumber, separator: str | 
         answer = answer_of(cell)
         return split_cell(cell, mark) if answer is None else answer[0]
 
-    sure = tuple(math.nan if answer is None else answer[1] for answer in answers)
-    return replace(read_column(name, without_nulls(chunks), row_of, read), sure=sure)
+    confidence = tuple(math.nan if answer is None else answer[1] for answer in answers)
+    return replace(read_column(name, without_nulls(chunks), row_of, read), confidence=confidence)
 
 
 def read_sets(name: str, chunks: Chunks, row_of: RowNumber, separator: str | None = None) -> LabelColumn:
@@ -287,12 +287,12 @@ def join_spellings(columns: Sequence[LabelColumn], options: ReadOptions, named: 
     columns
         Of names or tuples of names; their values are changed.
     named
-        Classes that have a column of their own; like `options.class_names` they are told apart.
+        Classes that have a column of their own; like `options.class_names` they are never merged.
 
     Returns
     -------
     list[str]
-        What to say of it; nothing where no two labels are spelled alike.
+        A note for the user; none where no two labels have the same spelling.
     """
     counts: Counter[str] = Counter()
     for column in columns:
@@ -405,10 +405,10 @@ class TableLabels:
     example: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
-def read_labels(columns_by_role: Parts, options: ReadOptions, row_of: RowNumber) -> TableLabels:
+def read_labels(columns_by_role: RoleColumns, options: ReadOptions, row_of: RowNumber) -> TableLabels:
     """Return the labels of a table.
 
-    Where there are candidates, they are the sets; else what the annotators said; else the 0/1 columns of the classes;
+    Where there are candidates, they are the sets; else the annotations; else the 0/1 columns of the classes;
     else the likeliest classes that together make up `COVERED` of the probability, which is their prior. Of a table with
     a line an answer (a column with the role vote) the examples are those of its column task.
 
@@ -492,7 +492,7 @@ def _joined(columns: Mapping[str, Chunks]) -> Chunks | None:
 
 
 def _read_lines(
-    columns_by_role: Parts, true: LabelColumn | None, options: ReadOptions, row_of: RowNumber
+    columns_by_role: RoleColumns, true: LabelColumn | None, options: ReadOptions, row_of: RowNumber
 ) -> TableLabels:
     """Return the labels of a table with one row per annotator's label; an empty one is a skipped answer."""
     if not all(columns_by_role.get(role) for role in LINES):
@@ -548,7 +548,7 @@ def _named(name: str, chunks: Chunks, row_of: RowNumber) -> LabelColumn:
 def _numbers_of(
     scores: Mapping[str, Chunks], answers: Mapping[str, LabelColumn], row_of: RowNumber
 ) -> dict[str, npt.NDArray[np.float64]]:
-    """Return how sure each annotator was, (n,) each, NaN where it is not said.
+    """Return the confidence of each annotator, (n,) each, NaN where there is none.
 
     Raises
     ------
@@ -578,14 +578,14 @@ def _score(cell: str) -> float:
 def _annotations(
     answers: Mapping[str, LabelColumn],
     names: tuple[str, ...],
-    sure: Mapping[str, npt.NDArray[np.float64]],
+    confidence: Mapping[str, npt.NDArray[np.float64]],
 ) -> Annotations | None:
     """Return the annotations; None where there is no answer at all.
 
     Parameters
     ----------
-    sure
-        (n,) how sure an annotator was of the answers in each row, by annotator, where columns say so.
+    confidence
+        (n,) by annotator, the confidence of their answer in each row, for those with a column of scores.
     """
     if not names:
         return None
@@ -595,17 +595,17 @@ def _annotations(
     n = len(next(iter(answers.values())).codes)
     rows, labels = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
     scores = _scores(list(answers.values()), [pair[0] for pair in pairs])
-    if sure:
-        own = [sure.get(name, np.full(n, math.nan))[pair[0]] for name, pair in zip(answers, pairs, strict=True)]
+    if confidence:
+        own = [confidence.get(name, np.full(n, math.nan))[pair[0]] for name, pair in zip(answers, pairs, strict=True)]
         own_scores = np.concatenate(own)
         scores = own_scores if scores is None else np.where(np.isfinite(own_scores), own_scores, scores)
     return Annotations(rows, np.concatenate(who), labels, n, names, tuple(answers), scores=scores)
 
 
 def _scores(columns: Sequence[LabelColumn], rows: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.float64] | None:
-    """Return how sure the answers of some columns in some rows are, NaN where they do not say; None if none does."""
+    """Return the confidence of answers of some columns in some rows, NaN where there is none; None if none has one."""
     by_column = [
-        np.array(column.sure or [math.nan] * len(column.values))[column.codes[some]]
+        np.array(column.confidence or [math.nan] * len(column.values))[column.codes[some]]
         for column, some in zip(columns, rows, strict=True)
     ]
     scores: npt.NDArray[np.float64] = np.concatenate(by_column)

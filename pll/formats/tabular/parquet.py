@@ -99,7 +99,7 @@ def batches(path: Path, columns: Sequence[str] | None = None, *, texts: Sequence
     columns
         Names; by default all.
     texts
-        Columns to read as dictionaries, so that one long text in many rows is held once.
+        Columns to read as dictionaries, so that one long text in many rows is in memory once.
 
     Raises
     ------
@@ -301,7 +301,7 @@ class Parquet(TableFormat):
     name = "parquet"
     label = "Parquet table"
     tool = "your Parquet table"
-    adds = "Columns with the label and how sure it is stand beside your own."
+    adds = "Columns with the label and its confidence are added to your own."
     content = "binary"
     suffixes = (".parquet", ".pq")
     row_note = "Rows are counted from 0."

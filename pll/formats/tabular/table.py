@@ -1,7 +1,7 @@
 """The table that every tabular file becomes: Arrow columns with names, batch by batch.
 
 A reader makes an `ArrowTable` of a file and knows nothing of labels (`pll.formats.tabular.format`). What its columns
-are is told by their names and types (`pll.formats.tabular.columns`); `pll.formats.tabular.builder` makes the dataset.
+are follows from their names and types (`pll.formats.tabular.columns`); `pll.formats.tabular.builder` makes the dataset.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ class ArrowTable:
     batches : callable
         Some columns by their positions, in ascending order → record batches of these columns, once more at every call.
     rows : int
-        How many rows there are at most; room for so many is made.
+        Maximum number of rows; memory for so many is allocated.
     row_of : callable
         The number that a message gives to the row at a position.
     notes : tuple of str
-        What is to be said of the reading.
+        Notes about the reading, for the user.
     roles : mapping
-        By name, the role of a column where the file or its format says it; what a person says goes before.
+        By name, the roles that the file or its format gives; those that the user gives go before.
     columns : sequence of Column
         Every column, where the format knows all of them.
     class_names : tuple of str
-        All classes in order, where the file says them.
+        All classes in order, where the file has them.
     first : sequence of Cells
         The first cells of each column as text, where the reader has them at hand.
     """
@@ -77,7 +77,7 @@ class ArrowTable:
         return cls(arrow.column_names, lambda used: arrow.select(list(used)).to_batches(), len(arrow), **more)
 
     def sample(self) -> Sequence[Cells]:
-        """Return the first cells of each column as text, of which its role is told."""
+        """Return the first cells of each column as text, from which its role is guessed."""
         if any(self.first):
             return self.first
         wanted, size = sample_rows(len(self.names)), 0

@@ -102,7 +102,7 @@ def _marked_where_misread(columns: Sequence[TextColumn], taken: set[str]) -> lis
 
 
 def annotator_columns(dataset: PartialLabelDataset) -> list[TextColumn]:
-    """Return one column per annotator with their labels, and one with how sure they were where they said."""
+    """Return one column per annotator with their labels, and one with their confidence where there is one."""
     columns = []
     for who, (name, answers) in enumerate(annotator_lists(dataset).items()):
         filled = iter(join_column(labels for labels in answers if labels))

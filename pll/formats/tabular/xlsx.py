@@ -48,7 +48,7 @@ class Xlsx(TableFormat):
     name = "xlsx"
     label = "Excel workbook"
     tool = "your workbook"
-    adds = "Columns with the label and how sure it is stand beside your own, in the same sheet."
+    adds = "Columns with the label and its confidence are added to your own, in the same sheet."
     content = "binary"
     suffixes = (".xlsx", ".xlsm")
     row_note = "Rows are counted as a spreadsheet does: the header is row 1."

@@ -36,7 +36,7 @@ class Cleanlab(Csv):
     name = "cleanlab"
     label = "cleanlab multi-annotator table (CSV)"
     tool = "your cleanlab table"
-    adds = "Its columns of the consensus stand beside those of the annotators."
+    adds = "Its columns of the consensus are added to those of the annotators."
 
     def sniff(self, path: Path, head: bytes) -> bool:
         if not super().sniff(path, head):

@@ -35,7 +35,7 @@ class Doccano(RecordFormat):
     name = "doccano"
     label = "doccano (JSONL)"
     tool = "doccano"
-    adds = "Every example has the identified label, and how sure it is."
+    adds = "Every example has the identified label and its confidence."
     queue = "There, examples are shown in the order in which they were imported."
     suffixes = (".jsonl",)
 

@@ -281,7 +281,7 @@ def _example(row: int, task: Record, question: str | None, people: dict[str, str
         if annotation.get("ground_truth") is True and len(labels) == 1:
             example.truth = labels[0]
     if any(labels for _, labels in example.answers):
-        example.candidates = None  # what people chose says more than what they could choose from
+        example.candidates = None  # the chosen ones replace the offered ones
     return example
 
 

@@ -38,15 +38,15 @@ class VoterAnswer:
     voter : str
         Who gave it.
     texts : tuple of str
-        The answer; several where the voter was asked several times.
+        The answer; several where the voter answered several times.
     score : float
-        How sure the voter was, NaN where not said.
+        Confidence of the voter, NaN where there is none.
     row : int
         Number of the example where the file has no ids, else −1.
     number : int
         Number of the class where the file names none, else −1.
     question : tuple or None
-        Number of the file and what was asked, where the file holds answers to several questions.
+        Number of the file and the question, where the file holds answers to several questions.
     """
 
     id: str
@@ -97,7 +97,7 @@ def batch_answers(table: ArrowTable, stem: str) -> tuple[list[VoterAnswer], int]
                     "These are the requests of a batch (custom_id, body) and not its results; download its output file."
                 )
             about, texts = _replies(record)
-            texts = [(text.strip(), sure) for text, sure in texts if text.strip()]
+            texts = [(text.strip(), confidence) for text, confidence in texts if text.strip()]
             if record.get("error") or not texts:
                 errors += 1
             else:

@@ -1,4 +1,4 @@
-"""PLCIFAR10 as JSON: `{index: [[labels], …]}`, what each of about ten people said of an image, each giving a set.
+"""PLCIFAR10 as JSON: `{index: [[labels], …]}`, one set from each of about ten annotators of an image.
 
 Who they are is not known. Together they are the candidates (*aggregate*); `ReadOptions(combine="largest")` takes the
 largest set instead (*vaguest*). It is published as a pickle, which is never opened: save the same as JSON.
@@ -39,7 +39,7 @@ class PlCifar(Format):
     name = "plcifar"
     label = "PLCIFAR10 annotations (JSON)"
     tool = "your annotations"
-    adds = "The identified label takes the place of what people said."
+    adds = "The identified label replaces the annotations."
     content = "json"
     suffixes = (".json",)
     row_note = "Rows are counted as the entries of the file, from 0."
@@ -85,7 +85,7 @@ class PlCifar(Format):
             json.dump(entries, file, ensure_ascii=False)
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
-        return ["What people said: the identified label of an image takes its place."]
+        return ["The annotations: the identified label of an image replaces them."]
 
 
 def _begins_so(text: str) -> bool:

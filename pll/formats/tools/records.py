@@ -77,7 +77,7 @@ def has_own_sets(dataset: PartialLabelDataset) -> bool:
     """Whether the candidate sets have to be written: they are not the union of the annotators' labels."""
     if dataset.candidates is None or dataset.annotations is None:
         return dataset.candidates is not None
-    named = set(dataset.annotations.labels.tolist())  # who is annotated by nobody may have any label that is known
+    named = set(dataset.annotations.labels.tolist())  # an example without annotations may have any of these
     return not is_union(dataset) or not set(dataset.candidates.indices.tolist()) <= named
 
 
@@ -91,7 +91,7 @@ def record_limitations(dataset: PartialLabelDataset) -> list[str]:
     if annotations is not None and annotations.anonymous:
         lost.append("That the annotators are anonymous: each vote becomes a person.")
     if annotations is not None and len(set(annotations.annotators.tolist())) < annotations.n_annotators:
-        lost.append("Annotators who said nothing.")
+        lost.append("Annotators without an answer.")
     misread = _misread(dataset)
     if misread:
         lost.append(f"That these fields are only carried along: {listing(misread)}.")
@@ -454,7 +454,7 @@ class RecordFormat(Format):
 
     @abstractmethod
     def reader(self, path: Path, options: ReadOptions, notes: list[str]) -> Callable[[int, Record], Example]:
-        """Return the function (row, record) → example for the records of a file; what is to be said goes to `notes`."""
+        """Return the function (row, record) → example for the records of a file; notes for the user go to `notes`."""
 
     @abstractmethod
     def records(self, dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:

@@ -18,8 +18,8 @@ def _votes() -> str:
     """Four annotators who agree mostly and one, Eve, who says what she likes."""
     rows = ["id,width,Ann,Bob,Cem,Dan,Eve"]
     for k in range(30):
-        said = [WORDS[k % 3]] * 3 + [WORDS[(k + (k % 5 == 0)) % 3], WORDS[(k * 7 + k // 3) % 3]]
-        rows.append(",".join([f"e{k:03d}", str(k % 7 + 0.5), *said]))
+        answers = [WORDS[k % 3]] * 3 + [WORDS[(k + (k % 5 == 0)) % 3], WORDS[(k * 7 + k // 3) % 3]]
+        rows.append(",".join([f"e{k:03d}", str(k % 7 + 0.5), *answers]))
     return "\n".join(rows) + "\n"
 
 
@@ -52,14 +52,14 @@ def test_telling_what_is_shown_changes_nothing(tmp_path: Path, name: str) -> Non
     if name in TABLES:
         path = tmp_path / f"{name}.csv"
         path.write_text(TABLES[name], encoding="utf-8")
-    shown = {column.name: column.role for column in formats.columns(path)}
-    assert essence(formats.read(path, columns=shown)) == essence(formats.read(path))
+    guesses = {column.name: column.role for column in formats.columns(path)}
+    assert essence(formats.read(path, columns=guesses)) == essence(formats.read(path))
 
 
 def test_one_role_corrected_leaves_the_others_as_they_are_shown(tmp_path: Path) -> None:
     path = tmp_path / "votes.csv"
     path.write_text(TABLES["votes"], encoding="utf-8")
-    shown = {column.name: column.role for column in formats.columns(path)}
-    data = formats.read(path, columns=shown | dict.fromkeys(["Ann", "Bob", "Cem", "Dan", "Eve"], "annotator"))
+    guesses = {column.name: column.role for column in formats.columns(path)}
+    data = formats.read(path, columns=guesses | dict.fromkeys(["Ann", "Bob", "Cem", "Dan", "Eve"], "annotator"))
     assert data.annotations is not None and data.annotations.annotator_names == ("Ann", "Bob", "Cem", "Dan", "Eve")
     assert not data.categories and data.feature_names == ("width",)

@@ -44,21 +44,21 @@ class Table:
 def votes_by_column(a: str, b: str, c: str, text: str) -> Table:
     table = Table([])
     for k in range(12):
-        said = [[a, a, b], [b, b, b], [c, None, c], [a, c, None]][k % 4]
+        answers = [[a, a, b], [b, b, b], [c, None, c], [a, c, None]][k % 4]
         row: Row = {"id": f"{k:03d}", "width": None if k == 5 else k + 0.5}
-        table.rows.append(row | {f"annotator_{who}": answer for who, answer in enumerate(said, start=1)})
-        given = [(f"annotator_{who}", answer) for who, answer in enumerate(said, start=1) if answer]
-        table.expected[row["id"]] = _example({x for _, x in given}, None, row, votes=sorted(given))
+        table.rows.append(row | {f"annotator_{who}": answer for who, answer in enumerate(answers, start=1)})
+        annotations = [(f"annotator_{who}", answer) for who, answer in enumerate(answers, start=1) if answer]
+        table.expected[row["id"]] = _example({x for _, x in annotations}, None, row, votes=sorted(annotations))
     return table
 
 
 def long_votes(a: str, b: str, c: str, text: str) -> Table:
     table = Table([])
     for k in range(8):
-        said = {who: [a, b, c][(k + (k % 3 == at)) % 3] for at, who in enumerate(("Ann", "Bob", "Cem"))}
+        answers = {who: [a, b, c][(k + (k % 3 == at)) % 3] for at, who in enumerate(("Ann", "Bob", "Cem"))}
         task = f"{k:03d}"
-        table.rows += [{"task": task, "annotator": who, "label": x} for who, x in said.items()]
-        table.expected[task] = _example(set(said.values()), None, {}, votes=sorted(said.items()))
+        table.rows += [{"task": task, "annotator": who, "label": x} for who, x in answers.items()]
+        table.expected[task] = _example(set(answers.values()), None, {}, votes=sorted(answers.items()))
     return table
 
 
@@ -87,10 +87,10 @@ def class_matrix(a: str, b: str, c: str, text: str) -> Table:
 def counts(a: str, b: str, c: str, text: str) -> Table:
     table = Table([])
     for k in range(12):
-        found = [{a: 2, b: 1}, {b: 3}, {c: 1, a: 2}, {a: 1, b: 1, c: 1}][k % 4]
+        votes = [{a: 2, b: 1}, {b: 3}, {c: 1, a: 2}, {a: 1, b: 1, c: 1}][k % 4]
         row: Row = {"id": f"{k:03d}", "width": k + 0.5}
-        table.rows.append(row | {"candidates": found, "true_label": next(iter(found))})
-        table.expected[row["id"]] = _example(set(found), next(iter(found)), row)
+        table.rows.append(row | {"candidates": votes, "true_label": next(iter(votes))})
+        table.expected[row["id"]] = _example(set(votes), next(iter(votes)), row)
     return table
 
 
@@ -106,8 +106,8 @@ def texts(a: str, b: str, c: str, text: str) -> Table:
 
 def _example(names: set[str], truth: str | None, row: Row, **more: Any) -> dict[str, Any]:
     numbers = {name: value for name, value in row.items() if name in ("width", "height")}
-    found = {"candidates": sorted(names), "truth": truth, "features": numbers, "words": {}, "text": row.get("text")}
-    return found | more
+    fields = {"candidates": sorted(names), "truth": truth, "features": numbers, "words": {}, "text": row.get("text")}
+    return fields | more
 
 
 TABLES: tuple[Callable[..., Table], ...] = (votes_by_column, long_votes, candidate_lists, class_matrix, counts, texts)
@@ -225,8 +225,8 @@ ENCODINGS = {
 def ways() -> Iterator[tuple[str, str, Way]]:
     """Yield the name of a way, the script it can hold, and the way."""
     for mark, called in {",": "comma", ";": "semicolon", "\t": "tab"}.items():
-        for encoding, (script, said) in ENCODINGS.items():
-            yield f"CSV, {called}, {encoding}", script, in_csv(mark, **said)
+        for encoding, (script, text) in ENCODINGS.items():
+            yield f"CSV, {called}, {encoding}", script, in_csv(mark, **text)
     yield "CSV, semicolon, decimal comma", "mixed", in_csv(";", comma=True)
     yield "Excel", "mixed", in_excel()
     for kind in ("strings", "categories", "lists", "structs", "maps"):
@@ -264,8 +264,8 @@ def test_one_table_however_it_is_written_reads_as_the_same_sets(
     tmp_path: Path, name: str, script: str, way: Way
 ) -> None:
     for make in TABLES:
-        said = outcome(make, script, way, tmp_path)
-        assert not said, f"{make.__name__}: {said}"
+        result = outcome(make, script, way, tmp_path)
+        assert not result, f"{make.__name__}: {result}"
 
 
 def _written(folder: Path, name: str, content: str | bytes) -> Path:

@@ -24,7 +24,7 @@ from pll.annotations.voters import fit_voters
 from pll.candidates import CandidateSets, with_sets
 from pll.catalog import load as load_dataset
 from pll.methods import PRODEN, PRODENOutside
-from pll.methods.settling import settle, union_of
+from pll.methods.aggregation import aggregate, union_of
 from pll.synthesis import flip_binomial
 from pll.weights import sharpness
 
@@ -182,7 +182,7 @@ def with_known(name: str, folder: Path, seed: int) -> dict[str, float]:
         votes = next(one for one in load_votes(folder) if one.name == kind)
         votes = votes.take(np.sort(rng.permutation(len(votes.y))[:MOST]))
         X, y, said = votes.X, votes.y, votes.said
-        settled = settle(X, said, seed=seed)
+        settled = aggregate(X, said, seed=seed)
         sets = settled.candidates if how == "votes" else union_of(said)
         said = said if how == "votes" else None
     known = np.full(len(y), -1)
@@ -194,12 +194,12 @@ def with_known(name: str, folder: Path, seed: int) -> dict[str, float]:
     if not X.size:
         assert said is not None
         for column, labels in (("without", None), ("PRODEN", known)):
-            posterior = fit_voters(said, known=labels).posterior[rest]
+            posterior = fit_voters(said, true_labels=labels).posterior[rest]
             result[column] = float((posterior.argmax(axis=1) == y[rest]).mean())
         return result | {"confidence, PRODEN": float(posterior.max(axis=1).mean())}
     plain = PRODEN(seed=seed).fit(X, sets if said is None else None, votes=said)
     decided = with_sets(sets, {int(row): [int(y[row])] for row in at})
-    prior = None if said is None else settle(X, said, seed=seed, known=known).prior_on(decided)
+    prior = None if said is None else aggregate(X, said, seed=seed, decided=known).prior_on(decided)
     again = PRODEN(seed=seed).fit(X, decided, prior=prior)
     outside = PRODENOutside(seed=seed).fit(X, sets if said is None else None, votes=said, truth=known)
     for column, method in (("without", plain), ("PRODEN", again), ("PRODEN-outside", outside)):

@@ -94,7 +94,7 @@ def measured(votes: Votes, seed: int) -> dict[str, float]:
     told = np.random.default_rng([seed, 3]).permutation(len(y))[:KNOWN]
     known[told] = y[told]
     rest = known < 0
-    taught = fit_voters(said, known=known).posterior.argmax(axis=1)
+    taught = fit_voters(said, true_labels=known).posterior.argmax(axis=1)
     fit = np.nan
     if votes.X.size:
         fit = right(METHODS["proden"](seed=seed).fit(votes.X, None, votes=said).identify(), y)

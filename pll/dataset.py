@@ -63,7 +63,7 @@ class PartialLabelDataset:
         normalised on each set.
     needs_vote_sets
         Whether candidate sets and prior are still to be made of the annotations and the features together
-        (`pll.methods.settling`); `candidates` are the union until then.
+        (`pll.methods.aggregation`); `candidates` are the union until then.
     original_sets
         The candidate sets of the data itself, where labels named by no voter joined `candidates`; else None.
     decided

@@ -22,8 +22,8 @@ from pll.features import Featuriser, featurised, fitted, suggested
 from pll.features.texts import TextFeatures
 from pll.formats.checks import listing
 from pll.io import Progress
+from pll.methods.aggregation import EPOCHS, FOLDS, aggregate
 from pll.methods.base import Task
-from pll.methods.settling import EPOCHS, FOLDS, settle
 from pll.synthesis import Flip, flip
 from pll.synthesis.label_noise import Noisy
 from pll.weights import Weights
@@ -375,7 +375,7 @@ class VoteSets:
 
 
 def infer_vote_sets(data: PartialLabelDataset, seed: int, progress: Progress | None = None) -> VoteSets:
-    """Return candidate sets and prior made of the votes and features of data; see `pll.methods.settling`.
+    """Return candidate sets and prior made of the votes and features of data; see `pll.methods.aggregation`.
 
     Raises
     ------
@@ -391,7 +391,7 @@ def infer_vote_sets(data: PartialLabelDataset, seed: int, progress: Progress | N
         if progress is not None:
             progress("votes and features compared", min(steps, SETTLING_STEPS), SETTLING_STEPS)
 
-    result = settle(data.X, data.annotations, seed=seed, hook=hook)
+    result = aggregate(data.X, data.annotations, seed=seed, hook=hook)
     notes = []
     if result.added:
         notes.append(f"{result.added:,} labels that nobody named are likely by the voter models; they joined the sets.")
@@ -405,7 +405,7 @@ def infer_vote_sets(data: PartialLabelDataset, seed: int, progress: Progress | N
             f"{pair.first} and {pair.second} agree on {percent(pair.observed, 0)} of {pair.rows:,} examples, "
             f"independent voters would on {percent(pair.expected, 0)}: {shared}"
         )
-    return VoteSets(result.candidates, result.prior, tuple(notes), result.voters.to_settle)
+    return VoteSets(result.candidates, result.prior, tuple(notes), result.voters.rows_to_label)
 
 
 def single_labels(data: PartialLabelDataset) -> npt.NDArray[np.int64] | None:

@@ -1,7 +1,7 @@
 """Several people's labels for the same examples: what they said, how far to rely on them, candidate sets from it.
 
->>> said = Annotations.from_wide({"ann": ["cat", "dog"], "bob": ["cat", "fox"]})
->>> union(said).candidates.sizes.tolist()
+>>> annotations = Annotations.from_wide({"ann": ["cat", "dog"], "bob": ["cat", "fox"]})
+>>> union(annotations).candidates.sizes.tolist()
 [1, 2]
 """
 

@@ -127,8 +127,8 @@ def agreement(annotations: Annotations, distance: str = "masi") -> Agreement:
     Examples
     --------
     >>> annotations = Annotations.from_wide({"ann": ["a", "b", "b"], "bob": ["a", "b", "a"]})
-    >>> found = agreement(annotations)
-    >>> round(found.percent.value, 3), round(found.kappa.value, 3), round(found.alpha.value, 3)
+    >>> result = agreement(annotations)
+    >>> round(result.percent.value, 3), round(result.kappa.value, 3), round(result.alpha.value, 3)
     (0.667, 0.333, 0.444)
     """
     if distance not in SIMILARITIES:
@@ -165,27 +165,29 @@ def _kappa(observed: float, counts: scipy.sparse.csr_array) -> Figure:
     return Figure((observed - by_chance) / (1 - by_chance))
 
 
-def _alpha(counts: scipy.sparse.csr_array, sets: scipy.sparse.csr_array, alike: Similarity) -> Figure:
+def _alpha(counts: scipy.sparse.csr_array, sets: scipy.sparse.csr_array, similarity: Similarity) -> Figure:
     """Krippendorff (Content Analysis, 2004, ch. 11): 1 − observed / expected disagreement over all pairs of answers.
 
     A row of m answers gives each of its pairs the weight 1 / (m − 1); chance draws both answers from all of them.
     """
     often = counts.sum(axis=0).astype(np.float64)  # (v,)
-    given = np.flatnonzero(often)
-    counts, sets, often = counts[:, given], sets[given], often[given]
-    if len(given) == 1:
+    used = np.flatnonzero(often)
+    counts, sets, often = counts[:, used], sets[used], often[used]
+    if len(used) == 1:
         return Figure(None, SAME)
-    if len(given) > MOST_DIFFERENT:
-        return Figure(None, f"There are {len(given):,} different answers; at most {MOST_DIFFERENT:,} are compared.")
+    if len(used) > MOST_DIFFERENT:
+        return Figure(None, f"There are {len(used):,} different answers; at most {MOST_DIFFERENT:,} are compared.")
     total = float(often.sum())
     weighted = scipy.sparse.diags_array(1 / (counts.sum(axis=1) - 1)) @ counts
     # In `together` every answer is paired with itself too; these pairs are alike, and there are so many of them:
     with_itself = float(weighted.sum())
     together = (counts.T @ weighted).tocoo()  # (v, v)
-    observed = 1 - (float(together.data @ _alike(sets, together.row, together.col, alike)) - with_itself) / total
+    observed = (
+        1 - (float(together.data @ _similarities(sets, together.row, together.col, similarity)) - with_itself) / total
+    )
     by_chance = 0.0
-    for some in _pieces(len(given), len(given)):
-        by_chance += float(often[some] @ _alike_all(sets, some, alike) @ often)
+    for some in _pieces(len(used), len(used)):
+        by_chance += float(often[some] @ _similarities_to_all(sets, some, similarity) @ often)
     expected = 1 - (by_chance - total) / (total * (total - 1))  # an answer is not drawn twice
     return Figure(1 - observed / expected)
 
@@ -227,27 +229,27 @@ def _different(annotations: Annotations) -> tuple[npt.NDArray[np.int64], scipy.s
     return codes, scipy.sparse.csr_array((np.ones(len(flat), dtype=np.float32), flat, indptr), shape=shape)
 
 
-def _alike(
+def _similarities(
     sets: scipy.sparse.csr_array,
     first: npt.NDArray[np.integer[Any]],
     second: npt.NDArray[np.integer[Any]],
-    alike: Similarity,
+    similarity: Similarity,
 ) -> Numbers:
     """(k,) how alike the answers first[k] and second[k] are."""
     sizes = np.diff(sets.indptr)
-    found = np.empty(len(first))
+    similarities = np.empty(len(first))
     for some in _pieces(len(first), int(sizes.max(initial=1))):
         one, other = first[some], second[some]
         both = sets[one].multiply(sets[other]).sum(axis=1)
-        found[some] = alike(both, sizes[one] + sizes[other] - both, np.minimum(sizes[one], sizes[other]))
-    return found
+        similarities[some] = similarity(both, sizes[one] + sizes[other] - both, np.minimum(sizes[one], sizes[other]))
+    return similarities
 
 
-def _alike_all(sets: scipy.sparse.csr_array, some: npt.NDArray[np.int64], alike: Similarity) -> Numbers:
+def _similarities_to_all(sets: scipy.sparse.csr_array, some: npt.NDArray[np.int64], similarity: Similarity) -> Numbers:
     """(b, v) how alike some answers are to each."""
     sizes = np.diff(sets.indptr).astype(np.float32)
     both = (sets[some] @ sets.T).toarray()
-    return alike(both, sizes[some, None] + sizes - both, np.minimum(sizes[some, None], sizes))
+    return similarity(both, sizes[some, None] + sizes - both, np.minimum(sizes[some, None], sizes))
 
 
 def _pieces(count: int, cost: int) -> Iterator[npt.NDArray[np.int64]]:

@@ -58,10 +58,10 @@ class Annotations:
 
     Examples
     --------
-    >>> said = Annotations([0, 0, 1, 1], [0, 1, 0, 0], [2, 2, 0, 1], 3, ("a", "b", "c"), ("ann", "bob"))
-    >>> said
+    >>> annotations = Annotations([0, 0, 1, 1], [0, 1, 0, 0], [2, 2, 0, 1], 3, ("a", "b", "c"), ("ann", "bob"))
+    >>> annotations
     Annotations(3 rows, 2 annotators, 3 classes, 3 answers)
-    >>> said.votes.toarray().tolist()
+    >>> annotations.votes.toarray().tolist()
     [[0, 0, 2], [1, 1, 0], [0, 0, 0]]
     """
 
@@ -87,20 +87,20 @@ class Annotations:
             set_field(self, "ids", np.asarray(self.ids, dtype=np.str_))
             if len(self.ids) != self.n_rows:
                 raise UserError(f"There are {self.n_rows} rows but {len(self.ids)} ids; give one per row.")
-        parts = []
+        columns = []
         for what, limit in (("rows", self.n_rows), ("annotators", self.n_annotators), ("labels", self.n_classes)):
-            parts.append(_in_range(whole_numbers(getattr(self, what), f"{what} of the annotations"), limit, what))
-        if len({len(part) for part in parts}) > 1:
-            counts = ", ".join(str(len(part)) for part in parts)
+            columns.append(_in_range(whole_numbers(getattr(self, what), f"{what} of the annotations"), limit, what))
+        if len({len(column) for column in columns}) > 1:
+            counts = ", ".join(str(len(column)) for column in columns)
             raise UserError(f"There are {counts} rows, annotators and labels; every annotation needs one of each.")
-        rows, annotators, labels = parts
+        rows, annotators, labels = columns
         order = np.lexsort((labels, annotators, rows))
         triples = np.stack([rows, annotators, labels])[:, order]
         new = np.ones(len(order), dtype=np.bool_)
         new[1:] = (np.diff(triples, axis=1) != 0).any(axis=0)
-        for what, part in zip(("rows", "annotators", "labels"), triples[:, new], strict=True):
-            part.flags.writeable = False
-            set_field(self, what, part)
+        for what, column in zip(("rows", "annotators", "labels"), triples[:, new], strict=True):
+            column.flags.writeable = False
+            set_field(self, what, column)
         if self.scores is not None:
             scores = np.asarray(self.scores, dtype=np.float64)
             if scores.shape != (len(order),):
@@ -150,13 +150,13 @@ class Annotations:
         def place(at: int) -> str:
             return f"Row {at % n if ids is None else ids[at % n]}, annotator {names[at // n]}"
 
-        found = _labels_in(cells, class_names, place)
+        parsed = _labels_in(cells, class_names, place)
         return cls(
-            found.cells % max(n, 1),
-            found.cells // max(n, 1),
-            found.labels,
+            parsed.cells % max(n, 1),
+            parsed.cells // max(n, 1),
+            parsed.labels,
             n,
-            _some(found.class_names),
+            _not_empty(parsed.class_names),
             tuple(names),
             None if ids is None else np.asarray(ids, dtype=np.str_),
         )
@@ -203,22 +203,22 @@ class Annotations:
                 raise UserError(
                     f"Line {int(np.argmin(column.astype(np.bool_)))} names no {what}; fill it in or remove it."
                 )
-        task_codes, known = _codes_of(columns[0])
+        task_codes, task_names = _codes_of(columns[0])
         if ids is not None:
-            known, task_codes = _as_listed(_texts(ids).tolist(), known, task_codes)
+            task_names, task_codes = _recoded(_texts(ids).tolist(), task_names, task_codes)
         who, names = _codes_of(columns[1])
-        found = _labels_in(
+        parsed = _labels_in(
             columns[2], class_names, lambda at: f"Line {at} (task {columns[0][at]}, annotator {columns[1][at]})"
         )
         return cls(
-            task_codes[found.cells],
-            who[found.cells],
-            found.labels,
-            len(known),
-            _some(found.class_names),
+            task_codes[parsed.cells],
+            who[parsed.cells],
+            parsed.labels,
+            len(task_names),
+            _not_empty(parsed.class_names),
             tuple(names),
-            np.asarray(known, dtype=np.str_),
-            skipped=len(found.empty),
+            np.asarray(task_names, dtype=np.str_),
+            skipped=len(parsed.empty),
         )
 
     @classmethod
@@ -378,12 +378,14 @@ class Annotations:
         """What was said of some rows (indices, each once), which are then numbered in that order."""
         place = np.full(self.n_rows, -1, dtype=np.int64)
         place[rows] = np.arange(len(rows))
-        found = place[self.rows]
-        kept = found >= 0
+        new_rows = place[self.rows]
+        is_selected = new_rows >= 0
         ids = None if self.ids is None else self.ids[rows]
-        who, labels = self.annotators[kept], self.labels[kept]
-        scores = None if self.scores is None else self.scores[kept]
-        return replace(self, rows=found[kept], annotators=who, labels=labels, n_rows=len(rows), ids=ids, scores=scores)
+        who, labels = self.annotators[is_selected], self.labels[is_selected]
+        scores = None if self.scores is None else self.scores[is_selected]
+        return replace(
+            self, rows=new_rows[is_selected], annotators=who, labels=labels, n_rows=len(rows), ids=ids, scores=scores
+        )
 
 
 def _in_range(values: npt.NDArray[Any], limit: int, what: str) -> Codes:
@@ -394,7 +396,7 @@ def _in_range(values: npt.NDArray[Any], limit: int, what: str) -> Codes:
     return values.astype(np.int64)
 
 
-def _some(names: tuple[str, ...]) -> tuple[str, ...]:
+def _not_empty(names: tuple[str, ...]) -> tuple[str, ...]:
     if not names:
         raise UserError(
             "Nobody gave a label: every answer is empty. Check that these are the columns of the annotators."
@@ -438,12 +440,12 @@ def _texts(cells: Sequence[Any] | npt.NDArray[Any] | pd.Series) -> npt.NDArray[n
 
 def _codes_of(values: npt.NDArray[np.object_]) -> tuple[Codes, list[str]]:
     """(n,) which of the different values each is, and these, in the order of their first appearance."""
-    known: dict[str, int] = {}
-    codes = [known.setdefault(value, len(known)) for value in values]
-    return np.array(codes, dtype=np.int64), list(known)
+    code_of: dict[str, int] = {}
+    codes = [code_of.setdefault(value, len(code_of)) for value in values]
+    return np.array(codes, dtype=np.int64), list(code_of)
 
 
-def _as_listed(listed: list[str], known: list[str], codes: Codes) -> tuple[list[str], Codes]:
+def _recoded(listed: list[str], names: list[str], codes: Codes) -> tuple[list[str], Codes]:
     """Codes renumbered by the ids that were given.
 
     Raises
@@ -455,10 +457,10 @@ def _as_listed(listed: list[str], known: list[str], codes: Codes) -> tuple[list[
     if len(place) < len(listed):
         twice = next(name for at, name in enumerate(listed) if place[name] != at)
         raise UserError(f"The id {twice!r} stands twice; ids must be unique.")
-    missing = [name for name in known if name not in place]
+    missing = [name for name in names if name not in place]
     if missing:
         raise UserError(f"The task {missing[0]!r} is annotated but is not one of the {len(listed)} examples.")
-    return listed, np.array([place[name] for name in known], dtype=np.int64)[codes]
+    return listed, np.array([place[name] for name in names], dtype=np.int64)[codes]
 
 
 def _labels_in(cells: npt.NDArray[np.object_], class_names: Sequence[str], place: Callable[[int], str]) -> _Labels:

@@ -37,7 +37,7 @@ class Rule:
         `"union"` (every label somebody named), `"votes"` (every label that at least `value` annotators named) or
         `"reliability"` (every label whose probability, given how far each annotator can be relied on, is at least
         `value`) or `"voters"` (the union here; with features at hand, voter models make a prior of it and add likely
-        labels that nobody named: `pll.methods.settling`).
+        labels that nobody named: `pll.methods.aggregation`).
     value
         As `how` says; by default 2 votes, probability 0.05.
 
@@ -155,18 +155,18 @@ class Resolved:
 
     def notes(self) -> tuple[str, ...]:
         """What a person should know, in words."""
-        found = []
+        messages = []
         if self.unannotated and not self.can_be_filled:
-            found.append(
+            messages.append(
                 f"{self.unannotated:,} examples have no annotation; with {self.candidates.n_classes:,} classes that is "
                 "too many to predict, and they are left out."
             )
         if len(self.fallback):
-            found.append(
+            messages.append(
                 f"In {len(self.fallback):,} examples no label meets the rule; the most voted one stands in "
                 "(all of them where several share the lead)."
             )
-        return tuple(found)
+        return tuple(messages)
 
 
 def resolve(annotations: Annotations, rule: Rule) -> Resolved:
@@ -189,11 +189,11 @@ def resolve(annotations: Annotations, rule: Rule) -> Resolved:
             raise UserError(
                 "No row has the answers of two annotators; how far each can be relied on shows only in comparison."
             )
-        found = votes.tocoo()
-        keep = fit_voters(annotations, kind="one-coin").product[found.row, found.col] >= rule.least
+        entries = votes.tocoo()
+        is_selected = fit_voters(annotations, kind="one-coin").product[entries.row, entries.col] >= rule.least
     else:
-        keep = votes.data >= rule.least
-    return _resolved(annotations, votes, keep)
+        is_selected = votes.data >= rule.least
+    return _resolved(annotations, votes, is_selected)
 
 
 def union(annotations: Annotations) -> Resolved:
@@ -252,8 +252,10 @@ def rule_table(
         } | {_column(size): int(sizes[size]) for size in range(1, SIZES_SHOWN + 1)}
         if y is not None:
             truth = np.asarray(y)[made.rows]
-            known = truth >= 0
-            row["truth_inside"] = float(made.candidates.contains(truth)[known].mean()) if known.any() else np.nan
+            has_truth = truth >= 0
+            row["truth_inside"] = (
+                float(made.candidates.contains(truth)[has_truth].mean()) if has_truth.any() else np.nan
+            )
         table.append(row)
     return pd.DataFrame(table)
 
@@ -273,18 +275,18 @@ def _usual(annotations: Annotations) -> list[Rule]:
 def _resolved(
     annotations: Annotations,
     votes: scipy.sparse.csr_array,
-    keep: npt.NDArray[np.bool_],
+    is_selected: npt.NDArray[np.bool_],
 ) -> Resolved:
     """The sets of the kept entries of `votes`; where none of a row is kept, its entries with the most votes."""
     if not votes.nnz:
         raise UserError("Nobody annotated anything; there is nothing to make candidate sets of.")
     row_of = np.repeat(np.arange(annotations.n_rows), np.diff(votes.indptr))
-    kept = np.bincount(row_of[keep], minlength=annotations.n_rows)
-    empty = (kept == 0) & (annotations.answers_per_row > 0)
+    n_selected = np.bincount(row_of[is_selected], minlength=annotations.n_rows)
+    empty = (n_selected == 0) & (annotations.answers_per_row > 0)
     most = np.zeros(annotations.n_rows, dtype=votes.data.dtype)
     np.maximum.at(most, row_of, votes.data)
-    keep = keep | (empty[row_of] & (votes.data == most[row_of]))
+    is_selected = is_selected | (empty[row_of] & (votes.data == most[row_of]))
     rows = np.flatnonzero(annotations.answers_per_row)
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(row_of[keep], minlength=annotations.n_rows)[rows])])
-    sets = CandidateSets(indptr, votes.indices[keep], annotations.n_classes, annotations.class_names)
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(row_of[is_selected], minlength=annotations.n_rows)[rows])])
+    sets = CandidateSets(indptr, votes.indices[is_selected], annotations.n_classes, annotations.class_names)
     return Resolved(sets, rows, annotations.n_rows - len(rows), np.flatnonzero(empty))

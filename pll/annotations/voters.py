@@ -27,7 +27,7 @@ voter in turn believed first, matrices run to the end; how far the others agree 
 *confusion*, says what the votes tell.
 
 *Known labels* are certain in T, and weigh in each matrix, row by row: (counts on known + 5 · C_v) / (number known + 5).
-From `LEAST_KNOWN` on they choose the start where they tell.
+From `MIN_TRUE_LABELS` on they choose the start where they tell.
 
 *With a classifier* (`fit_voters(classifier=…)`) the class prior of each example is what the classifier says of it, to
 the power η that predicts the votes of examples it has not seen best; the matrices alone are fitted then, since it holds
@@ -92,13 +92,13 @@ MOST_NUMBERS = 5 * 10**7
 LEVELS = 3
 LEAST_OF_LEVEL = 50
 """Answers that a level of confidence must have to get a matrix of its own."""
-KNOWN_WEIGHT = 5.0
+TRUE_LABEL_WEIGHT = 5.0
 """Known labels that an estimated model weighs as much as."""
 LEAST_AGREEMENT = 0.9
 """Agreement of the starts below which the votes alone do not tell whom to believe."""
 RULED_OUT = 1.96
 """Standard errors by which the best result must be likelier than another one for the votes to tell the two apart."""
-LEAST_KNOWN = 5
+MIN_TRUE_LABELS = 5
 """Known labels from which they may choose the start."""
 LEAST_CHECKED = 20
 """Decided examples from which a voter's accuracy is counted on them alone, and ρ is measured."""
@@ -135,7 +135,7 @@ class VoterModels:
     disputed : rows on which that start gives another label, the most telling first: those on which the starts are
         sure and differ (mutual information of start and label), one of each label before a second of any
     collapsed : whether the models named other labels than the votes, so that the majority stands in
-    known : number of known labels
+    n_true_labels : number of true labels given
     """
 
     annotations: Annotations
@@ -151,7 +151,7 @@ class VoterModels:
     agreement: float
     disputed: Codes
     collapsed: bool
-    known: int
+    n_true_labels: int
 
     @property
     def product(self) -> Numbers:
@@ -161,27 +161,28 @@ class VoterModels:
         return total
 
     @property
-    def to_settle(self) -> Codes:
+    def rows_to_label(self) -> Codes:
         """The disputed rows, in their order; none where the starts agree well enough, or known labels have chosen."""
-        return self.disputed if self.agreement < LEAST_AGREEMENT and self.known < LEAST_KNOWN else self.disputed[:0]
+        is_decided = self.agreement >= LEAST_AGREEMENT or self.n_true_labels >= MIN_TRUE_LABELS
+        return self.disputed[:0] if is_decided else self.disputed
 
     @property
     def verdict(self) -> str:
         """A sentence where the votes alone do not tell whom to believe, or the models collapsed; else empty."""
-        said = self.annotations
+        annotations = self.annotations
         if self.collapsed:
             return "The models of the voters named other labels than most votes; the labels are those of the majority."
-        if not len(self.to_settle):
+        if not len(self.rows_to_label):
             return ""
-        who = "Two" if said.n_annotators == 2 else "The"
-        voted = int((said.answers_per_row > 0).sum())
+        who = "Two" if annotations.n_annotators == 2 else "The"
+        voted = int((annotations.answers_per_row > 0).sum())
         return (
             f"{who} voters disagree on {len(self.disputed):,} of {voted:,}; nothing tells who is right. "
-            f"Settle {min(SETTLED_FIRST, len(self.disputed))} of these."
+            f"Settle {min(N_TO_LABEL, len(self.disputed))} of these."
         )
 
 
-SETTLED_FIRST = 10
+N_TO_LABEL = 10
 """Disputed examples to be settled by a person."""
 
 
@@ -190,7 +191,7 @@ def fit_voters(
     *,
     kind: str = "averaged",
     classifier: Classifier | None = None,
-    known: npt.NDArray[np.int64] | None = None,
+    true_labels: npt.NDArray[np.int64] | None = None,
 ) -> VoterModels:
     """Fit the models of all voters by expectation maximisation.
 
@@ -221,9 +222,9 @@ def fit_voters(
 
     Examples
     --------
-    >>> said = Annotations.from_wide({"ann": list("aabbab"), "bob": list("aabbab"), "eve": list("bbbbbb")})
-    >>> found = fit_voters(said)
-    >>> "".join(said.class_names[k] for k in found.posterior.argmax(axis=1)), bool(found.accuracy[2] < 0.7)
+    >>> annotations = Annotations.from_wide({"ann": list("aabbab"), "bob": list("aabbab"), "eve": list("bbbbbb")})
+    >>> models = fit_voters(annotations)
+    >>> "".join(annotations.class_names[k] for k in models.posterior.argmax(axis=1)), bool(models.accuracy[2] < 0.7)
     ('aabbab', True)
     """
     if kind not in KINDS:
@@ -234,39 +235,39 @@ def fit_voters(
         raise UserError("Nobody voted; there is nothing to fit voter models on.")
     if annotations.anonymous and kind != "majority":
         raise UserError("These are counts of votes: who gave which is not known, so no voter model can be fitted.")
-    em = _Maximisation(annotations)
-    starts = _Starts.of(em, known) if kind in ("averaged", "confusion") and em.has_matrices else None
-    first = em.run("majority" if kind == "majority" else "one-coin", em.counted)
+    em = _ExpectationMaximisation(annotations)
+    starts = _Starts.of(em, true_labels) if kind in ("averaged", "confusion") and em.has_matrices else None
+    first = em.run("majority" if kind == "majority" else "one-coin", em.vote_shares)
     free = [first]  # without the known labels, which choose between them
     if starts is not None:
-        free = [starts.best] if kind == "confusion" else _early(em, first, starts, known)
+        free = [starts.best] if kind == "confusion" else _early(em, first, starts, true_labels)
     elif kind == "averaged":
-        free = [em.run("majority", em.counted), first]
+        free = [em.run("majority", em.vote_shares), first]
     rounds = EARLY if kind == "averaged" else MOST_ROUNDS
-    found = free if known is None else [em.run(one.kind, one.T, known, rounds=rounds) for one in free]
-    shares = _mixing(free, known)
-    T = _mean([one.T for one in found], shares)
+    fits = free if true_labels is None else [em.run(one.kind, one.T, true_labels, rounds=rounds) for one in free]
+    shares = _mixing(free, true_labels)
+    T = _mean([one.T for one in fits], shares)
     voted = annotations.answers_per_row > 0
-    most = em.counted.max(axis=1)
-    is_among_most = em.counted[np.arange(len(T)), T.argmax(axis=1)] >= most - 1e-9
+    most = em.vote_shares.max(axis=1)
+    is_among_most = em.vote_shares[np.arange(len(T)), T.argmax(axis=1)] >= most - 1e-9
     collapsed = kind == "averaged" and classifier is None and float(is_among_most[voted].mean()) < COLLAPSED
     if collapsed:
-        free = found = [em.run("majority", em.counted, known)]
-        T, shares, starts = found[0].T, np.ones(1), None
+        free = fits = [em.run("majority", em.vote_shares, true_labels)]
+        T, shares, starts = fits[0].T, np.ones(1), None
     exponent = np.ones(annotations.n_rows)
     if kind != "majority" and not collapsed:
-        exponent = _exponent(annotations, _mean([one.T for one in free], shares), known)
-    said = _mean([_softmax(one.votes) for one in found], shares)
+        exponent = _exponent(annotations, _mean([one.T for one in free], shares), true_labels)
+    likelihood = _mean([_softmax(one.votes) for one in fits], shares)
     weight = 0.0
     if classifier is not None and not collapsed:
-        weight, T, said = _joint(em, found[-1], T, classifier, known)
+        weight, T, likelihood = _joint(em, fits[-1], T, classifier, true_labels)
     return VoterModels(
         annotations=annotations,
         kind="majority" if collapsed else kind,
-        accuracy=_accuracy(_with_known(T, known), annotations, em.shares),
-        confusions=found[-1].confusions,
-        posterior=_with_known(_softmax(exponent[:, None] * np.log(T + TINY)), known),
-        likelihood=said / said.max(axis=1, keepdims=True),
+        accuracy=_accuracy(_with_true_labels(T, true_labels), annotations, em.shares),
+        confusions=fits[-1].confusions,
+        posterior=_with_true_labels(_softmax(exponent[:, None] * np.log(T + TINY)), true_labels),
+        likelihood=likelihood / likelihood.max(axis=1, keepdims=True),
         classifier_weight=weight,
         units=em.units,
         shares=em.shares,
@@ -274,28 +275,30 @@ def fit_voters(
         agreement=1.0 if starts is None else starts.agreement,
         disputed=np.empty(0, dtype=np.int64) if starts is None else starts.disputed,
         collapsed=collapsed,
-        known=0 if known is None else int((known >= 0).sum()),
+        n_true_labels=0 if true_labels is None else int((true_labels >= 0).sum()),
     )
 
 
-def _early(em: _Maximisation, coin: _Found, starts: _Starts, known: npt.NDArray[np.int64] | None) -> list[_Found]:
+def _early(
+    em: _ExpectationMaximisation, coin: _Fit, starts: _Starts, true_labels: npt.NDArray[np.int64] | None
+) -> list[_Fit]:
     """One coin and matrices that start from it, or the majority and matrices from the shares of the votes.
 
     The latter where they are clearly likelier: one coin can take voters who always name the same label for the best.
     """
     matrices = em.run("confusion", coin.T, rounds=EARLY)
-    plain = em.run("confusion", em.counted, rounds=EARLY)
+    plain = em.run("confusion", em.vote_shares, rounds=EARLY)
     if _is_likelier(plain.row_likelihood, matrices.row_likelihood):
-        coin, matrices = em.run("majority", em.counted), plain
-    return [coin, starts.best if _lead(starts.best, matrices, known) > 0 else matrices]
+        coin, matrices = em.run("majority", em.vote_shares), plain
+    return [coin, starts.best if _lead(starts.best, matrices, true_labels) > 0 else matrices]
 
 
 def _joint(
-    em: _Maximisation,
-    model: _Found,
+    em: _ExpectationMaximisation,
+    model: _Fit,
     T: Numbers,
     classifier: Classifier,
-    known: npt.NDArray[np.int64] | None,
+    true_labels: npt.NDArray[np.int64] | None,
 ) -> tuple[float, Numbers, Numbers]:
     """Weight η of a classifier, posterior and likelihood of a fit with it, from the posterior T of the votes alone.
 
@@ -305,41 +308,41 @@ def _joint(
     alone, eta = T, 0.0
     log_share = np.log(alone.mean(axis=0) + TINY)[None]
     for turn in range(JOINT_ROUNDS):
-        log_said = np.log(np.asarray(classifier(T), dtype=np.float64) + TINY)
+        log_proba = np.log(np.asarray(classifier(T), dtype=np.float64) + TINY)
         if turn == 0:
-            told = {one: _softmax(one * log_said + (1 - one) * log_share) for one in CLASSIFIER_WEIGHTS}
-            eta = max(CLASSIFIER_WEIGHTS, key=lambda one: float(np.log((told[one] * alone).sum(axis=1)).sum()))
+            priors = {one: _softmax(one * log_proba + (1 - one) * log_share) for one in CLASSIFIER_WEIGHTS}
+            eta = max(CLASSIFIER_WEIGHTS, key=lambda one: float(np.log((priors[one] * alone).sum(axis=1)).sum()))
         if eta == 0:
             return 0.0, alone, alone ** (1 / LEAST_WEIGHT)
-        model = em.run(model.kind, T, known, eta * log_said + (1 - eta) * log_share)
+        model = em.run(model.kind, T, true_labels, eta * log_proba + (1 - eta) * log_share)
         T = model.T
     return eta, T, _softmax(model.votes) ** (1 / eta)
 
 
-def _mixing(free: list[_Found], known: npt.NDArray[np.int64] | None) -> Numbers:
+def _mixing(free: list[_Fit], true_labels: npt.NDArray[np.int64] | None) -> Numbers:
     """Weights of models in the mean: equal, or by the known labels that each names without having been given them.
 
     The score of a model is its number of hits over the standard deviation of a difference of two, √(number of known
     labels on which models differ): a few known labels hardly move the weights, many choose the best model.
     """
     scores = np.zeros(len(free))
-    if known is not None:
-        rows = np.flatnonzero(known >= 0)
-        hits = np.array([one.T[rows].argmax(axis=1) == known[rows] for one in free])
+    if true_labels is not None:
+        rows = np.flatnonzero(true_labels >= 0)
+        hits = np.array([one.T[rows].argmax(axis=1) == true_labels[rows] for one in free])
         scores = hits.sum(axis=1) / np.sqrt(max(1, int((hits != hits[0]).any(axis=0).sum())))
     raised = np.exp(scores - scores.max())
     shares: Numbers = raised / raised.sum()
     return shares
 
 
-def _mean(parts: list[Numbers], shares: Numbers) -> Numbers:
-    total = np.zeros_like(parts[0])
-    for part, share in zip(parts, shares, strict=True):
-        total += share * part
+def _mean(arrays: list[Numbers], shares: Numbers) -> Numbers:
+    total = np.zeros_like(arrays[0])
+    for array, share in zip(arrays, shares, strict=True):
+        total += share * array
     return total
 
 
-def _exponent(annotations: Annotations, T: Numbers, known: npt.NDArray[np.int64] | None) -> Numbers:
+def _exponent(annotations: Annotations, T: Numbers, true_labels: npt.NDArray[np.int64] | None) -> Numbers:
     """(n,) 1 / (1 + (m − 1) ρ): m voters whose mistakes correlate by ρ count as so many times m independent ones.
 
     That is Kish's design effect. From `LEAST_CHECKED` known labels on, ρ is the one that makes them likeliest.
@@ -350,22 +353,22 @@ def _exponent(annotations: Annotations, T: Numbers, known: npt.NDArray[np.int64]
         Posterior without the known labels.
     """
     others = np.maximum(annotations.answers_per_row - 1, 0)
-    rows = np.empty(0, dtype=np.int64) if known is None else np.flatnonzero((known >= 0) & (others > 0))
+    rows = np.empty(0, dtype=np.int64) if true_labels is None else np.flatnonzero((true_labels >= 0) & (others > 0))
     rho = ERROR_CORRELATION
-    if known is not None and len(rows) >= LEAST_CHECKED:
+    if true_labels is not None and len(rows) >= LEAST_CHECKED:
         log_T = np.log(T[rows] + TINY)
 
         def fit(rho: float) -> float:
-            told = _softmax(log_T / (1 + others[rows, None] * rho))[np.arange(len(rows)), known[rows]]
-            return float(np.log((1 - SLIP) * told + SLIP / T.shape[1]).sum())
+            proba = _softmax(log_T / (1 + others[rows, None] * rho))[np.arange(len(rows)), true_labels[rows]]
+            return float(np.log((1 - SLIP) * proba + SLIP / T.shape[1]).sum())
 
         rho = max(CORRELATIONS, key=fit)
-    found: Numbers = 1 / (1 + others * rho)
-    return found
+    exponent: Numbers = 1 / (1 + others * rho)
+    return exponent
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
+class _Fit:
     """Result of one run: posterior T (n, c), log Π_v C_v (n, c), log-likelihood of each row (n,), matrices."""
 
     kind: str
@@ -384,24 +387,24 @@ class _Found:
 class _Starts:
     """Matrices from every start: the best result, and where the others differ."""
 
-    best: _Found
+    best: _Fit
     agreement: float
     disputed: Codes
 
     @classmethod
-    def of(cls, em: _Maximisation, known: npt.NDArray[np.int64] | None) -> _Starts:
+    def of(cls, em: _ExpectationMaximisation, true_labels: npt.NDArray[np.int64] | None) -> _Starts:
         """Run all; the best one is the likeliest, unless known labels speak for another one (`_lead`)."""
-        best: _Found | None = None
-        found: list[tuple[npt.NDArray[np.float32], Numbers]] = []
+        best: _Fit | None = None
+        results: list[tuple[npt.NDArray[np.float32], Numbers]] = []
         for start in em.starts():
             one = em.run_named(start)
-            found.append((one.T.astype(np.float32), one.row_likelihood))
-            lead = 0 if best is None else _lead(one, best, known)
+            results.append((one.T.astype(np.float32), one.row_likelihood))
+            lead = 0 if best is None else _lead(one, best, true_labels)
             if best is None or lead > 0 or (lead == 0 and one.log_likelihood > best.log_likelihood):
                 best = one
         assert best is not None
-        chosen, voted = best.T.argmax(axis=1), em.said.answers_per_row > 0
-        possible = [T for T, likelihood in found if not _is_likelier(best.row_likelihood[voted], likelihood[voted])]
+        chosen, voted = best.T.argmax(axis=1), em.annotations.answers_per_row > 0
+        possible = [T for T, likelihood in results if not _is_likelier(best.row_likelihood[voted], likelihood[voted])]
         rows = np.flatnonzero(max(((T.argmax(axis=1) != chosen) & voted for T in possible), key=np.count_nonzero))
         here = np.stack([T[rows] for T in possible])
         telling = _entropy(here.mean(axis=0)) - np.mean([_entropy(T) for T in here], axis=0)
@@ -414,16 +417,16 @@ class _Starts:
         return cls(best, 1 - len(rows) / max(1, int(voted.sum())), rows)
 
 
-def _lead(one: _Found, other: _Found, known: npt.NDArray[np.int64] | None) -> int:
+def _lead(one: _Fit, other: _Fit, true_labels: npt.NDArray[np.int64] | None) -> int:
     """1 where one result names more of the known labels, by more than a standard deviation, −1 where the other does.
 
     That is √(known labels that one of the two names and the other does not), as in `_mixing`. 0 where none does, or
-    fewer than `LEAST_KNOWN` labels are known.
+    fewer than `MIN_TRUE_LABELS` labels are known.
     """
-    rows = np.empty(0, dtype=np.int64) if known is None else np.flatnonzero(known >= 0)
-    if known is None or len(rows) < LEAST_KNOWN:
+    rows = np.empty(0, dtype=np.int64) if true_labels is None else np.flatnonzero(true_labels >= 0)
+    if true_labels is None or len(rows) < MIN_TRUE_LABELS:
         return 0
-    mine, theirs = (found.T[rows].argmax(axis=1) == known[rows] for found in (one, other))
+    mine, theirs = (fit.T[rows].argmax(axis=1) == true_labels[rows] for fit in (one, other))
     lead, apart = int(mine.sum()) - int(theirs.sum()), int((mine != theirs).sum())
     return int(np.sign(lead)) if lead**2 > apart else 0
 
@@ -434,139 +437,139 @@ def _is_likelier(one: Numbers, other: Numbers) -> bool:
     return bool(lead.sum() > RULED_OUT * np.sqrt(len(lead)) * lead.std())
 
 
-class _Maximisation:
+class _ExpectationMaximisation:
     """Expectation maximisation on some votes, from any start."""
 
     def __init__(self, annotations: Annotations) -> None:
-        self.said = annotations
+        self.annotations = annotations
         c, a = annotations.n_classes, annotations.n_annotators
         levels = _levels(annotations)
         self.n_units = a * LEVELS if levels.any() else a
         self.units: Codes = annotations.annotators * (self.n_units // a) + levels
         sizes = np.repeat(annotations.answer_sizes, annotations.answer_sizes)
         self.shares: Numbers = 1.0 / sizes
-        self.telling = np.flatnonzero(sizes < c)  # naming everything says nothing
-        self.breadth = np.log((c - sizes[self.telling]) / sizes[self.telling])
-        self.answers = np.bincount(self.units[self.telling], self.shares[self.telling], minlength=self.n_units)
-        self.place = annotations.rows * c + annotations.labels
+        self.informative = np.flatnonzero(sizes < c)  # naming everything says nothing
+        self.size_weight = np.log((c - sizes[self.informative]) / sizes[self.informative])
+        self.answers = np.bincount(self.units[self.informative], self.shares[self.informative], minlength=self.n_units)
+        self.cells = annotations.rows * c + annotations.labels
         counts = self._summed(self.shares)
         total = counts.sum(axis=1, keepdims=True)
         shares = np.where(total > 0, counts / np.where(total > 0, total, 1.0), 1.0 / c)
-        self.counted: Numbers = shares
+        self.vote_shares: Numbers = shares
         are_functions = self._are_functions()
         self.shrinkage = FUNCTION_SHRINKAGE * annotations.n_rows if are_functions else SHRINKAGE
         self.has_matrices = not are_functions and self.n_units * c * c <= MOST_NUMBERS
         if self.has_matrices:  # (n, units · c): the share with which a unit names a label in a row
             where = (annotations.rows, self.units * c + annotations.labels)
-            self.named = sp.csr_array((self.shares, where), shape=(annotations.n_rows, self.n_units * c))
+            self.indicators = sp.csr_array((self.shares, where), shape=(annotations.n_rows, self.n_units * c))
 
     def _are_functions(self) -> bool:
         """Whether most votes are of voters who name one class, and are silent else."""
-        n, c, a = self.said.n_rows, self.said.n_classes, self.said.n_annotators
-        named = np.unique(self.said.annotators * c + self.said.labels) // c
-        votes = np.bincount(self.said.annotators, minlength=a)
+        n, c, a = self.annotations.n_rows, self.annotations.n_classes, self.annotations.n_annotators
+        named = np.unique(self.annotations.annotators * c + self.annotations.labels) // c
+        votes = np.bincount(self.annotations.annotators, minlength=a)
         alone = (np.bincount(named, minlength=a) == 1) & (votes < n)
         enough = alone & (votes >= LEAST_CHECKED)  # who answered twice has hardly had the chance to name two
         return bool(votes[enough].sum() >= FUNCTION_SHARE * votes.sum())
 
     def _summed(self, values: Numbers, at: Codes | slice = slice(None)) -> Numbers:
         """(n, c) sums of values of votes by example and label."""
-        n, c = self.said.n_rows, self.said.n_classes
-        found: Numbers = np.bincount(self.place[at], values, minlength=n * c).astype(np.float64).reshape(n, c)
-        return found
+        n, c = self.annotations.n_rows, self.annotations.n_classes
+        sums: Numbers = np.bincount(self.cells[at], values, minlength=n * c).astype(np.float64).reshape(n, c)
+        return sums
 
     def starts(self) -> list[Numbers]:
         """Posteriors to start from: the shares of the votes; with few voters, each of them believed in turn as well."""
-        first, said = self.counted, self.said
-        if not 2 <= said.n_annotators <= MOST_STARTS:
+        first, annotations = self.vote_shares, self.annotations
+        if not 2 <= annotations.n_annotators <= MOST_STARTS:
             return [first]
-        found = [first]
-        for voter in range(said.n_annotators):
-            own = said.annotators == voter
+        all_starts = [first]
+        for voter in range(annotations.n_annotators):
+            own = annotations.annotators == voter
             T = first.copy()
-            T[said.rows[own]] *= 1 - BELIEVED
-            np.add.at(T, (said.rows[own], said.labels[own]), BELIEVED * self.shares[own])
-            found.append(T)
-        return found
+            T[annotations.rows[own]] *= 1 - BELIEVED
+            np.add.at(T, (annotations.rows[own], annotations.labels[own]), BELIEVED * self.shares[own])
+            all_starts.append(T)
+        return all_starts
 
     def run(
         self,
         kind: str,
         start: Numbers,
-        known: npt.NDArray[np.int64] | None = None,
+        true_labels: npt.NDArray[np.int64] | None = None,
         log_prior: Numbers | None = None,
         rounds: int = MOST_ROUNDS,
-    ) -> _Found:
+    ) -> _Fit:
         """Alternate from a posterior until it hardly changes, or for so many rounds."""
-        n, c = self.said.n_rows, self.said.n_classes
-        share = PRIOR_VOTERS / self.said.n_annotators  # α c / n
-        T = _with_known(start, known)
+        n, c = self.annotations.n_rows, self.annotations.n_classes
+        share = PRIOR_VOTERS / self.annotations.n_annotators  # α c / n
+        T = _with_true_labels(start, true_labels)
         if kind == "majority":
-            votes = np.log(self.counted + TINY)
-            T = _with_known(_softmax(votes if log_prior is None else votes + log_prior), known)
-            return _Found(kind, T, votes, np.zeros(n))
+            votes = np.log(self.vote_shares + TINY)
+            T = _with_true_labels(_softmax(votes if log_prior is None else votes + log_prior), true_labels)
+            return _Fit(kind, T, votes, np.zeros(n))
         for _ in range(rounds):
             right = self._right(T)
             if kind == "one-coin":
                 confusions, score = None, np.zeros((1, c))  # rare classes stay candidates
                 # Worse than chance counts for nothing: nobody is taken to mean the opposite of what they say.
-                weight = np.log(right / (1 - right))[self.units[self.telling]] + self.breadth
-                votes = self._summed(np.maximum(0.0, weight), self.telling)
+                weight = np.log(right / (1 - right))[self.units[self.informative]] + self.size_weight
+                votes = self._summed(np.maximum(0.0, weight), self.informative)
             else:
                 score = np.log((T.sum(axis=0) + share * n / c) / (n * (1 + share)))[None]
-                confusions = self._confusions(T, right, known)
-                votes = self.named @ np.log(confusions).transpose(0, 2, 1).reshape(-1, c)
+                confusions = self._confusions(T, right, true_labels)
+                votes = self.indicators @ np.log(confusions).transpose(0, 2, 1).reshape(-1, c)
             joint = votes + (score if log_prior is None else log_prior)
-            before, T = T, _with_known(_softmax(joint), known)
+            before, T = T, _with_true_labels(_softmax(joint), true_labels)
             if np.abs(T - before).max() < TOLERANCE:
                 break
-        return _Found(kind, T, votes, logsumexp(joint, axis=1), confusions)
+        return _Fit(kind, T, votes, logsumexp(joint, axis=1), confusions)
 
-    def run_named(self, start: Numbers) -> _Found:
+    def run_named(self, start: Numbers) -> _Fit:
         """`run` of matrices, with the classes named as most votes name them: permutations of them are as likely."""
-        found = self.run("confusion", start)
-        c = self.said.n_classes
-        named = (self.named.T @ found.T).reshape(-1, c, c).sum(axis=0)  # (said, true)
+        fit = self.run("confusion", start)
+        c = self.annotations.n_classes
+        named = (self.indicators.T @ fit.T).reshape(-1, c, c).sum(axis=0)  # (said, true)
         meant = linear_sum_assignment(named, maximize=True)[1]  # the estimated class that votes for each label mean
-        return found if (meant == np.arange(c)).all() else self.run("confusion", found.T[:, meant])
+        return fit if (meant == np.arange(c)).all() else self.run("confusion", fit.T[:, meant])
 
     def _right(self, T: Numbers) -> Numbers:
         """(units,) probability that an answer holds the truth, drawn to that of everybody."""
-        at, units = self.telling, self.units[self.telling]
-        hit = T.ravel()[self.place[at]]
+        at, units = self.informative, self.units[self.informative]
+        hit = T.ravel()[self.cells[at]]
         overall = (hit.sum() + 1) / (self.answers.sum() + 2)
         right = np.bincount(units, hit, minlength=self.n_units) + self.shrinkage * overall
         right = right / (self.answers + self.shrinkage)
-        found: Numbers = np.clip(right, 1e-3, 1 - 1e-3)
-        return found
+        accuracy: Numbers = np.clip(right, 1e-3, 1 - 1e-3)
+        return accuracy
 
-    def _confusions(self, T: Numbers, right: Numbers, known: npt.NDArray[np.int64] | None) -> Numbers:
+    def _confusions(self, T: Numbers, right: Numbers, true_labels: npt.NDArray[np.int64] | None) -> Numbers:
         """(units, c, c): row k of a unit, what it says where k is true."""
         c = T.shape[1]
-        counts = (self.named.T @ T).reshape(-1, c, c).transpose(0, 2, 1)
+        counts = (self.indicators.T @ T).reshape(-1, c, c).transpose(0, 2, 1)
         wrong = (1 - right) / (c - 1)
         counts = counts + SMOOTHING * wrong[:, None, None]
         counts[:, np.arange(c), np.arange(c)] += SMOOTHING * (right - wrong)[:, None]
-        found: Numbers = counts / counts.sum(axis=2, keepdims=True)
-        if known is not None:
-            decided = _with_known(np.zeros_like(T), known)
-            hits = (self.named.T @ decided).reshape(-1, c, c).transpose(0, 2, 1)
-            found = (hits + KNOWN_WEIGHT * found) / (hits.sum(axis=2, keepdims=True) + KNOWN_WEIGHT)
-        return found
+        confusions: Numbers = counts / counts.sum(axis=2, keepdims=True)
+        if true_labels is not None:
+            decided = _with_true_labels(np.zeros_like(T), true_labels)
+            hits = (self.indicators.T @ decided).reshape(-1, c, c).transpose(0, 2, 1)
+            confusions = (hits + TRUE_LABEL_WEIGHT * confusions) / (hits.sum(axis=2, keepdims=True) + TRUE_LABEL_WEIGHT)
+        return confusions
 
 
 def _entropy(T: Numbers) -> Numbers:
-    found: Numbers = -(T * np.log(T + TINY)).sum(axis=1)
-    return found
+    entropy: Numbers = -(T * np.log(T + TINY)).sum(axis=1)
+    return entropy
 
 
-def _with_known(T: Numbers, known: npt.NDArray[np.int64] | None) -> Numbers:
-    if known is None:
+def _with_true_labels(T: Numbers, true_labels: npt.NDArray[np.int64] | None) -> Numbers:
+    if true_labels is None:
         return T
     T = T.copy()
-    decided = np.flatnonzero(known >= 0)
+    decided = np.flatnonzero(true_labels >= 0)
     T[decided] = 0.0
-    T[decided, known[decided]] = 1.0
+    T[decided, true_labels[decided]] = 1.0
     return T
 
 
@@ -640,31 +643,31 @@ class VoterCard:
     confusions: tuple[tuple[str, str, float], ...]
 
 
-def voter_cards(models: VoterModels, known: npt.NDArray[np.int64] | None = None) -> list[VoterCard]:
+def voter_cards(models: VoterModels, true_labels: npt.NDArray[np.int64] | None = None) -> list[VoterCard]:
     """A card for every voter, in the order of the voters.
 
     Parameters
     ----------
     models
         Of `fit_voters`.
-    known
+    true_labels
         (n,) decided labels, −1 elsewhere.
     """
-    said = models.annotations
+    annotations = models.annotations
     T, labels = models.posterior, models.posterior.argmax(axis=1)
     log_T = np.log(T + 1e-300)
-    answers = np.bincount(said.annotators[said.answer_starts], minlength=said.n_annotators)
+    answers = np.bincount(annotations.annotators[annotations.answer_starts], minlength=annotations.n_annotators)
     cards = []
-    for voter, name in enumerate(said.annotator_names):
-        at = np.flatnonzero(said.annotators == voter)
-        rows, named = said.rows[at], said.labels[at]
+    for voter, name in enumerate(annotations.annotator_names):
+        at = np.flatnonzero(annotations.annotators == voter)
+        rows, named = annotations.rows[at], annotations.labels[at]
         checked = 0
         hits, count = models.accuracy[voter] * answers[voter], float(answers[voter])
-        if known is not None:
-            decided = known[rows] >= 0
+        if true_labels is not None:
+            decided = true_labels[rows] >= 0
             checked = len(np.unique(rows[decided]))
             if checked >= LEAST_CHECKED:
-                hits, count = float((named[decided] == known[rows[decided]]).sum()), float(checked)
+                hits, count = float((named[decided] == true_labels[rows[decided]]).sum()), float(checked)
             else:
                 checked = 0
         low, high = _interval(hits, count) if checked else (np.nan, np.nan)
@@ -684,31 +687,35 @@ def _interval(hits: float, count: float) -> tuple[float, float]:
 
 def _contribution(models: VoterModels, at: Codes) -> Numbers:
     """(|at|, c) what some votes add to the log posterior of their rows, up to a constant a row."""
-    said = models.annotations
-    raised = models.exponent[said.rows[at]][:, None]
+    annotations = models.annotations
+    raised = models.exponent[annotations.rows[at]][:, None]
     if models.confusions is not None:
-        return np.log(models.confusions[models.units[at], :, said.labels[at]]) * models.shares[at][:, None] * raised
-    c = said.n_classes
-    right = np.clip(models.accuracy[said.annotators[at]], 1e-3, 1 - 1e-3)
+        return (
+            np.log(models.confusions[models.units[at], :, annotations.labels[at]]) * models.shares[at][:, None] * raised
+        )
+    c = annotations.n_classes
+    right = np.clip(models.accuracy[annotations.annotators[at]], 1e-3, 1 - 1e-3)
     added = np.zeros((len(at), c))
-    added[np.arange(len(at)), said.labels[at]] = np.maximum(0.0, np.log(right / (1 - right) * (c - 1)))
+    added[np.arange(len(at)), annotations.labels[at]] = np.maximum(0.0, np.log(right / (1 - right) * (c - 1)))
     return added * models.shares[at][:, None] * raised
 
 
 def _confused(models: VoterModels, at: Codes) -> tuple[tuple[str, str, float], ...]:
-    said = models.annotations
-    c = said.n_classes
+    annotations = models.annotations
+    c = annotations.n_classes
     if not len(at):
         return ()
     counts = np.zeros((c, c))  # (said, true)
-    np.add.at(counts, said.labels[at], models.posterior[said.rows[at]] * models.shares[at][:, None])
+    np.add.at(counts, annotations.labels[at], models.posterior[annotations.rows[at]] * models.shares[at][:, None])
     counts = counts.T
     of_class = counts.sum(axis=1)
     wrong = counts.copy()
     np.fill_diagonal(wrong, 0.0)
     top = np.argsort(wrong, axis=None)[::-1][:3]
     pairs = [(int(k // c), int(k % c)) for k in top if wrong.flat[k] >= 0.5]
-    return tuple((said.class_names[k], said.class_names[j], float(counts[k, j] / of_class[k])) for k, j in pairs)
+    return tuple(
+        (annotations.class_names[k], annotations.class_names[j], float(counts[k, j] / of_class[k])) for k, j in pairs
+    )
 
 
 LEAST_WITH_COPIES = 5
@@ -765,36 +772,40 @@ def dependent_voters(models: VoterModels) -> list[Dependence]:
     list[Dependence]
         At most one pair; none with fewer than four voters of 50 answers, or more than twelve.
     """
-    said = models.annotations
-    answers = np.bincount(said.annotators, minlength=said.n_annotators)
+    annotations = models.annotations
+    answers = np.bincount(annotations.annotators, minlength=annotations.n_annotators)
     voters = [int(v) for v in np.flatnonzero(answers >= LEAST_OF_LEVEL)]
-    if len(voters) not in COMPARED or models.confusions is None or said.n_classes < 2:
+    if len(voters) not in COMPARED or models.confusions is None or annotations.n_classes < 2:
         return []
-    single = np.full((said.n_annotators, said.n_rows), -1, dtype=np.int64)
+    single = np.full((annotations.n_annotators, annotations.n_rows), -1, dtype=np.int64)
     alone = models.shares == 1.0
-    single[said.annotators[alone], said.rows[alone]] = said.labels[alone]
+    single[annotations.annotators[alone], annotations.rows[alone]] = annotations.labels[alone]
     pairs = [(v, w) for v in voters for w in voters if v < w]
-    whole = fit_voters(said, kind="confusion").product
+    whole = fit_voters(annotations, kind="confusion").product
     worst = max(_excess(single[v], single[w], whole)[0] for v, w in pairs)
     if worst < LEAST_Z:
         return []
-    without = {v: fit_voters(_left_out(said, v), kind="confusion").product for v in voters}
+    without = {v: fit_voters(_left_out(annotations, v), kind="confusion").product for v in voters}
     misfit = {v: max(_excess(single[a], single[b], without[v])[0] for a, b in pairs if v not in (a, b)) for v in voters}
     first = min(voters, key=lambda v: misfit[v])
-    found = {v: _excess(single[first], single[v], without[first]) for v in voters if v != first}
-    second = max(found, key=lambda v: found[v][0])
-    z, observed, expected, rows = found[second]
+    excesses = {v: _excess(single[first], single[v], without[first]) for v in voters if v != first}
+    second = max(excesses, key=lambda v: excesses[v][0])
+    z, observed, expected, rows = excesses[second]
     if z < LEAST_Z or observed - expected < LEAST_EXCESS:
         return []
-    names = said.annotator_names[min(first, second)], said.annotator_names[max(first, second)]
+    names = annotations.annotator_names[min(first, second)], annotations.annotator_names[max(first, second)]
     return [Dependence(*names, observed, expected, z, rows)]
 
 
-def _left_out(said: Annotations, voter: int) -> Annotations:
-    kept = said.annotators != voter
-    scores = None if said.scores is None else said.scores[kept]
-    rows, who, labels = said.rows[kept], said.annotators[kept], said.labels[kept]
-    return replace(said, rows=rows, annotators=who, labels=labels, scores=scores)
+def _left_out(annotations: Annotations, voter: int) -> Annotations:
+    is_selected = annotations.annotators != voter
+    scores = None if annotations.scores is None else annotations.scores[is_selected]
+    rows, who, labels = (
+        annotations.rows[is_selected],
+        annotations.annotators[is_selected],
+        annotations.labels[is_selected],
+    )
+    return replace(annotations, rows=rows, annotators=who, labels=labels, scores=scores)
 
 
 def _excess(one: Codes, two: Codes, T: Numbers) -> tuple[float, float, float, int]:
@@ -804,9 +815,9 @@ def _excess(one: Codes, two: Codes, T: Numbers) -> tuple[float, float, float, in
         return -np.inf, 0.0, 0.0, len(both)
     c = T.shape[1]
     matrices = []
-    for said in (one, two):
+    for labels in (one, two):
         counts = np.zeros((c, c))  # (said, true)
-        np.add.at(counts, said[both], T[both])
+        np.add.at(counts, labels[both], T[both])
         matrices.append((counts / np.maximum(counts.sum(axis=0), 1e-9)).T)
     expected = T[both] @ (matrices[0] * matrices[1]).sum(axis=1)
     observed = one[both] == two[both]

@@ -59,33 +59,33 @@ class _Registry(MutableMapping[str, "type[PartialLabelEstimator]"]):
     """Classes by name, each imported when it is first asked for."""
 
     def __init__(self) -> None:
-        self._known: dict[str, type[PartialLabelEstimator] | None] = dict.fromkeys(REGISTERED)
+        self._classes: dict[str, type[PartialLabelEstimator] | None] = dict.fromkeys(REGISTERED)
 
     def __getitem__(self, name: str) -> type[PartialLabelEstimator]:
-        if name not in self._known:
+        if name not in self._classes:
             close = difflib.get_close_matches(str(name).lower(), self, n=1)
             hint = f" Did you mean {close[0]!r}?" if close else ""
             raise UnknownMethod(f"There is no method called {name!r}; use one of {', '.join(self)}.{hint}")
-        found = self._known[name]
-        if found is None:
+        method = self._classes[name]
+        if method is None:
             file, kind, _ = REGISTERED[name]
-            found = self._known[name] = getattr(importlib.import_module(f"pll.methods.{file}"), kind)
-        return found
+            method = self._classes[name] = getattr(importlib.import_module(f"pll.methods.{file}"), kind)
+        return method
 
     def __setitem__(self, name: str, kind: type[PartialLabelEstimator]) -> None:
-        self._known[name] = kind
+        self._classes[name] = kind
 
     def __delitem__(self, name: str) -> None:
-        del self._known[name]
+        del self._classes[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._known  # asking imports nothing
+        return name in self._classes  # asking imports nothing
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._known)
+        return iter(self._classes)
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._classes)
 
 
 METHODS: MutableMapping[str, type[PartialLabelEstimator]] = _Registry()

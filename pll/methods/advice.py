@@ -110,12 +110,12 @@ def _computes_elsewhere(estimator: PartialLabelEstimator) -> bool:
 
 def memory_of_machine() -> int | None:
     """Return the bytes of memory that this process may have; None where the system does not say."""
-    found = []
+    limits = []
     with suppress(OSError, ValueError, AttributeError):
-        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+        limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     with suppress(OSError, ValueError):  # a container's own limit; "max" for none
-        found.append(int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii")))
-    return min(found, default=None)
+        limits.append(int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii")))
+    return min(limits, default=None)
 
 
 def _advise_classical(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> Advice:

@@ -27,8 +27,8 @@ from pll.candidates import CandidateSets, as_candidate_sets, name_lists, whole_n
 from pll.dataset import UNKNOWN
 from pll.errors import UserError
 from pll.io import check_finite, feature_array
+from pll.methods.aggregation import aggregate, union_of
 from pll.methods.model_selection import covering_rate_scorer
-from pll.methods.settling import settle, union_of
 from pll.training.metrics import EpochRecord, Hook, Monitor, TrainingProgress
 from pll.weights import Outside, Weights, carried_over, checked_prior, identified_labels
 
@@ -56,9 +56,9 @@ class Task:
         with `takes_prior` use it.
     votes
         The votes that the candidates were made of. Only methods with `takes_votes` use them.
-    known
-        (n,) labels that people decided, −1 elsewhere: what voters are measured by, and what a method with `takes_known`
-        learns from. The candidate sets of these examples hold that label alone.
+    decided
+        (n,) labels that people decided, −1 elsewhere: what voters are measured by, and what a method with
+        `takes_decided` learns from. The candidate sets of these examples hold that label alone.
     outside
         Labels that were added to the candidates (`PartialLabelEstimator.grown`); None where there are none.
     kind
@@ -76,7 +76,7 @@ class Task:
     y_test: npt.NDArray[np.int64] | None = None
     prior: Weights | None = None
     votes: Annotations | None = None
-    known: npt.NDArray[np.int64] | None = None
+    decided: npt.NDArray[np.int64] | None = None
     outside: Outside | None = None
     kind: str = ""
     undecided: CandidateSets | None = None
@@ -113,7 +113,7 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     """Description of the method in at most two lines."""
     needs_truth: ClassVar[bool] = False
     """Whether the method learns from the true labels (pn-oracle only)."""
-    takes_known: ClassVar[bool] = False
+    takes_decided: ClassVar[bool] = False
     """Whether the method learns from the labels that are known of some examples what sets miss the truth."""
     takes_prior: ClassVar[bool] = False
     """Whether the method uses a prior of the candidates."""
@@ -293,7 +293,7 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         votes
             (n, m) whole numbers, a column for each voter: class indices, −1 for no answer; or `Annotations`. `y` is
             then None or the candidate sets. Methods that take a prior learn from them through voter models fitted
-            together with a classifier (`pll.methods.settling`); `candidates_` are the labels named, and likely ones
+            together with a classifier (`pll.methods.aggregation`); `candidates_` are the labels named, and likely ones
             that nobody named. With `y` given its sets stay as they are. Majority vote and Dawid-Skene take labels from
             the votes alone.
 
@@ -326,42 +326,44 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     ) -> tuple[Task, Labels | None]:
         """Return the training data of these arguments of `fit`, and the labels that `predict` returns members of."""
         uses_votes = self.takes_votes or self.takes_prior
-        for name, given, used in (("prior", prior, self.takes_prior), ("votes", votes, uses_votes)):
-            if given is not None and not used:
+        for name, value, is_used in (("prior", prior, self.takes_prior), ("votes", votes, uses_votes)):
+            if value is not None and not is_used:
                 raise UserError(f"{self.title} does not use {name}; leave {name}= out.")
         if prior is not None and votes is not None:
             raise UserError("A prior and votes are given, but votes make the prior; leave one of them out.")
-        if truth is not None and not (self.needs_truth or self.takes_known):
+        if truth is not None and not (self.needs_truth or self.takes_decided):
             raise UserError(f"{self.title} learns from candidate sets alone; leave truth= out.")
         if y is None and votes is None:
             raise UserError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         features = self._features(X, reset=True)
-        said = None if votes is None else as_votes(votes, y)
-        if said is not None and len(features) != said.n_rows:
-            raise UserError(f"There are {len(features)} rows of features but {said.n_rows} of votes.")
+        annotations = None if votes is None else as_votes(votes, y)
+        if annotations is not None and len(features) != annotations.n_rows:
+            raise UserError(f"There are {len(features)} rows of features but {annotations.n_rows} of votes.")
         decided = None
-        if truth is not None and self.takes_known:
+        if truth is not None and self.takes_decided:
             decided, truth = whole_numbers(truth, "known labels").astype(np.int64), None
             if len(decided) != len(features):
                 raise UserError(f"There are {len(features)} rows of features but {len(decided)} known labels.")
-        settled = None if said is None or self.takes_votes else settle(features, said, seed=self.seed)
+        aggregation = (
+            None if annotations is None or self.takes_votes else aggregate(features, annotations, seed=self.seed)
+        )
         if y is not None:
             candidates, labels = _targets(y)
-        elif settled is not None:
-            candidates, labels = settled.candidates, None
+        elif aggregation is not None:
+            candidates, labels = aggregation.candidates, None
         else:
-            assert said is not None
-            candidates, labels = union_of(said), None
+            assert annotations is not None
+            candidates, labels = union_of(annotations), None
         if labels is not None and self.needs_truth:
             if truth is not None:
                 raise UserError("y holds the labels already; leave truth= out, or give candidate sets as y.")
             truth = candidates.indices
-        known = None if truth is None else whole_numbers(truth, "true labels")
-        given = None if prior is None else checked_prior(prior, candidates)
-        if settled is not None:
-            given = settled.prior_on(candidates)
-        task = Task(features, candidates, known, prior=given, votes=said)
-        return task if decided is None else _with_known(task, decided, self.seed), labels
+        true_labels = None if truth is None else whole_numbers(truth, "true labels")
+        weights = None if prior is None else checked_prior(prior, candidates)
+        if aggregation is not None:
+            weights = aggregation.prior_on(candidates)
+        task = Task(features, candidates, true_labels, prior=weights, votes=annotations)
+        return task if decided is None else _with_decided(task, decided, self.seed), labels
 
     @property
     def classes_(self) -> Labels:
@@ -528,16 +530,16 @@ def _targets(y: Any) -> tuple[CandidateSets, Labels | None]:
     return CandidateSets.from_labels(at, max(1, len(labels)), tuple(str(label) for label in labels.tolist())), labels
 
 
-def _with_known(task: Task, known: npt.NDArray[np.int64], seed: int) -> Task:
+def _with_decided(task: Task, decided: npt.NDArray[np.int64], seed: int) -> Task:
     """The task with sets of the known label alone, and the prior that voter models make of it."""
     n, c = task.candidates.shape
-    known = _checked_truth(known, n, c, "")
-    rows = np.flatnonzero(known >= 0)
-    sets = with_sets(task.candidates, {int(row): [int(known[row])] for row in rows})
+    decided = _checked_truth(decided, n, c, "")
+    rows = np.flatnonzero(decided >= 0)
+    sets = with_sets(task.candidates, {int(row): [int(decided[row])] for row in rows})
     prior = carried_over(task.prior, task.candidates, sets)
     if task.votes is not None:
-        prior = settle(task.X, task.votes, seed=seed, known=known).prior_on(sets)
-    return replace(task, candidates=sets, prior=prior, known=known, undecided=task.candidates)
+        prior = aggregate(task.X, task.votes, seed=seed, decided=decided).prior_on(sets)
+    return replace(task, candidates=sets, prior=prior, decided=decided, undecided=task.candidates)
 
 
 def as_votes(votes: Any, y: Any = None) -> Annotations:
@@ -665,11 +667,13 @@ def check_number(
         (below, operator.lt, ", below {:g}"),
         (most, operator.le, ", at most {:g}"),
     )
-    given = [(limit, holds, words) for limit, holds, words in limits if limit is not None]
-    if not isinstance(value, Integral if whole else Real) or not all(holds(value, limit) for limit, holds, _ in given):
-        odd = isinstance(value, float) and not math.isfinite(value)  # nan and inf are Real, too
-        kind = "whole number" if whole else "finite number" if odd else "number"
-        wanted = "".join(words.format(limit) for limit, _, words in given)
+    set_limits = [(limit, holds, words) for limit, holds, words in limits if limit is not None]
+    if not isinstance(value, Integral if whole else Real) or not all(
+        holds(value, limit) for limit, holds, _ in set_limits
+    ):
+        is_not_finite = isinstance(value, float) and not math.isfinite(value)  # nan and inf are Real, too
+        kind = "whole number" if whole else "finite number" if is_not_finite else "number"
+        wanted = "".join(words.format(limit) for limit, _, words in set_limits)
         raise UserError(f"{name} is {value!r}; it must be a {kind}{wanted}.")
 
 
@@ -713,10 +717,10 @@ def own_settings(**values: Any) -> Callable[[type[E]], type[E]]:
 
         @functools.wraps(inherited)
         def __init__(self: E, **settings: Any) -> None:
-            given = values | settings
+            merged = values | settings
             for name in added:
-                setattr(self, name, given.pop(name))
-            inherited(self, **given)
+                setattr(self, name, merged.pop(name))
+            inherited(self, **merged)
 
         own = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=values[name]) for name in added]
         common = [p.replace(default=values.get(p.name, p.default)) for p in signature.parameters.values()]

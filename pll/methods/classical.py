@@ -316,9 +316,9 @@ def covering_rates(
     chosen = rng.permutation(len(X))[:SEARCH_ROWS]
     X, candidates = X[chosen], candidates.take(chosen)
     covered = np.zeros(len(values), dtype=np.int64)
-    for train, held in KFold(min(FOLDS, len(X))).split(X):
-        sets = candidates.take(held)
-        labels = predictions(X[train], candidates.take(train), X[held])
+    for train, holdout in KFold(min(FOLDS, len(X))).split(X):
+        sets = candidates.take(holdout)
+        labels = predictions(X[train], candidates.take(train), X[holdout])
         covered += [int(sets.contains(row).sum()) for row in labels]
     return dict(zip(values, (covered / len(X)).tolist(), strict=True))
 

@@ -189,7 +189,7 @@ class CLPL(LinearEstimator):
     ) -> dict[tuple[str, float], float]:
         folds = itertools.count(1)
 
-        def predictions(X_train: Matrix, sets: CandidateSets, X_held: Matrix) -> npt.NDArray[np.integer]:
+        def predictions(X_train: Matrix, sets: CandidateSets, X_holdout: Matrix) -> npt.NDArray[np.integer]:
             self.stage_ = f"choosing C and form: fold {next(folds)} of {FOLDS}"
             labels = []
             theta = np.zeros((X.shape[1] + 1) * candidates.n_classes)
@@ -197,7 +197,7 @@ class CLPL(LinearEstimator):
                 objective = ConvexLoss(X_train, sets, C, hook, pairwise=form == "pairwise")
                 *_, (theta, _) = newton(objective, theta, self.max_rounds, max(self.tol, SEARCH_TOL))
                 W, b = objective.parts(theta)
-                labels.append((X_held @ W + b).argmax(axis=1))
+                labels.append((X_holdout @ W + b).argmax(axis=1))
             return np.array(labels)
 
         return covering_rates(grid, predictions, X, candidates, rng)
@@ -231,9 +231,9 @@ def newton(objective: ConvexLoss, theta: Vector, max_rounds: int, tol: float) ->
         improved = False
         if np.linalg.norm(gradient) > enough:
             step = conjugate_gradients(partial(objective.curvature, theta), -gradient)
-            found = line_search(objective, theta, value, gradient, step)
-            improved = found is not None  # if None, the limit of floating-point precision is reached
-            theta, value, gradient = found or (theta, value, gradient)
+            result = line_search(objective, theta, value, gradient, step)
+            improved = result is not None  # if None, the limit of floating-point precision is reached
+            theta, value, gradient = result or (theta, value, gradient)
         yield theta, value
         if not improved or np.linalg.norm(gradient) <= enough:
             return
@@ -289,13 +289,13 @@ def line_search(
     low, high, share = 0.0, 1.0, 1.0
     low_slope, high_slope = start, -start
     for _ in range(MAX_TRIES):
-        found = theta + share * step
-        new_value, new_gradient = objective(found)
+        candidate = theta + share * step
+        new_value, new_gradient = objective(candidate)
         new_slope = float(new_gradient @ step)
         flat = abs(new_slope) <= -0.5 * start and new_value <= value * (1.0 + ROUNDING)
         lower = new_value < value + 1e-4 * share * start and (new_slope > 0 or share == 1.0)
         if flat or lower:
-            return found, min(value, new_value), new_gradient
+            return candidate, min(value, new_value), new_gradient
         if new_slope > 0:
             high, high_slope = share, new_slope
         elif share == 1.0:

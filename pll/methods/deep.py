@@ -287,17 +287,17 @@ class DeepEstimator(PartialLabelEstimator):
         """
         self._check_settings()
         task = validated(task, allow_missing=self.missing == "mean")
-        given = self._given()
+        explicit = self._given()
         if self.recipe.endswith(".json"):
-            found = stored(Path(self.recipe), given)
-            clone(self).set_params(**found.settings, recipe="default").check_settings()
-            return found
+            recipe = stored(Path(self.recipe), explicit)
+            clone(self).set_params(**recipe.settings, recipe="default").check_settings()
+            return recipe
         if self.recipe.startswith("paper"):
             name = self.recipe.removeprefix("paper").removeprefix(":") or dataset
-            return published(task.X.shape[1:], given, name, own_rate=type(self)().lr is not None)
+            return published(task.X.shape[1:], explicit, name, own_rate=type(self)().lr is not None)
         if is_mapped(task.X):
             note = "The features are larger than memory: the default settings are used."
-            return Recipe("auto", {}, given, notes=(note,))
+            return Recipe("auto", {}, explicit, notes=(note,))
         started = time.perf_counter()
 
         def show(share: float, work: str) -> None:
@@ -308,26 +308,26 @@ class DeepEstimator(PartialLabelEstimator):
                 progress(share, work)
 
         with computing_threads(self.threads):
-            found = search(self.problem(task), hook=hook or no_hook, progress=show)
+            recipe = search(self.problem(task), hook=hook or no_hook, progress=show)
         self.stage_ = ""
-        return found
+        return recipe
 
     def problem(self, task: Task) -> Problem:
         """Return what the recipe `auto` searches on this task; see `pll.methods.recipe.search`."""
-        given, defaults = self._given(), type(self)().get_params(deep=False)
+        explicit, defaults = self._given(), type(self)().get_params(deep=False)
         sets, prior = task.candidates, task.prior
         if self.needs_truth and task.y is not None and (task.y >= 0).all():
             prior = None
             sets = CandidateSets.from_labels(task.y, sets.n_classes, sets.class_names)
         defaults |= {"scale": default_scale(task.kind), "batch_size": default_batch_size(len(task.X))}
-        every = defaults | given
+        every = defaults | explicit
         if every["lr"] is None:
             scaling = fit_scaling(task.X, every["scale"])
             size = every["batch_size"]
             defaults["lr"] = default_lr(every["model"], every["optimiser"], task.X, scaling, batch_size=size)
         own = None if self.searched_as_proden else partial(self._with, recipe="default")
         return Problem(
-            task.X, sets, given, defaults, self._contestant, choose_device(self.device), self.seed, prior, own,
+            task.X, sets, explicit, defaults, self._contestant, choose_device(self.device), self.seed, prior, own,
             own_rate=type(self)().lr is not None,
         )  # fmt: skip
 
@@ -421,8 +421,8 @@ class DeepEstimator(PartialLabelEstimator):
         return torch.cat(list(self._scores_in_parts(self.checked_features(X)))).numpy()
 
     def predict(self, X: npt.ArrayLike) -> Labels:
-        found = [part.numpy().argmax(axis=1) for part in self._scores_in_parts(self.checked_features(X))]
-        return np.asarray(self.classes_[np.concatenate(found)])
+        labels = [part.numpy().argmax(axis=1) for part in self._scores_in_parts(self.checked_features(X))]
+        return np.asarray(self.classes_[np.concatenate(labels)])
 
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
         return torch.softmax(torch.from_numpy(self.predict_scores(X)), dim=1).numpy()
@@ -567,8 +567,8 @@ def _check_output(network: nn.Module, loss: Loss, shape: tuple[int, ...], c: int
         except SHAPE_ERRORS as error:
             raise UserError(f"The model does not accept examples of shape {shape}: {_first_line(error)}") from error
         if getattr(logits, "shape", None) != (1, c):
-            found = f"of shape {tuple(logits.shape[1:])}" if isinstance(logits, Tensor) else type(logits).__name__
-            raise UserError(f"The model gives outputs {found}; {c} classes need ({c},).")
+            output = f"of shape {tuple(logits.shape[1:])}" if isinstance(logits, Tensor) else type(logits).__name__
+            raise UserError(f"The model gives outputs {output}; {c} classes need ({c},).")
         if not any(parameter.requires_grad for parameter in network.parameters()):
             raise UserError("The model has no parameters to learn.")
         try:

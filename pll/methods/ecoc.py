@@ -125,7 +125,7 @@ class PLECOC(ClassicalEstimator):
     purities_
         (L,) the purity each column was learnt with.
     coding_
-        (c, L) int8, M. performance_: (c, L), H, rows sum to 1. seen_: (c,) bool, classes that some set holds.
+        (c, L) int8, M. performance_: (c, L), H, rows sum to 1. is_candidate_: (c,) bool, classes that some set holds.
     coef_
         (s, L) coefficients of the support vectors, or (d, L). intercept_: (L,). support_: (s, d), or empty.
     """
@@ -136,13 +136,13 @@ class PLECOC(ClassicalEstimator):
         "Good where sets are small; where they are large few sets answer anything."
     )
 
-    _fitted = ("coding_", "performance_", "seen_", "coef_", "intercept_", "support_")
+    _fitted = ("coding_", "performance_", "is_candidate_", "coef_", "intercept_", "support_")
 
     C_: float
     purities_: npt.NDArray[np.float64]
     coding_: npt.NDArray[np.int8]
     performance_: Matrix
-    seen_: npt.NDArray[np.bool_]
+    is_candidate_: npt.NDArray[np.bool_]
     coef_: Matrix
     intercept_: npt.NDArray[np.float64]
     support_: Matrix
@@ -239,13 +239,13 @@ class PLECOC(ClassicalEstimator):
         rows = np.sort(rng.permutation(len(X))[:C_ROWS])
         settings = self.get_params() | {"scale": "none", "max_tries": min(200, self.max_tries)}
 
-        def predictions(X_train: Matrix, sets: CandidateSets, X_held: Matrix) -> npt.NDArray[np.integer]:
+        def predictions(X_train: Matrix, sets: CandidateSets, X_holdout: Matrix) -> npt.NDArray[np.integer]:
             labels = []
             for C in GRID:
                 one = PLECOC(**settings | {"C": C})
                 for _ in one.iter_fit(Task(X_train.astype(np.float32), sets), hook=hook):
                     pass
-                labels.append(one.predict_scores(X_held.astype(np.float32)).argmax(axis=1))
+                labels.append(one.predict_scores(X_holdout.astype(np.float32)).argmax(axis=1))
             return np.array(labels)
 
         return best_value(covering_rates(GRID, predictions, X[rows], candidates.take(rows), rng))
@@ -253,7 +253,7 @@ class PLECOC(ClassicalEstimator):
     def _start(self, X: Matrix, candidates: CandidateSets) -> None:
         """Start without columns, so that a stop before the first epoch leaves a model that predicts."""
         self.notes_, self.purities_ = (), np.zeros(0)
-        self.seen_ = np.bincount(candidates.indices, minlength=candidates.n_classes) > 0
+        self.is_candidate_ = np.bincount(candidates.indices, minlength=candidates.n_classes) > 0
         self.coding_ = np.zeros((candidates.n_classes, 0), dtype=np.int8)
         self.performance_ = np.zeros((candidates.n_classes, 0))
         self.coef_, self.intercept_, self.support_ = np.zeros((X.shape[1], 0)), np.zeros(0), X[:0]
@@ -281,11 +281,11 @@ class PLECOC(ClassicalEstimator):
         positive = np.where(self.coding_ > 0, self.performance_, 0.0)
         negative = self.performance_ - positive
         losses = np.exp(-bounded) @ positive.T + np.exp(bounded) @ negative.T
-        losses[:, ~self.seen_] = np.exp(CLIP)
+        losses[:, ~self.is_candidate_] = np.exp(CLIP)
         return losses
 
     def _scores(self, X: Matrix) -> Matrix:
-        scores = np.empty((len(X), len(self.seen_)))
+        scores = np.empty((len(X), len(self.is_candidate_)))
         for at in blocks(len(X), BLOCK):
             scores[at] = -self._decode(self._decisions(X[at]))
         return scores
@@ -540,9 +540,9 @@ def positive_shares(signs: Signs, candidates: CandidateSets) -> npt.NDArray[np.f
     >>> positive_shares(np.array([[1], [1], [-1]], dtype=np.int8), sets)[:, 0].tolist()
     [0.5, 1.0, 0.0]
     """
-    sets, held = _sets(candidates), np.bincount(candidates.indices, minlength=candidates.n_classes)
+    sets, class_counts = _sets(candidates), np.bincount(candidates.indices, minlength=candidates.n_classes)
     sides = ((signs > 0).astype(np.float64), (signs < 0).astype(np.float64))
-    positive, negative = ((sets @ side) / np.maximum(held @ side, 1.0) for side in sides)
+    positive, negative = ((sets @ side) / np.maximum(class_counts @ side, 1.0) for side in sides)
     return np.asarray(positive / (positive + negative))
 
 
@@ -553,13 +553,13 @@ def _sets(candidates: CandidateSets) -> scipy.sparse.csr_array:
 
 def _relaxed_note(purities: npt.NDArray[np.float64]) -> str:
     values, numbers = np.unique(purities, return_counts=True)
-    parts = [
+    counts = [
         f"{count} with whole sets" if value == 1 else f"{count} with at least {100 * value:.0f} % of a set"
         for value, count in zip(values[::-1].tolist(), numbers[::-1].tolist(), strict=True)
     ]
     return (
         "The candidate sets are large: too few lie wholly on one side of a split of the classes, as the method asks. "
-        f"Columns of the code, by what has to lie on one side: {', '.join(parts)}."
+        f"Columns of the code, by what has to lie on one side: {', '.join(counts)}."
     )
 
 

@@ -170,12 +170,12 @@ class _Complementary(Objective):
         self._shares = self._shares.to(trainer.X.device)
 
     def loss(self, batch: Batch, logits: Tensor) -> Tensor:
-        parts = class_wise_risks(self._loss(logits), ~batch.mask(logits.shape[1]), self._shares)
-        risk = parts.sum()
+        risks = class_wise_risks(self._loss(logits), ~batch.mask(logits.shape[1]), self._shares)
+        risk = risks.sum()
         if self._correction == "none":
             return risk
-        descended = parts.clamp(min=0).sum()
+        descended = risks.clamp(min=0).sum()
         if self._correction == "ascent":
-            descended = torch.where((parts < 0).any(), -parts.clamp(max=0).sum(), risk)
+            descended = torch.where((risks < 0).any(), -risks.clamp(max=0).sum(), risk)
         # The value is the risk, for the record; the gradient is that of what is descended.
         return descended + (risk - descended).detach()

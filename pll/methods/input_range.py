@@ -55,7 +55,9 @@ def input_range(X: npt.NDArray[np.float32]) -> dict[str, Any]:
     }
 
 
-def range_warnings(X: npt.NDArray[np.float32], known: Mapping[str, Any], names: tuple[str, ...] = ()) -> list[str]:
+def range_warnings(
+    X: npt.NDArray[np.float32], training_range: Mapping[str, Any], names: tuple[str, ...] = ()
+) -> list[str]:
     """Return warnings about features that are on another scale than those of training.
 
     A value is far outside where it is beyond the training range by more than the width of that range. The scale is
@@ -66,7 +68,7 @@ def range_warnings(X: npt.NDArray[np.float32], known: Mapping[str, Any], names: 
     ----------
     X
         (n, …) float32, of the shape of training.
-    known
+    training_range
         Of `input_range`.
     names
         Of the columns, where they have some.
@@ -81,50 +83,52 @@ def range_warnings(X: npt.NDArray[np.float32], known: Mapping[str, Any], names: 
     """
     if not len(X):
         return []
-    each = bool(known["each"])
+    each = bool(training_range["each"])
     low, high, deviation = _spread(X, each)
-    least, most, usual = (np.atleast_1d(np.array(known[key], float)) for key in ("minimum", "maximum", "deviation"))
+    least, most, usual = (
+        np.atleast_1d(np.array(training_range[key], float)) for key in ("minimum", "maximum", "deviation")
+    )
     width, varied = most - least, usual > 0
-    found = []
+    warnings = []
     far = np.flatnonzero(varied & ((low < least - width) | (high > most + width)))
     if len(far):
         k = int(far[0])
         span = f"{low[k]:g} to {high[k]:g}, in training from {least[k]:g} to {most[k]:g}"
         if each:
             name = repr(names[k]) if names else f"column {k + 1}"
-            found.append(
+            warnings.append(
                 f"{len(far):,} of {len(low):,} columns hold values far outside those of training: "
                 f"{name} goes from {span}."
             )
         else:
-            found.append(f"Some values are far outside those of training: they go from {span}.")
+            warnings.append(f"Some values are far outside those of training: they go from {span}.")
     elif varied.any() and (not each or len(X) >= FEW):
         ratio = float(np.sqrt(np.mean((deviation[varied] / usual[varied]) ** 2)))
         if ratio < 1 / 4:
-            found.append(
+            warnings.append(
                 f"The values vary {ratio:.2g} times as much as in training (all of them: {low.min():g} to "
                 f"{high.max():g}, in training {least.min():g} to {most.max():g}). Is their scale another one?"
             )
-    return found
+    return warnings
 
 
 def _spread(X: npt.NDArray[np.float32], each: bool) -> tuple[npt.NDArray[np.float64], ...]:
     """Return minimum, maximum and standard deviation, of every column or (1,) over all; 0 where there is no value."""
-    parts = [X[at : at + _ROWS_AT_ONCE] for at in range(0, len(X), _ROWS_AT_ONCE)]
+    chunks = [X[at : at + _ROWS_AT_ONCE] for at in range(0, len(X), _ROWS_AT_ONCE)]
     columns = X.shape[1] if each else 1
     if each and not columns:
         return np.zeros(0), np.zeros(0), np.zeros(0)
     low, high = np.full(columns, np.inf), np.full(columns, -np.inf)
     total, squares, count = (np.zeros(columns) for _ in range(3))
-    for part in parts:
-        values, there = _columns(part, columns)
+    for chunk in chunks:
+        values, there = _columns(chunk, columns)
         count += there.sum(axis=0)
         total += np.where(there, values, 0).sum(axis=0)
         low = np.minimum(low, np.where(there, values, np.inf).min(axis=0, initial=np.inf))
         high = np.maximum(high, np.where(there, values, -np.inf).max(axis=0, initial=-np.inf))
     mean = total / np.maximum(count, 1)
-    for part in parts:
-        values, there = _columns(part, columns)
+    for chunk in chunks:
+        values, there = _columns(chunk, columns)
         squares += (np.where(there, values - mean, 0) ** 2).sum(axis=0)
     return np.where(count, low, 0), np.where(count, high, 0), np.sqrt(squares / np.maximum(count, 1))
 

@@ -179,10 +179,10 @@ class IPAL(NeighbourEstimator):
             at = np.arange(*candidates.indptr[[block.rows.start, block.rows.stop]])  # the block's candidates
             rows = candidates.rows[at] - block.rows.start
             wanted = block.at[rows] * candidates.n_classes + candidates.indices[at][:, None]  # (|at|, k)
-            found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-            shared = (keys[found] == wanted) & (w[rows] > 0)
+            positions = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+            shared = (keys[positions] == wanted) & (w[rows] > 0)
             targets.append(np.broadcast_to(at[:, None], shared.shape)[shared].astype(np.int32))
-            sources.append(found[shared].astype(np.int32))
+            sources.append(positions[shared].astype(np.int32))
             values.append(w[rows][shared])
         self.stage_ = ""
         where = (np.concatenate(targets), np.concatenate(sources))
@@ -191,7 +191,7 @@ class IPAL(NeighbourEstimator):
     def _scores(self, X: Matrix) -> Matrix:
         """Return (m, c) ‖x‖² − ‖x − Σ_{r ∈ l} w_r x_r‖², what each class l explains; −1 where it has no neighbour."""
         explained = np.full((len(X), len(self.class_names_)), -1.0)
-        for rows, at, fit, overlap in self._parts(X):
+        for rows, at, fit, overlap in self._blocks(X):
             labels = self.labels_[at]  # (B, k)
             same = labels[:, :, None] == labels[:, None, :]
             share = fit - (overlap * same).sum(axis=2)  # (B, k)
@@ -210,22 +210,22 @@ class IPAL(NeighbourEstimator):
         shares = np.maximum(explained, 0.0)
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
-    def _parts(self, X: Matrix) -> list[tuple[slice, npt.NDArray[np.int64], Matrix, npt.NDArray[np.float64]]]:
+    def _blocks(self, X: Matrix) -> list[tuple[slice, npt.NDArray[np.int64], Matrix, npt.NDArray[np.float64]]]:
         """Return blocks of rows, their neighbours, 2 w_r x'x_r (B, k) and w_r w_s x_r'x_s (B, k, k).
 
-        They do not depend on the labels, so that those of the test set are kept between iterations.
+        They do not depend on the labels, so that those of the test set are cached between iterations.
         """
         if self._memo is not None and self._memo.get("X") is X:
-            known: list[tuple[slice, npt.NDArray[np.int64], Matrix, npt.NDArray[np.float64]]] = self._memo["parts"]
-            return known
-        parts = []
+            cached: list[tuple[slice, npt.NDArray[np.int64], Matrix, npt.NDArray[np.float64]]] = self._memo["blocks"]
+            return cached
+        blocks = []
         for block, w, z in self._reconstructed(X, no_hook):
             fit = 2.0 * w * np.einsum("bd,bkd->bk", X[block.rows], z)
             overlap = w[:, :, None] * w[:, None, :] * (z @ z.transpose(0, 2, 1))
-            parts.append((block.rows, block.at, fit, overlap))
+            blocks.append((block.rows, block.at, fit, overlap))
         if self._memo is not None:
-            self._memo = {"X": X, "parts": parts}
-        return parts
+            self._memo = {"X": X, "blocks": blocks}
+        return blocks
 
     def _reconstructed(
         self, queries: Matrix | None, hook: Hook

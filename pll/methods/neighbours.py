@@ -168,8 +168,8 @@ class NeighbourEstimator(ClassicalEstimator):
         if self._search is None:
             n, d = self.train_.shape
             if approximate(self.search, n, d):
-                found = ApproximateSearch(self.train_, self._count(), self.seed, hook)
-                self._search, self.recall_ = found, found.recall
+                index = ApproximateSearch(self.train_, self._count(), self.seed, hook)
+                self._search, self.recall_ = index, index.recall
             else:
                 self._search, self.recall_ = NearestNeighbors().fit(self.train_), 1.0
         return self._search

@@ -22,7 +22,7 @@ The estimate, from scores that have not seen the example (in-sample estimates co
 
 The regression on sets goes back to label propagation and SURE, the rounds to SARI (Lv et al., 2024).
 
-Where labels are known of some examples (`truth=` in Python, the decisions of a review in a run), at least `LEAST_KNOWN`
+Where labels are known of some examples (`truth=` in Python, the decisions of a review in a run), at least `MIN_DECIDED`
 of them, they teach instead what step 2 can only guess. A ridge logistic regression g learns them and nothing else; it
 and the scores of step 1 make a logarithmic opinion pool p ∝ exp(α z + β log g) (Genest & Zidek, Statistical Science
 1, 1986), whose α and β are fitted to the known labels, out of fold; and the log-odds that a set misses the truth are
@@ -84,9 +84,9 @@ FEWEST_OF_ALL = 6
 """With fewer examples nothing is added."""
 PIECE = 10**7
 """Numbers computed at a time."""
-LEAST_KNOWN = 20
+MIN_DECIDED = 20
 """Decided labels from which a classifier is taught them."""
-TAUGHT_FOLDS = 5
+SUPERVISED_FOLDS = 5
 STRENGTHS = (1e-3, 1e-2, 1e-1, 1.0)
 """Inverse ridges of it, of which held-out decided labels choose."""
 MIXED = 0.05
@@ -114,7 +114,7 @@ class PRODENOutside(PRODEN):
         "Equals PRODEN where it finds none."
     )
     adds_labels: ClassVar[bool] = True
-    takes_known: ClassVar[bool] = True
+    takes_decided: ClassVar[bool] = True
     in_ranks: ClassVar[bool] = False
 
     outside_: Outside
@@ -132,7 +132,7 @@ class PRODENOutside(PRODEN):
                 scale=scale,
                 seed=self.seed,
                 hook=hook or no_hook,
-                known=task.known,
+                decided=task.decided,
                 undecided=task.undecided,
             )
             self.stage_ = ""
@@ -161,14 +161,14 @@ class _MissModel:
     """What tells the label of an example: P ∝ exp(Σ_k weights_k · sources_k), and the miss rate σ(a + b·u).
 
     u is the size of the set, less the mean and over the deviation; the log-odds that a set misses the truth are
-    a + b·u + log(s / (c − s)) + told · log(P(A) / P(S)).
+    a + b·u + log(s / (c − s)) + evidence_weight · log(P(A) / P(S)).
     """
 
     weights: Numbers
     a: float
     b: float
     log_likelihood: float
-    told: float = 1.0
+    evidence_weight: float = 1.0
 
     def scores(self, sources: Numbers) -> Numbers:
         """(m, c) logarithms of P, but for a constant of each row, for sources (m, K, c)."""
@@ -180,8 +180,14 @@ class _MissModel:
         inside, size = sets.mask(), sets.sizes
         full = size == sets.n_classes
         off = np.where(inside & ~full[:, None], -np.inf, scores)
-        told = logsumexp(off, axis=1) - logsumexp(np.where(inside, scores, -np.inf), axis=1)
-        odds = self.a + self.b * u + np.log(size) - np.log(np.maximum(sets.n_classes - size, 1)) + self.told * told
+        evidence = logsumexp(off, axis=1) - logsumexp(np.where(inside, scores, -np.inf), axis=1)
+        odds = (
+            self.a
+            + self.b * u
+            + np.log(size)
+            - np.log(np.maximum(sets.n_classes - size, 1))
+            + self.evidence_weight * evidence
+        )
         return np.where(full, 0.0, expit(odds)), off.argmax(axis=1)
 
     def posterior(self, sources: Numbers, sets: CandidateSets, u: Numbers, inside: Numbers) -> Numbers:
@@ -189,10 +195,10 @@ class _MissModel:
         scores, on = self.scores(sources), sets.mask()
         miss, _ = self.miss(scores, sets, u)
         raised = np.exp(scores - scores.max(axis=1, keepdims=True)) + 1e-12
-        given, off = raised * inside, np.where(on, 0.0, raised)
-        given = given / given.sum(axis=1, keepdims=True) * (1 - miss)[:, None]
-        found: Numbers = given + off / np.maximum(off.sum(axis=1, keepdims=True), 1e-12) * miss[:, None]
-        return found
+        inside_mass, off = raised * inside, np.where(on, 0.0, raised)
+        inside_mass = inside_mass / inside_mass.sum(axis=1, keepdims=True) * (1 - miss)[:, None]
+        total: Numbers = inside_mass + off / np.maximum(off.sum(axis=1, keepdims=True), 1e-12) * miss[:, None]
+        return total
 
 
 def find_outside(
@@ -203,7 +209,7 @@ def find_outside(
     scale: str = "auto",
     seed: int = 0,
     hook: Hook = no_hook,
-    known: npt.NDArray[np.int64] | None = None,
+    decided: npt.NDArray[np.int64] | None = None,
     undecided: CandidateSets | None = None,
 ) -> Outside:
     """Estimate which sets miss the truth, and add the labels off the set that may be it.
@@ -222,10 +228,10 @@ def find_outside(
         Of folds, of the part that is drawn, and of training.
     hook
         Called between mini-batches; may raise.
-    known
+    decided
         (n,) labels that people decided, −1 elsewhere; the sets of these examples hold that label alone.
     undecided
-        The sets before people decided; with `known` alone they teach.
+        The sets before people decided. Without them, `decided` is not learnt from.
 
     Returns
     -------
@@ -234,21 +240,21 @@ def find_outside(
     """
     n, c = candidates.shape
     named = np.unique(np.concatenate([candidates.indices, *([] if undecided is None else [undecided.indices])]))
-    if known is not None:
-        named = np.union1d(named, known[known >= 0])
+    if decided is not None:
+        named = np.union1d(named, decided[decided >= 0])
     if len(named) < c:  # a label that nobody names is never added
-        found = find_outside(
+        result = find_outside(
             X,
             _renamed(candidates, named),
             prior=prior,
             scale=scale,
             seed=seed,
             hook=hook,
-            known=None if known is None else np.where(known >= 0, np.searchsorted(named, known), -1),
+            decided=None if decided is None else np.where(decided >= 0, np.searchsorted(named, decided), -1),
             undecided=None if undecided is None else _renamed(undecided, named),
         )
-        more, new_labels = found.candidates, found.added
-        return Outside.of(candidates, more.rows[new_labels], named[more.indices[new_labels]], found.miss)
+        more, new_labels = result.candidates, result.added
+        return Outside.of(candidates, more.rows[new_labels], named[more.indices[new_labels]], result.miss)
     nothing = Outside(candidates, candidates, np.zeros(n, dtype=np.float32))
     open_rows = candidates.sizes < c
     if n < FEWEST_OF_ALL or not open_rows.any():
@@ -261,22 +267,24 @@ def find_outside(
     ridge = _Ridge(inputs[drawn], seed, hook)
     inside = _prior_table(prior, candidates, drawn)
     scores = ridge.fit(inside, hook)
-    evidence = _fitted(scores, sets, u[drawn])
-    teaches = known is not None and undecided is not None and _can_teach(known[drawn])
+    evidence = _fit_miss_model(scores, sets, u[drawn])
+    is_supervised = decided is not None and undecided is not None and _has_enough_labels(decided[drawn])
     # Against scores that say nothing, whose likelihood is that of a class at random (BIC, three numbers).
-    if not teaches and evidence.log_likelihood + len(drawn) * np.log(c) < 1.5 * np.log(len(drawn)):
+    if not is_supervised and evidence.log_likelihood + len(drawn) * np.log(c) < 1.5 * np.log(len(drawn)):
         return nothing
-    if teaches or float(evidence.miss(evidence.scores(scores[:, None]), sets, u[drawn])[0].mean()) >= LEAST_RATE:
+    if is_supervised or float(evidence.miss(evidence.scores(scores[:, None]), sets, u[drawn])[0].mean()) >= LEAST_RATE:
         for _ in range(ROUNDS):
             hook()
             scores = ridge.fit(evidence.posterior(scores[:, None], sets, u[drawn], inside), hook)
-            evidence = _fitted(scores, sets, u[drawn])
-    taught = None
-    if teaches:
-        assert known is not None and undecided is not None
-        at = np.flatnonzero(known[drawn] >= 0)
+            evidence = _fit_miss_model(scores, sets, u[drawn])
+    classifier = None
+    if is_supervised:
+        assert decided is not None and undecided is not None
+        at = np.flatnonzero(decided[drawn] >= 0)
         own = evidence.scores(scores[at, None])
-        evidence, taught = _taught_evidence(inputs, evidence, own, drawn[at], known, undecided.take(drawn[at]), hook)
+        evidence, classifier = _supervised_model(
+            inputs, evidence, own, drawn[at], decided, undecided.take(drawn[at]), hook
+        )
     miss, added = np.zeros(n, dtype=np.float32), np.zeros(n, dtype=np.int64)
     place = np.full(n, -1)  # among those drawn; the ridge has not seen the others
     place[drawn] = np.arange(len(drawn))
@@ -288,12 +296,12 @@ def find_outside(
         own[~new, 0] = scores[place[part[~new]]]
         if new.any():
             own[new, 0] = ridge.scores(inputs[part[new]])
-        if taught is not None:
-            own = np.concatenate([own, taught(inputs[part])[:, None]], axis=1)
+        if classifier is not None:
+            own = np.concatenate([own, classifier(inputs[part])[:, None]], axis=1)
         miss[part], added[part] = evidence.miss(evidence.scores(own), candidates.take(part), u[part])
     miss[miss < LEAST] = 0.0
-    if known is not None:
-        miss[known >= 0] = 0.0
+    if decided is not None:
+        miss[decided >= 0] = 0.0
     if float(miss.mean()) < LEAST_RATE:
         return Outside(candidates, candidates, miss)
     rows_added = np.flatnonzero(miss)
@@ -317,8 +325,8 @@ class _Ridge:
         squared = euclidean_distances(self._centres, squared=True)
         self._width = max(float(np.sqrt(squared).mean()) / 2, 1e-9)
         values, vectors = np.linalg.eigh(np.exp(-squared / (2 * self._width**2)))
-        kept = values > 1e-8 * values[-1]
-        self._root = vectors[:, kept] / np.sqrt(values[kept])
+        is_positive = values > 1e-8 * values[-1]
+        self._root = vectors[:, is_positive] / np.sqrt(values[is_positive])
         features = np.concatenate([self._features(X[rows]) for rows in blocks(len(X), BLOCK)])
         hook()
         self._eigenvalues, self._vectors = np.linalg.eigh(features.T @ features)
@@ -328,8 +336,8 @@ class _Ridge:
     def _features(self, X: Rows) -> Numbers:
         """(B, m) features whose products are the kernel, and a constant."""
         squared = euclidean_distances(X.astype(np.float64), self._centres, squared=True)
-        found: Numbers = np.exp(-squared / (2 * self._width**2)) @ self._root
-        return np.hstack([found, np.ones((len(X), 1))])
+        features: Numbers = np.exp(-squared / (2 * self._width**2)) @ self._root
+        return np.hstack([features, np.ones((len(X), 1))])
 
     def fit(self, Y: Numbers, hook: Hook) -> Numbers:
         """Fit targets (n, c) with the ridge of least error; return the scores (n, c) of each row without itself."""
@@ -337,19 +345,19 @@ class _Ridge:
         reached, best = self._rotated.T @ rest, np.inf
         for ridge in RIDGES:
             hook()
-            kept = 1 / (np.maximum(self._eigenvalues, 0) + ridge)
-            own = (self._rotated**2 @ kept)[:, None]  # the diagonal of the hat matrix
-            scores = (self._rotated @ (kept[:, None] * reached) - own * rest) / np.maximum(1 - own, 1e-6)
+            shrinkage = 1 / (np.maximum(self._eigenvalues, 0) + ridge)
+            own = (self._rotated**2 @ shrinkage)[:, None]  # the diagonal of the hat matrix
+            scores = (self._rotated @ (shrinkage[:, None] * reached) - own * rest) / np.maximum(1 - own, 1e-6)
             error = float(((scores - rest) ** 2).mean())
             if error < best:
-                best, found, self._coef = error, scores, self._vectors @ (kept[:, None] * reached)
-        result: Numbers = found
+                best, best_scores, self._coef = error, scores, self._vectors @ (shrinkage[:, None] * reached)
+        result: Numbers = best_scores
         return result
 
     def scores(self, X: Rows) -> Numbers:
         """(B, c) scores of examples that it was not fitted on."""
-        found: Numbers = self._features(X) @ self._coef
-        return found
+        result: Numbers = self._features(X) @ self._coef
+        return result
 
 
 def _prior_table(prior: Weights | None, candidates: CandidateSets, rows: Integers) -> Numbers:
@@ -362,7 +370,7 @@ def _prior_table(prior: Weights | None, candidates: CandidateSets, rows: Integer
     return table
 
 
-def _fitted(scores: Numbers, sets: CandidateSets, u: Numbers) -> _MissModel:
+def _fit_miss_model(scores: Numbers, sets: CandidateSets, u: Numbers) -> _MissModel:
     """Fit the factor of scores (n, c) of examples that were not learnt from, and the miss rate."""
     n, c = scores.shape
     inside = sets.mask()
@@ -378,8 +386,8 @@ def _fitted(scores: Numbers, sets: CandidateSets, u: Numbers) -> _MissModel:
             mass_in = logsumexp(np.where(inside, scaled, -np.inf), axis=1)
             mass_off = np.where(size < c, logsumexp(np.where(inside, -np.inf, scaled), axis=1), -np.inf)
         odds = a + b * u
-        given, missed = log_expit(-odds) + mass_in - total - log_in, log_expit(odds) + mass_off - total - log_off
-        each = np.logaddexp(given, missed)
+        covered, missed = log_expit(-odds) + mass_in - total - log_in, log_expit(odds) + mass_off - total - log_off
+        each = np.logaddexp(covered, missed)
         m = np.exp(missed - each)
         part = np.where(inside, mass_in[:, None], mass_off[:, None])
         posterior = np.exp(scaled - part) * np.where(inside, (1 - m)[:, None], m[:, None])
@@ -388,18 +396,18 @@ def _fitted(scores: Numbers, sets: CandidateSets, u: Numbers) -> _MissModel:
         return -float(each.mean()) + 1e-3 * b**2, -np.array([slope, rest.mean(), (rest * u).mean() - 2e-3 * b])
 
     bounds = ((0.1, 50.0), (-9.0, 2.0), (-2.0, 2.0))
-    found = minimize(likelihood, np.array([2.0, -2.0, 0.0]), jac=True, method="L-BFGS-B", bounds=bounds)
-    weight, a, b = found.x
-    return _MissModel(np.array([weight / unit]), float(a), float(b), -n * float(found.fun))
+    result = minimize(likelihood, np.array([2.0, -2.0, 0.0]), jac=True, method="L-BFGS-B", bounds=bounds)
+    weight, a, b = result.x
+    return _MissModel(np.array([weight / unit]), float(a), float(b), -n * float(result.fun))
 
 
-def _can_teach(known: Integers) -> bool:
-    labels = known[known >= 0]
-    return len(labels) >= LEAST_KNOWN and len(np.unique(labels)) >= 2
+def _has_enough_labels(decided: Integers) -> bool:
+    labels = decided[decided >= 0]
+    return len(labels) >= MIN_DECIDED and len(np.unique(labels)) >= 2
 
 
-def _taught_evidence(
-    X: Rows, evidence: _MissModel, z: Numbers, rows: Integers, known: Integers, sets: CandidateSets, hook: Hook
+def _supervised_model(
+    X: Rows, evidence: _MissModel, z: Numbers, rows: Integers, decided: Integers, sets: CandidateSets, hook: Hook
 ) -> tuple[_MissModel, Callable[[Rows], Numbers]]:
     """Teach a classifier the decided labels of `rows` alone; fit its weight, that of the rest and the odds of a miss.
 
@@ -415,17 +423,19 @@ def _taught_evidence(
     tuple[_MissModel, Callable[[Rows], Numbers]]
         The evidence with the classifier as its last source, and the classifier.
     """
-    own, y, c = X[rows], known[rows], z.shape[1]
-    fold = np.arange(len(rows)) % TAUGHT_FOLDS
+    own, y, c = X[rows], decided[rows], z.shape[1]
+    fold = np.arange(len(rows)) % SUPERVISED_FOLDS
     each = np.arange(len(rows))
-    held_out: list[tuple[float, float, Numbers]] = []
+    results: list[tuple[float, float, Numbers]] = []
     for strength in STRENGTHS:
         logs = np.zeros((len(rows), c))
-        for held in range(TAUGHT_FOLDS):
+        for fold_index in range(SUPERVISED_FOLDS):
             hook()
-            logs[fold == held] = _taught(own[fold != held], y[fold != held], c, strength)(own[fold == held])
-        held_out.append((float(logs[each, y].mean()), strength, logs))
-    _, strength, logs = max(held_out, key=lambda one: one[0])
+            logs[fold == fold_index] = _label_classifier(own[fold != fold_index], y[fold != fold_index], c, strength)(
+                own[fold == fold_index]
+            )
+        results.append((float(logs[each, y].mean()), strength, logs))
+    _, strength, logs = max(results, key=lambda one: one[0])
 
     def loss(v: Numbers) -> tuple[float, Numbers]:
         scores = v[0] * z + v[1] * logs
@@ -435,13 +445,13 @@ def _taught_evidence(
         return value, np.array([(off * z).sum(), (off * logs).sum()]) / len(y) + POOL_RIDGE * (v - 1)
 
     alpha, beta = minimize(loss, np.ones(2), jac=True, method="L-BFGS-B", bounds=((0, 5), (0, 5))).x
-    a, told = _fit_odds(alpha * z + beta * logs, sets, y)
+    a, evidence_weight = _fit_odds(alpha * z + beta * logs, sets, y)
     weights = np.array([*(alpha * evidence.weights), beta])
-    return _MissModel(weights, a, 0.0, evidence.log_likelihood, told), _taught(own, y, c, strength)
+    return _MissModel(weights, a, 0.0, evidence.log_likelihood, evidence_weight), _label_classifier(own, y, c, strength)
 
 
 def _fit_odds(z: Numbers, sets: CandidateSets, y: Integers) -> tuple[float, float]:
-    """Fit a and the factor `told` to which of k decided sets lack the label; a ridge holds the factor to 1."""
+    """Fit a and the weight of the log ratio to which of k decided sets lack the label; a ridge holds it to 1."""
     size, c, inside = sets.sizes, sets.n_classes, sets.mask()
     open_rows = size < c
     missed = ~inside[np.arange(len(y)), y][open_rows]
@@ -449,23 +459,23 @@ def _fit_odds(z: Numbers, sets: CandidateSets, y: Integers) -> tuple[float, floa
     if not open_rows.any():
         return start, 1.0
     z, inside, size = z[open_rows], inside[open_rows], size[open_rows]
-    told = logsumexp(np.where(inside, -np.inf, z), axis=1) - logsumexp(np.where(inside, z, -np.inf), axis=1)
+    log_ratio = logsumexp(np.where(inside, -np.inf, z), axis=1) - logsumexp(np.where(inside, z, -np.inf), axis=1)
     offset = np.log(size / (c - size))
 
     def loss(v: Numbers) -> tuple[float, Numbers]:
-        odds = v[0] + offset + v[1] * told
+        odds = v[0] + offset + v[1] * log_ratio
         off = expit(odds) - missed
         apart = v - np.array([start, 1.0])
         value = -float(np.mean(np.where(missed, log_expit(odds), log_expit(-odds)))) + POOL_RIDGE / 2 * float(
             apart @ apart
         )
-        return value, np.array([off.mean(), (off * told).mean()]) + POOL_RIDGE * apart
+        return value, np.array([off.mean(), (off * log_ratio).mean()]) + POOL_RIDGE * apart
 
-    found = minimize(loss, np.array([start, 1.0]), jac=True, method="L-BFGS-B", bounds=((-15, 15), (0, 3))).x
-    return float(found[0]), float(found[1])
+    result = minimize(loss, np.array([start, 1.0]), jac=True, method="L-BFGS-B", bounds=((-15, 15), (0, 3))).x
+    return float(result[0]), float(result[1])
 
 
-def _taught(X: Rows, y: Integers, c: int, strength: float) -> Callable[[Rows], Numbers]:
+def _label_classifier(X: Rows, y: Integers, c: int, strength: float) -> Callable[[Rows], Numbers]:
     """Ridge logistic regression; returns (m, c) log-probabilities, of which a small part is spread over all classes."""
     from sklearn.linear_model import LogisticRegression
 
@@ -476,7 +486,7 @@ def _taught(X: Rows, y: Integers, c: int, strength: float) -> Callable[[Rows], N
     def logs(further: Rows) -> Numbers:
         shares = np.full((len(further), c), MIXED / c)
         shares[:, model.classes_] += (1 - MIXED) * model.predict_proba(further)
-        told: Numbers = np.log(shares)
-        return told
+        log_shares: Numbers = np.log(shares)
+        return log_shares
 
     return logs

@@ -280,8 +280,8 @@ def _checked_card(path: Path, value: dict[str, Any]) -> ModelCard:
     return ModelCard(**({name: value[name] for name in wanted} | as_tuples))
 
 
-def _check_custom(path: Path, card: ModelCard, given: dict[str, Any]) -> None:
-    missing = {name: what for name, what in card.custom.items() if name not in given}
+def _check_custom(path: Path, card: ModelCard, replacements: dict[str, Any]) -> None:
+    missing = {name: what for name, what in card.custom.items() if name not in replacements}
     if missing:
         listed = " and ".join(f"{name} = {what}" for name, what in missing.items())
         call = ", ".join(f"{name}=…" for name in missing)
@@ -290,7 +290,7 @@ def _check_custom(path: Path, card: ModelCard, given: dict[str, Any]) -> None:
             f"Load it from Python and pass the same again: "
             f"pll.methods.persistence.load_model({str(path.parent)!r}, {call})."
         )
-    for name in given:
+    for name in replacements:
         if name not in card.custom:
             raise UserError(f"{path}: {name!r} is saved with the model and cannot be replaced; leave it out.")
 

@@ -206,8 +206,8 @@ class PLKNN(NeighbourEstimator):
         before = np.cumsum(sizes) - sizes
         labels = self.votes_indices_[np.repeat(first - before, sizes) + np.arange(sizes.sum())]
         rows = np.repeat(np.repeat(np.arange(len(at)), at.shape[1]), sizes)
-        given = np.repeat(votes(distances).ravel(), sizes)
-        counted = np.bincount(rows * c + labels, given, minlength=len(at) * c)
+        weights = np.repeat(votes(distances).ravel(), sizes)
+        counted = np.bincount(rows * c + labels, weights, minlength=len(at) * c)
         return np.asarray(counted, dtype=np.float64).reshape(len(at), c)
 
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
@@ -257,5 +257,5 @@ def votes(distances: Matrix) -> Matrix:
     [[0.75, 0.25], [1.0, 1.0]]
     """
     total = distances.sum(axis=1, keepdims=True)
-    alike = (total <= 0) | (distances.shape[1] == 1)
-    return np.where(alike, 1.0, 1.0 - distances / np.where(total > 0, total, 1.0))
+    is_uniform = (total <= 0) | (distances.shape[1] == 1)
+    return np.where(is_uniform, 1.0, 1.0 - distances / np.where(total > 0, total, 1.0))

@@ -179,13 +179,13 @@ class PLSVM(LinearEstimator):
     def _search(self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook) -> dict[float, float]:
         folds = itertools.count(1)
 
-        def predictions(X_train: Matrix, sets: CandidateSets, X_held: Matrix) -> npt.NDArray[np.integer]:
+        def predictions(X_train: Matrix, sets: CandidateSets, X_holdout: Matrix) -> npt.NDArray[np.integer]:
             self.stage_ = f"choosing λ: fold {next(folds)} of {FOLDS}"
             machines = Pegasos(GRID, X.shape[1], candidates.n_classes, X.dtype)
             machines.begin(X_train, sets, [self._first_batch(len(X_train), rng)] * len(GRID))
             for _ in range(min(self.epochs, SEARCH_EPOCHS) if X.dtype == np.float32 else self.epochs):
                 machines.epoch(X_train, sets, self.batch_size, rng, hook)
-            return np.asarray((X_held @ machines.W).argmax(axis=2))
+            return np.asarray((X_holdout @ machines.W).argmax(axis=2))
 
         return covering_rates(GRID, predictions, X, candidates, rng)
 

@@ -45,7 +45,7 @@ PUBLISHED: dict[tuple[str, str], dict[str, Any]] = {
 
 
 def published(
-    input_shape: tuple[int, ...], given: dict[str, Any], dataset: str = "", *, own_rate: bool = False
+    input_shape: tuple[int, ...], explicit: dict[str, Any], dataset: str = "", *, own_rate: bool = False
 ) -> Recipe:
     """Return the paper's settings for a data set; its protocol alone, with a note, where none are published.
 
@@ -53,27 +53,27 @@ def published(
     ----------
     input_shape
         Of one example.
-    given
+    explicit
         Settings given explicitly, which stay.
     dataset
         Name of the data set; "" where it is not known.
     own_rate
         Leave the learning rate to the method, whose steps are of another scale than PRODEN's.
     """
-    model = given.get("model", "linear")
-    found = PUBLISHED.get((plain_name(dataset), model)) if isinstance(model, str) else None
+    model = explicit.get("model", "linear")
+    settings_of_paper = PUBLISHED.get((plain_name(dataset), model)) if isinstance(model, str) else None
     notes: tuple[str, ...] = ()
-    if found is None:
+    if settings_of_paper is None:
         name = dataset or "this data"
         notes = (
             f"The paper publishes no settings for {name} with the model {model}. Its protocol is used (SGD, momentum "
             "0.9, 500 epochs, batch 256), with the default learning rate and weight decay.",
         )
-        found = {"batch_size": 256} | ({} if len(input_shape) > 1 else {"scale": "zscore"})
-    settings = {name: value for name, value in (PROTOCOL | found).items() if name not in given}
+        settings_of_paper = {"batch_size": 256} | ({} if len(input_shape) > 1 else {"scale": "zscore"})
+    settings = {name: value for name, value in (PROTOCOL | settings_of_paper).items() if name not in explicit}
     if own_rate and settings.pop("lr", None) is not None:
         notes += ("The learning rate is the method's own: that of the paper is PRODEN's, and steps differ in scale.",)
-    return Recipe("paper", settings, given, notes=notes)
+    return Recipe("paper", settings, explicit, notes=notes)
 
 
 def plain_name(dataset: str) -> str:

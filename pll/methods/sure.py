@@ -222,7 +222,7 @@ class SURE(ClassicalEstimator):
     def _choose_kernel(self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook) -> str:
         rows = np.sort(rng.permutation(len(X))[:KERNEL_ROWS])
 
-        def predictions(X_train: Matrix, sets: CandidateSets, X_held: Matrix) -> npt.NDArray[np.integer]:
+        def predictions(X_train: Matrix, sets: CandidateSets, X_holdout: Matrix) -> npt.NDArray[np.integer]:
             self.stage_ = "choosing the kernel"
             labels = []
             for kernel in KERNELS:
@@ -231,7 +231,7 @@ class SURE(ClassicalEstimator):
                 )
                 for _ in one.iter_fit(Task(X_train.astype(np.float32), sets), hook=hook):
                     pass
-                labels.append(one.predict_scores(X_held.astype(np.float32)).argmax(axis=1))
+                labels.append(one.predict_scores(X_holdout.astype(np.float32)).argmax(axis=1))
             return np.array(labels)
 
         rates = covering_rates(range(len(KERNELS)), predictions, X[rows], candidates.take(rows), rng)
@@ -327,8 +327,8 @@ def project_on_simplex(values: npt.NDArray[np.float64], indptr: npt.NDArray[np.i
     running = np.cumsum(ordered)
     running -= (running[starts] - ordered[starts])[rows]  # within each row
     place = np.arange(len(values)) - starts[rows] + 1
-    kept = np.add.reduceat((ordered * place > running - 1.0).astype(np.int64), starts)
-    theta = (running[starts + kept - 1] - 1.0) / kept
+    support_sizes = np.add.reduceat((ordered * place > running - 1.0).astype(np.int64), starts)
+    theta = (running[starts + support_sizes - 1] - 1.0) / support_sizes
     return np.maximum(shifted - theta[rows], 0.0)
 
 

@@ -43,7 +43,7 @@ class VoteEstimator(LinearEstimator):
     takes_votes: ClassVar[bool] = True
     _votes: Annotations | None = None
     _prior: Weights | None = None
-    _known: npt.NDArray[np.int64] | None = None
+    _true_labels: npt.NDArray[np.int64] | None = None
 
     def __init__(self, *, beta: float = 1.0, scale: str = "auto", missing: str = "error", seed: int = 0) -> None:
         super().__init__(scale=scale, missing=missing, seed=seed)
@@ -64,11 +64,11 @@ class VoteEstimator(LinearEstimator):
     def iter_fit(
         self, task: Task, *, hook: Hook | None = None, checkpoint: dict[str, Any] | None = None
     ) -> Iterator[EpochRecord]:
-        self._votes, self._known, self._prior = task.votes, task.known, task.prior
+        self._votes, self._true_labels, self._prior = task.votes, task.decided, task.prior
         try:
             yield from super().iter_fit(task, hook=hook, checkpoint=checkpoint)
         finally:
-            self._votes = self._known = self._prior = None
+            self._votes = self._true_labels = self._prior = None
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
@@ -83,9 +83,9 @@ class VoteEstimator(LinearEstimator):
         self.coef_ = np.zeros((X.shape[1], candidates.n_classes))
         self.intercept_ = np.zeros(candidates.n_classes)  # a stop before the end leaves something that predicts
         hook()
-        said = self._votes
-        if said is not None:
-            weights = self._weights(said, candidates)
+        votes = self._votes
+        if votes is not None:
+            weights = self._weights(votes, candidates)
         else:
             weights = candidates.uniform_weights() if self._prior is None else self._prior
         P = dense(weights.astype(np.float64), candidates)
@@ -149,5 +149,5 @@ class DawidSkene(VoteEstimator):
         self.kind = kind
 
     def _weights(self, votes: Annotations, candidates: CandidateSets) -> Weights:
-        models = fit_voters(votes, kind=self.kind, known=self._known)
+        models = fit_voters(votes, kind=self.kind, true_labels=self._true_labels)
         return normalise(on_candidates(models.posterior, candidates), candidates)

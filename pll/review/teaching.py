@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from pll.errors import UserError
 from pll.methods import METHODS
-from pll.methods.outside import LEAST_KNOWN
+from pll.methods.outside import MIN_DECIDED
 from pll.methods.persistence import can_warm_start
 from pll.review import certification
 from pll.review.follow import LabelChanges, changes, teaches
@@ -160,7 +160,7 @@ class Teacher:
         """Whether decisions suffice to learn which sets miss the truth: a run of PRODEN, and enough decisions."""
         if self._runs.get(self._review.root.run).config.method != "proden":
             return False
-        return sum(result.status == "label" for _, result in teaching_outcomes(self._review)) >= LEAST_KNOWN
+        return sum(result.status == "label" for _, result in teaching_outcomes(self._review)) >= MIN_DECIDED
 
     def waiting(self) -> int:
         """How many decisions the current model has not learnt from."""

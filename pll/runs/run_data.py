@@ -16,7 +16,7 @@ from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.formats.classes import with_classes
 from pll.io import Progress
-from pll.methods.settling import settle
+from pll.methods.aggregation import aggregate
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder
 from pll.runs.manifest import Manifest, check
@@ -64,8 +64,8 @@ def load_splits(config: RunConfig, progress: Progress | None = None, *, vote_set
         return replace(splits, train=train)
     prior, disputed = made.decided_prior, made.disputed
     if prior is None or len(prior) != train.sets().nnz:  # the decisions say more about the voters
-        again = settle(train.X, train.annotations, seed=config.seed, known=train.decided)
-        prior, disputed = again.prior_on(train.sets()), again.voters.to_settle
+        again = aggregate(train.X, train.annotations, seed=config.seed, decided=train.decided)
+        prior, disputed = again.prior_on(train.sets()), again.voters.rows_to_label
     updated = replace(made, decided_prior=prior, disputed=disputed)
     return replace(splits, train=replace(train, prior=prior), vote_sets=updated)
 

@@ -121,7 +121,7 @@ def test_known_labels_count() -> None:
     votes, y = drawn()
     said = Annotations.from_votes(votes)
     known = np.where(np.arange(600) < 100, y, -1)
-    models = fit_voters(said, known=known)
+    models = fit_voters(said, true_labels=known)
     assert (models.posterior[np.arange(100), y[:100]] == 1).all()
     card = voter_cards(models, known)[0]
     assert card.checked == 100 and card.low < (votes[:100, 0] == y[:100]).mean() < card.high
@@ -171,7 +171,7 @@ def test_where_two_voters_alone_disagree_it_is_said_and_ten_answers_mend_it() ->
     known = np.full(n, -1)
     known[found.disputed[:10]] = y[found.disputed[:10]]
     rest = known < 0
-    after = fit_voters(said, known=known)
+    after = fit_voters(said, true_labels=known)
     right = [(one.posterior.argmax(1) == y)[rest].mean() for one in (found, after)]
     assert right[1] > right[0] + 0.1 and (after.posterior[~rest].argmax(1) == y[~rest]).all()
     assert fit_voters(Annotations.from_votes(drawn()[0])).verdict == ""

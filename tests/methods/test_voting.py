@@ -1,4 +1,4 @@
-"""Votes as what is learnt from: settling them with a classifier, majority, Dawid-Skene, files and runs."""
+"""Votes as what is learnt from: aggregating them with a classifier, majority, Dawid-Skene, files and runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pll.annotations import Annotations
 from pll.cli.main import main
 from pll.errors import UserError
 from pll.methods import METHODS
-from pll.methods.settling import settle, union_of
+from pll.methods.aggregation import aggregate, union_of
 from pll.runs.folder import RunFolder
 
 N, C = 450, 5
@@ -38,7 +38,7 @@ def test_votes_with_features_beat_votes_alone_and_the_union() -> None:
 
 def test_likely_labels_that_nobody_named_join_the_sets() -> None:
     said = Annotations.from_votes(VOTES)
-    found = settle(X, said)
+    found = aggregate(X, said)
     union = union_of(said)
     assert found.added > 0 and found.candidates.nnz == union.nnz + found.added
     assert (found.candidates.mask() >= union.mask()).all()

@@ -125,7 +125,7 @@ def test_decisions_measure_the_voters(trained: RunFolder) -> None:
     fit_loop.train(child)
     found = run_data.splits_of(child)
     assert found.train.decided is not None and (found.train.decided >= 0).sum() == 60
-    assert found.task().known is not None
+    assert found.task().decided is not None
     settled = found.vote_sets
     assert settled is not None and settled.candidates == train.sets()  # the review goes by these
     assert found.train.prior is not None and train.prior is not None

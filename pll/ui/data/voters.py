@@ -173,7 +173,7 @@ def voter_table(
     _counted
         Those of them that accuracy is counted on, where not on all: random ones, say.
     """
-    models = fit_voters(_said, known=_known)
+    models = fit_voters(_said, true_labels=_known)
     cards = voter_cards(models, _known if _counted is None else _counted)
     short = short_by_name(_said.class_names)
     table = pd.DataFrame(

@@ -47,16 +47,16 @@ LEAST = 0.05
 MOST_ADDED = 3
 FLOOR = 1e-6
 """Smallest prior, relative to the largest of the set: no vote excludes a label for good."""
-REMEMBERED = 2
-"""Number of results that are cached."""
-_REMEMBERED: dict[str, Settled] = {}
+CACHE_SIZE = 2
+"""Number of results in the cache."""
+_CACHE: dict[str, Aggregation] = {}
 _LOCK = threading.Lock()
 
 Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Settled:
+class Aggregation:
     """Candidate sets, prior and voter models made of votes.
 
     Attributes
@@ -86,17 +86,18 @@ class Settled:
         """
         if candidates is self.candidates:
             return self.prior
-        said = self.voters.likelihood
-        if said.shape != candidates.shape:
+        likelihood = self.voters.likelihood
+        if likelihood.shape != candidates.shape:
+            n, c = likelihood.shape
             raise UserError(
-                f"The votes are of {said.shape[0]} examples and {said.shape[1]} classes, the candidate sets of "
-                f"{len(candidates)} and {candidates.n_classes}; they must agree."
+                f"The votes are of {n} examples and {c} classes, the candidate sets of {len(candidates)} and "
+                f"{candidates.n_classes}; they must agree."
             )
-        return _prior(said, candidates)
+        return _prior(likelihood, candidates)
 
 
-def _prior(said: Numbers, candidates: CandidateSets) -> Weights:
-    values = on_candidates(said, candidates)
+def _prior(likelihood: Numbers, candidates: CandidateSets) -> Weights:
+    values = on_candidates(likelihood, candidates)
     top = np.maximum.reduceat(values, candidates.indptr[:-1])[candidates.rows]
     return checked_prior(np.where(top > 0, np.maximum(values, FLOOR * top), 1.0), candidates)
 
@@ -109,14 +110,14 @@ def union_of(votes: Annotations) -> CandidateSets:
     return CandidateSets.from_mask(mask, votes.class_names)
 
 
-def settle(
+def aggregate(
     X: npt.NDArray[np.float32],
     votes: Annotations,
     *,
     seed: int = 0,
     hook: Hook = no_hook,
-    known: npt.NDArray[np.int64] | None = None,
-) -> Settled:
+    decided: npt.NDArray[np.int64] | None = None,
+) -> Aggregation:
     """Candidate sets and prior of votes, with the help of the features.
 
     Parameters
@@ -129,7 +130,7 @@ def settle(
         Of the folds and of the order of training.
     hook
         Called between epochs of the classifier; may raise.
-    known
+    decided
         (n,) labels that people decided, −1 elsewhere; voter models and classifier learn from them.
 
     Raises
@@ -137,28 +138,28 @@ def settle(
     UserError
         See `fit_voters`.
     """
-    key = _key(X, votes, known, seed)
+    key = _key(X, votes, decided, seed)
     with _LOCK:
-        if key in _REMEMBERED:
-            return _REMEMBERED[key]
+        if key in _CACHE:
+            return _CACHE[key]
     has_pairs = bool((votes.answers_per_row >= 2).any())  # else a voter's mistakes cannot be estimated
     has_features = has_pairs and X[0].size > 0 and len(X) >= 2 * FOLDS
     classifier = partial(_out_of_fold, _scaled(X), seed=seed, hook=hook) if has_features else None
-    models = fit_voters(votes, classifier=classifier, known=known)
+    models = fit_voters(votes, classifier=classifier, true_labels=decided)
     candidates, added = _grown(votes, models.product) if has_pairs else (union_of(votes), 0)
-    said = models.likelihood if has_features else models.posterior
-    settled = Settled(candidates, _prior(said, candidates), models, added)
+    likelihood = models.likelihood if has_features else models.posterior
+    result = Aggregation(candidates, _prior(likelihood, candidates), models, added)
     with _LOCK:
-        _REMEMBERED[key] = settled
-        while len(_REMEMBERED) > REMEMBERED:
-            del _REMEMBERED[next(iter(_REMEMBERED))]
-    return settled
+        _CACHE[key] = result
+        while len(_CACHE) > CACHE_SIZE:
+            del _CACHE[next(iter(_CACHE))]
+    return result
 
 
-def _key(X: npt.NDArray[np.float32], votes: Annotations, known: npt.NDArray[np.int64] | None, seed: int) -> str:
-    digest = hashlib.sha256(f"{X.shape}{seed}{votes.n_rows}{known is None}\x00".encode())
+def _key(X: npt.NDArray[np.float32], votes: Annotations, decided: npt.NDArray[np.int64] | None, seed: int) -> str:
+    digest = hashlib.sha256(f"{X.shape}{seed}{votes.n_rows}{decided is None}\x00".encode())
     digest.update("\x00".join((*votes.class_names, *votes.annotator_names)).encode())
-    for part in (X, votes.rows, votes.annotators, votes.labels, votes.scores, known):
+    for part in (X, votes.rows, votes.annotators, votes.labels, votes.scores, decided):
         if part is not None:
             digest.update(np.ascontiguousarray(part).data)
     return digest.hexdigest()
@@ -186,9 +187,9 @@ def _out_of_fold(X: torch.Tensor, T: Numbers, *, seed: int, hook: Hook) -> Numbe
     """(n, c) probabilities of a linear softmax classifier trained on the soft labels of the other folds."""
     fold = np.random.default_rng([seed, 2]).permutation(len(X)) % FOLDS
     targets = torch.from_numpy(T.astype(np.float32))
-    found = np.zeros(T.shape)
-    for held in range(FOLDS):
-        train, test = torch.from_numpy(np.flatnonzero(fold != held)), np.flatnonzero(fold == held)
+    probabilities = np.zeros(T.shape)
+    for fold_index in range(FOLDS):
+        train, test = torch.from_numpy(np.flatnonzero(fold != fold_index)), np.flatnonzero(fold == fold_index)
         with seeded(seed):
             network = nn.Linear(X.shape[1], T.shape[1])
         order = torch.Generator().manual_seed(seed)
@@ -201,5 +202,5 @@ def _out_of_fold(X: torch.Tensor, T: Numbers, *, seed: int, hook: Hook) -> Numbe
                 torch.autograd.backward(loss)
                 optimiser.step()
         with torch.no_grad():
-            found[test] = torch.softmax(network(X[torch.from_numpy(test)]), dim=1).numpy()
-    return found
+            probabilities[test] = torch.softmax(network(X[torch.from_numpy(test)]), dim=1).numpy()
+    return probabilities

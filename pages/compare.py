@@ -1,6 +1,5 @@
 """Compare page: several methods on the same candidate sets, side by side."""
 
-from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -9,8 +8,7 @@ from pll.errors import UserError
 from pll.methods import method_title
 from pll.runs.run import MOST_LANES, Run, readable
 from pll.ui import controls, links, live_page, session
-from pll.ui.compare import live, setup, sweep
-from pll.ui.experiments.live import in_short
+from pll.ui.compare import live, setup
 from pll.ui.format import count, plain, state_icon
 from pll.ui.routes import link
 from pll.ui.view_state import run_view
@@ -23,7 +21,7 @@ def prepare() -> None:
     st.title("Compare")
     way = st.segmented_control(
         "How",
-        [setup.TOGETHER, setup.REPEATED, setup.RUNS],
+        [setup.TOGETHER, setup.RUNS],
         default=setup.TOGETHER,
         required=True,
         key="compare_way",
@@ -32,32 +30,28 @@ def prepare() -> None:
     if way == setup.RUNS:
         compare_runs()
     else:
-        train(repeated=way == setup.REPEATED)
+        train()
         list_earlier()
 
 
-def train(*, repeated: bool) -> None:
-    """New lanes, trained as one; or repeated over seeds and values of q."""
+def train() -> None:
+    """New lanes, trained as one."""
     try:
-        choice, data = setup.choose_data(with_q=not repeated)
+        choice, data = setup.choose_data()
         methods = setup.choose_lanes(data)
         if not 2 <= len(methods) <= MOST_LANES:
             hint = f"{count(len(methods), 'lane')} chosen. Choose two to {MOST_LANES}."
             st.info(hint, icon=":material/touch_app:")
             return
         configs = setup.settings(choice, data, methods)
-        seeds, qs = sweep.choose_repeats(configs, data) if repeated else (1, [])
-        seconds = setup.cost(configs, data, seeds * max(len(qs), 1) if repeated else None)
+        seconds = setup.cost(configs, data)
     except UserError as error:
         st.error(plain(error), icon=":material/error:")
         link("data", "Choose other data")
         return
     cannot = seconds is None
     if st.button("Start", type="primary", icon=":material/play_arrow:", disabled=cannot, key="compare-start"):
-        if repeated:
-            attempt(lambda: sweep.begin(configs, seeds, qs))
-        else:
-            begin(lambda: setup.begin(configs, seconds or 0.0))
+        begin(lambda: setup.begin(configs, seconds or 0.0))
 
 
 def compare_runs() -> None:
@@ -76,18 +70,9 @@ def compare_runs() -> None:
 
 def begin(make: setup.Make) -> None:
     """Make a comparison and look at it."""
-
-    def look() -> None:
+    try:
         session.view(make())
         st.rerun()
-
-    attempt(look)
-
-
-def attempt(action: Callable[[], None]) -> None:
-    """Do it; show the message of a UserError."""
-    try:
-        action()
     except UserError as error:
         st.error(plain(error), icon=":material/error:")
 
@@ -108,14 +93,6 @@ def list_earlier() -> None:
             what = f"{state_icon(snapshot)} **{plain(snapshot.name)}** — {lanes}"
             st.markdown(f"{what}  \n:gray[:small[{live.format_shared(comparison)}]]", width="stretch")
             st.button("Open", key=f"open-{comparison.id}", on_click=session.view, args=(comparison,))
-    repeated = sweep.past_experiments()[:RECENT]
-    if repeated:
-        st.subheader("Repeated over seeds and q")
-    for folder in repeated:
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.markdown(in_short(folder), width="stretch")
-            if st.button("Open", key=f"open-{folder.path.name}"):
-                sweep.look_at(folder)
 
 
 def follow(run: Run) -> None:
@@ -130,7 +107,4 @@ def follow(run: Run) -> None:
         links.end_of_lesson(run_view(run))
 
 
-if "experiment" in st.query_params:
-    sweep.follow(st.query_params["experiment"])
-else:
-    links.page("comparison", follow, prepare)
+links.page("comparison", follow, prepare)

@@ -14,17 +14,14 @@ from pathlib import Path
 
 import pll
 from pll.catalog.server_files import on_server
-from pll.catalog.sources import Source
 from pll.errors import UserError
 from pll.experiments.execution import ExperimentFolder
-from pll.experiments.experiment import DataFile, Experiment, changed
+from pll.experiments.experiment import Experiment
 from pll.paths import candid_home
 from pll.runs.process import PerProcess
 
 OUTPUT = "output.txt"
 """Output of the process."""
-COPIES = "data"
-"""Folder of copies of its files."""
 
 _started: PerProcess[dict[Path, subprocess.Popen[bytes]]] = PerProcess(dict)
 """The latest process of each folder that this process has started."""
@@ -58,16 +55,13 @@ def find(name: str) -> ExperimentFolder:
     raise UserError("There is no such experiment; it may have been deleted.")
 
 
-def begin(name: str, experiment: Experiment, *, own_files: bool = False) -> ExperimentFolder:
+def begin(name: str, experiment: Experiment) -> ExperimentFolder:
     """Make the folder of a new experiment, and start it.
 
     Parameters
     ----------
     name
         Wished for; the folder's name is made of it.
-    own_files
-        Its files are those that the person has uploaded, and are copied; otherwise they must be in folders that the
-        server may read.
 
     Raises
     ------
@@ -75,8 +69,7 @@ def begin(name: str, experiment: Experiment, *, own_files: bool = False) -> Expe
         Another one is running, its files are not in folders that the server may read, or no data set of it is on this
         machine.
     """
-    if not own_files:
-        check_paths(experiment)
+    check_paths(experiment)
     plan = experiment.plan()
     if not plan.cells:
         raise UserError(f"None of its datasets is on this machine. {plan.missing[0].reason}")
@@ -88,26 +81,8 @@ def begin(name: str, experiment: Experiment, *, own_files: bool = False) -> Expe
             path, number = experiments_home() / f"{safe}-{number}", number + 1
         folder = ExperimentFolder(path)
         folder.create(experiment)
-        if own_files:
-            folder.create(_with_copies(experiment, path))
         _start(folder)
     return folder
-
-
-def _with_copies(experiment: Experiment, folder: Path) -> Experiment:
-    """Return the experiment with copies of its files in its folder, as a run has them: uploads that no run reads are
-    removed in time.
-    """
-    if not isinstance(experiment.datasets, dict):
-        return experiment
-    copies: dict[str, DataFile] = {}
-    for number, (name, source) in enumerate(experiment.datasets.items()):
-        file = DataFile(path=source) if isinstance(source, str) else source
-        if file.path:
-            copied = Source(name, path=file.path).kept_in(folder / COPIES / str(number))
-            file = file.model_copy(update={"path": copied.path})
-        copies[name] = file
-    return changed(experiment, datasets=copies)
 
 
 def check_paths(experiment: Experiment) -> None:

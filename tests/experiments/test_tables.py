@@ -9,7 +9,7 @@ import pytest
 import scipy.stats
 
 from pll.analysis.evaluation import Result
-from pll.experiments.figures import Curve, Panel, panel_figure, save_figure
+from pll.experiments.figures import Curve, Panel, panel_figure, q_panels, save_figure
 from pll.experiments.tables import Table, markdown, tables
 
 SHARES = {  # by fold
@@ -79,6 +79,16 @@ def test_across_data_sets() -> None:
 
 
 # ---- figures ---------------------------------------------------------------------------------------------------------
+
+
+def test_curves_over_q_have_the_mean_and_deviation_of_the_folds() -> None:
+    values = {0.1: [0.8, 0.9, 0.7], 0.5: [0.6, 0.5, 0.5]}
+    found = [result for q, shares in values.items() for result in results("yeast", "binomial", q, proden=shares)]
+    (panel,) = q_panels([table(found, n_fits=3)], transductive=True, fewest=2)
+    (line,) = panel.lines
+    assert line.x.tolist() == list(values)
+    assert line.mean == pytest.approx([100 * float(np.mean(shares)) for shares in values.values()])
+    assert line.deviation == pytest.approx([100 * float(np.std(shares, ddof=1)) for shares in values.values()])
 
 
 def test_a_figure_is_a_page_and_its_numbers(tmp_path: Path) -> None:

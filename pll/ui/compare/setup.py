@@ -27,8 +27,8 @@ from pll.ui.routes import link
 from pll.ui.session import ChosenData
 from pll.ui.train.setup import BY_DATA, HELP, model_title
 
-TOGETHER, REPEATED, RUNS = "Train together", "Repeat over seeds and q", "Your runs"
-"""Ways to compare: lanes side by side; mean and deviation; runs of the past."""
+TOGETHER, RUNS = "Train together", "Your runs"
+"""Ways to compare: new lanes, or finished runs."""
 DIGITS = ChosenData(Source("digits"), Flip("binomial", 0.7))
 """What is compared where nothing else was chosen."""
 OWN = {"epochs": "Epochs", "lr": "Learning rate", "weight_decay": "Weight decay"}
@@ -48,23 +48,16 @@ FAMILIES = (VARIANTS, SUPERVISED, LOSSES, CLASSICAL, VOTES)
 """What methods have in common, a line each."""
 
 
-def choose_data(*, with_q: bool = True) -> tuple[ChosenData, PartialLabelDataset]:
+def choose_data() -> tuple[ChosenData, PartialLabelDataset]:
     """The data of this tab, the digits where it has none; how ambiguous, where its candidates are made.
-
-    Parameters
-    ----------
-    with_q
-        Whether q is chosen here.
 
     Raises
     ------
     UserError
         It cannot be read, or nothing can be learnt from it.
     """
-    choice = session.chosen() or DIGITS
     above = st.container(horizontal=True, vertical_alignment="center", gap="medium")
-    if with_q:
-        choice = _as_ambiguous_as_wished(choice)
+    choice = _as_ambiguous_as_wished(session.chosen() or DIGITS)
     data = session.dataset_with_candidates(choice)
     with above:
         what = f"{count(len(data), 'example')}, {count(data.n_classes, 'class', 'classes')}"
@@ -230,14 +223,8 @@ def _own(method: str, name: str, base: dict[str, dict[str, Any]]) -> float | Non
     return None if value is None else float(value)
 
 
-def cost(configs: Sequence[RunConfig], data: PartialLabelDataset, repeats: int | None = None) -> float | None:
-    """What it will cost, and what does not fit; returns the estimated seconds, None where it cannot start.
-
-    Parameters
-    ----------
-    repeats
-        How often all lanes are fitted, in the background; None where they are trained together once.
-    """
+def cost(configs: Sequence[RunConfig], data: PartialLabelDataset) -> float | None:
+    """What it will cost, and what does not fit; returns the estimated seconds, None where it cannot start."""
     seconds, can_start = 0.0, True
     for config in configs:
         advised = advise(new_estimator(config), data)
@@ -247,10 +234,7 @@ def cost(configs: Sequence[RunConfig], data: PartialLabelDataset, repeats: int |
             can_start = False
         for note in advised.notes:
             st.warning(f"{method_title(config.method)}: {plain(note)}", icon=":material/info:")
-    if can_start and repeats is not None:
-        fits = count(repeats * len(configs), "fit")
-        st.caption(f"{fits}, {about_seconds(repeats * seconds)}, in the background.")
-    elif can_start:
+    if can_start:
         st.caption(f"{about_seconds(seconds).capitalize()} for all lanes.")
     return seconds if can_start else None
 

@@ -14,7 +14,7 @@ from pll.analysis.evaluation import Result, read_results
 from pll.colors import percent
 from pll.errors import UserError
 from pll.experiments import background
-from pll.experiments.background import COPIES, OUTPUT
+from pll.experiments.background import OUTPUT
 from pll.experiments.execution import RESULTS, ExperimentFolder, Progress
 from pll.experiments.experiment import Cell, Experiment
 from pll.experiments.figures import curve_panels
@@ -49,16 +49,8 @@ def _icon(state: str) -> str:
     return ICONS.get(state, ":material/hourglass_empty:")
 
 
-def heading(folder: ExperimentFolder, back: str = "All experiments") -> None:
-    """Title, state, and the buttons that fit it.
-
-    Parameters
-    ----------
-    folder
-        Of the experiment.
-    back
-        What the button says that leaves it.
-    """
+def heading(folder: ExperimentFolder) -> None:
+    """Title, state, and the buttons that fit it."""
     experiment = folder.experiment()
     state, progress, _ = folder.progress()
     at_work = state == "running" or background.is_starting(folder)
@@ -73,7 +65,7 @@ def heading(folder: ExperimentFolder, back: str = "All experiments") -> None:
                 st.button(
                     "Resume", icon=":material/play_arrow:", key="experiment-resume", on_click=_resume, args=(folder,)
                 )
-            if st.button(back, icon=":material/arrow_back:", key="experiment-all"):
+            if st.button("All experiments", icon=":material/arrow_back:", key="experiment-all"):
                 del st.query_params["experiment"]
                 st.rerun()
             if not at_work:
@@ -314,7 +306,7 @@ def archive(folder: ExperimentFolder) -> bytes:
             inside = file.relative_to(folder.path)
             if (
                 file.is_file()
-                and inside.parts[0] not in ("cells", COPIES, MANIFEST_FILE)
+                and inside.parts[0] not in ("cells", MANIFEST_FILE)
                 and not file.name.startswith(".")
                 and file.suffix != ".lock"
             ):

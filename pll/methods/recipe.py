@@ -531,14 +531,14 @@ def _cost(problem: Problem, group: ConfigurationGroup, n: int, kept: Sequence[fl
     if _is_batched(problem, model):
         hidden = SHALLOW_WIDTH if model == SHALLOW else 0
         parameters = d * hidden + hidden * c if hidden else d * c
-        one = n * (parameters / 1e10 + 1.5e-8 * (c + hidden)) + steps * parameters * (7.5e-9 if hidden else 4e-9)
+        one = n * (parameters / 1e10 + 1.5e-8 * (c + hidden)) + steps * parameters * (2.5e-9 if hidden else 4e-9)
         fixed = steps * 2e-4
     else:
         one, fixed = 3 * n * forward_flops(model, shape, c) / 3e10 + steps * 2e-3, 0.0
     seconds, before = 0.0, 0
     for share, until in zip(kept, epochs, strict=True):
         until = min(until, group.longest)
-        alive = max(1.0, share * len(group.arms))
+        alive = math.ceil(share * len(group.arms))
         seconds += (until - before) * (alive * one + fixed)
         before = until
     return seconds
@@ -667,7 +667,7 @@ class _Contest:
         runs = [[self._start(group, train) for train, _ in self.parts] for group in groups]
         for stage, epochs in enumerate(EPOCHS, start=1):
             if stage > 1:
-                self._drop(KEPT[stage - 1], runs)
+                self._drop(stage, runs)
             for g, group in enumerate(groups):
                 mine = [e for e in self.alive if self.entries[e].group == g]
                 until = min(epochs, group.longest)
@@ -683,29 +683,30 @@ class _Contest:
         self, g: int, mine: list[int], models: list[_Batched | _OneByOne], until: int, stage: int, hook: Hook
     ) -> None:
         """Train one group to this epoch in all folds, and measure it."""
-        group = self.plan.groups[g]
-        share = group.shared
-        self.progress(
-            min(self._done / max(self.plan.seconds, 1e-9), 0.99),
+        share = self.plan.groups[g].shared
+        work = (
             f"{len(self.alive)} of {len(self.entries)} configurations left; {share['model']} on {share['scale']}, "
-            f"{until} epochs",
+            f"{until} epochs"
         )
+        seconds = self._cost(g, len(mine), max(self.entries[mine[0]].covered, default=0), until)
         found, losses = [], []
         for (_, held), model in zip(self.parts, models, strict=True):
+            self.progress(min(self._done / self.plan.seconds, 0.99), work)
             losses.append(model.train_until(until, hook))
             logits = model.logits(self.problem, held)
             found.append(_measured(logits, self.judged.take(held), self._prior_judged(held)))
-        before = max(self.entries[mine[0]].covered, default=0)
-        n = len(self.parts[0][0])
+            self._done += seconds
         for place, e in enumerate(mine):
             self._note(self.entries[e], place, until, found)
             self.entries[e].loss[until] = float(np.mean([loss[place] for loss in losses]))
             self.trials.append((e, until, stage))
-        ran = replace(group, arms=tuple(group.arms[self.entries[e].arm] for e in mine))
-        self._done += len(self.parts) * (
-            _cost(self.problem, ran, n, (1.0,), (until,))
-            - (_cost(self.problem, ran, n, (1.0,), (before,)) if before else 0.0)
-        )
+
+    def _cost(self, g: int, arms: int, before: int, until: int) -> float:
+        """Estimate the seconds of so many configurations of a group, in one part, from one epoch to another."""
+        group = self.plan.groups[g]
+        some = replace(group, arms=group.arms[:arms])
+        first, last = (_cost(self.problem, some, len(self.parts[0][0]), (1.0,), (epoch,)) for epoch in (before, until))
+        return last - first if arms else 0.0
 
     def _note(self, entry: _Configuration, place: int, epochs: int, found: Sequence[tuple[Values, ...]]) -> None:
         """Keep what `_measured` found of a configuration, for every part."""
@@ -791,12 +792,22 @@ class _Contest:
         both, every = np.concatenate(evidence), np.concatenate(tables)
         return both[:, both.mean(axis=0).argmax()], every[:, every.sum(axis=0).argmax()]
 
-    def _drop(self, share: float, runs: list[list[_Batched | _OneByOne]]) -> None:
-        """Keep the best configurations, and the default."""
+    def _drop(self, stage: int, runs: list[list[_Batched | _OneByOne]]) -> None:
+        """Keep the default and the best configurations, as many as the plan pays for until the end of this stage."""
+        share, before, until = KEPT[stage - 1], EPOCHS[stage - 2], EPOCHS[stage - 1]
         scores = self._scores([(e, max(self.entries[e].covered)) for e in self.alive])
         count = max(math.ceil(share * len(self.entries)), min(4, len(self.alive)))
-        best = np.argsort(-scores, kind="stable")[:count]
-        kept = sorted({0, *(self.alive[k] for k in best)})
+        groups = range(len(self.plan.groups))
+        planned = sum(self._cost(g, math.ceil(share * len(self.plan.groups[g].arms)), before, until) for g in groups)
+        kept, arms = {0}, [1, *(0 for _ in groups[1:])]  # of each group
+        spent = self._cost(0, 1, before, until)
+        for e in [self.alive[k] for k in np.argsort(-scores, kind="stable") if self.alive[k]][:count]:
+            g = self.entries[e].group
+            more = self._cost(g, arms[g] + 1, before, until) - self._cost(g, arms[g], before, until)
+            if len(kept) == 1 or spent + more <= planned:
+                kept.add(e)
+                arms[g] += 1
+                spent += more
         for g, models in enumerate(runs):
             mine = [e for e in self.alive if self.entries[e].group == g]
             places = [place for place, e in enumerate(mine) if e in kept]
@@ -805,7 +816,7 @@ class _Contest:
             elif len(places) < len(mine):
                 for model in models:
                     model.keep(places)
-        self.alive = kept
+        self.alive = sorted(kept)
 
     def _scores(self, trials: Sequence[tuple[int, int]]) -> npt.NDArray[np.float64]:
         """Return the log-likelihood of trials (entry, epochs), or how many are right where the truth judges.

@@ -140,20 +140,21 @@ class BatchedModels:
         self._update([first, slope.sum(dim=0, keepdim=True), *gradients])
 
     def _update(self, gradients: list[Tensor]) -> None:
+        """Move the parameters; in place, since new memory for each operation takes longer than the operation."""
         self._count += 1
         for k, gradient in enumerate(gradients):
             lr, decay, momentum = self._settings.T.reshape(3, *((-1, 1, 1) if _model_axis(k) == 0 else (1, -1, 1)))
             p, m = self._parameters[k], self._moments[k]
-            gradient = gradient + decay * p
+            gradient.addcmul_(p, decay)
             if self.optimiser == "sgd":
-                m.copy_(gradient if self._count == 1 else momentum * m + gradient)
-                p.sub_(lr * m)
+                m.mul_(momentum if self._count > 1 else 0.0).add_(gradient)
+                p.addcmul_(m, -lr)
                 continue
             s = self._squares[k]
-            m.mul_(momentum).add_((1 - momentum) * gradient)
+            m.mul_(momentum).addcmul_(gradient, 1 - momentum)
             s.mul_(0.999).addcmul_(gradient, gradient, value=0.001)
-            scale = (s / (1 - 0.999**self._count)).sqrt_().add_(1e-8)
-            p.sub_(lr / (1 - momentum**self._count) * m / scale)
+            scale = torch.div(s, 1 - 0.999**self._count, out=gradient).sqrt_().add_(1e-8)
+            p.addcmul_(torch.div(m, scale, out=gradient), -lr / (1 - momentum**self._count))
 
 
 def _model_axis(parameter: int) -> int:

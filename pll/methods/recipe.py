@@ -25,7 +25,8 @@ then learn sets, companions included: such a model covers more and its label wei
 held-out set can tell. No true label is used.
 
 All configurations are trained with PRODEN's objective, those of one representation and model as one batched model
-(`pll.training.batched`). After each stage the weaker ones are dropped (successive halving). A method with another
+(`pll.training.batched`). After each stage the weaker ones are dropped (successive halving), and those that would take
+longer than the plan has for the next stage: the most likely ones may all be of the slowest model. A method with another
 objective is then trained itself with the best few of them and with its defaults, and judged by its own predictions.
 
 How much is trained is planned from the sizes alone, with the cost of an operation on a reference core (`BUDGET` seconds
@@ -804,7 +805,7 @@ class _Contest:
         for e in [self.alive[k] for k in np.argsort(-scores, kind="stable") if self.alive[k]][:count]:
             g = self.entries[e].group
             more = self._cost(g, arms[g] + 1, before, until) - self._cost(g, arms[g], before, until)
-            if len(kept) == 1 or spent + more <= planned:
+            if spent + more <= planned * (1 + 1e-9):
                 kept.add(e)
                 arms[g] += 1
                 spent += more

@@ -1,7 +1,7 @@
 """How far annotators agree: percent agreement, Fleiss' kappa, Krippendorff's alpha with a distance between sets.
 
-An answer is what one annotator said of one row: a set of labels, most often of one. Rows with fewer than two answers
-say nothing about agreement and are left out; answers may be missing anywhere.
+An answer is the set of labels that one annotator gave to one row, most often one label. Rows with fewer than two
+answers are left out; answers may be missing anywhere.
 
 The formulas are a few lines of sparse algebra, and no library does what is needed here: `fleiss_kappa` of statsmodels
 needs the same number of answers in every row, `irrCAC` pins an old SciPy, `krippendorff` is under the GPL and fills
@@ -24,7 +24,7 @@ from pll.errors import UserError
 
 Numbers = npt.NDArray[np.floating[Any]]
 Similarity = Callable[[Numbers, Numbers, Numbers], Numbers]
-"""How alike two sets are, 1 − distance, from the number of labels in both, in either, and in the smaller one."""
+"""Similarity of two sets, 1 − distance, from the number of labels in both, in either, and in the smaller one."""
 
 MOST_DIFFERENT = 10_000
 """Different answers up to which alpha is computed: it compares each with each."""
@@ -179,7 +179,7 @@ def _alpha(counts: scipy.sparse.csr_array, sets: scipy.sparse.csr_array, similar
         return Figure(None, f"There are {len(used):,} different answers; at most {MOST_DIFFERENT:,} are compared.")
     total = float(often.sum())
     weighted = scipy.sparse.diags_array(1 / (counts.sum(axis=1) - 1)) @ counts
-    # In `together` every answer is paired with itself too; these pairs are alike, and there are so many of them:
+    # In `together` every answer is paired with itself too; these pairs have similarity 1; their weight:
     with_itself = float(weighted.sum())
     together = (counts.T @ weighted).tocoo()  # (v, v)
     observed = (
@@ -235,7 +235,7 @@ def _similarities(
     second: npt.NDArray[np.integer[Any]],
     similarity: Similarity,
 ) -> Numbers:
-    """(k,) how alike the answers first[k] and second[k] are."""
+    """(k,) similarities of the answers first[k] and second[k]."""
     sizes = np.diff(sets.indptr)
     similarities = np.empty(len(first))
     for some in _pieces(len(first), int(sizes.max(initial=1))):
@@ -246,7 +246,7 @@ def _similarities(
 
 
 def _similarities_to_all(sets: scipy.sparse.csr_array, some: npt.NDArray[np.int64], similarity: Similarity) -> Numbers:
-    """(b, v) how alike some answers are to each."""
+    """(b, v) similarities of some answers to all."""
     sizes = np.diff(sets.indptr).astype(np.float32)
     both = (sets[some] @ sets.T).toarray()
     return similarity(both, sizes[some, None] + sizes - both, np.minimum(sizes[some, None], sizes))

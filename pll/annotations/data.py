@@ -1,4 +1,4 @@
-"""Annotations: the labels several annotators gave each example, read from tables and kept as sorted triples."""
+"""Annotations: the labels several annotators gave each example, read from tables, as sorted triples."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_VOTES = 10**8
 
 @dataclass(frozen=True, eq=False)
 class Annotations:
-    """Triples (row, annotator, label), kept sorted, each once.
+    """Sorted triples (row, annotator, label), without duplicates.
 
     Several labels by one annotator on one row are legal: they are one answer, a set.
 
@@ -342,7 +342,7 @@ class Annotations:
 
     @property
     def n_annotators(self) -> int:
-        """How many people have said something."""
+        """Number of annotators."""
         return len(self.annotator_names)
 
     @cached_property
@@ -375,7 +375,7 @@ class Annotations:
         return np.bincount(self.rows[self.answer_starts], minlength=self.n_rows)
 
     def take(self, rows: npt.NDArray[np.int64]) -> Annotations:
-        """What was said of some rows (indices, each once), which are then numbered in that order."""
+        """Return the annotations of some rows (indices, each once), numbered in that order."""
         place = np.full(self.n_rows, -1, dtype=np.int64)
         place[rows] = np.arange(len(rows))
         new_rows = place[self.rows]

@@ -1,4 +1,4 @@
-"""From disagreement to candidate sets: which of the labels people gave become candidates."""
+"""Candidate sets from annotations: which of the labels people gave become candidates."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Rule:
 
     @property
     def words(self) -> str:
-        """What it says, for a page."""
+        """The rule in words, for a page."""
         if self.how == "union":
             return "named by anybody"
         if self.how == "voters":
@@ -154,7 +154,7 @@ class Resolved:
         return CandidateSets(np.concatenate([[0], np.cumsum(sizes)]), indices, c, made.class_names)
 
     def notes(self) -> tuple[str, ...]:
-        """What a person should know, in words."""
+        """Messages for the user about rows left out and rows without a label that meets the rule."""
         messages = []
         if self.unannotated and not self.can_be_filled:
             messages.append(
@@ -217,7 +217,7 @@ def by_reliability(annotations: Annotations, threshold: float = 0.05) -> Resolve
 def rule_table(
     annotations: Annotations, rules: Sequence[Rule] | None = None, y: npt.NDArray[np.int64] | None = None
 ) -> pd.DataFrame:
-    """What each rule leaves: how many rows with how many candidates.
+    """Number of rows by number of candidates, for each rule.
 
     Parameters
     ----------

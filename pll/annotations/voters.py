@@ -14,32 +14,31 @@ each. The class prior is one distribution, p = (Σ_i T_i + α) / (n + αc) with 
 estimated from few voters feeds itself (the classes that they favour grow), so that it is shrunk to uniform.
 
 *averaged* is the mean of one coin and of matrices after `EARLY` rounds from it (a round or two from a good start are
-optimal up to constants: Zhang, Chen, Zhou & Jordan, §3). Run to the end, matrices take the voters' shared mistakes for
-classes, or the frequent class apart; one coin learns less. Where matrices from the shares of the votes are clearly
-likelier (`_early`), these and the majority stand in. docs/decisions.md has the figures.
+optimal up to constants: Zhang, Chen, Zhou & Jordan, §3). At convergence, matrices fit shared mistakes of the voters as
+classes, or split the most frequent class; one coin is less flexible. Where matrices from the shares of the votes are
+clearly likelier (`_early`), these and the majority stand in. docs/decisions.md has the figures.
 
-*Functions.* Where most votes come from voters who name one class and are silent else (labelling functions), a matrix
-says nothing, and the accuracies run away: one coin with accuracies drawn to the common one by n/2 answers, and the
+*Functions.* Where most votes come from voters who name one class and otherwise abstain (labelling functions), a matrix
+cannot be estimated, and accuracies diverge: one coin with accuracies drawn to the common one by n/2 answers, and the
 majority in place of matrices.
 
 *Starts.* With few voters the likelihood of matrices has several maxima. From the shares of the votes, and from each
-voter in turn believed first, matrices run to the end; how far the others agree with the likeliest result, that of
-*confusion*, says what the votes tell.
+voter in turn believed first, matrices run to convergence; *confusion* is the likeliest result, and `agreement` how far
+the others agree with it.
 
 *Known labels* are certain in T, and weigh in each matrix, row by row: (counts on known + 5 · C_v) / (number known + 5).
 From `MIN_TRUE_LABELS` on they choose the start where they tell.
 
-*With a classifier* (`fit_voters(classifier=…)`) the class prior of each example is what the classifier says of it, to
-the power η that predicts the votes of examples it has not seen best; the matrices alone are fitted then, since it holds
-the classes to the labels, and one coin where there are none. At η = 0 the votes decide alone.
+*With a classifier* (`fit_voters(classifier=…)`) the class prior of each example is its predicted probabilities, to the
+power η that predicts the posterior of the votes best on examples it was not trained on; the matrices alone are fitted
+then, since it keeps the classes aligned with the labels, and one coin where there are none. At η = 0 the votes decide alone.
 
-*Collapse.* Where the labels differ from the most voted ones on more than half of the rows, they are no longer the
-labels that people voted on; then the majority is returned, and `collapsed` is set.
+*Collapse.* Where the labels differ from the most voted ones on more than half of the rows, the classes of the model
+are not those of the votes; the majority is returned, and `collapsed` is set.
 
-*Confidence.* Voters share mistakes, so the product claims too much: see `_exponent`.
+*Confidence.* Voters share mistakes, so the product is overconfident: see `_exponent`.
 
-Confidence scores split a voter into up to three levels of confidence, each with a matrix of its own: how much a score
-says is learnt, not believed.
+Confidence scores split a voter into up to three levels of confidence, each with a matrix of its own.
 
 Memory: n × c for the posterior, c² a voter and level for the matrices; above `MOST_NUMBERS` numbers, one coin alone.
 """
@@ -95,7 +94,7 @@ LEAST_OF_LEVEL = 50
 TRUE_LABEL_WEIGHT = 5.0
 """Known labels that an estimated model weighs as much as."""
 LEAST_AGREEMENT = 0.9
-"""Agreement of the starts below which the votes alone do not tell whom to believe."""
+"""Agreement of the starts below which the disputed rows need a person."""
 RULED_OUT = 1.96
 """Standard errors by which the best result must be likelier than another one for the votes to tell the two apart."""
 MIN_TRUE_LABELS = 5
@@ -105,7 +104,7 @@ LEAST_CHECKED = 20
 MOST_STARTS = 12
 """Voters up to whom each is believed first once."""
 BELIEVED = 0.9
-"""Weight of the voter who is believed first, beside the shares of the votes."""
+"""Weight of the voter whose answers a start favours; the shares of the votes have the rest."""
 SLIP = 0.1
 """Share of the known labels that no model need explain, where models are compared by them."""
 COLLAPSED = 0.5
@@ -119,23 +118,37 @@ class VoterModels:
 
     Attributes
     ----------
-    annotations : the votes they were fitted on
-    kind : what was fitted, of `KINDS`; `"majority"` where the models collapsed
-    accuracy : (a,) expected share of answers that hold the true label; NaN for a voter without answers
-    confusions : (a·levels, c, c) row k: what is said where k is true; None where no matrices were fitted
-    posterior : (n, c) posterior of the labels, raised to `exponent`
-    likelihood : (n, c) what the votes say without a class prior, over its maximum of the row; in a joint fit raised to
-        1/η, so that times the probabilities of a classifier it is as the joint fit has it
-    classifier_weight : η of the classifier; 0 without one
-    units : (m,) which matrix belongs to each vote (voter × level of confidence)
-    shares : (m,) weight of each vote, 1/k for an answer of k labels
-    exponent : (n,) in (0, 1]
-    agreement : least share of the rows with a vote on which the result of another start gives the same label, of those
-        that are not clearly less likely than the best one; 1 where there is none
-    disputed : rows on which that start gives another label, the most telling first: those on which the starts are
-        sure and differ (mutual information of start and label), one of each label before a second of any
-    collapsed : whether the models named other labels than the votes, so that the majority stands in
-    n_true_labels : number of true labels given
+    annotations
+        The votes they were fitted on.
+    kind
+        What was fitted, of `KINDS`; `"majority"` where the models collapsed.
+    accuracy
+        (a,) expected share of answers that hold the true label; NaN for a voter without answers.
+    confusions
+        (a·levels, c, c) row k: distribution of the labels given where k is true; None where no matrices were fitted.
+    posterior
+        (n, c) posterior of the labels, raised to `exponent`.
+    likelihood
+        (n, c) likelihood of the votes without a class prior, over its maximum of the row; in a joint fit raised to 1/η,
+        so that its product with a classifier's probabilities is as in the joint fit.
+    classifier_weight
+        η of the classifier; 0 without one.
+    units
+        (m,) which matrix belongs to each vote (voter × level of confidence).
+    shares
+        (m,) weight of each vote, 1/k for an answer of k labels.
+    exponent
+        (n,) in (0, 1].
+    agreement
+        Least share of the rows with a vote on which the result of another start gives the same label, of those that are
+        not clearly less likely than the best one; 1 where there is none.
+    disputed
+        Rows on which that start gives another label, by the mutual information of start and label, largest first; one
+        of each label before a second of any.
+    collapsed
+        Whether the models named other labels than the votes, so that the majority stands in.
+    n_true_labels
+        Number of true labels given.
     """
 
     annotations: Annotations
@@ -168,7 +181,7 @@ class VoterModels:
 
     @property
     def verdict(self) -> str:
-        """A sentence where the votes alone do not tell whom to believe, or the models collapsed; else empty."""
+        """A sentence where the starts disagree, or the models collapsed; else empty."""
         annotations = self.annotations
         if self.collapsed:
             return "The models of the voters named other labels than most votes; the labels are those of the majority."
@@ -202,7 +215,7 @@ def fit_voters(
     kind : str
         Of `KINDS`.
     classifier : callable, optional
-        Called `JOINT_ROUNDS` times with the posterior; what it says of each example is its class prior then.
+        Called `JOINT_ROUNDS` times with the posterior; its (n, c) result is the class prior of each example.
     known : (n,) int, optional
         Labels that people decided, −1 elsewhere.
 
@@ -448,7 +461,7 @@ class _ExpectationMaximisation:
         self.units: Codes = annotations.annotators * (self.n_units // a) + levels
         sizes = np.repeat(annotations.answer_sizes, annotations.answer_sizes)
         self.shares: Numbers = 1.0 / sizes
-        self.informative = np.flatnonzero(sizes < c)  # naming everything says nothing
+        self.informative = np.flatnonzero(sizes < c)  # an answer of all classes has no information
         self.size_weight = np.log((c - sizes[self.informative]) / sizes[self.informative])
         self.answers = np.bincount(self.units[self.informative], self.shares[self.informative], minlength=self.n_units)
         self.cells = annotations.rows * c + annotations.labels
@@ -512,7 +525,7 @@ class _ExpectationMaximisation:
             right = self._right(T)
             if kind == "one-coin":
                 confusions, score = None, np.zeros((1, c))  # rare classes stay candidates
-                # Worse than chance counts for nothing: nobody is taken to mean the opposite of what they say.
+                # An accuracy below chance gets weight 0, not a negative one.
                 weight = np.log(right / (1 - right))[self.units[self.informative]] + self.size_weight
                 votes = self._summed(np.maximum(0.0, weight), self.informative)
             else:
@@ -529,7 +542,7 @@ class _ExpectationMaximisation:
         """`run` of matrices, with the classes named as most votes name them: permutations of them are as likely."""
         fit = self.run("confusion", start)
         c = self.annotations.n_classes
-        named = (self.indicators.T @ fit.T).reshape(-1, c, c).sum(axis=0)  # (said, true)
+        named = (self.indicators.T @ fit.T).reshape(-1, c, c).sum(axis=0)  # (given, true)
         meant = linear_sum_assignment(named, maximize=True)[1]  # the estimated class that votes for each label mean
         return fit if (meant == np.arange(c)).all() else self.run("confusion", fit.T[:, meant])
 
@@ -544,7 +557,7 @@ class _ExpectationMaximisation:
         return accuracy
 
     def _confusions(self, T: Numbers, right: Numbers, true_labels: npt.NDArray[np.int64] | None) -> Numbers:
-        """(units, c, c): row k of a unit, what it says where k is true."""
+        """(units, c, c): row k, distribution of the labels a unit gives where k is true."""
         c = T.shape[1]
         counts = (self.indicators.T @ T).reshape(-1, c, c).transpose(0, 2, 1)
         wrong = (1 - right) / (c - 1)
@@ -606,12 +619,12 @@ def _levels(annotations: Annotations) -> Codes:
     return levels
 
 
-# ---- what can be said of a voter -------------------------------------------------------------------------------------
+# ---- a card for each voter -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class VoterCard:
-    """What is known of one voter.
+    """Accuracy and confusions of one voter.
 
     Attributes
     ----------
@@ -630,7 +643,7 @@ class VoterCard:
     decisive
         Number of examples whose label would be another one without this voter.
     confusions
-        Up to three (true, said, share of the true class), the most frequent first.
+        Up to three (true, given, share of the true class), the most frequent first.
     """
 
     name: str
@@ -705,7 +718,7 @@ def _confused(models: VoterModels, at: Codes) -> tuple[tuple[str, str, float], .
     c = annotations.n_classes
     if not len(at):
         return ()
-    counts = np.zeros((c, c))  # (said, true)
+    counts = np.zeros((c, c))  # (given, true)
     np.add.at(counts, annotations.labels[at], models.posterior[annotations.rows[at]] * models.shares[at][:, None])
     counts = counts.T
     of_class = counts.sum(axis=1)
@@ -816,7 +829,7 @@ def _excess(one: Codes, two: Codes, T: Numbers) -> tuple[float, float, float, in
     c = T.shape[1]
     matrices = []
     for labels in (one, two):
-        counts = np.zeros((c, c))  # (said, true)
+        counts = np.zeros((c, c))  # (given, true)
         np.add.at(counts, labels[both], T[both])
         matrices.append((counts / np.maximum(counts.sum(axis=0), 1e-9)).T)
     expected = T[both] @ (matrices[0] * matrices[1]).sum(axis=1)

@@ -3,19 +3,18 @@
 Expectation maximisation over examples, with the classifier's posterior as the class prior of each example:
 
 1. Voter models from the votes alone (`pll.annotations.voters`): posterior T.
-2. A linear softmax classifier is trained on T, out of fold (`FOLDS`), and says p_i of each example it has not seen.
+2. A linear softmax classifier is trained on T, out of fold (`FOLDS`), and predicts p_i of the examples left out.
 3. Voter models again, with p_i as class prior, from T: the next T.
 
-Step 2 and 3 are the joint fit of `fit_voters`, which is given the classifier, and weighs it by what it is worth.
+Steps 2 and 3 are the joint fit of `fit_voters`, which chooses the weight of the classifier.
 
-The candidate sets are the union of the votes, and of the labels nobody named those that T finds likely (at least
-`LEAST`, at most `MOST_ADDED` an example): where all voters are wrong, the classifier and the voters' habits (who says
-*fox* for *dog*) point to the truth. The prior is what the votes say, Π_v C_v[k, l_iv], without the classifier: in
-training w ∝ prior · softmax is the posterior under the voter models, with the trained network as class prior.
+The candidate sets are the union of the votes and the other labels that are likely under T (at least `LEAST`, at most
+`MOST_ADDED` an example): where all voters are wrong, the classifier and the voters' habits (who says *fox* for *dog*)
+point to the truth. The prior is the likelihood of the votes, Π_v C_v[k, l_iv], without the classifier: in training w ∝
+prior · softmax is the posterior under the voter models, with the trained network as class prior.
 
 Without features the prior of the sets is that of step 1, times the class shares. Where no example has two answers, the
-sets are just the answers: a classifier trained on one voter's labels cannot correct them (tried: stance, one
-language model right in 75 %, fell to 69 %).
+sets are just the answers: a classifier trained on one voter's labels cannot correct them.
 """
 
 from __future__ import annotations

@@ -531,7 +531,7 @@ def _targets(y: Any) -> tuple[CandidateSets, Labels | None]:
 
 
 def _with_decided(task: Task, decided: npt.NDArray[np.int64], seed: int) -> Task:
-    """The task with sets of the known label alone, and the prior that voter models make of it."""
+    """Return the task with sets of the decided label alone, and a prior fitted with these labels."""
     n, c = task.candidates.shape
     decided = _checked_truth(decided, n, c, "")
     rows = np.flatnonzero(decided >= 0)

@@ -9,9 +9,8 @@ of every other label low; both are expressed with the squared hinge ψ(z) = max(
 *mean* is the loss that Cour et al. propose: as many binary problems, in which 0 must separate the candidates from the
 rest. *pairwise* is not theirs: it asks of differences alone what theirs asks of scores, as the multi-class machine of
 Weston & Watkins (1999) does for single labels, and we know no publication of it for candidate sets. A set of all
-labels then says nothing. It is mostly the better one where sets are large (test accuracy, q = 0.7, 2 × 2 folds: digits
-82.6 → 84.0, segment 77.4 → 79.4, banking20 59.0 → 61.6; a table of 40 columns and 11 classes, five folds, 90.5 → 95.4
-where the PRODEN paper has 95.1), and *mean* on Lost (two seeds of five folds, 73.2 against 70.8).
+labels then says nothing. It is mostly the better one where sets are large (docs/decisions.md, *Variants of
+the published methods*).
 
 The mean makes both convex (the maximum over the candidates would not) and, as their paper shows for *mean*, bounds the
 true 0/1 loss where the ambiguity is moderate. No label is identified during training, only from the final scores.

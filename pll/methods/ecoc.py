@@ -18,9 +18,7 @@ following is not in the paper, and `notes_` says whenever it was applied:
   example is of no use.)
 - Dichotomies that fail are used at the highest *purity* ρ of 0.9, 0.8, 0.7, 0.6 at which they pass. Let r± = |S_i ∩ Y±|
   / h(Y±), where h(Y) counts how often candidates of all sets lie in Y; an example is positive if r⁺ / (r⁺ + r⁻) ≥ ρ.
-  Without the division by h, which the first version lacked, a set without information lies on the side with more
-  classes, and where their number is odd every column learnt that (nine digits, q = 0.7, C = 1: 71 % test accuracy for
-  91, one split).
+  Without the division by h, a set without information would lie on the side with more classes.
   Both sides of such a column have the same weight in its SVM: with p⁺, p⁻ the chances that an example of Y⁺ (n⁺ of
   them) is taken as positive or negative, and p'⁺, p'⁻ those of Y⁻, the SVM decides for the right side of both if the
   ratio of the weights lies between p⁻/p⁺ and p'⁻/p'⁺, and that of equal sides, (n⁺p⁻ + n⁻p'⁻) / (n⁺p⁺ + n⁻p'⁺), always
@@ -28,24 +26,18 @@ following is not in the paper, and `notes_` says whenever it was applied:
 - If none passes, those with the largest smaller side are taken; if none has examples on both sides, one column per
   class separates the sets that hold it from those that do not.
 
-Digits, 20 % held out, transductive / test accuracy in %, mean of 5 seeds (in brackets with `min_purity=1`): q = 0.1
-99.1 / 95.7; before shares were divided by h, q = 0.3 97.1 / 93.8, q = 0.5 96.0 / 93.9 (90.1 / 85.3), q = 0.7 91.6 /
-89.0 (54.5 / 49.0). The division costs a little where classes are many and even in number: q = 0.7, C = 1, one split,
-91.2 / 89.2 before and 89.7 / 88.6 since.
+Measurements of these variants: docs/decisions.md, *Variants of the published methods*.
 
 Beyond 10,000 examples the rbf kernel is approximated by 1,024 of them (Nyström) and all columns of an epoch are
 trained at once, with the squared hinge, by a batched Newton method; `notes_` says by how much the kernel is off.
 
 A class that no set holds is never predicted. Label weights: softmax of −10 · loss over S_i (the factor makes
-confidence follow accuracy on digits: 99, 96, 95, 89 % at q = 0.1 … 0.7; it does not change the order). An epoch is a
-tenth of the columns.
+confidence follow accuracy on digits and does not change the order). An epoch is a tenth of the columns.
 
 Hyper-parameters: `kernel` (`"rbf"`, or `"linear"`: squared hinge); `C` (`"auto"`: 1 or 10, whichever has the higher
-covering rate in cross-validation on up to 1,000 examples, without any truth; for the linear kernel 0.01 is worth a try:
-test accuracy on Lost 68 for 58 %, on BirdSong 62 for 63); `length` (L, None for ⌈10 log2 c⌉: the PRODEN paper's
-supplement says log2 c, which cannot be meant, as 4 columns hardly distinguish ten classes); `min_usable` (τ/n, 0.1);
-`min_purity` (0.6); `stand_ins` (3); `max_tries` (2000). That paper calls its competitors' models linear, but its figure
-for BirdSong (71.5) is that of the RBF kernel (71-73 by seed; linear 61-64).
+covering rate in cross-validation on up to 1,000 examples, without any truth); `length` (L, None for ⌈10 log2 c⌉: the
+PRODEN paper's supplement says log2 c, which cannot be meant, as 4 columns hardly distinguish ten classes); `min_usable`
+(τ/n, 0.1); `min_purity` (0.6); `stand_ins` (3); `max_tries` (2000).
 
 Complexity: drawing O(tries · nnz); rbf O(L·m²·d) with m usable examples a column and O(L·n·m·d) for the decisions,
 beyond 10,000 examples O(1024·n·(d + 100·L)), linear O(L·m·d) a pass; a prediction O(s·(d + L)) with s support vectors

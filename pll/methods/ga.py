@@ -14,36 +14,23 @@ L_k measured on a batch can become so, and then the model overfits. Two correcti
 - *ascent*, its Algorithm 1, from which the method has its name: where all parts of the batch are at least 0, step down
   the gradient of Σ_k L_k; where any is negative, step *up* the gradient of the negative ones, Σ_k min(0, L_k).
 
-The loss that is recorded is Σ_k L_k, which can be negative. The default is *clamp*: with *ascent* test accuracy is
-lower on most data (q = 0.7, linear, two folds, *ascent* → *clamp*: a made table of 40 columns and 11 classes, seeds 0
-and 2, 68.2 → 75.4 %; Dermatology 69.4 → 76.9; segment 70.2 → 73.8; satimage 76.6 → 75.5; digits, mlp, 37 → 61).
+The loss that is recorded is Σ_k L_k, which can be negative. The default is *clamp*: *ascent* is less accurate on most
+data (docs/decisions.md, *Variants of the published methods*).
 
 Label weights: the model's scores restricted to S_i.
 
 Hyper-parameters: those of every deep method, with a smaller learning rate and weight decay by default, `lr=3e-3` and
 `weight_decay=1e-4`. The published code has Adam, 5e-5, 1e-4, batch 256 and 300 epochs of 60,000 images, some 70,000
 steps: `GA(optimiser="adam", lr=5e-5)`. 100 epochs of a small table are a few hundred steps, too few for that rate.
-Digits, test accuracy at q = 0.1 / 0.7: linear, Adam 5e-5 47 / 26 %, 1e-3 89 / 59 %, 1e-2 74 / 47 %; SGD 1e-3 89 /
-61 %, 3e-3 90 / 58 %, 0.01 88 / 51 %, 0.05 (the default of every other method) 74 / 34 %; mlp, Adam 1e-3 93 / 58 %,
-3e-3 92 / 59 %; SGD 1e-3 92 / 47 %, 3e-3 92 / 56 %, 0.01 87 / 58 % (2-3 seeds, which at q = 0.7 differ by 10 points).
-On tens of examples a rate of 1e-3, of either, has not learnt much after 100 epochs; 3e-3 with SGD has.
 
 Where ours differs: the published code multiplies each part by its number of pairs before it steps up; Algorithm 1
 does not, and neither do we. A class that no pair of a batch rules out adds nothing to that batch.
 
 Where some classes are ruled out more often than evenly, (c − 1) π_k > 1, the class prior that this implies,
 1 − (c − 1) π_k, is negative, and so is L_k on nearly every batch: Algorithm 1 would do nothing but step up these
-parts, which raises exactly those classes. Real candidate sets are like that (Lost: up to 1.08, and 0 % test accuracy;
-BirdSong 1 %; clamped 43 and 44 %). Where any class is, we therefore correct nothing: every step goes down the gradient
-of Σ_k L_k, the same unbiased risk (Lost 49 %, BirdSong 52 %); `notes_` says so, and `GA.doubts` before the start.
-
-The PRODEN paper gives GA 95.8 % on Texture (40 columns, 11 classes, q = 0.7, linear), which we do not reach: a table
-of this kind has 75 % with *ascent*, 85 % with *clamp*, and 90 % where the flips, known there, are inverted exactly.
-What the paper and its supplement say of its GA is SGD with momentum 0.9, 500 epochs, z-scores and five folds, and
-hyper-parameters "selected according to the suggested parameter settings in original papers"; not its learning rate,
-how a set becomes complementary labels, or whether it steps up. There GA hardly loses from q = 0.1 to 0.7 (96.8 →
-95.8), while the variance of the risk above grows with every label that is not ruled out; the estimator used there is
-probably another one.
+parts, which raises exactly those classes. Real candidate sets are like that (Lost: up to 1.08). Where any class is,
+nothing is corrected: every step goes down the gradient of Σ_k L_k, the same unbiased risk; `notes_` says so, and
+`GA.doubts` before the start.
 
 Complexity: a step costs O(B·c) beyond the forward and backward pass, whatever |S| is; memory as for every deep
 method.

@@ -21,8 +21,7 @@ graph, which is built before the first.)
 Features are scaled (`scale`; z-scores are clipped at ±`clip`) and then normalised to unit length. `"auto"` takes the
 scaling under which neighbours agree best with the candidate sets (`pll.methods.plknn.neighbours_scale`; no truth): unit
 length of the raw features, as other implementations have it, suits digits, texts and counts; with several units of
-measurement it fails: test accuracy in five folds 64 % on Lost and 58 % on BirdSong, with z-scores 72 and 70 % (the
-PRODEN paper: 71 and 71 %).
+measurement it fails (docs/decisions.md, *Variants of the published methods*).
 
 Hyper-parameters: `k` (10) neighbours; `alpha` (α, 0.95), the share of the neighbours; `propagations` (T, 100): all as
 the paper suggests; `clip` (3), see `NeighbourEstimator`.
@@ -189,7 +188,7 @@ class IPAL(NeighbourEstimator):
         return scipy.sparse.coo_array((np.concatenate(values), where), shape=(len(keys), len(keys))).tocsr()
 
     def _scores(self, X: Matrix) -> Matrix:
-        """Return (m, c) ‖x‖² − ‖x − Σ_{r ∈ l} w_r x_r‖², what each class l explains; −1 where it has no neighbour."""
+        """Return (m, c) ‖x‖² − ‖x − Σ_{r ∈ l} w_r x_r‖², explained by each class l; −1 without a neighbour."""
         explained = np.full((len(X), len(self.class_names_)), -1.0)
         for rows, at, fit, overlap in self._blocks(X):
             labels = self.labels_[at]  # (B, k)
@@ -203,7 +202,7 @@ class IPAL(NeighbourEstimator):
         return explained
 
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """Return (n, c) what each class explains of an example, divided by the sum over classes. Not calibrated."""
+        """Return (n, c) part of an example that each class explains, over the sum of the classes. Not calibrated."""
         explained = self.predict_scores(X)
         best = explained.argmax(axis=1)[:, None]
         np.put_along_axis(explained, best, np.maximum(explained.max(axis=1, keepdims=True), 1e-12), axis=1)

@@ -3,9 +3,7 @@
 The search is exact up to `EXACT_UP_TO` examples, and beyond where there are few features or faiss is not installed
 (`pip install "candid-labels[neighbours]"`). Else it is approximate: k-means divides the examples into about 2 √n cells
 and only the nearest cells of a query are looked through, as many as find 95 % of the neighbours of a sample of 200
-examples, at most 64. What is found on another 200 is told (`recall_`, `notes_`). We took faiss: an inverted file is
-the same at every run with the same seed, its wheel (19 MB) is for all versions of Python from 3.10 on; graphs built in
-several threads (usearch, 2 MB; hnswlib, which has no wheels) are not the same, and pynndescent brings numba.
+examples, at most 64. `recall_` and `notes_` state the recall on another 200. docs/decisions.md says why faiss.
 """
 
 from __future__ import annotations

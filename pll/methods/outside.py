@@ -23,8 +23,8 @@ The estimate, from scores that have not seen the example (in-sample estimates co
 The regression on sets goes back to label propagation and SURE, the rounds to SARI (Lv et al., 2024).
 
 Where labels are known of some examples (`truth=` in Python, the decisions of a review in a run), at least `MIN_DECIDED`
-of them, they teach instead what step 2 can only guess. A ridge logistic regression g learns them and nothing else; it
-and the scores of step 1 make a logarithmic opinion pool p ∝ exp(α z + β log g) (Genest & Zidek, Statistical Science
+of them, the model of step 2 is fitted to these. A ridge logistic regression g is fitted to them alone; it and the scores
+of step 1 make a logarithmic opinion pool p ∝ exp(α z + β log g) (Genest & Zidek, Statistical Science
 1, 1986), whose α and β are fitted to the known labels, out of fold; and the log-odds that a set misses the truth are
 a + log(|S| / (c − |S|)) + b log(P(A) / P(S)), with a and b fitted to which of the known labels their sets had missed.
 
@@ -35,7 +35,7 @@ Hyper-parameters: those of PRODEN; they do not change the estimate, but for `sca
 Complexity: O(n·m·(m + d + c)) for m = min(n, `CENTRES`), on at most `MOST_ROWS` examples, 16·n·m bytes; O(m·(d + c))
 for each further one; then PRODEN with one further candidate.
 
-See docs/outside.md for what it is worth, and where it fails: sets that are nearly uninformative, and classes that
+See docs/outside.md for its accuracy, and where it fails: sets that are nearly uninformative, and classes that
 distractors always accompany.
 """
 
@@ -73,7 +73,7 @@ ROUNDS = 3
 LEAST = 0.01
 """Miss probability from which an example gets an added label."""
 LEAST_RATE = 0.03
-"""Estimated miss rate below which nothing is added: classifiers that are wrong and sure look like so many misses."""
+"""Estimated miss rate below which nothing is added: overconfident errors of a classifier look like misses."""
 MOST_ROWS = 20_000
 """Examples that the regression is fitted on; of more a part is drawn."""
 MOST_NUMBERS = 5 * 10**7
@@ -85,7 +85,7 @@ FEWEST_OF_ALL = 6
 PIECE = 10**7
 """Numbers computed at a time."""
 MIN_DECIDED = 20
-"""Decided labels from which a classifier is taught them."""
+"""Decided labels from which a classifier is trained on these."""
 SUPERVISED_FOLDS = 5
 STRENGTHS = (1e-3, 1e-2, 1e-1, 1.0)
 """Inverse ridges of it, of which held-out decided labels choose."""
@@ -158,7 +158,7 @@ def _note(outside: Outside) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _MissModel:
-    """What tells the label of an example: P ∝ exp(Σ_k weights_k · sources_k), and the miss rate σ(a + b·u).
+    """Model of labels and misses: P ∝ exp(Σ_k weights_k · sources_k), and the miss rate σ(a + b·u).
 
     u is the size of the set, less the mean and over the deviation; the log-odds that a set misses the truth are
     a + b·u + log(s / (c − s)) + evidence_weight · log(P(A) / P(S)).
@@ -409,7 +409,7 @@ def _has_enough_labels(decided: Integers) -> bool:
 def _supervised_model(
     X: Rows, evidence: _MissModel, z: Numbers, rows: Integers, decided: Integers, sets: CandidateSets, hook: Hook
 ) -> tuple[_MissModel, Callable[[Rows], Numbers]]:
-    """Teach a classifier the decided labels of `rows` alone; fit its weight, that of the rest and the odds of a miss.
+    """Train a classifier on the decided labels of `rows`; fit its weight, that of the scores and the odds of a miss.
 
     Parameters
     ----------

@@ -19,11 +19,8 @@ one; `notes_` says for how many examples. More neighbours resolve ties.
 Hyper-parameters: `k`, the number of neighbours, and `scale`, the features that are compared. `"auto"` (the default of
 both) takes the k of `GRID` and the scaling of `SCALES` with the highest covering rate: the share of up to 4,000
 training examples whose predicted label, of all classes and from neighbours other than itself, is among their candidates
-(no truth). No scaling suits all data, and each is far off on some: examples of unit length on counts whose amount tells
-the class (30 % right where z-scores have 79 % and quantiles 88 %), z-scores on features of texts (29 %, unit length
-46 %). Test accuracy, q = 0.7, mean of 21 tables, pictures and texts: z-scores 66.6 %, the one chosen so 70.4 %, the one
-chosen with the truth 71.8 %. The PRODEN paper's supplement takes k from 5 … 10, too few where sets are large. `clip`
-(3), see `NeighbourEstimator`.
+(no truth). No scaling suits all data. The PRODEN paper's supplement takes k from 5 … 10, too few where sets are large.
+`clip` (3), see `NeighbourEstimator`.
 
 Complexity: O(n²·d) for the search by brute force (less where d ≤ 15: a k-d tree), and for each of the four scalings as
 much for up to 4,000 of the examples; O(n·k·mean |S|) for the votes; c does not matter. A prediction is O(n·d). Above

@@ -14,9 +14,9 @@ the mean of their sub-gradients is taken (a sub-gradient too), so that the class
 the weight of a constant feature and is regularised with the rest. An example whose set is the whole label set has no
 margin and is skipped. An iteration is an epoch.
 
-Some initialisations end in a bad optimum, in which two classes are exchanged (digits, q = 0.7, λ = 0.1: one in four,
-with 84 instead of 94 % test accuracy). Its objective is clearly higher, so several models are trained in parallel,
-each with its own first mini-batch, and the one with the lowest objective is kept.
+Some initialisations end in a bad optimum, in which two classes are exchanged. Its objective is clearly higher, so
+several models are trained in parallel, each with its own first mini-batch, and the one with the lowest objective is
+kept.
 
 Results depend strongly on λ. By default it is chosen from the grid of the PRODEN paper's supplement, 10⁻³ … 10³, by the
 covering rate in five-fold cross-validation (`pll.methods.classical`: candidate sets alone, no truth), before the first

@@ -1,13 +1,13 @@
 """Majority vote and Dawid-Skene: labels from votes alone.
 
 Idea: *majority* gives each label the share of the votes it got. *Dawid-Skene* (Applied Statistics 28, 1979) estimates
-models of each voter together with the labels, without any truth: who agrees with the others where the others agree is
-believed more (formulas: `pll.annotations.voters`; by default the mean of one coin and matrices that start from it).
-Where there are no votes, candidates stay alike, or as their prior has them.
+models of each voter together with the labels, without any truth: voters who agree with the others weigh more
+(formulas: `pll.annotations.voters`; by default the mean of one coin and matrices that start from it).
+Without votes the label weights are uniform, or the prior.
 
-Label weights: the shares, or the posterior, restricted to S_i and normalised. Features play no part in them. For unseen
-examples a ridge regression of the label weights on the features is kept (`beta`); without features it predicts the
-class shares.
+Label weights: the shares, or the posterior, restricted to S_i and normalised. They do not depend on the features.
+Unseen examples are predicted by a ridge regression of the label weights on the features (`beta`); without features it
+predicts the class shares.
 
 Hyper-parameters: `beta` (1.0), ridge of that regression; Dawid-Skene: `kind` (`"averaged"`, `"confusion"`,
 `"one-coin"`).

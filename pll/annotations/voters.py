@@ -31,7 +31,8 @@ From `MIN_TRUE_LABELS` on they choose the start where they tell.
 
 *With a classifier* (`fit_voters(classifier=…)`) the class prior of each example is its predicted probabilities, to the
 power η that predicts the posterior of the votes best on examples it was not trained on; the matrices alone are fitted
-then, since it keeps the classes aligned with the labels, and one coin where there are none. At η = 0 the votes decide alone.
+then, since it keeps the classes aligned with the labels, and one coin where there are none. At η = 0 the
+votes decide alone.
 
 *Collapse.* Where the labels differ from the most voted ones on more than half of the rows, the classes of the model
 are not those of the votes; the majority is returned, and `collapsed` is set.

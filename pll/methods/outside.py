@@ -23,9 +23,9 @@ The estimate, from scores that have not seen the example (in-sample estimates co
 The regression on sets goes back to label propagation and SURE, the rounds to SARI (Lv et al., 2024).
 
 Where labels are known of some examples (`truth=` in Python, the decisions of a review in a run), at least `MIN_DECIDED`
-of them, the model of step 2 is fitted to these. A ridge logistic regression g is fitted to them alone; it and the scores
-of step 1 make a logarithmic opinion pool p ∝ exp(α z + β log g) (Genest & Zidek, Statistical Science
-1, 1986), whose α and β are fitted to the known labels, out of fold; and the log-odds that a set misses the truth are
+of them, the model of step 2 is fitted to these. A ridge logistic regression g is fitted to them alone; it and the
+scores of step 1 make a logarithmic opinion pool p ∝ exp(α z + β log g) (Genest & Zidek, Statistical Science 1, 1986),
+whose α and β are fitted to the known labels, out of fold; and the log-odds that a set misses the truth are
 a + log(|S| / (c − |S|)) + b log(P(A) / P(S)), with a and b fitted to which of the known labels their sets had missed.
 
 Label weights: as above, of the given set and the added label; `candidates_` holds both.

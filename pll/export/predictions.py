@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.features import featurised, load_features
+from pll.features import load_features
 from pll.methods.input_range import RANGE, range_warnings
 from pll.methods.persistence import ModelCard, load_model, read_card
 
@@ -68,7 +68,8 @@ class Predictor:
             The examples lack a column or have another shape.
         """
         if self._featuriser is not None:
-            data = featurised(data, self._featuriser)
+            made = self._featuriser
+            data = replace(data, X=made.transform(data), feature_names=made.feature_names)
         card = self._card
         X = _features_for(card, data, self._name)
         best = [(part.argmax(axis=1), part.max(axis=1)) for part in self._estimator.iter_proba(X)]

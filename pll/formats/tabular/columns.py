@@ -893,11 +893,12 @@ def _vocabulary(table: _Header) -> None:
     is_labelled = bool(table.having(*LABELLED, "true_label"))
     is_matrix = bool(table.having("class", "probability"))
     whole = [name for name in table.open() if _NAMED.fullmatch(name) and not has_fractions(table.cells[name])]
-    columns = [name for name in table.open() if name in whole or _are_words(table.cells[name])]
-    groups = _of_one_vocabulary(table, [*columns, *voters])
     classes = table.classes() + table.words(*voters)
     # Most would not do: of mushrooms, ring-type has the letters of the classes, e and p, in 83 % of its cells.
-    near = {name for name in columns if is_labelled and _share_among(table.words(name), classes) >= NEARLY_ALL}
+    named = [name for name in table.open() if name in whole or _are_no_values(table.cells[name])]
+    near = {name for name in named if is_labelled and _share_among(table.words(name), classes) >= NEARLY_ALL}
+    columns = [name for name in named if name in whole or name in near or _are_words(table.cells[name])]
+    groups = _of_one_vocabulary(table, [*columns, *voters])
     if not table.having("true_label"):
         shared = near.union(*(group for group in groups if len(group) > 1))
         for name in [name for name in columns if plain_name(name) in ADJUDICATED and name in shared][:1]:
@@ -937,12 +938,16 @@ def _vocabulary(table: _Header) -> None:
             table.give(name, role, asks=asks, instead="annotator" if asks else "")
 
 
+def _are_no_values(cells: Cells) -> bool:
+    """Whether cells are neither numbers nor dates nor pictures."""
+    filled = present_cells(cells)
+    return bool(filled) and default_role(filled) != "feature" and not are_dates(filled) and not are_pictures(filled)
+
+
 def _are_words(cells: Cells) -> bool:
     """Whether cells can be names of classes, of which there may be a thousand: no numbers, dates, pictures or texts."""
     filled = present_cells(cells)
-    if not filled or default_role(filled) == "feature" or are_dates(filled) or are_pictures(filled):
-        return False
-    return sum(map(len, filled)) <= MOST_WORDS * len(filled)
+    return _are_no_values(filled) and sum(map(len, filled)) <= MOST_WORDS * len(filled)
 
 
 def _says_yes_or_no(words: Counter[str]) -> bool:

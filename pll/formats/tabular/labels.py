@@ -166,8 +166,8 @@ REPEATED = 0.05
 """Share of the candidate sets in which a label is repeated, from which repetitions are counts and no slips."""
 
 
-def read_candidates(chunks: Chunks, row_of: RowNumber, separator: str | None = None) -> LabelColumn:
-    """The column `candidates`; its values are tuples of names.
+def read_candidates(name: str, chunks: Chunks, row_of: RowNumber, separator: str | None = None) -> LabelColumn:
+    """The column of the candidates, under its own name; its values are tuples of names.
 
     Objects of counts or shares are read, and labels that stand several times in a cell are counted.
 
@@ -186,13 +186,13 @@ def read_candidates(chunks: Chunks, row_of: RowNumber, separator: str | None = N
             raise UserError("write a number from 0 for each label: how often or how likely it is")
         return shares
 
-    column = read_column("candidates", without_nulls(chunks), row_of, read_counts)
+    column = read_column(name, without_nulls(chunks), row_of, read_counts)
     weighed = np.array([bool(weights) and set(weights.values()) != {1} for weights in column.values], dtype=np.bool_)
     is_weighed = weighed[column.codes].mean() >= REPEATED
     weights = tuple(column.values) if is_weighed else ()
     column = replace(column, values=[tuple(names) for names in column.values], weights=weights)
     empty = np.asarray([not names for names in column.values], dtype=np.bool_)
-    refuse_empty(empty[column.codes], row_of, "the column candidates")
+    refuse_empty(empty[column.codes], row_of, f"the column {name}")
     return column
 
 
@@ -430,10 +430,9 @@ def read_labels(columns_by_role: RoleColumns, options: ReadOptions, row_of: RowN
     true = None if truth is None else read_truth(truth, row_of)
     if columns_by_role.get("vote"):
         return _read_lines(columns_by_role, true, options, row_of)
-    sets = next(iter(columns_by_role.get("candidates", {}).values()), None) or _joined(
-        columns_by_role.get("candidate", {})
-    )
-    set_column = None if sets is None else read_candidates(sets, row_of, options.separator)
+    name, sets = next(iter(columns_by_role.get("candidates", {}).items()), ("candidates", None))
+    sets = sets or _joined(columns_by_role.get("candidate", {}))
+    set_column = None if sets is None else read_candidates(name, sets, row_of, options.separator)
     annotators, scores = columns_by_role.get("annotator", {}), columns_by_role.get("score", {})
     notes: list[str] = []
     answers = {

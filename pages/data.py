@@ -45,7 +45,7 @@ def show(brought: Source, page: DeltaGenerator, below: DeltaGenerator) -> None:
     """What was understood, the question that is open, and the way on; everything else under *Details*."""
     head, body = page.container(), page.container()
     with body:
-        table = columns_form.asked(classes_form.with_spellings(brought))
+        table = columns_form.resolved(classes_form.with_spellings(brought))
         if table.waits:
             with head:
                 understood.show_rows(None, table.columns)

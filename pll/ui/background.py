@@ -52,9 +52,9 @@ def result_of(key: str, title: str, work: Callable[[Report], Any], *, slot: str 
     job.wait(AT_ONCE)
     status = job.status()
     if status.state == "done":
-        found = job.result()
+        result = job.result()
         board().forget(key)
-        return found
+        return result
     short = hashlib.sha256(key.encode()).hexdigest()[:12]
     if status.state == "working":
         st.button("Stop", icon=":material/stop:", key=f"stop-{short}", on_click=job.stop)
@@ -112,9 +112,9 @@ def format_progress(status: JobStatus) -> str:
     def figure(number: float) -> str:
         return f"{number / unit:,.1f}" if is_bytes else f"{number:,.0f}"
 
-    parts = [figure(status.done) + (f" of {figure(status.total)}" if status.total else "") + f" {what}"]
+    words = [figure(status.done) + (f" of {figure(status.total)}" if status.total else "") + f" {what}"]
     if status.rate and status.rate >= 1:
-        parts.append(f"{figure(status.rate)}{' MB' if is_bytes else ''} a second")
+        words.append(f"{figure(status.rate)}{' MB' if is_bytes else ''} a second")
     if status.seconds_left is not None:
-        parts.append(f"{duration(max(1.0, status.seconds_left))} left")
-    return f": {' · '.join(parts)}"
+        words.append(f"{duration(max(1.0, status.seconds_left))} left")
+    return f": {' · '.join(words)}"

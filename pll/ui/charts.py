@@ -37,8 +37,8 @@ def show(figure: go.Figure, table: pd.DataFrame, key: str, alt: str) -> None:
     )
     if numbers.open:  # a closed one costs nothing
         with numbers:
-            known = table.tail(MOST_ROWS).dropna(axis="columns", how="all")  # the file has the empty ones too
-            st.dataframe(known, hide_index=True, key=f"{key}-table", alt=alt)
+            filled = table.tail(MOST_ROWS).dropna(axis="columns", how="all")  # the file has the empty ones too
+            st.dataframe(filled, hide_index=True, key=f"{key}-table", alt=alt)
             if len(table) > MOST_ROWS:
                 st.caption(f"The last {MOST_ROWS:,} of {len(table):,} rows; the file has them all.")
             csv_button(lambda: table, f"candid-{key}.csv", key=f"{key}-csv")
@@ -128,9 +128,9 @@ def matrix_chart(
     """A (c, c) matrix of shares as a heatmap; the diagonal is left out of the scale, since it is always 1."""
     shares = np.array(matrix, dtype=np.float64) * 100
     np.fill_diagonal(shares, np.nan)
-    seen = shares[np.isfinite(shares)]
+    finite = shares[np.isfinite(shares)]
     # Where all cells are alike there is no range to spread the colours over: 70 % is then 70 % of the darkest.
-    top = float(seen.max()) if len(seen) and seen.min() < 0.9 * seen.max() else 100.0
+    top = float(finite.max()) if len(finite) and finite.min() < 0.9 * finite.max() else 100.0
     labels = short_names(names, 14)
     figure = go.Figure(
         go.Heatmap(

@@ -312,12 +312,12 @@ def show_holder(run: Run, holder: Holder | None) -> None:
     """Explain which process or comparison trains this run, and whether it can be controlled from here."""
     comparison = None if run.is_comparison else run.folder.about().get("comparison")
     if comparison:
-        said = "This run is a lane of a comparison, which pauses and stops all its lanes together."
-        st.info(said, icon=":material/compare:")
+        message = "This run is a lane of a comparison, which pauses and stops all its lanes together."
+        st.info(message, icon=":material/compare:")
         link("compare", "Open the comparison", comparison=str(comparison))
         return
     if holder is None:
-        said = "Another process trains this. You can watch it here, but not pause or stop it."
+        message = "Another process trains this. You can watch it here, but not pause or stop it."
     else:
-        said = f"Trained by another process ({holder.where}), which pauses and stops it when asked here."
-    st.info(plain(said), icon=":material/visibility:")
+        message = f"Trained by another process ({holder.where}), which pauses and stops it when asked here."
+    st.info(plain(message), icon=":material/visibility:")

@@ -60,7 +60,7 @@ def plain(text: object) -> str:
     """
     line = " ".join(str(text).split())
     line = _SPECIAL.sub(r"\\\1", _BROKEN_UP.sub(rf"\1{_JOINER}", line))
-    return _AT_BEGINNING.sub(lambda found: f"{found[0]}\\" if found[0].isdigit() else f"\\{found[0]}", line)
+    return _AT_BEGINNING.sub(lambda match: f"{match[0]}\\" if match[0].isdigit() else f"\\{match[0]}", line)
 
 
 def without_shell(text: object) -> str:
@@ -169,11 +169,11 @@ def headline(metrics: Mapping[str, float | None]) -> tuple[float | None, str]:
     >>> headline({"mean_confidence": 0.8})
     (0.8, 'mean confidence')
     """
-    right, known = metrics.get("transductive_accuracy"), int(metrics.get("known_labels") or 0)
+    right, n_labelled = metrics.get("transductive_accuracy"), int(metrics.get("known_labels") or 0)
     if right is None:
         return metrics.get("mean_confidence"), "mean confidence"
-    of_known = f" ({round(right * known):,} of {known:,} known)" if known else ""
-    return right, f"right{of_known}"
+    of_labelled = f" ({round(right * n_labelled):,} of {n_labelled:,} known)" if n_labelled else ""
+    return right, f"right{of_labelled}"
 
 
 def without_none(table: pd.DataFrame) -> pd.DataFrame:

@@ -86,7 +86,7 @@ def is_full() -> str:
 
 def obstacles() -> list[str]:
     """Return why the server cannot serve one more person as it should; nothing where it can."""
-    found = [reason] if (reason := is_full()) else []
+    reasons = [reason] if (reason := is_full()) else []
     home = candid_home()
     try:
         home.mkdir(parents=True, exist_ok=True)
@@ -94,16 +94,16 @@ def obstacles() -> list[str]:
             file.write(b"ready")
         free = shutil.disk_usage(home).free
         if free < LEAST_FREE_DISK:
-            found.append(f"The disk of PLL_HOME has {free / 1e6:,.0f} MB left.")
+            reasons.append(f"The disk of PLL_HOME has {free / 1e6:,.0f} MB left.")
     except OSError as error:
-        found.append(f"PLL_HOME cannot be written to: {error.strerror or error}.")
+        reasons.append(f"PLL_HOME cannot be written to: {error.strerror or error}.")
     try:
         from pll.ui.review.service import store  # opens the database
 
         store().reviews()
     except UserError as error:
-        found.append(str(error))
-    return found
+        reasons.append(str(error))
+    return reasons
 
 
 def is_allowed(authorization: str) -> bool:
@@ -175,9 +175,9 @@ async def _health(_: Request) -> Response:
 
 
 async def _ready(_: Request) -> Response:
-    found = await run_in_threadpool(obstacles)
-    told = {"status": "not ready" if found else "ready", "obstacles": found}
-    return JSONResponse(told, status_code=503 if found else 200, headers=NEVER_KEPT)
+    reasons = await run_in_threadpool(obstacles)
+    body = {"status": "not ready" if reasons else "ready", "obstacles": reasons}
+    return JSONResponse(body, status_code=503 if reasons else 200, headers=NEVER_KEPT)
 
 
 async def _metrics(request: Request) -> Response:

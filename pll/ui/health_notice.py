@@ -44,8 +44,12 @@ def disputes(run: Run) -> None:
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _disputed(run_id: str, _run: Run) -> tuple[str, npt.NDArray[np.int64]]:
     """The sentence, and the rows in the order of the review."""
-    found = vote_sets_of(_run.folder)
-    return ("", np.empty(0, dtype=np.int64)) if found is None or not found.notes else (found.notes[0], found.disputed)
+    vote_sets = vote_sets_of(_run.folder)
+    return (
+        ("", np.empty(0, dtype=np.int64))
+        if vote_sets is None or not vote_sets.notes
+        else (vote_sets.notes[0], vote_sets.disputed)
+    )
 
 
 def show(health: Health | None, *, more: Sequence[str] = ()) -> None:

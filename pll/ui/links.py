@@ -56,15 +56,15 @@ def page(kind: session.Kind, follow: Callable[[Run], None], prepare: Callable[[]
     prepare
         Shows how to start a new one.
     """
-    found = None
+    run = None
     try:
-        found = opened(kind) if _is_link() else session.run_in_view(kind)
+        run = opened(kind) if _is_link() else session.run_in_view(kind)
     except UserError as error:
         st.error(plain(error), icon=":material/link_off:")
         if _is_link():
             st.button("Continue without this link", key="without-link", on_click=st.query_params.clear)
-    if found is not None:
-        follow(found)
+    if run is not None:
+        follow(run)
     elif not _is_link():
         prepare()
 
@@ -102,22 +102,22 @@ def address_query() -> dict[str, list[str]]:
 
 def _resolved(kind: session.Kind, query: dict[str, list[str]], shares: tuple[Share, ...]) -> Run | None:
     """Return what the link in the address set up in this tab; set it up the first time."""
-    known: dict[str, str] = st.session_state.setdefault("opened-links", {})
+    opened: dict[str, str] = st.session_state.setdefault("opened-links", {})
     mark = _mark(query)
-    for run_id in (session.id_in_address(kind), known.get(mark)):
+    for run_id in (session.id_in_address(kind), opened.get(mark)):
         if run_id is not None:
             with suppress(UserError):  # of another machine, or deleted: set up once more
                 return session.find(kind, run_id)
     begun = _begin(kind, shares)
     if begun is not None:
-        known[mark] = begun.id
+        opened[mark] = begun.id
     return begun
 
 
 def _begin(kind: session.Kind, shares: tuple[Share, ...]) -> Run | None:
     """Start what the link describes, if all that it needs is here and Start was pressed; else ask for it."""
     complete = complete_shares(shares, kind)
-    if complete is None or not asked_to_start(complete[0], [format_settings(share.config) for share in complete]):
+    if complete is None or not confirm_start(complete[0], [format_settings(share.config) for share in complete]):
         return None
     ready = [on_this_machine(share) for share in complete]
     look, config = complete[0].look, ready[0][0].config
@@ -145,7 +145,7 @@ def _mark(query: Mapping[str, Sequence[str]]) -> str:
     return repr(sorted((name, values) for name, values in query.items() if name not in ("run", "comparison")))
 
 
-def asked_to_start(share: Share, lines: Sequence[str]) -> bool:
+def confirm_start(share: Share, lines: Sequence[str]) -> bool:
     """Show what a link sets up, and whether Start was pressed: opening a link starts nothing.
 
     Parameters
@@ -183,7 +183,7 @@ def complete_shares(shares: Sequence[Share], what: str) -> tuple[Share, ...] | N
     """
     if not shares[0].is_complete:
         refused: list[UserError] = []
-        for source in _asked_for(shares[0].missing, what):
+        for source in _request_files(shares[0].missing, what):
             try:
                 shares = [share.with_file(source) for share in shares]
             except UserError as error:  # the right one may stand beside it
@@ -197,7 +197,7 @@ def complete_shares(shares: Sequence[Share], what: str) -> tuple[Share, ...] | N
     return tuple(shares) if _is_here(shares[0], what) else None
 
 
-def _asked_for(missing: Sequence[Source], what: str) -> list[Source]:
+def _request_files(missing: Sequence[Source], what: str) -> list[Source]:
     """The files of a link that were given; it cannot carry them."""
     names = " and ".join(f"**{plain(one.name)}**" for one in missing)
     several = len(missing) > 1
@@ -216,9 +216,9 @@ def _asked_for(missing: Sequence[Source], what: str) -> list[Source]:
         accept_multiple_files=True,
     )
     if uploaded:
-        given = [session.keep_upload(one.name, one.getvalue()) for one in uploaded]
-        session.remember_uploads(given)
-        return given
+        uploads = [session.store_upload(one.name, one.getvalue()) for one in uploaded]
+        session.remember_uploads(uploads)
+        return uploads
     return [
         one for one in session.last_uploads() if any((one.sha256 or "").startswith(it.sha256 or "") for it in missing)
     ]
@@ -247,8 +247,8 @@ def popover(run: Run, snapshot: Snapshot) -> None:
     with box:
         access_panel.panel(run)
         if not run.is_together:
-            said = "These runs were trained separately, so one link cannot set them up. Open a lane and share it."
-            st.info(said, icon=":material/link_off:")
+            reason = "These runs were trained separately, so one link cannot set them up. Open a lane and share it."
+            st.info(reason, icon=":material/link_off:")
             return
         try:
             _offer_link(run, snapshot)
@@ -326,20 +326,22 @@ def _looked_at(run: Run) -> Look:
 
 def caveats(run: Run, snapshot: Snapshot, look: Look) -> list[str]:
     """Return warnings about sharing a link."""
-    said = []
+    sentences = []
     source = run.config.source
     files = [one for one in (source, *source.votes) if one.path is not None]
     if files:
         named = listing([f"{one.name} ({(one.sha256 or '')[:FINGERPRINT]}…)" for one in files])
-        said.append(f"A link holds no data: whoever opens it must upload {named}.")
+        sentences.append(f"A link holds no data: whoever opens it must upload {named}.")
     if snapshot.state == "stopped" and snapshot.total and snapshot.epoch < snapshot.total:
         stopped, goes_on = ("These lanes were", "go") if run.is_comparison else ("This run was", "goes")
-        said.append(f"{stopped} stopped after epoch {snapshot.epoch}; the link's {goes_on} on to {snapshot.total}.")
+        sentences.append(
+            f"{stopped} stopped after epoch {snapshot.epoch}; the link's {goes_on} on to {snapshot.total}."
+        )
     if look.paused and "transport" in look.hidden:
-        said.append("It waits before epoch 1 and hides the run controls, so nobody can start it.")
+        sentences.append("It waits before epoch 1 and hides the run controls, so nobody can start it.")
     if run.listed is not None and len(run.lanes) < len(run.listed.runs):
-        said.append("A lane of this comparison has been deleted; the link sets up those that are left.")
-    return said
+        sentences.append("A lane of this comparison has been deleted; the link sets up those that are left.")
+    return sentences
 
 
 def _offer_replay(run: Run, snapshot: Snapshot) -> None:

@@ -33,7 +33,7 @@ def heading(
     snapshot: Snapshot,
     hidden: Collection[str],
     *,
-    beside: Callable[[], None],
+    actions: Callable[[], None],
     share: Callable[[], None],
     onward: Callable[[], None],
 ) -> None:
@@ -43,7 +43,7 @@ def heading(
     ----------
     hidden
         What a lesson puts away.
-    beside
+    actions
         Draws what stands beside the state.
     """
     with st.container(
@@ -52,7 +52,7 @@ def heading(
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
             st.title(plain(snapshot.name), width="content", anchor=False)
             st.markdown(f"{state_icon(snapshot)} {STATES[snapshot.state]}", width="content")
-            beside()
+            actions()
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
             if not hidden:  # a lesson is shared by its author
                 share()

@@ -91,8 +91,8 @@ def person() -> Person | None:
         return None
     if not getattr(st.user, "is_logged_in", False):
         return Person("")
-    known = mark(st.user)
-    return Person(known, signature(st.user), is_admin=bool(known) and known in setting("PLL_ADMINS"))
+    user = mark(st.user)
+    return Person(user, signature(st.user), is_admin=bool(user) and user in setting("PLL_ADMINS"))
 
 
 def mark(claims: Mapping[str, Any]) -> str:
@@ -162,10 +162,10 @@ def who_asks(connection: HTTPConnection) -> str:
 
 def who_has_session(session_id: str) -> str | None:
     """Id of the person who opened a tab; "" without a login, None where there is no such tab."""
-    found = get_instance()._session_mgr.get_session_info(session_id)
-    if found is None:
+    info = get_instance()._session_mgr.get_session_info(session_id)
+    if info is None:
         return None
-    claims = found.session._user_info
+    claims = info.session._user_info
     return mark(claims) if claims.get("is_logged_in") is True else ""
 
 
@@ -176,8 +176,8 @@ def who_sees_file(file_id: str) -> set[str | None]:
     """
     manager = get_instance().media_file_mgr
     tabs = list(manager._files_by_session_and_coord.items())
-    seen_by = {who_has_session(session_id) for session_id, files in tabs if file_id in list(files.values())}
-    return seen_by | (manager.made_for(file_id) if isinstance(manager, FilesOfPeople) else set())
+    readers = {who_has_session(session_id) for session_id, files in tabs if file_id in list(files.values())}
+    return readers | (manager.made_for(file_id) if isinstance(manager, FilesOfPeople) else set())
 
 
 class FilesOfPeople(MediaFileManager):
@@ -198,11 +198,11 @@ class FilesOfPeople(MediaFileManager):
 
     def execute_deferred(self, file_id: str) -> str:
         """Make the file, and return its address."""
-        asked = self._deferred_callables.get(file_id)
+        deferred = self._deferred_callables.get(file_id)
         url = super().execute_deferred(file_id)
-        if asked is not None:
+        if deferred is not None:
             made = PurePosixPath(url).stem
-            self._made[made] = (time.monotonic(), self.made_for(made) | {who_has_session(asked["session_id"])})
+            self._made[made] = (time.monotonic(), self.made_for(made) | {who_has_session(deferred["session_id"])})
             self._made.move_to_end(made)
             while len(self._made) > self.MOST:
                 self._made.popitem(last=False)
@@ -228,8 +228,8 @@ def remember_downloads() -> None:
 
 def require() -> None:
     """Show the login to people who have not logged in, where one is set up; the rest of the page does not run then."""
-    known = person()
-    if known is None or known.id:
+    user = person()
+    if user is None or user.id:
         return
     st.title("Candid")
     if getattr(st.user, "is_logged_in", False):
@@ -269,10 +269,10 @@ def go_back() -> None:
 
 def menu() -> None:
     """Who has logged in, and the way out; at the foot of a page."""
-    known = person()
-    if known is None:
+    user = person()
+    if user is None:
         return
     with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"):
-        role = " · administrator" if known.is_admin else ""
-        st.caption(f":material/person: {plain(known.name)}{role}", width="content")
+        role = " · administrator" if user.is_admin else ""
+        st.caption(f":material/person: {plain(user.name)}{role}", width="content")
         st.button("Log out", type="tertiary", on_click=st.logout, key="logout")

@@ -174,8 +174,8 @@ class LoginGate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what is allowed."""
-        found = OF_PEOPLE.search(str(scope["path"])) if scope["type"] == "http" else None
-        if found is not None and login.login_is_set_up() and (refusal := _refusal(scope, *found.groups())):
+        match = OF_PEOPLE.search(str(scope["path"])) if scope["type"] == "http" else None
+        if match is not None and login.login_is_set_up() and (refusal := _refusal(scope, *match.groups())):
             await PlainTextResponse(f"{refusal}\n", 403, {"Cache-Control": "no-store"})(scope, receive, send)
         else:
             await self.app(scope, receive, send)
@@ -184,14 +184,14 @@ class LoginGate:
 def _refusal(scope: Scope, kind: str, rest: str) -> str:
     """Why a person may not load or send a file; "" where they may."""
     person = login.who_asks(HTTPConnection(scope))
-    seen_by = login.who_sees_file(posixpath.splitext(rest)[0]) if kind == "media" else set()
-    if "" in seen_by:  # on the page of the login
+    readers = login.who_sees_file(posixpath.splitext(rest)[0]) if kind == "media" else set()
+    if "" in readers:  # on the page of the login
         return ""
     if not person:
         return "Log in first."
     if kind == "_stcore/upload_file" and login.who_has_session(rest.split("/")[0]) != person:
         return "That tab is not yours."
-    return "That file is not yours." if seen_by and person not in seen_by else ""
+    return "That file is not yours." if readers and person not in readers else ""
 
 
 def _may_read_metrics(scope: Scope) -> bool:

@@ -43,11 +43,11 @@ class LabelCounts:
         >>> LabelCounts(60, 8, 9).sentence
         '60 labels. 52 certain, 8 worth a look. The majority would differ on 9.'
         """
-        said = (
+        text = (
             f"{count(self.labels, 'label')}. {self.labels - self.doubtful:,} certain, {self.doubtful:,} worth a look."
         )
         majority = "" if self.differs is None else f" The majority would differ on {self.differs:,}."
-        return f"{said}{majority}" + (f" {self.predicted:,} more are predicted." if self.predicted else "")
+        return f"{text}{majority}" + (f" {self.predicted:,} more are predicted." if self.predicted else "")
 
 
 def result_of(

@@ -42,6 +42,6 @@ def link(name: str, label: str, **query: str) -> None:
 
 def address(name: str) -> str:
     """Return the address of a page as this browser sees it, without a query."""
-    parts = urlsplit(st.context.url or f"http://localhost:8501/{name}")
-    base = parts.path.removesuffix("/").removesuffix(f"/{name}")
-    return urlunsplit((parts.scheme, parts.netloc, f"{base}/{name}", "", ""))
+    url = urlsplit(st.context.url or f"http://localhost:8501/{name}")
+    base = url.path.removesuffix("/").removesuffix(f"/{name}")
+    return urlunsplit((url.scheme, url.netloc, f"{base}/{name}", "", ""))

@@ -80,9 +80,9 @@ def id_in_address(kind: Kind) -> str | None:
     Requests that were under way when the page replaced an id still carry the old one (a refresh of a fragment, a
     second press). They get the new one; otherwise the page would fall back to what the user has just left.
     """
-    asked = st.query_params.get(kind)
+    value = st.query_params.get(kind)
     replaced = st.session_state.get(f"replaced-{kind}")
-    return st.session_state.get(kind) if replaced is not None and asked == replaced.id else asked
+    return st.session_state.get(kind) if replaced is not None and value == replaced.id else value
 
 
 def settle_address() -> None:
@@ -138,12 +138,12 @@ def run_in_view(kind: Kind = "run") -> Run | None:
     if name is None:
         return None
     try:
-        found = find(kind, name)
+        run = find(kind, name)
     except UserError:
         st.session_state.pop(kind, None)
         raise
-    view(found)
-    return found
+    view(run)
+    return run
 
 
 def find(kind: Kind, run_id: str) -> Run:
@@ -154,10 +154,10 @@ def find(kind: Kind, run_id: str) -> Run:
     UserError
         There is none, or it is not of this kind.
     """
-    found = registry().get(run_id)
-    if found.is_comparison != (kind == "comparison"):
+    run = registry().get(run_id)
+    if run.is_comparison != (kind == "comparison"):
         raise UserError(MISSING.format(kind))
-    return found
+    return run
 
 
 def hides_navigation() -> bool:
@@ -206,12 +206,12 @@ def dataset(source: Source) -> PartialLabelDataset:
         It cannot be read.
     """
     if not source.rule and not source.classes:
-        return kept_dataset(data_key(source), lambda: mapped(source).dataset if source.vote_files else source.load())
+        return cached_dataset(data_key(source), lambda: mapped(source).dataset if source.vote_files else source.load())
     # Read once for all rules, and for whatever becomes of its classes.
     if not source.rule:
         plain = replace(source, classes={})
-        return kept_dataset(data_key(source), lambda: with_classes(dataset(plain), source.classes))
-    return kept_dataset(data_key(source), lambda: by_rule(dataset(replace(source, rule="")), Rule.parse(source.rule)))
+        return cached_dataset(data_key(source), lambda: with_classes(dataset(plain), source.classes))
+    return cached_dataset(data_key(source), lambda: by_rule(dataset(replace(source, rule="")), Rule.parse(source.rule)))
 
 
 def mapped(source: Source) -> Mapped:
@@ -222,7 +222,7 @@ def mapped(source: Source) -> Mapped:
     UserError
         They cannot be read or joined.
     """
-    return kept_votes(votes_key(source), source.with_votes)
+    return cached_votes(votes_key(source), source.with_votes)
 
 
 def votes_key(source: Source) -> str:
@@ -232,12 +232,12 @@ def votes_key(source: Source) -> str:
 
 def data_key(source: Source) -> str:
     """Return a cache key of the data: the source, and size and modification time of its file."""
-    known = [source.to_json()]
+    values = [source.to_json()]
     if source.path is not None:
         with suppress(OSError):
             facts = Path(source.path).stat()
-            known.append({"bytes": facts.st_size, "changed": facts.st_mtime_ns})
-    return json.dumps(known, sort_keys=True)
+            values.append({"bytes": facts.st_size, "changed": facts.st_mtime_ns})
+    return json.dumps(values, sort_keys=True)
 
 
 def choice_key(choice: ChosenData) -> str:
@@ -246,19 +246,19 @@ def choice_key(choice: ChosenData) -> str:
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def kept_dataset(key: str, _make: Callable[[], PartialLabelDataset]) -> PartialLabelDataset:
+def cached_dataset(key: str, _make: Callable[[], PartialLabelDataset]) -> PartialLabelDataset:
     """Data that was read, by `data_key`."""
     return _make()
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def kept_votes(key: str, _make: Callable[[], Mapped]) -> Mapped:
+def cached_votes(key: str, _make: Callable[[], Mapped]) -> Mapped:
     """Examples joined with files of votes, by `votes_key`."""
     return _make()
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def kept_prepared(key: str, _make: Callable[[], PartialLabelDataset]) -> PartialLabelDataset:
+def cached_prepared(key: str, _make: Callable[[], PartialLabelDataset]) -> PartialLabelDataset:
     """Data with features and candidate sets, by `choice_key`."""
     return _make()
 
@@ -272,7 +272,7 @@ def _not_yet() -> NoReturn:
 
 
 def if_cached(cached: Callable[[str, Callable[[], T]], T], key: str) -> T | None:
-    """Return what one of the caches (`kept_dataset`, `kept_votes`, `kept_prepared`) has under a key, else None."""
+    """Return the entry of a cache (`cached_dataset`, `cached_votes`, `cached_prepared`) under a key, or None."""
     with suppress(_NotYet):
         return cached(key, _not_yet)
     return None
@@ -311,16 +311,16 @@ def dataset_with_candidates(choice: ChosenData) -> PartialLabelDataset:
     UserError
         The data cannot be read, or nothing can be learnt from it.
     """
-    return kept_prepared(choice_key(choice), lambda: with_candidates_made(choice, dataset(choice.source)))
+    return cached_prepared(choice_key(choice), lambda: with_candidates_made(choice, dataset(choice.source)))
 
 
 def uploads_folder() -> Path:
     """Return the folder of uploads: of one person where people log in, else of all."""
-    known = login.person()
-    return candid_home() / "uploads" / ("" if known is None else uploads_key(known.id))
+    user = login.person()
+    return candid_home() / "uploads" / ("" if user is None else uploads_key(user.id))
 
 
-def keep_upload(name: str, content: bytes) -> Source:
+def store_upload(name: str, content: bytes) -> Source:
     """Keep an uploaded file, under its hash, and say where it is.
 
     Raises

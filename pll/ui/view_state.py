@@ -96,9 +96,9 @@ class RunView:
     presenting: bool = False
     outline: list[tuple[int, int]] | None = None
 
-    def look(self, epoch: int, follow: bool, asked: int) -> None:
+    def look(self, epoch: int, follow: bool, requested: int) -> None:
         """Show this epoch, or follow the latest one."""
-        self.epoch, self.follow, self.asked = epoch, follow, asked
+        self.epoch, self.follow, self.asked = epoch, follow, requested
 
     @property
     def view_key(self) -> str:
@@ -122,9 +122,9 @@ class RunView:
         """Select the example that a link names."""
         if self.sought is None:
             return
-        found = np.flatnonzero(data.row_ids == self.sought)
-        self.selected = int(found[0]) if len(found) else None
-        self.lost = None if len(found) else self.sought
+        rows = np.flatnonzero(data.row_ids == self.sought)
+        self.selected = int(rows[0]) if len(rows) else None
+        self.lost = None if len(rows) else self.sought
         self.sought = None
 
     def hide_truth(self, splits: Splits) -> Splits:
@@ -228,17 +228,17 @@ class Scene:
         return np.full(len(self.data), -1, dtype=np.int64) if y is None else y
 
     @property
-    def known_truth(self) -> npt.NDArray[np.int64] | None:
+    def y_true(self) -> npt.NDArray[np.int64] | None:
         """(n,) true labels, −1 where unknown; None where none is known."""
         return self.truth if (self.truth >= 0).any() else None
 
     @property
     def right(self) -> float | None:
         """Share of the known true labels that are identified; None before training, and where none is known."""
-        known = self.truth >= 0
-        if not known.any() or not self.frame.epoch:
+        is_labelled = self.truth >= 0
+        if not is_labelled.any() or not self.frame.epoch:
             return None
-        return float((self.frame.sharp.identified == self.truth)[known].mean())
+        return float((self.frame.sharp.identified == self.truth)[is_labelled].mean())
 
     @property
     def confidence(self) -> float | None:
@@ -287,15 +287,15 @@ class Scene:
         key = (row, _final_stamp(self.history))
         if self.looking.story is None or self.looking.story[0] != key:
             self.looking.story = (key, {})
-        known, rows = self.looking.story[1], np.array([row])
-        new = [epoch for epoch in self.epochs if epoch not in known]
+        has_truth, rows = self.looking.story[1], np.array([row])
+        new = [epoch for epoch in self.epochs if epoch not in has_truth]
         for epoch, (_, weights) in zip(new, self.history.frames(new, rows), strict=True):
-            known[epoch] = weights
-        return self.epochs, np.stack([known[epoch] for epoch in self.epochs])
+            has_truth[epoch] = weights
+        return self.epochs, np.stack([has_truth[epoch] for epoch in self.epochs])
 
     def lately_changed(self, many: int) -> npt.NDArray[np.int64]:
         """Return the (≤ many,) examples whose label changed last, the latest first, over 30 stored epochs."""
-        found: dict[int, None] = {}  # a set that keeps its order
+        rows: dict[int, None] = {}  # a set that keeps its order
         later = self.frame.sharp.identified
         before = [epoch for epoch in self.epochs if 0 < epoch < self.frame.epoch][::-1][:30]
         for _, weights in self.history.frames(before):
@@ -303,10 +303,10 @@ class Scene:
             changed = np.flatnonzero(earlier != later)
             later = earlier
             unsure = changed[np.argsort(self.frame.sharp.confidence[changed], kind="stable")]
-            found |= dict.fromkeys(unsure.tolist())
-            if len(found) >= many:
+            rows |= dict.fromkeys(unsure.tolist())
+            if len(rows) >= many:
                 break
-        return np.array(list(found)[:many], dtype=np.int64)
+        return np.array(list(rows)[:many], dtype=np.int64)
 
 
 def scenes(run: Run, snapshot: Snapshot) -> list[Scene]:
@@ -322,18 +322,18 @@ def scenes(run: Run, snapshot: Snapshot) -> list[Scene]:
         looking.seek(run.splits().train)
     titles = lane_titles([lane.config for lane in run.lanes])
     level = common_epoch(snapshot) if len(run.lanes) > 1 else None
-    shown = [without_truth_figures(lane) for lane in snapshot.lanes] if "truth" in looking.hidden else snapshot.lanes
-    found = []
-    for place, (lane, state) in enumerate(zip(run.lanes, shown, strict=True)):
+    lanes = [without_truth_figures(lane) for lane in snapshot.lanes] if "truth" in looking.hidden else snapshot.lanes
+    result = []
+    for place, (lane, state) in enumerate(zip(run.lanes, lanes, strict=True)):
         splits = looking.hide_truth(run.splits(place))
         history = History(lane.folder.history, splits.train.sets())
         epochs = history.epochs() or [0]
         frame = _frame(state, history, epochs, looking, level)
         row = metrics_at(state, frame.epoch)
-        found.append(
+        result.append(
             Scene(run, place, titles[place], state, snapshot.total, splits, history, epochs, looking, frame, row)
         )
-    return found
+    return result
 
 
 def common_epoch(snapshot: Snapshot) -> int | None:
@@ -370,13 +370,13 @@ def identified(row: Mapping[str, Any], data: PartialLabelDataset, test: PartialL
         The share, and what it rests on: with a 95 % interval where only some true labels are known.
     """
     share, on_test = row.get("transductive_accuracy"), row.get("test_accuracy")
-    known = 0 if data.y is None else int((data.y >= 0).sum())
+    n_labelled = 0 if data.y is None else int((data.y >= 0).sum())
     if share is None:
-        return "–", f"{known:,} true labels known"
-    right = round(share * known)
-    below = f"{right:,} of {known:,}"
-    if known < len(data):
-        low, high = wilson(right, known)
+        return "–", f"{n_labelled:,} true labels known"
+    right = round(share * n_labelled)
+    below = f"{right:,} of {n_labelled:,}"
+    if n_labelled < len(data):
+        low, high = wilson(right, n_labelled)
         below += f" known; {low * 100:.0f} to {high * 100:.0f} % of all"
     if on_test is not None and test is not None and test.y is not None:
         n = int((test.y >= 0).sum())
@@ -396,8 +396,8 @@ def _test_counts(accuracy: float | None, splits: Splits) -> tuple[int, int] | No
     y = None if splits.test is None else splits.test.y
     if accuracy is None or y is None:
         return None
-    known = int((y >= 0).sum())
-    return round(accuracy * known), known
+    n_labelled = int((y >= 0).sum())
+    return round(accuracy * n_labelled), n_labelled
 
 
 def _frame(snapshot: LaneSnapshot, history: History, epochs: list[int], looking: RunView, level: int | None) -> Frame:

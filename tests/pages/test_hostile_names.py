@@ -101,7 +101,7 @@ def evil(open_page: Any, tmp_path: Path) -> RunConfig:
         class_names=np.array(EVIL),
         ids=np.array([f"{EVIL[k % len(EVIL)]} {k}" for k in range(60)]),
     )
-    source = session.keep_upload(file.name, file.read_bytes())
+    source = session.store_upload(file.name, file.read_bytes())
     return RunConfig(source, params={"epochs": 3, "threads": 1}, name=" ".join(EVIL))
 
 

@@ -52,7 +52,7 @@ def test_predict_then_reveal(open_page: Any) -> None:
     run_view(comparison).hidden = frozenset({"truth"})
     lanes = scenes(comparison, comparison.snapshot())
     again = scenes(comparison, comparison.snapshot())
-    assert all(lane.known_truth is None and lane.splits.test is None for lane in lanes)
+    assert all(lane.y_true is None and lane.splits.test is None for lane in lanes)
     assert len({id(lane.data) for lane in [*lanes, *again]}) == 1  # made once
 
 
@@ -69,13 +69,13 @@ def test_runs_laid_beside_each_other_have_no_link(open_page: Any) -> None:
 def test_a_file_is_asked_for_and_another_one_is_not_taken(open_page: Any, tmp_path: Any) -> None:
     content = write_data(tmp_path / "points.npz").read_bytes()
     open_page("home")
-    source = session.keep_upload("points.npz", content)
+    source = session.store_upload("points.npz", content)
     configs = lane_configs(replace(IRIS, source=source), ("proden", "proden-naive"))
     page = open_page("compare", **dict(lanes_to_query(configs)))
     assert not page.exception
     assert "One file is needed" in said(page) and "points" in said(page)
     assert str(source.sha256)[:16] in said(page)
-    page.session_state["uploads"] = [session.keep_upload("other.npz", b"something else")]
+    page.session_state["uploads"] = [session.store_upload("other.npz", b"something else")]
     page.run()
     assert session.registry().comparisons() == []
     page.session_state["uploads"] = [source]

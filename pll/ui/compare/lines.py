@@ -46,7 +46,7 @@ CHANGED = Quantity("changed_labels", "Labels that changed", "labels")
 def quantities(lanes: Sequence[Scene]) -> list[Quantity]:
     """What there is to compare: against the truth where it is known, else how sure and how settled the lanes are."""
     first = next((lane.snapshot.rows[-1] for lane in lanes if lane.snapshot.rows), {})
-    if first.get("transductive_accuracy") is None and any(lane.known_truth is None for lane in lanes):
+    if first.get("transductive_accuracy") is None and any(lane.y_true is None for lane in lanes):
         return [CONFIDENCE, ENTROPY, CHANGED]
     tested = any(lane.splits.test is not None for lane in lanes)
     return [IDENTIFIED, TEST, CONFIDENCE] if tested else [IDENTIFIED, CONFIDENCE, ENTROPY]
@@ -106,14 +106,14 @@ def table(lanes: Sequence[Scene], wanted: Sequence[Quantity]) -> pd.DataFrame:
 
 def labels(lanes: Sequence[Scene]) -> pd.DataFrame:
     """What the star plots show, of every example: lane, epoch, and the columns of labels.csv."""
-    parts = []
+    frames = []
     for lane in lanes:
         data = lane.data
         frame = labels_frame(data.sets(), lane.frame.weights, data.row_ids, y=data.y, original_sets=data.original_sets)
         frame.insert(0, "epoch", lane.frame.epoch)
         frame.insert(0, "lane", lane.title)
-        parts.append(frame)
-    return pd.concat(parts, ignore_index=True)
+        frames.append(frame)
+    return pd.concat(frames, ignore_index=True)
 
 
 def swatch(lane: int, title: str) -> str:

@@ -36,12 +36,12 @@ STAR_HELP = (
 def heading(run: Run, snapshot: Snapshot, share: Callable[[], None]) -> None:
     """What is compared, its settings and state; at the right what `share` offers, and the next steps."""
     hidden = run_view(run).hidden
-    live_page.heading(snapshot, hidden, beside=partial(_beside, run, snapshot), share=share, onward=_another)
+    live_page.heading(snapshot, hidden, actions=partial(_actions, run, snapshot), share=share, onward=_another)
     if "settings" not in hidden:
         st.caption(plain(format_shared(run)))
 
 
-def _beside(run: Run, snapshot: Snapshot) -> None:
+def _actions(run: Run, snapshot: Snapshot) -> None:
     if "settings" not in run_view(run).hidden:
         with st.popover("Settings", icon=":material/tune:", type="tertiary"):
             settings(run)
@@ -59,10 +59,10 @@ def format_shared(run: Run) -> str:
     if not run.is_together:
         return "Finished runs, trained separately."
     config = run.config
-    parts = [f"{count(len(run.lanes), 'lane')} with the same examples, start and batches"]
-    parts += [f"candidates {config.candidates}"] if config.flip is None else [f"candidates made: {config.flip.words}"]
-    parts += [f"{percent(config.holdout, 0)} held out"] if config.holdout else []
-    return " · ".join([*parts, f"seed {config.seed}"])
+    words = [f"{count(len(run.lanes), 'lane')} with the same examples, start and batches"]
+    words += [f"candidates {config.candidates}"] if config.flip is None else [f"candidates made: {config.flip.words}"]
+    words += [f"{percent(config.holdout, 0)} held out"] if config.holdout else []
+    return " · ".join([*words, f"seed {config.seed}"])
 
 
 def settings(run: Run) -> None:
@@ -75,12 +75,12 @@ def settings(run: Run) -> None:
 def draw(lanes: list[Scene], snapshot: Snapshot) -> None:
     """Everything about several lanes that changes."""
     looking = lanes[0].looking
-    said = lanes_verdict(lanes)
+    verdict = lanes_verdict(lanes)
     live_page.progress(lanes, snapshot)
     if "star" not in looking.hidden:
         stars(lanes)
     if "verdict" not in looking.hidden:
-        show_verdict(snapshot, said)
+        show_verdict(snapshot, verdict)
     if "curves" not in looking.hidden:
         over_epochs(lanes, snapshot)
     if "table" not in looking.hidden:
@@ -92,7 +92,7 @@ def stars(lanes: Sequence[Scene]) -> None:
     looking = lanes[0].looking
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.markdown("**Where the examples are heading**", help=STAR_HELP, width="content")
-        if any(lane.known_truth is not None for lane in lanes):
+        if any(lane.y_true is not None for lane in lanes):
             key = f"compare-truth-{looking.run_id}"
             looking.truth = st.toggle(
                 "Colour by true label",
@@ -114,7 +114,7 @@ def stars(lanes: Sequence[Scene]) -> None:
                 lane.frame.weights[sets.positions(rows)],
                 sets.take(rows),
                 when=lane.frame.when,
-                truth=lane.truth[rows] if looking.truth and lane.known_truth is not None else None,
+                truth=lane.truth[rows] if looking.truth and lane.y_true is not None else None,
                 examples=rows,
                 ids=lane.data.row_ids,
                 height=STAR_HEIGHT,
@@ -128,11 +128,11 @@ def lanes_verdict(lanes: Sequence[Scene]) -> Verdict:
     """The verdict at the epoch in view."""
     figures = [lane.figures for lane in lanes]
     if not lanes[0].run.shares_data():
-        return beside(figures, [lane.known_truth for lane in lanes])
-    return verdict(figures, lanes[0].known_truth, sizes=lanes[0].data.sets().sizes)
+        return beside(figures, [lane.y_true for lane in lanes])
+    return verdict(figures, lanes[0].y_true, sizes=lanes[0].data.sets().sizes)
 
 
-def show_verdict(snapshot: Snapshot, said: Verdict) -> None:
+def show_verdict(snapshot: Snapshot, verdict: Verdict) -> None:
     """Show the verdict; "so far" while it may still change.
 
     While lanes train, without the reasons: text that changes twice a second cannot be read, and its changing length
@@ -142,11 +142,11 @@ def show_verdict(snapshot: Snapshot, said: Verdict) -> None:
     with st.container(border=True, gap="xsmall"):
         why = " · explained when training pauses" if moves else ""
         st.caption(("What this shows so far" if snapshot.is_active else "What this shows") + why)
-        st.markdown(f"#### {plain(said.headline)}")
-        if said.lines:
-            told = [(line.title, line.short if moves else line.text) for line in said.lines]
-            st.markdown("\n".join(f"- **{plain(title)}**: {plain(text)}" for title, text in told))
-        for note in said.notes:
+        st.markdown(f"#### {plain(verdict.headline)}")
+        if verdict.lines:
+            sentences = [(line.title, line.short if moves else line.text) for line in verdict.lines]
+            st.markdown("\n".join(f"- **{plain(title)}**: {plain(text)}" for title, text in sentences))
+        for note in verdict.notes:
             st.caption(plain(note))
 
 
@@ -168,7 +168,7 @@ def show_table(lanes: Sequence[Scene]) -> None:
         take = st.popover(
             "Download", icon=":material/download:", type="tertiary", key="compare-take", on_change="rerun"
         )
-    table = figures_table([lane.figures for lane in lanes], [lane.known_truth for lane in lanes])
+    table = figures_table([lane.figures for lane in lanes], [lane.y_true for lane in lanes])
     st.table(readable(table), border="horizontal", hide_index=True, alt="Figures of every lane at the epoch in view")
     if take.open:  # a closed one costs nothing
         with take:
@@ -200,15 +200,15 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
 
     A plain table and not a data grid: five rows, drawn again at every refresh.
     """
-    shown = pd.DataFrame({"Lane": table["lane"].map(plain), "Epoch": table["epoch"].map("{:,}".format)})
+    formatted = pd.DataFrame({"Lane": table["lane"].map(plain), "Epoch": table["epoch"].map("{:,}".format)})
     for name, title in SHARES.items():
         if table[name].notna().any():
-            shown[title] = [percent(None if pd.isna(share) else share) for share in table[name]]
-        if name == "identified_correctly" and title in shown:
+            formatted[title] = [percent(None if pd.isna(share) else share) for share in table[name]]
+        if name == "identified_correctly" and title in formatted:
             ends = zip(table["from"], table["to"], strict=True)
-            shown["95 % interval"] = [
+            formatted["95 % interval"] = [
                 "–" if pd.isna(low) else f"{100 * low:.1f} to {100 * high:.1f} %" for low, high in ends
             ]
     if table["sure_and_wrong"].notna().any():
-        shown["Sure and wrong"] = ["–" if pd.isna(many) else f"{many:,.0f}" for many in table["sure_and_wrong"]]
-    return shown
+        formatted["Sure and wrong"] = ["–" if pd.isna(many) else f"{many:,.0f}" for many in table["sure_and_wrong"]]
+    return formatted

@@ -209,13 +209,13 @@ def _own_settings(methods: Sequence[str], shared: dict[str, Any]) -> dict[str, d
         },
         alt="Settings of single lanes",
     )
-    found: dict[str, dict[str, Any]] = {}
+    changed: dict[str, dict[str, Any]] = {}
     for method, (_, row), (_, before) in zip(methods, edited.iterrows(), table.iterrows(), strict=True):
         for name in OWN:
             if name in get_method(method)().get_params() and pd.notna(row[name]) and row[name] != before[name]:
                 value = int(row[name]) if name == "epochs" else float(row[name])
-                found.setdefault(method, {})[name] = value
-    return found
+                changed.setdefault(method, {})[name] = value
+    return changed
 
 
 def _own(method: str, name: str, base: dict[str, dict[str, Any]]) -> float | None:

@@ -135,13 +135,13 @@ def without_comments(text: str) -> str:
     >>> without_comments("/**\\n * goes\\n */\\nb;")
     'b;'
     """
-    kept, in_comment = [], False
+    code, in_comment = [], False
     for line in map(str.strip, text.splitlines()):
         if in_comment or line.startswith("/*"):
             in_comment = "*/" not in line
         elif line and not line.startswith("//"):
-            kept.append(line)
-    return "\n".join(kept)
+            code.append(line)
+    return "\n".join(code)
 
 
 def _text(files: Sequence[Path]) -> str:

@@ -68,11 +68,11 @@ def gallery(
     on_select
         Called with the example whose card is pressed, before the page runs; None makes cards that are only looked at.
     """
-    known = [int(row) for row in rows]
+    listed = [int(row) for row in rows]
 
     def chosen() -> None:
         example = st.session_state[key].get("selected")
-        if on_select is not None and isinstance(example, int) and example in known:
+        if on_select is not None and isinstance(example, int) and example in listed:
             on_select(example)
 
     payload = gallery_payload(data, rows, weights, selected=selected, choosable=on_select is not None)

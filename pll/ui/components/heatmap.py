@@ -108,10 +108,10 @@ def heatmap_cells(
     column_of[columns] = np.arange(len(columns))
     column = column_of[candidates.indices[at]]
     row = np.repeat(np.arange(len(rows)), candidates.sizes[rows])
-    shown = column >= 0
+    is_column = column >= 0
     mask = np.zeros((len(rows), len(columns)), dtype=np.bool_)
-    mask[row[shown], column[shown]] = True
-    return mask, np.rint(weights[at][shown] * 255).astype(np.uint8)  # CandidateSets is in row-major order already
+    mask[row[is_column], column[is_column]] = True
+    return mask, np.rint(weights[at][is_column] * 255).astype(np.uint8)  # CandidateSets is in row-major order already
 
 
 def heatmap_payload(
@@ -186,10 +186,10 @@ def _checked(weights: Weights, candidates: CandidateSets, rows: npt.NDArray[np.i
 
 def _note(candidates: CandidateSets, rows: int, columns: int) -> str:
     n, c = len(candidates), candidates.n_classes
-    parts = [f"{rows:,} of {n:,} examples" if rows < n else count(n, "example")]
+    words = [f"{rows:,} of {n:,} examples" if rows < n else count(n, "example")]
     if columns < c:
-        parts.append(f"the {columns} most frequent of {c:,} classes")
-    return ", ".join(parts)
+        words.append(f"the {columns} most frequent of {c:,} classes")
+    return ", ".join(words)
 
 
 def _description(

@@ -74,11 +74,11 @@ def map_payload(
     number_of[present] = np.arange(len(present))
     note = f"{m:,} of {n:,} examples" if m < n else count(n, "example")
     few = m <= NAMED
-    said = format_counts(dict(zip(names, counts[present].tolist(), strict=True)))
+    summary = format_counts(dict(zip(names, counts[present].tolist(), strict=True)))
     return {
         "when": when,
         "note": note,
-        "description": f"Map of {note}{', ' + when if when else ''}. Identified labels: {said}.",
+        "description": f"Map of {note}{', ' + when if when else ''}. Identified labels: {summary}.",
         "height": height,
         "top": TOP,
         "points": points,

@@ -65,16 +65,16 @@ def choose_way(
 def format_sets(made: PartialLabelDataset) -> str:
     """What came of it: how many candidates, and how ambiguous they are where the truth is known."""
     sets = made.sets()
-    parts = [f"{sets.nnz / len(sets):.2f} candidates on average"]
+    words = [f"{sets.nnz / len(sets):.2f} candidates on average"]
     degree = None if made.y is None else estimate_ambiguity_degree(sets, made.y)
     if made.y is not None and degree is not None:
         exact = "exact" if degree.known == len(sets) else f"from {degree.known:,} of {len(sets):,} true labels"
         if degree.says_enough:
-            parts.append(f"γ = {percent(degree.value)} ({exact})")
+            words.append(f"γ = {percent(degree.value)} ({exact})")
         outside = len(made.truth_outside())
         if outside:
-            parts.append(f"the truth inside for {percent(1 - outside / int((made.y >= 0).sum()), 2)}")
-    return f"**These sets:** {', '.join(parts)}."
+            words.append(f"the truth inside for {percent(1 - outside / int((made.y >= 0).sum()), 2)}")
+    return f"**These sets:** {', '.join(words)}."
 
 
 def feature_title(spec: str) -> str:
@@ -87,8 +87,8 @@ def feature_title(spec: str) -> str:
     >>> feature_title("")
     'Pictures as they are'
     """
-    parts = [FEATURE_TITLES.get(part.split(":")[0].strip(), part) for part in spec.split("+")]
-    return " + ".join(parts) + (f" ({spec})" if spec else "")
+    titles = [FEATURE_TITLES.get(part.split(":")[0].strip(), part) for part in spec.split("+")]
+    return " + ".join(titles) + (f" ({spec})" if spec else "")
 
 
 def with_features(choice: ChosenData, data: PartialLabelDataset) -> ChosenData:

@@ -22,9 +22,9 @@ MOST_CLASSES = 200
 
 def notes(data: PartialLabelDataset, columns: Sequence[Column]) -> None:
     """What the reader remarked, but for what the page says itself, of its columns say."""
-    said = {ONE_VOTER, ONE_VOTER_ALONE, *notes_on(columns)}
+    already = {ONE_VOTER, ONE_VOTER_ALONE, *notes_on(columns)}
     for note in data.notes:
-        if not note.startswith(JOINED) and note not in said:
+        if not note.startswith(JOINED) and note not in already:
             st.caption(f":material/info: {plain(without_shell(note))}")
 
 

@@ -52,9 +52,9 @@ def put_in_order(source: Source, data: PartialLabelDataset) -> tuple[Source, Par
     edits = _edits(source, counts)
     joined = next((note.removeprefix(JOINED).strip(" :.") for note in data.notes if note.startswith(JOINED)), "")
     merges = [f"{name} → {target}" for name, target in edits.items() if target in counts]
-    said = "; ".join(filter(None, [joined, listing(merges, NAMED) if merges else ""]))
+    merged = "; ".join(filter(None, [joined, listing(merges, NAMED) if merges else ""]))
     drops = [name for name, target in edits.items() if target is None]
-    words = [f"Read as one class: {said}."] if said else []
+    words = [f"Read as one class: {merged}."] if merged else []
     words += [f"Read as no answer: {listing(drops, NAMED)}."] if drops else []
     if words or _is_apart(source):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -78,14 +78,14 @@ def _key(source: Source) -> str:
 
 def _edits(source: Source, counts: Mapping[str, int]) -> dict[str, str | None]:
     """What becomes of the classes there are; what was said of others (read otherwise before) waits."""
-    said: Edits = st.session_state.get(_key(source), {})
-    found: dict[str, str | None] = {}
+    edited: Edits = st.session_state.get(_key(source), {})
+    targets: dict[str, str | None] = {}
     if source.path is not None and not _is_apart(source):
-        found |= dict.fromkeys(no_answers(list(counts)))
-        found |= {name: said.get(target, target) for name, target in proposed_merges(counts).items()}
-    found |= {name: becomes for name, becomes in said.items() if name in counts}
-    kept = {name: becomes for name, becomes in found.items() if becomes != name}
-    return kept if any(kept.get(name, name) is not None for name in counts) else {}
+        targets |= dict.fromkeys(no_answers(list(counts)))
+        targets |= {name: edited.get(target, target) for name, target in proposed_merges(counts).items()}
+    targets |= {name: becomes for name, becomes in edited.items() if name in counts}
+    changes = {name: becomes for name, becomes in targets.items() if becomes != name}
+    return changes if any(changes.get(name, name) is not None for name in counts) else {}
 
 
 def edit_classes(source: Source, data: PartialLabelDataset) -> None:
@@ -110,8 +110,8 @@ def edit_classes(source: Source, data: PartialLabelDataset) -> None:
 
     def changed() -> None:
         rows = st.session_state[key]["edited_rows"].items()
-        said = {names[int(row)]: str(cells.get("becomes") or "").strip() or None for row, cells in rows}
-        st.session_state[_key(source)] = st.session_state.get(_key(source), {}) | said
+        edited = {names[int(row)]: str(cells.get("becomes") or "").strip() or None for row, cells in rows}
+        st.session_state[_key(source)] = st.session_state.get(_key(source), {}) | edited
 
     st.data_editor(
         pd.DataFrame({"class": names, "given": [counts[name] for name in names], "becomes": becomes}),

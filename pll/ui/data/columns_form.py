@@ -1,6 +1,6 @@
 """What the columns of a file are: the rules' guess, at most one question, whose answers they are, and every role.
 
-What a person says is kept as the roles that were told (`_told`); the widgets are drawn from it, and from the guess.
+A person's choices are stored as explicit roles (`_explicit_roles`); the widgets show them, and the guess for the rest.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Columns:
     waits: bool = False
 
 
-def asked(source: Source) -> Columns:
+def resolved(source: Source) -> Columns:
     """The columns of a file; asks which sheet, which of several questions, or which of two roles, where that is open.
 
     Raises
@@ -94,8 +94,8 @@ def asked(source: Source) -> Columns:
             return Columns(source, columns, guessed or (), waits=True)
         source = _with_roles(source, roles)
         columns = _columns(source)
-    if columns is not None and (told := _told(source)):
-        source = _with_roles(source, told)
+    if columns is not None and (explicit := _explicit_roles(source)):
+        source = _with_roles(source, explicit)
         columns = _columns(source)
     if columns is None or guessed is None:
         return Columns(source, waits=True)
@@ -115,12 +115,12 @@ def _columns(source: Source) -> list[Column] | None:
     if not loader.may_read(source):
         return None
     title = f"Reading the columns of {source.name}"
-    return loader.in_background(_kept_columns, session.data_key(source), title, lambda _: found(), "columns")
+    return loader.in_background(_cached_columns, session.data_key(source), title, lambda _: found(), "columns")
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _kept_columns(key: str, _found: Callable[[], list[Column]]) -> list[Column]:
-    return _found()
+def _cached_columns(key: str, _read: Callable[[], list[Column]]) -> list[Column]:
+    return _read()
 
 
 def _with_roles(source: Source, roles: Mapping[str, str]) -> Source:
@@ -164,8 +164,8 @@ def _of_question(source: Source) -> Source:
     )
     if chosen == names[0]:
         return source
-    told = {**source.options.get("columns", {}), chosen: "candidates"}
-    return replace(source, options={**source.options, "columns": told})
+    roles = {**source.options.get("columns", {}), chosen: "candidates"}
+    return replace(source, options={**source.options, "columns": roles})
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
@@ -173,32 +173,32 @@ def _questions(path: str, name: str, sha256: str) -> list[str]:
     return formats.questions(path, name=name)
 
 
-def _answer(source: Source, asked: Question) -> Mapping[str, str] | None:
+def _answer(source: Source, open_question: Question) -> Mapping[str, str] | None:
     """The roles that a person chose where names and types leave several open; None until then."""
     answer = st.radio(
-        plain(asked.text),
-        range(len(asked.answers)),
+        plain(open_question.text),
+        range(len(open_question.answers)),
         index=None,
-        format_func=lambda at: asked.answers[at][0].capitalize(),
-        key=f"asked-{asked.text}-{_key(source)}",
+        format_func=lambda at: open_question.answers[at][0].capitalize(),
+        key=f"asked-{open_question.text}-{_key(source)}",
         on_change=st.session_state.pop,
         args=(_key(source), None),
         persist_state="session",
     )
-    return None if answer is None else asked.answers[answer][1]
+    return None if answer is None else open_question.answers[answer][1]
 
 
 # ---- what was said ---------------------------------------------------------------------------------------------------
 
 
 def _key(source: Source) -> str:
-    """Where a visit keeps the roles that were told of a table."""
+    """Key of the session state for the explicit roles of a table."""
     return f"columns-{source.sha256 or source.path}-{source.options.get('sheet', '')}"
 
 
-def _told(source: Source) -> Mapping[str, str]:
-    told: Mapping[str, str] = st.session_state.get(_key(source), {})
-    return told
+def _explicit_roles(source: Source) -> Mapping[str, str]:
+    roles: Mapping[str, str] = st.session_state.get(_key(source), {})
+    return roles
 
 
 def tell(table: Columns, roles: Mapping[str, str]) -> None:
@@ -222,7 +222,7 @@ def tick_voters(table: Columns, *, has_labels: bool) -> bool:
     Parameters
     ----------
     table
-        As `asked` gives it.
+        As `resolved` returns it.
     has_labels
         Whether some labels are known already; without, any column of words or numbers may hold them.
     """
@@ -287,8 +287,8 @@ def edit_roles(table: Columns) -> None:
 
 
 def _beginning(cells: Sequence[str | None]) -> str:
-    shown = [(cell or "")[:40] for cell in cells]
-    return " · ".join(cell or "–" for cell in shown) if any(shown) else "(empty)"
+    shortened = [(cell or "")[:40] for cell in cells]
+    return " · ".join(cell or "–" for cell in shortened) if any(shortened) else "(empty)"
 
 
 def describe_unused_columns(columns: Sequence[Column]) -> list[str]:

@@ -55,19 +55,19 @@ def offer_download(entry: Entry) -> None:
                 icon=":material/cloud_download:",
             )
             label = f"Download {entry.title} ({entry.size_mb:,.0f} MB)"
-            asked = st.button(
+            clicked = st.button(
                 label, type="primary", icon=":material/download:", key=key, disabled=not entry.downloadable
             )
-        if not asked:
+        if not clicked:
             _by_hand(entry)
             return
         place.empty()
-    found = background.result_of(
+    result = background.result_of(
         key, f"Downloading {entry.title}", lambda report: load(entry.name, progress=partial(report, "bytes"))
     )
     _by_hand(entry)
-    if found is not None:
-        session.kept_dataset(session.data_key(Source(entry.name)), lambda: found)
+    if result is not None:
+        session.cached_dataset(session.data_key(Source(entry.name)), lambda: result)
         st.rerun()
 
 

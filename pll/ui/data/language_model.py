@@ -44,8 +44,8 @@ def offer(choice: ChosenData, data: PartialLabelDataset, key: str) -> None:
         other = choice.features.replace("tfidf", "embedding", 1) if "tfidf" in choice.features else "embedding"
         checked = f"language-model-{choice_key(choice)}"
         rates: Mapping[str, Evidence] | None = st.session_state.get(checked)
-        asked = st.button(f"Check whether it helps, on {min(len(data), FOLDED)} of them", key=f"{checked}-ask")
-        if rates is None and (asked or f"{checked}-asked" in st.session_state):
+        clicked = st.button(f"Check whether it helps, on {min(len(data), FOLDED)} of them", key=f"{checked}-ask")
+        if rates is None and (clicked or f"{checked}-asked" in st.session_state):
             st.session_state[f"{checked}-asked"] = True
             work = partial(_compare, choice, data, other)
             rates = background.result_of(checked, "Checking", work, slot="language model")

@@ -58,10 +58,10 @@ def read(source: Source) -> PartialLabelDataset | None:
     if size < LARGE:
         with st.spinner("Reading…"):
             return session.dataset(source)
-    is_begun = session.if_cached(session.kept_dataset, key) or background.board().get(f"reading {key}")
+    is_begun = session.if_cached(session.cached_dataset, key) or background.board().get(f"reading {key}")
     if is_begun is None and not may_read(source):
         return None
-    return in_background(session.kept_dataset, key, title, source.load, "reading")
+    return in_background(session.cached_dataset, key, title, source.load, "reading")
 
 
 def read_votes(source: Source) -> Mapped | None:
@@ -76,39 +76,39 @@ def read_votes(source: Source) -> Mapped | None:
         with st.spinner("Reading votes…"):
             return session.mapped(source)
     key = session.votes_key(source)
-    return in_background(session.kept_votes, key, f"Reading {source.name}", source.with_votes, "reading votes")
+    return in_background(session.cached_votes, key, f"Reading {source.name}", source.with_votes, "reading votes")
 
 
 def in_background(
-    kept: Callable[[str, Callable[[], T]], T], key: str, title: str, work: Callable[[Report], T], slot: str
+    cached: Callable[[str, Callable[[], T]], T], key: str, title: str, work: Callable[[Report], T], slot: str
 ) -> T | None:
     """What the work returns, kept under this key; None while it is at work, as the page says then.
 
     Parameters
     ----------
-    kept
+    cached
         A cache of `session`.
     key, title, work, slot
         See `background.result_of`.
     """
-    known = session.if_cached(kept, key)
-    if known is not None:
-        return known
-    found = background.result_of(f"{slot} {key}", title, work, slot=slot)
-    return None if found is None else kept(key, lambda: found)
+    value = session.if_cached(cached, key)
+    if value is not None:
+        return value
+    result = background.result_of(f"{slot} {key}", title, work, slot=slot)
+    return None if result is None else cached(key, lambda: result)
 
 
 def may_read(source: Source) -> bool:
     """Whether all of a file may be read: of a huge one a person is asked, once."""
-    size, asked = size_of(source), f"read-{source.sha256 or source.path}"
-    if size < HUGE or st.session_state.get(asked):
+    size, key = size_of(source), f"read-{source.sha256 or source.path}"
+    if size < HUGE or st.session_state.get(key):
         return True
     place = st.empty()
     with place.container():
         st.caption(f"This is a large file ({readable(size)}). Check its columns first, then read the whole file.")
         pressed = st.button("Read the whole file", type="primary", icon=":material/menu_book:")
     if pressed:
-        st.session_state[asked] = True
+        st.session_state[key] = True
         place.empty()
     return pressed
 
@@ -125,7 +125,7 @@ def prepared(choice: ChosenData, data: PartialLabelDataset) -> PartialLabelDatas
         return session.dataset_with_candidates(choice)
     work = partial(session.with_candidates_made, choice, data)
     key = session.choice_key(choice)
-    return in_background(session.kept_prepared, key, "Getting the data ready", work, "preparing")
+    return in_background(session.cached_prepared, key, "Getting the data ready", work, "preparing")
 
 
 def is_slow(choice: ChosenData, data: PartialLabelDataset) -> bool:

@@ -22,8 +22,8 @@ FILE, CONFUSION = "A file", "From a confusion matrix"
 
 def uploaded(label: str, names: Sequence[str], key: str, help_: str) -> Matrix | None:
     """A (c, c) matrix of numbers in a file of the user's; None while there is none, or what is wrong is on the page."""
-    given = st.file_uploader(label, type=KINDS, key=key, help=help_)
-    if given is None:
+    upload = st.file_uploader(label, type=KINDS, key=key, help=help_)
+    if upload is None:
         st.caption(
             f"{len(names):,} × {len(names):,} numbers as CSV, JSON or npz; a first row and column of class names put "
             "it into order."
@@ -40,9 +40,9 @@ def uploaded(label: str, names: Sequence[str], key: str, help_: str) -> Matrix |
         )
         return None
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / f"matrix{Path(given.name).suffix.lower()}"
-        file.write_bytes(given.getvalue())
-        return _or_error(lambda: read_matrix(file, names, name=given.name))
+        file = Path(folder) / f"matrix{Path(upload.name).suffix.lower()}"
+        file.write_bytes(upload.getvalue())
+        return _or_error(lambda: read_matrix(file, names, name=upload.name))
 
 
 def _template(names: Sequence[str]) -> str:
@@ -55,8 +55,8 @@ def transitions(names: Sequence[str]) -> Matrix | None:
     origin = st.selectbox("The matrix is", [FILE, CONFUSION], key="matrix_origin", persist_state="session")
     if origin == FILE:
         help_ = "Row: true label. Column: probability, 0 to 1, that this label is a candidate too. The diagonal is 1."
-        found = uploaded("Matrix of probabilities", names, "matrix-file", help_)
-        return None if found is None else _or_error(lambda: checked_transitions(found, names))
+        matrix = uploaded("Matrix of probabilities", names, "matrix-file", help_)
+        return None if matrix is None else _or_error(lambda: checked_transitions(matrix, names))
     help_ = "Row: true label. Column: how often it was taken for this label, as counts or shares."
     confusion = uploaded("Confusion matrix", names, "confusion-file", help_)
     if confusion is None:

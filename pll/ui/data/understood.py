@@ -45,18 +45,18 @@ def sentence(data: PartialLabelDataset, agreed: Agreement | None, *, models: boo
     '2 examples, 2 classes (late, lost), 2 people answered 4 times; they agree on 50 of 100.'
     """
     kind = "text" if data.texts is not None else "picture" if data.pictures is not None or data.is_image else "example"
-    parts = [count(len(data), kind), _classes(data.class_names)]
-    said, y = data.annotations, data.y
-    known = 0 if y is None else int((y >= 0).sum())
-    if said is not None:
-        return f"{', '.join(parts)}, {_answers(said, agreed, models=models)}"
+    words = [count(len(data), kind), _classes(data.class_names)]
+    annotations, y = data.annotations, data.y
+    n_labelled = 0 if y is None else int((y >= 0).sum())
+    if annotations is not None:
+        return f"{', '.join(words)}, {_answers(annotations, agreed, models=models)}"
     if data.candidates is not None:
         mean = data.candidates.nnz / max(len(data), 1)
-        parts.append("one label each" if mean == 1 else f"{mean:.1f} possible labels each")
-    if known:
-        parts.append("all labels known" if known == len(data) else f"the true label of {known:,} known")
+        words.append("one label each" if mean == 1 else f"{mean:.1f} possible labels each")
+    if n_labelled:
+        words.append("all labels known" if n_labelled == len(data) else f"the true label of {n_labelled:,} known")
     silent = 0 if data.unanswered is None else int(data.unanswered.sum())
-    return ", ".join([*parts, *([f"{silent:,} without a label"] if silent else [])]) + "."
+    return ", ".join([*words, *([f"{silent:,} without a label"] if silent else [])]) + "."
 
 
 def _classes(names: Sequence[str]) -> str:
@@ -65,18 +65,18 @@ def _classes(names: Sequence[str]) -> str:
     return count(len(names), "class", "classes") + named
 
 
-def _answers(said: Annotations, agreed: Agreement | None, *, models: bool) -> str:
+def _answers(annotations: Annotations, agreed: Agreement | None, *, models: bool) -> str:
     one, many = ("model", "models") if models else ("person", "people")
-    who = f"several {many}" if said.anonymous else count(said.n_annotators, one, many)
+    who = f"several {many}" if annotations.anonymous else count(annotations.n_annotators, one, many)
     share = None if agreed is None else agreed.percent.value
     agree = "" if share is None else f"; they agree on {100 * share:.0f} of 100"
-    return f"{who} answered {count(said.n_answers, 'time')}{agree}."
+    return f"{who} answered {count(annotations.n_answers, 'time')}{agree}."
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def agreement_of(key: str, _said: Annotations) -> Agreement:
+def agreement_of(key: str, _annotations: Annotations) -> Agreement:
     """`agreement` of the annotations of data with this key, computed once."""
-    return agreement(_said)
+    return agreement(_annotations)
 
 
 def first_rows(data: PartialLabelDataset, rows: int = ROWS, columns: int = COLUMNS) -> pd.DataFrame:
@@ -105,11 +105,11 @@ def first_rows(data: PartialLabelDataset, rows: int = ROWS, columns: int = COLUM
 def show_rows(data: PartialLabelDataset | None, columns: Sequence[Column] = ()) -> None:
     """Put three rows on the page, as they stand in the file where it has columns."""
     if columns and (data is None or data.pictures is None):
-        shown = [column for column in columns if column.role != "ignore"]
+        visible = [column for column in columns if column.role != "ignore"]
         plenty = ("feature", "keep", "class", "probability")
-        shown.sort(key=lambda column: column.role in plenty)  # of many columns, those that a person looks for
-        shown = sorted(shown[:COLUMNS], key=lambda column: column.at)
-        table = pd.DataFrame({column.name: [cell or "" for cell in column.first] for column in shown})
+        visible.sort(key=lambda column: column.role in plenty)  # of many columns, those that a person looks for
+        visible = sorted(visible[:COLUMNS], key=lambda column: column.at)
+        table = pd.DataFrame({column.name: [cell or "" for cell in column.first] for column in visible})
     elif data is not None:
         table = first_rows(data)
     else:

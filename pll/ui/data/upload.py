@@ -39,7 +39,7 @@ def open_sample(*paths: Path) -> None:
     UserError
         It cannot be kept, on a full disk say.
     """
-    session.remember_uploads([session.keep_upload(path.name, path.read_bytes()) for path in paths])
+    session.remember_uploads([session.store_upload(path.name, path.read_bytes()) for path in paths])
     st.session_state["uploaders"] = st.session_state.get("uploaders", 0) + 1
     begin_with(UPLOAD)
 
@@ -55,7 +55,7 @@ def drop_area() -> Source | None:
     if uploaded:
         ids = [file.file_id for file in uploaded]
         if not session.last_uploads() or st.session_state.get("upload_id") != ids:  # hashing 200 MB takes a while
-            session.remember_uploads([session.keep_upload(file.name, file.getvalue()) for file in uploaded])
+            session.remember_uploads([session.store_upload(file.name, file.getvalue()) for file in uploaded])
             st.session_state["upload_id"] = ids
         return _together(session.last_uploads())
     last = session.last_uploads()

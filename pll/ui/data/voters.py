@@ -56,12 +56,12 @@ def with_rule(source: Source, data: PartialLabelDataset) -> Source:
     data
         With annotations.
     """
-    said = data.annotations
-    assert said is not None
-    names = [name for name in RULE_TITLES if _is_possible(name, data, said)]
+    annotations = data.annotations
+    assert annotations is not None
+    names = [name for name in RULE_TITLES if _is_possible(name, data, annotations)]
     # As in the shell: votes of a file without sets of its own are settled; a dataset of the catalogue stays as it is.
     is_file = bool(source.path or source.votes)
-    weighed = "voters" in names and OWN not in names and said.n_annotators > 1 and is_file
+    weighed = "voters" in names and OWN not in names and annotations.n_annotators > 1 and is_file
     default = "voters" if weighed else OWN if OWN in names else "union"
     left, right = st.columns([2, 1], gap="medium")
     with left:
@@ -87,19 +87,19 @@ def has_inputs(data: PartialLabelDataset) -> bool:
     return bool(data.X.size or data.texts is not None or data.pictures is not None or data.categories)
 
 
-def _is_possible(rule: str, data: PartialLabelDataset, said: Annotations) -> bool:
+def _is_possible(rule: str, data: PartialLabelDataset, annotations: Annotations) -> bool:
     if rule == OWN:  # where its sets are just what everybody said, the union is the same
-        given = np.diff(said.votes.indptr)
-        return data.candidates is not None and not np.array_equal(given, data.candidates.sizes)
+        counts = np.diff(annotations.votes.indptr)
+        return data.candidates is not None and not np.array_equal(counts, data.candidates.sizes)
     if rule == "voters":
-        return not said.anonymous and said.n_classes > 1 and said.n_answers > 0
-    return rule != "reliability" or not said.anonymous
+        return not annotations.anonymous and annotations.n_classes > 1 and annotations.n_answers > 0
+    return rule != "reliability" or not annotations.anonymous
 
 
 def show_details(source: Source, data: PartialLabelDataset, agreed: Agreement) -> None:
     """Show how far the voters agree, what each rule would leave, and what each of several voters is worth."""
-    said = data.annotations
-    assert said is not None
+    annotations = data.annotations
+    assert annotations is not None
     figures = {
         "Agreement of two": (agreed.percent, "{:.1%}", "How often two of them give an example the same label."),
         "Fleiss' kappa": (agreed.kappa, "{:.2f}", "Agreement beyond chance: 1 is full, 0 is none."),
@@ -113,8 +113,10 @@ def show_details(source: Source, data: PartialLabelDataset, agreed: Agreement) -
             value = "–" if figure.value is None else form.format(figure.value).replace("%", " %")
             st.metric(label, value, help=f"{hint} {plain(figure.reason or '')}".strip(), width=220)
     st.markdown("**What each rule leaves**")
-    table = _rules(data_key(source), said, data.y)
-    if _is_possible("voters", data, said):  # as the union, and likely labels that nobody named are added in training
+    table = _rules(data_key(source), annotations, data.y)
+    if _is_possible(
+        "voters", data, annotations
+    ):  # as the union, and likely labels that nobody named are added in training
         table = pd.concat([table.iloc[[0]].assign(**{TABLE_WORDS["meaning"]: WEIGHTED_WORDS}), table])
     st.dataframe(
         table,
@@ -126,10 +128,15 @@ def show_details(source: Source, data: PartialLabelDataset, agreed: Agreement) -
         },
         alt="For each rule: examples, labels each, and examples by number of labels",
     )
-    if said.anonymous or said.n_annotators < 2 or said.n_classes < 2 or said.n_rows * said.n_classes > MOST_SHOWN:
+    if (
+        annotations.anonymous
+        or annotations.n_annotators < 2
+        or annotations.n_classes < 2
+        or annotations.n_rows * annotations.n_classes > MOST_SHOWN
+    ):
         return
     with st.spinner("Comparing the voters…"):
-        cards, notes = voter_table(data_key(source), said, data.y)
+        cards, notes = voter_table(data_key(source), annotations, data.y)
     st.markdown("**Who said what**")
     st.caption(
         "Accuracy is estimated from agreement alone; voters that share mistakes look better than they are. An interval "
@@ -158,8 +165,8 @@ def show_voters(table: pd.DataFrame) -> None:
 @st.cache_resource(max_entries=8, show_spinner=False)
 def voter_table(
     key: str,
-    _said: Annotations,
-    _known: npt.NDArray[np.int64] | None,
+    _annotations: Annotations,
+    _y: npt.NDArray[np.int64] | None,
     _counted: npt.NDArray[np.int64] | None = None,
 ) -> tuple[pd.DataFrame, list[str]]:
     """A row for each annotator, and what is to be said of their dependence.
@@ -168,14 +175,14 @@ def voter_table(
     ----------
     key
         Of the cache: the annotations and the known labels.
-    _known
+    _y
         (n,) labels of the data or of a review, −1 elsewhere.
     _counted
         Those of them that accuracy is counted on, where not on all: random ones, say.
     """
-    models = fit_voters(_said, true_labels=_known)
-    cards = voter_cards(models, _known if _counted is None else _counted)
-    short = short_by_name(_said.class_names)
+    models = fit_voters(_annotations, true_labels=_y)
+    cards = voter_cards(models, _y if _counted is None else _counted)
+    short = short_by_name(_annotations.class_names)
     table = pd.DataFrame(
         {
             "annotator": [card.name for card in cards],
@@ -203,13 +210,13 @@ def voter_table(
 
 def _confusion_words(card: VoterCard, short: Mapping[str, str]) -> str:
     return "; ".join(
-        f"{short[true]} → {short[said]} ({percent(share, 0)})" for true, said, share in card.confusions[:2]
+        f"{short[true]} → {short[voted]} ({percent(share, 0)})" for true, voted, share in card.confusions[:2]
     )
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _rules(key: str, _said: Annotations, _y: npt.NDArray[np.int64] | None) -> pd.DataFrame:
+def _rules(key: str, _annotations: Annotations, _y: npt.NDArray[np.int64] | None) -> pd.DataFrame:
     """`rule_table` with columns as a person reads them: examples by how many labels they have."""
-    table = rule_table(_said, y=_y).drop(columns="rule").rename(columns=TABLE_WORDS)
+    table = rule_table(_annotations, y=_y).drop(columns="rule").rename(columns=TABLE_WORDS)
     sizes = {name: f"{name} label{'s' * (name != '1')}" for name in map(str, table) if name[0].isdigit()}
     return table.rename(columns=sizes)

@@ -43,26 +43,26 @@ def mapped_votes(source: Source) -> Source | None:
         return None
     if set(chosen) != set(proposed):
         source = replace(source, options={**source.options, "class_names": chosen})
-    found = loader.read_votes(source)
-    if found is None:
+    mapped = loader.read_votes(source)
+    if mapped is None:
         return None
-    odd = [f"{count(found.errors, 'request')} failed"] if found.errors else []
-    odd += [f"{count(found.others, 'answer')} of examples that are not in the data"] if found.others else []
-    if odd:
-        st.caption(f":material/info: {', '.join(odd)}.")
-    _map_by_hand(source, found)
+    problems = [f"{count(mapped.errors, 'request')} failed"] if mapped.errors else []
+    problems += [f"{count(mapped.others, 'answer')} of examples that are not in the data"] if mapped.others else []
+    if problems:
+        st.caption(f":material/info: {', '.join(problems)}.")
+    _map_by_hand(source, mapped)
     return source
 
 
 def _classes(source: Source) -> Sequence[str] | None:
     """The classes of the data, else those that the answers seem to name; None while files are read."""
     try:
-        found = loader.read_votes(source)
+        mapped = loader.read_votes(source)
     except UserError as error:
         if not str(error).startswith(FEW_CLASSES):
             raise
         return ()
-    return None if found is None else found.dataset.class_names
+    return None if mapped is None else mapped.dataset.class_names
 
 
 def _chips(source: Source, proposed: Sequence[str]) -> Sequence[str]:
@@ -85,36 +85,36 @@ def _key(source: Source) -> str:
     return "answers-" + "-".join((file.sha256 or str(file.path))[:16] for file in source.vote_files)
 
 
-def _map_by_hand(source: Source, found: Mapped) -> None:
+def _map_by_hand(source: Source, mapped: Mapped) -> None:
     """Answers that are no class, with their counts, and what they are taken for."""
     by_hand: Mapping[str, str] = source.answers
-    rows = [(text, by_hand[text], None) for text in by_hand] + [(text, "", n) for text, n in found.unmapped]
+    rows = [(text, by_hand[text], None) for text in by_hand] + [(text, "", n) for text, n in mapped.unmapped]
     if not rows:
         return
-    left = sum(number for _, number in found.unmapped)
+    left = sum(number for _, number in mapped.unmapped)
     with st.expander(f"{count(left, 'answer names', 'answers name')} no class", icon=":material/rule:"):
         st.caption(
             "They are left out. Where one means a class, say so under *means*; it is kept with the run."
             + (f" The first {MOST_ROWS:,} of {len(rows):,} are shown." if len(rows) > MOST_ROWS else "")
         )
-        shown = rows[:MOST_ROWS]
-        means = [(NO_ANSWER if target == "" and text in by_hand else target) for text, target, _ in shown]
+        listed = rows[:MOST_ROWS]
+        means = [(NO_ANSWER if target == "" and text in by_hand else target) for text, target, _ in listed]
         key = f"{_key(source)}-table-{hash(tuple(means))}"  # a table a state
 
         def changed() -> None:
-            said = dict(by_hand)
+            edited = dict(by_hand)
             for row, cells in st.session_state[key]["edited_rows"].items():
-                text, target = shown[int(row)][0], cells.get("means")
-                said.pop(text, None)
+                text, target = listed[int(row)][0], cells.get("means")
+                edited.pop(text, None)
                 if target:
-                    said[text] = {NO_ANSWER: "", NEW_CLASS: text.strip()}.get(target, target)
-            st.session_state[_key(source)] = said
+                    edited[text] = {NO_ANSWER: "", NEW_CLASS: text.strip()}.get(target, target)
+            st.session_state[_key(source)] = edited
 
         st.data_editor(
             pd.DataFrame(
                 {
-                    "answer": [text for text, _, _ in shown],
-                    "times": pd.array([number for _, _, number in shown], dtype="Int64"),
+                    "answer": [text for text, _, _ in listed],
+                    "times": pd.array([number for _, _, number in listed], dtype="Int64"),
                     "means": means,
                 }
             ),
@@ -124,10 +124,10 @@ def _map_by_hand(source: Source, found: Mapped) -> None:
                 "answer": st.column_config.TextColumn("answer", width="large"),
                 "times": st.column_config.NumberColumn("times", width="small", help="Empty once it is mapped."),
                 "means": st.column_config.SelectboxColumn(
-                    "means", options=[*found.dataset.class_names, NO_ANSWER, NEW_CLASS], width="medium"
+                    "means", options=[*mapped.dataset.class_names, NO_ANSWER, NEW_CLASS], width="medium"
                 ),
             },
-            height=ROW * (min(len(shown), ROWS_SHOWN) + 1) + 2,
+            height=ROW * (min(len(listed), ROWS_SHOWN) + 1) + 2,
             key=key,
             on_change=changed,
         )

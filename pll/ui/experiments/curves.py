@@ -18,9 +18,9 @@ from pll.ui.format import count
 IDENTIFIED, UNSEEN = "Identified correctly", "Correct on unseen examples"
 
 
-def show(found: Sequence[Table]) -> None:
+def show(results: Sequence[Table]) -> None:
     """Show identified and unseen accuracy of each table: curves over q where it has several, else a mark a method."""
-    for number, table in enumerate(found):
+    for number, table in enumerate(results):
         for dataset in table.datasets:
             cells = st.grid(2, min_column_width=320, gap="medium")
             for title in (IDENTIFIED, UNSEEN):

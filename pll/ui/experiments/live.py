@@ -108,11 +108,11 @@ def _live(folder: ExperimentFolder, was_at_work: bool) -> None:
         st.button("Write it anew", icon=":material/refresh:", key="experiment-anew", on_click=_resume, args=(folder,))
         return
     results = read_results(folder.path / RESULTS) if (folder.path / RESULTS).exists() else []
-    found = tables(results, methods=experiment.methods, n_fits=len(experiment.seeds) * (experiment.folds or 1))
-    if not found:
+    result_tables = tables(results, methods=experiment.methods, n_fits=len(experiment.seeds) * (experiment.folds or 1))
+    if not result_tables:
         st.caption("Charts and tables appear with the first results.")
-    curves.show(found)
-    for number, table in enumerate(found):
+    curves.show(result_tables)
+    for number, table in enumerate(result_tables):
         _show_table(folder, experiment, table, results, number)
     _downloads(folder, state)
 
@@ -122,10 +122,10 @@ def _say_progress(folder: ExperimentFolder, state: str, progress: Progress | Non
         if state == "running":
             st.progress(0.0, text="Starting…")
             return
-        said = (
+        output = (
             (folder.path / OUTPUT).read_text(errors="replace").splitlines() if (folder.path / OUTPUT).exists() else []
         )
-        st.error(plain(said[-1]) if said else "It has not been started.", icon=":material/error:")
+        st.error(plain(output[-1]) if output else "It has not been started.", icon=":material/error:")
         return
     left = f" · about {duration(progress.left)} left" if state == "running" and progress.left else ""
     if state == "running" and progress.rate:
@@ -183,7 +183,7 @@ def table_frame(table: Table) -> pd.DataFrame:
 
     Of a single data set, the transductive accuracy too.
     """
-    shown: list[dict[str, str]] = []
+    rows: list[dict[str, str]] = []
     for method in table.methods:
         for q in table.qs:
             row = {"method": method_title(method)}
@@ -201,8 +201,8 @@ def table_frame(table: Table) -> pd.DataFrame:
                 row[dataset] = text
                 if entry is not None and len(table.datasets) == 1 and entry.transductive is not None:
                     row[IDENTIFIED] = spread(entry.transductive, entry.transductive_deviation or 0.0)
-            shown.append(row)
-    return pd.DataFrame(shown)
+            rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def _show_fits(

@@ -40,15 +40,15 @@ def experiment() -> Experiment | None:
     name = st.selectbox(
         "Experiment", list(PRESETS), format_func=lambda name: preset(name).title, key="experiment-preset"
     )
-    found = preset(name)
-    here = [dataset for dataset in found.datasets if catalog.available(catalog.find(dataset))]
+    definition = preset(name)
+    here = [dataset for dataset in definition.datasets if catalog.available(catalog.find(dataset))]
     chosen = [_pills("Datasets", here, here, name, lambda one: catalog.find(one).title)] if here else [[]]
-    for dataset in found.datasets:
+    for dataset in definition.datasets:
         if dataset not in here:
             missing(catalog.find(dataset))
-    chosen.append(_pills("Methods", found.methods, found.methods, name, method_title))
+    chosen.append(_pills("Methods", definition.methods, definition.methods, name, method_title))
     with st.expander("Settings", icon=":material/tune:"):
-        protocol, epochs = _settings(found, name)
+        protocol, epochs = _settings(definition, name)
         if st.toggle("Edit as text", key="experiment-as-text", help="The TOML file that the command line takes too."):
             text = st.text_area("Definition (TOML)", PRESETS[name], height=360, key=f"experiment-text-{name}")
             return parse_experiment(text, "The definition")
@@ -58,8 +58,8 @@ def experiment() -> Experiment | None:
     if not datasets or not methods:
         raise UserError("Choose at least one dataset and one method.")
     deep = [method for method in methods if issubclass(get_method(method), DeepEstimator)]
-    settings = [*found.settings, *([{"method": deep, "epochs": epochs}] if epochs and deep else [])]
-    return changed(found, datasets=datasets, methods=methods, **PROTOCOLS[protocol], settings=settings)
+    settings = [*definition.settings, *([{"method": deep, "epochs": epochs}] if epochs and deep else [])]
+    return changed(definition, datasets=datasets, methods=methods, **PROTOCOLS[protocol], settings=settings)
 
 
 def _pills(label: str, every: Any, default: Any, name: str, title: Any) -> list[str]:
@@ -74,9 +74,9 @@ def _pills(label: str, every: Any, default: Any, name: str, title: Any) -> list[
     return [one for one in every if one in chosen]
 
 
-def _settings(found: Experiment, name: str) -> tuple[str, int | None]:
+def _settings(definition: Experiment, name: str) -> tuple[str, int | None]:
     """How it is tested, and the epochs where they are not those of the preset."""
-    offered = [FOLDS, HOLDOUT] if found.folds else [OWN, FOLDS] if found.holdout else [PUBLISHED, HOLDOUT]
+    offered = [FOLDS, HOLDOUT] if definition.folds else [OWN, FOLDS] if definition.holdout else [PUBLISHED, HOLDOUT]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         protocol = st.selectbox("Tested on", offered, key=f"experiment-protocol-{name}", width=260)
         epochs = st.number_input(
@@ -103,15 +103,15 @@ def missing(entry: Entry) -> None:
                 wanted = ", ".join(f"`{file.name}` ([page](<{file.page}>))" for file in entry.files)
                 st.markdown(f"put {wanted} into `{folder}`", width="content")
                 return
-            asked = st.button(f"Download ({max(entry.size_mb, 0.1):,.1f} MB)", icon=":material/download:", key=key)
+            clicked = st.button(f"Download ({max(entry.size_mb, 0.1):,.1f} MB)", icon=":material/download:", key=key)
             st.markdown(f"into `{folder}`", width="content")
-        if not asked:
+        if not clicked:
             return
     load = partial(catalog.load, entry.name)
-    found = background.result_of(
+    result = background.result_of(
         key, f"Downloading {entry.title}", lambda report: load(progress=partial(report, "bytes"))
     )
-    if found is not None:
+    if result is not None:
         st.rerun()
 
 

@@ -40,20 +40,20 @@ def runs_with_result() -> list[Run]:
 
 def choose_run(in_view: Run | None, runs: Sequence[Run]) -> None:
     """A choice among the runs, which becomes the run in view."""
-    known = {run.id: run for run in ([in_view] if in_view is not None else []) + list(runs)}
-    if len(known) < 2 and in_view is not None:
+    by_id = {run.id: run for run in ([in_view] if in_view is not None else []) + list(runs)}
+    if len(by_id) < 2 and in_view is not None:
         return
     key = f"export-run-{in_view.id if in_view else ''}"
 
     def show() -> None:
         if st.session_state[key]:
-            session.view(known[st.session_state[key]])
+            session.view(by_id[st.session_state[key]])
 
     st.selectbox(
         "Run",
-        list(known),
+        list(by_id),
         index=None if in_view is None else 0,
-        format_func=_titles(known).__getitem__,
+        format_func=_titles(by_id).__getitem__,
         placeholder="Choose a run",
         key=key,
         on_change=show,
@@ -105,9 +105,9 @@ def back(run: Run, source: ExportSource, *, results: Results | None = None, is_f
     is_first
         whether they are what most people come for.
     """
-    found = files_of(run.config.source)
-    for name, given in found.items():
-        form, file = FORMATS[name], Path(given.name)
+    uploads = files_of(run.config.source)
+    for name, content in uploads.items():
+        form, file = FORMATS[name], Path(content.name)
         labelled = f"{file.stem}{LABELLED if results is None else CERTIFIED}{file.suffix or form.suffixes[0]}"
         healthy = results is not None or (source.health is not None and source.health.is_healthy)
         plan = (
@@ -116,7 +116,7 @@ def back(run: Run, source: ExportSource, *, results: Results | None = None, is_f
             else of_run(run.folder, name, results=results, load=session.dataset)
         )
         _offer(plan, labelled, about=form.adds, is_first=is_first and healthy, safe=source.spreadsheet_safe)
-    return list(found)
+    return list(uploads)
 
 
 def labels(source: ExportSource, *, is_first: bool) -> None:
@@ -171,9 +171,9 @@ def _labels_csv(run: Run) -> bytes:
     return EXPORTS["labels-csv"].data(export_source(run.folder, run.splits()))
 
 
-def into_another(run: Run, source: ExportSource, known: Collection[str]) -> None:
+def into_another(run: Run, source: ExportSource, titles: Collection[str]) -> None:
     """Offer the labels in any format but those they came from."""
-    names = [name for name in FORMATS if name not in known]
+    names = [name for name in FORMATS if name not in titles]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         to = st.selectbox(
             "Format",

@@ -39,13 +39,13 @@ def runs() -> None:
     past = past_runs(everybodys=everybodys)
     if not past:
         st.caption("None yet.")
-    shown = st.session_state.get(SHOWN, RECENT)
-    for one in past[:shown]:
+    limit = st.session_state.get(SHOWN, RECENT)
+    for one in past[:limit]:
         try:
             lanes_row(one) if one.is_comparison else row(one, one.snapshot())
         except UserError as error:
             damaged_row(one, str(error))
-    if len(past) > shown:
+    if len(past) > limit:
         st.button(f"Show more of {count(len(past), 'run')}", icon=":material/expand_more:", on_click=_show_more)
 
 
@@ -105,9 +105,9 @@ def lanes_row(comparison: Run) -> None:
 
 def damaged_row(one: Run, problem: str) -> None:
     """One run or comparison whose files cannot be read: what is wrong, and the way to remove it."""
-    name, said, actions = st.columns([3, 6, 3], vertical_alignment="center")
+    name, message, actions = st.columns([3, 6, 3], vertical_alignment="center")
     name.markdown(f":material/broken_image: **Damaged**  \n{one.id}")
-    with said:
+    with message:
         st.text(problem)
     with actions.container(horizontal=True), st.popover("", icon=":material/delete:", type="tertiary", help="Delete"):
         st.write("Move its folder to the bin, with all that may still be readable in it?")
@@ -191,18 +191,18 @@ ASKED = "delete-asked"
 
 def _ask_to_delete(one: Run) -> None:
     """The button; where there is a review, a second one that says what becomes of its decisions."""
-    asked, found = st.session_state.get(ASKED, ("", ""))
-    if asked == one.id:
-        st.warning(found, icon=":material/rate_review:")
-    label = "Delete all the same" if asked == one.id else "Delete"
+    run_id, reviews = st.session_state.get(ASKED, ("", ""))
+    if run_id == one.id:
+        st.warning(reviews, icon=":material/rate_review:")
+    label = "Delete all the same" if run_id == one.id else "Delete"
     st.button(label, key=f"delete-{one.id}", on_click=delete, args=(one,))
 
 
 def delete(one: Run) -> None:
     """Move a run or comparison to the bin; what is under review only after a second confirmation."""
     try:
-        if st.session_state.get(ASKED, ("",))[0] != one.id and (found := _under_review(one)):
-            st.session_state[ASKED] = (one.id, found)
+        if st.session_state.get(ASKED, ("",))[0] != one.id and (reviews := _under_review(one)):
+            st.session_state[ASKED] = (one.id, reviews)
             return
         st.session_state.pop(ASKED, None)
         session.registry().delete(one.id)

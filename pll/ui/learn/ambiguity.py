@@ -42,29 +42,33 @@ def draw() -> None:
         source = choose()
         try:
             data = source.read()
-            found = measured(source, data)
+            cooccurrence = measured(source, data)
         except UserError as error:
             st.warning(plain(error), icon=":material/info:")
             return
-        if found is None:
+        if cooccurrence is None:
             ask_for_a_run()
             return
-        answered = tell(found, data.sets())
+        answered = tell(cooccurrence, data.sets())
     with figure:
-        show(found, data, answered)
+        show(cooccurrence, data, answered)
 
 
 def choose() -> LessonData:
     """Which data; for the digits, how their sets are made."""
     q = float(st.session_state.get("learn-gamma-q", 0.7))
     how = str(st.session_state.get("learn-gamma-how", "binomial"))
-    found = {source.kind: source for source in lesson_sources(q, how)}
+    by_kind = {source.kind: source for source in lesson_sources(q, how)}
     kind = DIGITS
-    if len(found) > 1:
+    if len(by_kind) > 1:
         kind = st.segmented_control(
-            "Data", list(found), format_func=lambda kind: found[kind].name, default=next(iter(found)), required=True,
+            "Data",
+            list(by_kind),
+            format_func=lambda kind: by_kind[kind].name,
+            default=next(iter(by_kind)),
+            required=True,
             key="learn-gamma-data",
-        )  # fmt: skip
+        )
     if kind == DIGITS:
         st.selectbox(
             "Wrong labels of the digits",
@@ -77,7 +81,7 @@ def choose() -> LessonData:
         st.slider("q", 0.1, 1.0, 0.7, 0.1, key="learn-gamma-q", bind="query-params", persist_state="session")
         q, how = st.session_state["learn-gamma-q"], st.session_state["learn-gamma-how"]
         return next(source for source in lesson_sources(q, how) if source.kind == DIGITS)
-    return found[str(kind)]
+    return by_kind[str(kind)]
 
 
 def measured(source: LessonData, data: PartialLabelDataset) -> LabelCooccurrence | None:
@@ -96,63 +100,64 @@ def ask_for_a_run() -> None:
     link("train", "Train on it")
 
 
-def tell(found: LabelCooccurrence, sets: CandidateSets) -> bool:
+def tell(cooccurrence: LabelCooccurrence, sets: CandidateSets) -> bool:
     """γ with its numbers, and the question what it means; whether that is answered."""
-    truth, company = (sets.class_names[label] for label in found.pair)
-    k, m = found.together
-    low, high = found.interval()
-    if found.is_estimated:
+    truth, company = (sets.class_names[label] for label in cooccurrence.pair)
+    k, m = cooccurrence.together
+    low, high = cooccurrence.interval()
+    if cooccurrence.is_estimated:
         st.markdown("**Estimated** from identified labels; the true ones are not known:")
-    sign = r"\hat\gamma" if found.is_estimated else r"\gamma"
-    formula(rf"{sign} = \frac{{{k:,}}}{{{m:,}}} = \mathbf{{{found.gamma:.3f}}}".replace(",", r"{,}"))
-    label = "identified as" if found.is_estimated else "truly"
+    sign = r"\hat\gamma" if cooccurrence.is_estimated else r"\gamma"
+    formula(rf"{sign} = \frac{{{k:,}}}{{{m:,}}} = \mathbf{{{cooccurrence.gamma:.3f}}}".replace(",", r"{,}"))
+    label = "identified as" if cooccurrence.is_estimated else "truly"
     st.markdown(
         f"Of {count(m, 'example')} {label} **{truth}**, {k:,} have **{company}** among their candidates: the highest "
         f"share of all pairs. 95 % interval of this share: {low:.2f} to {high:.2f}. (The highest of many is by chance "
         "a little above the true γ.)"
     )
-    if found.unlabelled:
-        st.caption(f"{count(found.unlabelled, 'example')} without a known label do not count.")
-    needed = examples_to_tell(found.gamma)
-    shown = guess(
+    if cooccurrence.unlabelled:
+        st.caption(f"{count(cooccurrence.unlabelled, 'example')} without a known label do not count.")
+    needed = examples_to_tell(cooccurrence.gamma)
+    is_answered = guess(
         "ambiguity",
         f"After how many examples of {truth} is the chance below 1 % that {company} was in every single set?",
         ANSWERS,
         lambda: 3 if math.isinf(needed) else int(np.searchsorted(BANDS, needed)),
     )
-    if shown:
-        st.markdown(meaning(found, truth, company))
-    return shown
+    if is_answered:
+        st.markdown(meaning(cooccurrence, truth, company))
+    return is_answered
 
 
-def meaning(found: LabelCooccurrence, truth: str, company: str) -> str:
+def meaning(cooccurrence: LabelCooccurrence, truth: str, company: str) -> str:
     """What the condition γ < 1 says here, and what it does not."""
-    needed = examples_to_tell(found.gamma)
+    needed = examples_to_tell(cooccurrence.gamma)
     if math.isinf(needed):
         return (
             f"**No number.** Every set of {truth} in this data also holds {company}: γ = 1, the condition γ < 1 is not "
             f"met, and no set of such an example can ever rule {company} out."
-            + (" With so few examples this may be chance." if found.together[1] < 20 else "")
+            + (" With so few examples this may be chance." if cooccurrence.together[1] < 20 else "")
         )
-    said = (
+    text = (
         f"**{needed:,.0f}.** “Small” means only γ < 1. Then each example reveals an error with probability at least "
-        f"1 − γ = {1 - found.gamma:.2f} (paper, below Lemma 1), and the minimum of idea 2 is **classifier-consistent** "
-        "(Theorem 1): with infinitely many examples, the classifier of least risk is the one that true labels give. "
+        f"1 − γ = {1 - cooccurrence.gamma:.2f} (paper, below Lemma 1), and the minimum of idea 2 is "
+        "**classifier-consistent** (Theorem 1): with infinitely many examples, the classifier of least risk is the one "
+        "that true labels give. "
         "Conditions: one certain true label for each instance, and cross-entropy or the squared error. The theorem "
         "does not say how many examples are enough; the nearer γ is to 1, the more."
     )
-    if found.is_estimated:
-        said += (
+    if cooccurrence.is_estimated:
+        text += (
             " An estimate can be too low: a wrong label that is *always* there may be identified as the true one, and "
             "is then not counted."
         )
-    return said
+    return text
 
 
-def show(found: LabelCooccurrence, data: PartialLabelDataset, answered: bool) -> None:
+def show(cooccurrence: LabelCooccurrence, data: PartialLabelDataset, answered: bool) -> None:
     """The worst pairs; and, once somebody has guessed, γ^m over m and where the reader stands."""
-    truth, company = (data.class_names[label] for label in found.pair)
-    rows = "Identified label" if found.is_estimated else "True label"
+    truth, company = (data.class_names[label] for label in cooccurrence.pair)
+    rows = "Identified label" if cooccurrence.is_estimated else "True label"
     if answered:
         m = st.slider(
             f"Examples of {truth} that you have seen",
@@ -163,24 +168,24 @@ def show(found: LabelCooccurrence, data: PartialLabelDataset, answered: bool) ->
             bind="query-params",
             persist_state="session",
         )
-        left = still_together(found.gamma, m)
-        formula(rf"\gamma^{{m}} = {found.gamma:.3f}^{{{m}}} = {left:.3g}")
-        chart, table = survival(found.gamma, m, company)
+        left = still_together(cooccurrence.gamma, m)
+        formula(rf"\gamma^{{m}} = {cooccurrence.gamma:.3f}^{{{m}}} = {left:.3g}")
+        chart, table = survival(cooccurrence.gamma, m, company)
         charts.show(
             chart,
             table,
             "learn-gamma",
-            f"Probability that {company} was in all of m sets: {left:.3g} after {m}, for γ = {found.gamma:.3f}",
+            f"Probability that {company} was in all of m sets: {left:.3g} after {m}, for γ = {cooccurrence.gamma:.3f}",
         )
     else:
         st.markdown("**The most frequent wrong labels**")
-        st.markdown(worst_pairs(found, data.class_names, rows))
+        st.markdown(worst_pairs(cooccurrence, data.class_names, rows))
     if data.n_classes <= MOST_CLASSES:
         whole = st.expander("All pairs", icon=":material/grid_on:", key="learn-gamma-all", on_change="rerun")
         if whole.open:  # a chart in a closed one would be drawn all the same
             with whole:
                 matrix, numbers = charts.matrix_chart(
-                    np.nan_to_num(found.shares),
+                    np.nan_to_num(cooccurrence.shares),
                     data.class_names,
                     title="How often a label is a candidate",
                     across="candidate",
@@ -195,10 +200,10 @@ def show(found: LabelCooccurrence, data: PartialLabelDataset, answered: bool) ->
     )
 
 
-def worst_pairs(found: LabelCooccurrence, names: tuple[str, ...], rows: str) -> str:
+def worst_pairs(cooccurrence: LabelCooccurrence, names: tuple[str, ...], rows: str) -> str:
     """The worst pairs as a small table."""
     lines = [f"| {rows} | has among its candidates | in | share |", "|:--|:--|--:|--:|"]
-    for truth, company, k, m in found.worst():
+    for truth, company, k, m in cooccurrence.worst():
         lines.append(f"| {cell(names[truth])} | {cell(names[company])} | {k:,} of {m:,} | {percent(k / m)} |")
     return "\n".join(lines)
 

@@ -51,17 +51,17 @@ def draw() -> None:
             st.warning(plain(error), icon=":material/info:")
             return
         st.latex(numbers(bound))
-        shown = guess(
+        is_answered = guess(
             "bound",
             f"For n = {bound.n:,}, does the bound say anything? (No risk of this class can be worse by more than "
             f"{bound.trivial:.3g}.)",
             ANSWERS,
             lambda: int(bound.is_vacuous),
         )
-        if shown:
+        if is_answered:
             st.markdown(meaning(bound))
     with figure:
-        if shown:
+        if is_answered:
             chart, table = over_n(bound)
             charts.show(
                 chart, table, "learn-bound",
@@ -82,13 +82,17 @@ def chosen_bound() -> Bound:
     UserError
         The data cannot be read.
     """
-    found = {source.kind: source for source in lesson_sources(0.7, "binomial")}
+    by_kind = {source.kind: source for source in lesson_sources(0.7, "binomial")}
     with st.container(horizontal=True, gap="small"):
         kind = DIGITS
-        if len(found) > 1:
+        if len(by_kind) > 1:
             kind = str(
                 st.selectbox(
-                    "Data", list(found), format_func=lambda kind: found[kind].name, key="learn-bound-data", width=200
+                    "Data",
+                    list(by_kind),
+                    format_func=lambda kind: by_kind[kind].name,
+                    key="learn-bound-data",
+                    width=200,
                 )
             )
         model = st.selectbox(
@@ -134,7 +138,7 @@ def chosen_bound() -> Bound:
             format_func="{:,}".format,
             width=200,
         )
-    source = found[kind]
+    source = by_kind[kind]
     data = source.read()
     n, c = len(data), data.n_classes
     radius = radius_of(source, data) if model == "linear" else math.nan
@@ -163,19 +167,19 @@ def meaning(bound: Bound) -> str:
     """Whether it says something, and from how many examples on."""
     need = bound.examples_needed
     if bound.is_vacuous:
-        said = (
+        text = (
             f"**Vacuous.** The bound is {bound.value:.3g}. But the loss lies between {bound.constants.least:.2f} and "
             f"{bound.constants.most:.3g}, so the difference is never above {bound.trivial:.3g} anyway."
         )
         if math.isfinite(need):
-            said += f" It begins to say something at about **{need:,.0f}** examples."
+            text += f" It begins to say something at about **{need:,.0f}** examples."
     else:
-        said = (
+        text = (
             f"**It says something**: at most {bound.value:.3g}; {bound.trivial:.3g} was certain anyway. This holds "
             f"from about {need:,.0f} examples on."
         )
     return (
-        said
+        text
         + "\n\nBoth terms fall as 1/√n: a bound ten times tighter takes a hundred times the data. The first grows as "
         f"c², here {bound.c}² = {bound.c**2}. The inequality must hold for every distribution of data; it does not "
         "predict your result."
@@ -226,11 +230,11 @@ def over_n(bound: Bound) -> tuple[go.Figure, pd.DataFrame]:
     exponents = np.linspace(1, max(8.0, math.log10(bound.n) + 1), 60)
     at = [bound.at(round(10**e)) for e in exponents]
     n = np.array([b.n for b in at])
-    parts = {name: np.array([getattr(b, name) for b in at]) for name in ("value", "first", "second")}
+    terms = {name: np.array([getattr(b, name) for b in at]) for name in ("value", "first", "second")}
     figure = go.Figure()
-    line(figure, n, parts["value"], "the bound", ACCENT)
-    line(figure, n, parts["first"], "first term", ACCENT, width=1.2, dash="dot")
-    line(figure, n, parts["second"], "second term", QUIET, width=1.2, dash="dot")
+    line(figure, n, terms["value"], "the bound", ACCENT)
+    line(figure, n, terms["first"], "first term", ACCENT, width=1.2, dash="dot")
+    line(figure, n, terms["second"], "second term", QUIET, width=1.2, dash="dot")
     line(figure, n, np.full(len(n), bound.trivial), "certain anyway", INK["min"], dash="dash")
     marker(figure, bound.n, bound.value, "here")
     charts.dress(figure, "The bound over the number of examples", "n, logarithmic", "difference of risks, logarithmic")
@@ -238,6 +242,6 @@ def over_n(bound: Bound) -> tuple[go.Figure, pd.DataFrame]:
     figure.update_yaxes(type="log", rangemode="normal", dtick=1)
     figure.update_layout(hovermode="closest")
     table = pd.DataFrame(
-        {"n": n, "bound": parts["value"], "first term": parts["first"], "second term": parts["second"]}
+        {"n": n, "bound": terms["value"], "first term": terms["first"], "second term": terms["second"]}
     )
     return figure, table

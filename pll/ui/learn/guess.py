@@ -58,10 +58,10 @@ def guess(name: str, question: str, options: Sequence[str], answer: Callable[[],
             )
             st.button("Show the answer", key=f"{key}-show", on_click=show, type="tertiary")
             return False
-        told = f":material/help: **{question}**"
+        label = f":material/help: **{question}**"
         if verdict != SHOWN:
             icon = ":material/check_circle:" if verdict == RIGHT else ":material/lightbulb:"
-            told += f"\n\n{icon} {verdict}"
-        st.markdown(told)
+            label += f"\n\n{icon} {verdict}"
+        st.markdown(label)
         st.button("Ask again", key=f"{key}-again", on_click=forget, type="tertiary", icon=":material/replay:")
     return True

@@ -33,10 +33,10 @@ def draw(name: str) -> None:
 
 def remember() -> None:
     """Put what the reader has set into the address."""
-    told = st.session_state[KEY].get("settings")
-    if isinstance(told, str) and _MEANT.fullmatch(told):
-        if told:
-            st.query_params[SETTINGS] = told
+    state = st.session_state[KEY].get("settings")
+    if isinstance(state, str) and _MEANT.fullmatch(state):
+        if state:
+            st.query_params[SETTINGS] = state
         else:
             st.query_params.pop(SETTINGS, None)
 

@@ -64,15 +64,15 @@ def lesson_sources(q: float, how: str) -> list[LessonData]:
     q, how
         Of the digits' candidate sets.
     """
-    found = []
+    sources = []
     run = _run()
     if run is not None:
         name = run.config.name or run.config.source.name
-        found.append(LessonData(RUN, f"{name}, the run in view", f"run-{run.id}", lambda: run.splits().train, run))
+        sources.append(LessonData(RUN, f"{name}, the run in view", f"run-{run.id}", lambda: run.splits().train, run))
     choice = session.chosen()
     if choice is not None:
         key = f"choice-{choice}"
-        found.append(
+        sources.append(
             LessonData(
                 CHOICE,
                 f"{choice.source.name}, the data you chose",
@@ -80,8 +80,8 @@ def lesson_sources(q: float, how: str) -> list[LessonData]:
                 lambda: session.dataset_with_candidates(choice),
             )
         )
-    found.append(LessonData(DIGITS, "handwritten digits", f"digits-{how}-{q}", lambda: digits(q, how)))
-    return found
+    sources.append(LessonData(DIGITS, "handwritten digits", f"digits-{how}-{q}", lambda: digits(q, how)))
+    return sources
 
 
 def labels_of(source: LessonData, data: PartialLabelDataset) -> tuple[npt.NDArray[np.int64] | None, bool]:

@@ -16,9 +16,9 @@ _keys = register("screens", "", scripts=[Path(__file__).with_name("screens.js")]
 
 def current() -> str:
     """The idea in view: of the address, else the one this tab showed last, else the first."""
-    asked, before = st.query_params.get(IDEA, ""), st.session_state.get(_KEY + "-last")
-    if asked in CHAPTERS:
-        name = asked
+    idea, before = st.query_params.get(IDEA, ""), st.session_state.get(_KEY + "-last")
+    if idea in CHAPTERS:
+        name = idea
     elif before is not None:
         name = before
         st.query_params[IDEA] = name
@@ -69,8 +69,8 @@ def keys(name: str) -> None:
     """The arrow keys; at the end of the page, where they take no room."""
 
     def pressed() -> None:
-        asked = st.session_state[_KEY].get("go")
-        if asked in CHAPTERS:
-            go_to(asked)
+        target = st.session_state[_KEY].get("go")
+        if target in CHAPTERS:
+            go_to(target)
 
     _keys(key=_KEY, data={"names": list(CHAPTERS), "at": name}, on_go_change=pressed)

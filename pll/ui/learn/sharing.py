@@ -68,8 +68,8 @@ def popover(idea: str) -> None:
 
 
 def _link(**more: str) -> str:
-    kept = {name: value for name, value in st.query_params.items() if name not in (LESSON, RESULTS)}
-    query = urlencode(kept | more)
+    parameters = {name: value for name, value in st.query_params.items() if name not in (LESSON, RESULTS)}
+    query = urlencode(parameters | more)
     return address("learn") + (f"?{query}" if query else "")
 
 
@@ -85,8 +85,8 @@ def _look_at(key: str) -> None:
 
 
 def _person() -> str:
-    known = login.person()
-    return "" if known is None else known.id
+    person = login.person()
+    return "" if person is None else person.id
 
 
 def results(key: str) -> None:
@@ -132,10 +132,10 @@ def _show(lesson: str) -> None:
 
 def first_guesses(guesses: Sequence[Guess]) -> list[Guess]:
     """The first guess of each student at each idea."""
-    found: dict[tuple[str, str], Guess] = {}
+    first: dict[tuple[str, str], Guess] = {}
     for one in guesses:
-        found.setdefault((one.student, one.idea), one)
-    return list(found.values())
+        first.setdefault((one.student, one.idea), one)
+    return list(first.values())
 
 
 def summary(guesses: Sequence[Guess]) -> pd.DataFrame:

@@ -118,11 +118,11 @@ def draw(tab: ReviewTab) -> None:
 
 def group_of(tab: ReviewTab) -> LookAlikeBatch:
     """This tab's group; a new one where the work session is another."""
-    known: LookAlikeBatch | None = st.session_state.get("review-group")
-    if known is None or known.tab is not tab:
-        known = st.session_state["review-group"] = LookAlikeBatch(tab)
-        known.fill()
-    return known
+    current: LookAlikeBatch | None = st.session_state.get("review-group")
+    if current is None or current.tab is not tab:
+        current = st.session_state["review-group"] = LookAlikeBatch(tab)
+        current.fill()
+    return current
 
 
 def batch_payload(group: LookAlikeBatch) -> Payload:

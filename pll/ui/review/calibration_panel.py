@@ -24,37 +24,37 @@ def draw(review: ReviewSession) -> None:
     """Reliability before and after, and what that means; or how many decisions are missing."""
     st.markdown("**Calibration**")
     try:
-        found = certification.calibration(review)
+        calibration = certification.calibration(review)
     except UserError as error:
         st.info(plain(error), icon=":material/hourglass_bottom:")
         return
-    figure, table = chart(found)
+    figure, table = chart(calibration)
     picture, words = st.columns([5, 2], gap="large", vertical_alignment="center")
     with picture:
         charts.show(figure, table, "calibrated", "Share of correct labels by confidence, before and after calibration")
     with words:
         st.metric(
             "Expected calibration error",
-            percent(found.after.error),
-            delta=f"{(found.after.error - found.before.error) * 100:+.1f} points",
+            percent(calibration.after.error),
+            delta=f"{(calibration.after.error - calibration.before.error) * 100:+.1f} points",
             delta_color="inverse",
             help="How far confidence and the share that is right are apart, on average over the decided examples. Each "
             "is judged by a calibration made without it.",
         )
-        st.caption(" ".join(words_of(found)))
+        st.caption(" ".join(words_of(calibration)))
 
 
-def words_of(found: Calibration) -> list[str]:
+def words_of(calibration: Calibration) -> list[str]:
     """The chart in sentences."""
-    chance = percent(error_by_chance(found.after))
-    said = [
-        f"On {count(found.decisions, 'decided example')}: {percent(found.before.error)} before, "
-        f"{percent(found.after.error)} after. Perfect confidence would show about {chance} on so few, by chance."
+    chance = percent(error_by_chance(calibration.after))
+    sentences = [
+        f"On {count(calibration.decisions, 'decided example')}: {percent(calibration.before.error)} before, "
+        f"{percent(calibration.after.error)} after. Perfect confidence would show about {chance} on so few, by chance."
     ]
-    said.append(_temperature_words(found.temperature))
-    said.extend(_fullest_words(found.before))
-    said.append("An export carries this confidence beside the model's own, in confidence.csv.")
-    return said
+    sentences.append(_temperature_words(calibration.temperature))
+    sentences.extend(_fullest_words(calibration.before))
+    sentences.append("An export carries this confidence beside the model's own, in confidence.csv.")
+    return sentences
 
 
 def _temperature_words(temperature: float) -> str:
@@ -79,16 +79,16 @@ def _fullest_words(before: ReliabilityDiagram) -> list[str]:
     ]
 
 
-def chart(found: Calibration) -> tuple[go.Figure, pd.DataFrame]:
+def chart(calibration: Calibration) -> tuple[go.Figure, pd.DataFrame]:
     """The share right against mean confidence, a point a bin, its size by the decisions in it."""
     figure = go.Figure()
     diagonal = np.array([0, 100])
     line = {"color": charts.QUIET, "dash": "dot", "width": 1.5}
     figure.add_scatter(x=diagonal, y=diagonal, mode="lines", name="perfectly calibrated", line=line, hoverinfo="skip")
-    parts = []
-    for name, result, colour in (("before", found.before, charts.QUIET), ("after", found.after, ACCENT)):
+    frames = []
+    for name, result, colour in (("before", calibration.before, charts.QUIET), ("after", calibration.after, ACCENT)):
         filled = result.counts > 0
-        sizes = 6 + 14 * np.sqrt(result.counts[filled] / found.decisions)
+        sizes = 6 + 14 * np.sqrt(result.counts[filled] / calibration.decisions)
         figure.add_scatter(
             x=result.confidence[filled] * 100,
             y=result.accuracy[filled] * 100,
@@ -100,12 +100,12 @@ def chart(found: Calibration) -> tuple[go.Figure, pd.DataFrame]:
             cliponaxis=False,  # a full bin lies on the very edge
             hovertemplate="%{x:.0f} % sure, %{y:.0f} % of %{customdata} right",
         )
-        parts.append(_table(name, result))
+        frames.append(_table(name, result))
     charts.dress(figure, "Right by confidence, on the decided examples", "mean confidence, %", "share right, %")
     figure.update_layout(hovermode="closest")
     figure.update_xaxes(range=[-2, 103], dtick=20)
     figure.update_yaxes(range=[-4, 106], dtick=20)
-    return figure, pd.concat(parts, ignore_index=True)
+    return figure, pd.concat(frames, ignore_index=True)
 
 
 def _table(name: str, result: ReliabilityDiagram) -> pd.DataFrame:

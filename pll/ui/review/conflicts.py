@@ -57,22 +57,26 @@ def draw(tab: ReviewTab) -> None:
         settle(tab, row, outcome)
 
 
-def figures(found: Agreement | None) -> None:
+def figures(agreement: Agreement | None) -> None:
     """How far reviewers agree."""
-    if found is None or found.rows == 0:
+    if agreement is None or agreement.rows == 0:
         st.info(
             "No example has been answered by two reviewers yet. Agreement is shown as soon as one has.",
             icon=":material/group:",
         )
         return
     places = st.columns(4)
-    places[0].metric("Answered twice", f"{found.rows:,}", help="Examples with the answers of at least two reviewers.")
-    places[1].metric("Agreement", percent(found.percent.value), help="How often two reviewers gave the same answer.")
+    places[0].metric(
+        "Answered twice", f"{agreement.rows:,}", help="Examples with the answers of at least two reviewers."
+    )
+    places[1].metric(
+        "Agreement", percent(agreement.percent.value), help="How often two reviewers gave the same answer."
+    )
     with st.expander("For experts"):
-        for name, figure in (("Fleiss' kappa", found.kappa), ("Krippendorff's alpha", found.alpha)):
-            few = f"shown from {ENOUGH_ROWS} examples answered twice" if found.rows < ENOUGH_ROWS else figure.reason
-            said = few if few or figure.value is None else f"{figure.value:.2f}"
-            st.caption(f"{name}: {said} (1 is perfect, 0 is what chance would give)")
+        for name, figure in (("Fleiss' kappa", agreement.kappa), ("Krippendorff's alpha", agreement.alpha)):
+            few = f"shown from {ENOUGH_ROWS} examples answered twice" if agreement.rows < ENOUGH_ROWS else figure.reason
+            text = few if few or figure.value is None else f"{figure.value:.2f}"
+            st.caption(f"{name}: {text} (1 is perfect, 0 is what chance would give)")
 
 
 def agreement_of(review: ReviewSession) -> Agreement | None:
@@ -106,13 +110,14 @@ def table_of(review: ReviewSession, open_: list[tuple[int, Outcome]]) -> pd.Data
         {
             "example": [str(review.root.ids[row]) for row, _ in open_],
             "answers": [
-                " · ".join(f"{name}: {short.get(said, said)}" for name, said in _said(outcome)) for _, outcome in open_
+                " · ".join(f"{name}: {short.get(label, label)}" for name, label in _answers_of(outcome))
+                for _, outcome in open_
             ],
         }
     )
 
 
-def _said(outcome: Outcome) -> list[tuple[str, str]]:
+def _answers_of(outcome: Outcome) -> list[tuple[str, str]]:
     return [(name, answer.label or answer.status) for name, answer in outcome.answers.items()]
 
 
@@ -134,8 +139,8 @@ def settle(tab: ReviewTab, row: int, outcome: Outcome) -> None:
         )
         st.dataframe(cells, hide_index=True, height=220, key=f"review-conflict-row-{row}", alt="The row")
     for name, answer in outcome.answers.items():
-        said = "unsure" if answer.status == "unsure" else f"**{plain(answer.label or NONE.lower())}**"
-        st.markdown(f"{plain(name)}: {said}")
+        text = "unsure" if answer.status == "unsure" else f"**{plain(answer.label or NONE.lower())}**"
+        st.markdown(f"{plain(name)}: {text}")
     named = [answer.label for answer in outcome.answers.values() if answer.label is not None]
     labels = list(dict.fromkeys([*named, *review.root.candidates.names(row)]))
     with st.container(horizontal=True):

@@ -30,9 +30,9 @@ HTML = """
 
 def component(name: str) -> Component:
     """Registers `<name>.js` behind what the desk and the batch share."""
-    parts = ("common", name)
+    folders = ("common", name)
     return register(
-        name, HTML, scripts=[HERE / f"{part}.js" for part in parts], styles=[HERE / f"{part}.css" for part in parts]
+        name, HTML, scripts=[HERE / f"{part}.js" for part in folders], styles=[HERE / f"{part}.css" for part in folders]
     )
 
 

@@ -66,10 +66,10 @@ def table(
 ) -> pd.DataFrame:
     """The least certain of them, with their pictures or texts where the data has some."""
     rows = changed.rows[:most]
-    seen = [neighbour(data, int(row)) for row in rows]
+    previews = [neighbour(data, int(row)) for row in rows]
     examples: dict[str, list[str | None]] = {}
-    if any(one["picture"] for one in seen):
-        examples["picture"] = [one["picture"] for one in seen]
+    if any(one["picture"] for one in previews):
+        examples["picture"] = [one["picture"] for one in previews]
     if data.texts is not None:
         examples["text"] = [str(data.texts[row])[:TEXT] for row in rows]
     short = short_by_name(data.class_names)

@@ -76,5 +76,5 @@ def candidate_keys(listed: Sequence[str], class_names: Sequence[str], *, fixed: 
     places = [name for name in class_names if name not in own]
     if not fixed or len(places) > len(free) or not set(listed) <= {*places, *own}:
         places = [name for name in listed if name not in own]
-    given = dict(zip(places, free, strict=False))
-    return [own.get(name) or given.get(name, "") for name in listed]
+    assigned = dict(zip(places, free, strict=False))
+    return [own.get(name) or assigned.get(name, "") for name in listed]

@@ -38,34 +38,34 @@ LONGEST = 20_000
 
 def payload(tab: ReviewTab) -> Payload:
     """Everything the desk shows now. It never says whether an example is a control."""
-    given = tab.given
+    assignment = tab.given
     base: Payload = {"ack": tab.ack, "said": _spoken(tab), "problem": tab.problem}
-    if given is None:
+    if assignment is None:
         return base | {"token": "", "row": -1}
     data, similar = tab.manager.data, tab.manager.similar
-    voters = votes_of(data, given.row)
+    voters = votes_of(data, assignment.row)
     return base | {
-        "token": given.token,
-        "row": given.row,
+        "token": assignment.token,
+        "row": assignment.row,
         "keys": action_keys(data.class_names),
-        "id": given.example,
-        "hero": hero(tab, given, similar),
-        "choices": choices(tab, given, similar),
+        "id": assignment.example,
+        "hero": hero(tab, assignment, similar),
+        "choices": choices(tab, assignment, similar),
         "votes": voters if len(voters) <= MOST_VOTERS else [],
         "classes": list(data.class_names[:MOST_CLASSES]),
         "past": _past(tab),
         "can": {
-            "decide": bool(given.token),
-            "why": "" if given.token else "Somebody else has this example, or has answered it.",
+            "decide": bool(assignment.token),
+            "why": "" if assignment.token else "Somebody else has this example, or has answered it.",
             "undo": bool(tab.desk.history(1)),
             "back": tab.place < len(tab.trail) if tab.past is not None else bool(tab.desk.history(1)),
         },
     }
 
 
-def hero(tab: ReviewTab, given: Assignment, similar: Similar) -> Payload:
+def hero(tab: ReviewTab, assignment: Assignment, similar: Similar) -> Payload:
     """The example itself: its picture, its text, or the columns in which it differs most from its neighbours."""
-    data, row = tab.manager.data, given.row
+    data, row = tab.manager.data, assignment.row
     try:
         picture = picture_uri(data, row, PICTURE)
     except UserError:  # its file is gone; the rest can still be judged
@@ -75,7 +75,7 @@ def hero(tab: ReviewTab, given: Assignment, similar: Similar) -> Payload:
         text = str(data.row_ids[row])
     alone = picture is None and text is None
     place = _places(tab)
-    beside = [one.label for one in ordered(tab, given) if one.label in place][:BESIDE] if alone else []
+    nearest_labels = [one.label for one in ordered(tab, assignment) if one.label in place][:BESIDE] if alone else []
     short = short_names(data.class_names, BESIDE_LETTERS)
     near = tab.manager.signals.neighbours
     columns = (
@@ -83,7 +83,7 @@ def hero(tab: ReviewTab, given: Assignment, similar: Similar) -> Payload:
             row,
             None if near is None else near[row].astype(np.int64),
             most=10 if alone else 4,
-            classes=[place[label] for label in beside],
+            classes=[place[label] for label in nearest_labels],
         )
         if alone or _has_columns(data)
         else []
@@ -91,7 +91,7 @@ def hero(tab: ReviewTab, given: Assignment, similar: Similar) -> Payload:
     return {
         "picture": picture,
         "text": text,
-        "beside": [short[place[label]] for label in beside],
+        "beside": [short[place[label]] for label in nearest_labels],
         "columns": [
             {
                 "name": one.name,
@@ -105,21 +105,21 @@ def hero(tab: ReviewTab, given: Assignment, similar: Similar) -> Payload:
     }
 
 
-def choices(tab: ReviewTab, given: Assignment, similar: Similar) -> list[Payload]:
+def choices(tab: ReviewTab, assignment: Assignment, similar: Similar) -> list[Payload]:
     """The candidates in the order of their keys."""
     data, blind = tab.manager.data, tab.hides
     place = _places(tab)
     colours = class_colours(len(place))
     short = short_by_name(data.class_names)
-    listed = ordered(tab, given)
-    votes = vote_counts(data, given.row)
+    listed = ordered(tab, assignment)
+    votes = vote_counts(data, assignment.row)
     keys = candidate_keys([one.label for one in listed], data.class_names, fixed=blind or tab.fixed)
     pictureless = data.texts is None and data.pictures is None and data.images is None and not data.is_image
-    found = []
+    result = []
     for rank, one in enumerate(listed):
         label = place.get(one.label)
-        near = [] if label is None or rank >= WITH_NEIGHBOURS else similar.of_class(given.row, label).tolist()
-        found.append(
+        near = [] if label is None or rank >= WITH_NEIGHBOURS else similar.of_class(assignment.row, label).tolist()
+        result.append(
             {
                 "label": one.label,
                 "short": short.get(one.label, one.label),
@@ -127,20 +127,20 @@ def choices(tab: ReviewTab, given: Assignment, similar: Similar) -> list[Payload
                 "colour": colours[label] if label is not None else "transparent",
                 "weight": None if blind else round(one.weight, 4),
                 "out": one.eliminated,
-                "picked": one.label == given.mine,
+                "picked": one.label == assignment.mine,
                 "votes": _votes_in_words(votes, one.label),
                 "near": [] if pictureless else [neighbour(data, row) for row in near],
             }
         )
-    return found
+    return result
 
 
-def ordered(tab: ReviewTab, given: Assignment) -> list[CandidateOption]:
+def ordered(tab: ReviewTab, assignment: Assignment) -> list[CandidateOption]:
     """The candidates by weight; in the order of classes where the model's view is hidden or that order is wanted."""
     if not (tab.hides or tab.fixed):
-        return list(given.choices)
+        return list(assignment.choices)
     place = _places(tab)
-    return sorted(given.choices, key=lambda one: place.get(one.label, len(place)))
+    return sorted(assignment.choices, key=lambda one: place.get(one.label, len(place)))
 
 
 def _places(tab: ReviewTab) -> dict[str, int]:
@@ -163,16 +163,16 @@ def neighbour(data: PartialLabelDataset, row: int, pixels: int = NEIGHBOUR) -> P
 
 def votes_of(data: PartialLabelDataset, row: int) -> list[dict[str, str]]:
     """Who named which labels of an example; empty without annotators, or where nobody knows who they were."""
-    said = data.annotations
-    if said is None or said.anonymous:
+    annotations = data.annotations
+    if annotations is None or annotations.anonymous:
         return []
     by: dict[int, list[str]] = {}
-    for annotator, label in _named(said, row):
-        by.setdefault(annotator, []).append(said.class_names[label])
+    for annotator, label in _named(annotations, row):
+        by.setdefault(annotator, []).append(annotations.class_names[label])
     short = short_by_name(data.class_names)
     return [
         {
-            "who": _name(said.annotator_names[who]),
+            "who": _name(annotations.annotator_names[who]),
             "labels": ", ".join(labels),
             "short": ", ".join(short.get(label, label) for label in labels),
         }
@@ -191,19 +191,19 @@ def _name(annotator: str) -> str:
 
 def vote_counts(data: PartialLabelDataset, row: int) -> tuple[dict[str, int], int]:
     """How many annotators named each label of an example, and how many there were."""
-    said = data.annotations
-    if said is None:
+    annotations = data.annotations
+    if annotations is None:
         return {}, 0
-    named = _named(said, row)
+    named = _named(annotations, row)
     counts: dict[str, int] = {}
     for _, label in named:
-        counts[said.class_names[label]] = counts.get(said.class_names[label], 0) + 1
+        counts[annotations.class_names[label]] = counts.get(annotations.class_names[label], 0) + 1
     return counts, len({annotator for annotator, _ in named})
 
 
-def _named(said: Annotations, row: int) -> list[tuple[int, int]]:
-    start, end = np.searchsorted(said.rows, [row, row + 1])
-    return list(zip(said.annotators[start:end].tolist(), said.labels[start:end].tolist(), strict=True))
+def _named(annotations: Annotations, row: int) -> list[tuple[int, int]]:
+    start, end = np.searchsorted(annotations.rows, [row, row + 1])
+    return list(zip(annotations.annotators[start:end].tolist(), annotations.labels[start:end].tolist(), strict=True))
 
 
 def _votes_in_words(votes: tuple[dict[str, int], int], label: str) -> str:
@@ -243,16 +243,16 @@ def format_event(event: Event) -> str:
 
 def _spoken(tab: ReviewTab) -> str:
     """What a screen reader says: what was saved, then what is next."""
-    given, said = tab.given, [tab.problem or tab.said]
-    if given is None:
-        said.append("Nothing is left to decide.")
+    assignment, sentences = tab.given, [tab.problem or tab.said]
+    if assignment is None:
+        sentences.append("Nothing is left to decide.")
     else:
         if tab.past is not None:
-            said.append(format_event(tab.past))
+            sentences.append(format_event(tab.past))
         names = [
             one.label if tab.hides else f"{one.label} {percent(one.weight, 0)}"
-            for one in ordered(tab, given)[:9]
+            for one in ordered(tab, assignment)[:9]
             if not one.eliminated
         ]
-        said.append(f"Now: example {given.example}; {', '.join(names)}.")
-    return " ".join(part for part in said if part)
+        sentences.append(f"Now: example {assignment.example}; {', '.join(names)}.")
+    return " ".join(part for part in sentences if part)

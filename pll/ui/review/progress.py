@@ -38,8 +38,13 @@ def strip(tab: ReviewTab) -> dict[str, Any]:
     line = {"left": f"{done:,} decided{by_me}{pace}", "right": looked(tab), "note": "", "share": 0.0, "holds": False}
     try:
         if review.promise is not None:
-            found = promise_panel.standing_of(tab, review.promise)
-            line |= {"right": found.words, "note": found.note, "share": found.share, "holds": found.status.done}
+            standing = promise_panel.standing_of(tab, review.promise)
+            line |= {
+                "right": standing.words,
+                "note": standing.note,
+                "share": standing.share,
+                "holds": standing.status.done,
+            }
     except UserError as error:  # the labels have changed under the certificate
         line["right"] = str(error)
     return line
@@ -116,18 +121,18 @@ def figures(tab: ReviewTab) -> None:
     """A strip of figures."""
     review = tab.manager.review
     state = review.state
-    said = [made.label == state.live_events(row)[0].before for row, made in review.decisions().items()]
-    agreed = f"{sum(said):,} of {len(said):,}" if said else "–"
+    is_agreed = [made.label == state.live_events(row)[0].before for row, made in review.decisions().items()]
+    agreed = f"{sum(is_agreed):,} of {len(is_agreed):,}" if is_agreed else "–"
     rate = recent_rate(state)
     cells = [
         ("Decided", f"{int((state.answers > 0).sum()):,}", f"Of {len(review.root):,} examples."),
         ("Agreed with the model", agreed, "Decisions that left the label as it was."),
     ]
     if review.promise is not None:
-        found = promise_panel.standing_of(tab, review.promise)
-        to_go = "0" if found.status.done else f"about {found.expected.likely:,}"
-        minutes = "0" if found.status.done else "–" if found.minutes is None else f"about {found.minutes:,}"
-        spread = f"Between {found.expected.low:,} and {found.expected.high:,}, by your answers so far."
+        standing = promise_panel.standing_of(tab, review.promise)
+        to_go = "0" if standing.status.done else f"about {standing.expected.likely:,}"
+        minutes = "0" if standing.status.done else "–" if standing.minutes is None else f"about {standing.minutes:,}"
+        spread = f"Between {standing.expected.low:,} and {standing.expected.high:,}, by your answers so far."
         cells += [("Checks to go", to_go, spread), ("Minutes to go", minutes, "At your present pace.")]
     else:
         changed = f"{len(tab.manager.changes()):,}"
@@ -145,13 +150,13 @@ def missing_truths(tab: ReviewTab) -> None:
     promise = review.promise_made
     if promise is None:
         return
-    found = miss_rate_of(promise.controls, data.original_sets or data.sets(), review.state, review.required)
-    if found is None:
+    miss_rate = miss_rate_of(promise.controls, data.original_sets or data.sets(), review.state, review.required)
+    if miss_rate is None:
         return
-    unknown = f" ({found.unknown:,} not known)" if found.unknown else ""
+    unknown = f" ({miss_rate.unknown:,} not known)" if miss_rate.unknown else ""
     st.caption(
-        f"The set missed the right label in {found.missing:,} of {count(found.answered, 'control')}{unknown}; of all "
-        f"sets that is {percent(found.low)} to {percent(found.high)} (exact 95 % interval)."
+        f"The set missed the right label in {miss_rate.missing:,} of {count(miss_rate.answered, 'control')}{unknown}; "
+        f"of all sets that is {percent(miss_rate.low)} to {percent(miss_rate.high)} (exact 95 % interval)."
     )
 
 
@@ -182,18 +187,23 @@ def labels_added(review: ReviewSession) -> None:
 
 def voters(tab: ReviewTab) -> None:
     """What the decisions say about whoever gave the votes."""
-    said, review = tab.manager.data.annotations, tab.manager.review
-    if said is None or said.anonymous or said.n_classes < 2 or said.n_rows * said.n_classes > MOST_SHOWN:
+    annotations, review = tab.manager.data.annotations, tab.manager.review
+    if (
+        annotations is None
+        or annotations.anonymous
+        or annotations.n_classes < 2
+        or annotations.n_rows * annotations.n_classes > MOST_SHOWN
+    ):
         return
-    place = {name: k for k, name in enumerate(said.class_names)}
-    known = np.full(said.n_rows, -1, dtype=np.int64)
+    place = {name: k for k, name in enumerate(annotations.class_names)}
+    y = np.full(annotations.n_rows, -1, dtype=np.int64)
     for row, made in review.decisions().items():
-        known[row] = place.get(made.label or "", -1)
-    controls = np.full(said.n_rows, -1, dtype=np.int64)  # the others were chosen because they are hard
+        y[row] = place.get(made.label or "", -1)
+    controls = np.full(annotations.n_rows, -1, dtype=np.int64)  # the others were chosen because they are hard
     promise = review.promise_made
     drawn = np.empty(0, dtype=np.int64) if promise is None else promise.controls
-    controls[drawn] = known[drawn]
-    table, notes = voter_table(f"{review.root.run} {review.state.last} {len(drawn)}", said, known, controls)
+    controls[drawn] = y[drawn]
+    table, notes = voter_table(f"{review.root.run} {review.state.last} {len(drawn)}", annotations, y, controls)
     st.markdown("**Voters**")
     decided = int((controls >= 0).sum())
     st.caption(

@@ -157,7 +157,7 @@ def in_100(share: float) -> str:
     return f"{100 * share:g} in 100"
 
 
-def sentence(found: ExpectedChecks, error: float, level: float) -> str:
+def sentence(expected: ExpectedChecks, error: float, level: float) -> str:
     """What is to be done, and what holds then.
 
     Examples
@@ -165,9 +165,9 @@ def sentence(found: ExpectedChecks, error: float, level: float) -> str:
     >>> sentence(ExpectedChecks(250, 340, 420), 0.05, 0.95)
     'Check about 340 more (250-420), then at most 5 in 100 are wrong (sure to 95 %).'
     """
-    spread = f" ({found.low:,}-{found.high:,})" if found.low < found.high else ""
+    spread = f" ({expected.low:,}-{expected.high:,})" if expected.low < expected.high else ""
     holds = f"at most {in_100(error)} are wrong (sure to {percent(level, 0)})"
-    return f"Check about {found.likely:,} more{spread}, then {holds}."
+    return f"Check about {expected.likely:,} more{spread}, then {holds}."
 
 
 def target(promise: PromiseInForce) -> str:
@@ -227,26 +227,26 @@ def standing_of(tab: ReviewTab, promise: PromiseInForce) -> Standing:
 
 def _standing(tab: ReviewTab, promise: PromiseInForce, status: PromiseStatus) -> Standing:
     review = tab.manager.review
-    found = promise.expected(review.state, review.required, error_rate(tab))
+    expected = promise.expected(review.state, review.required, error_rate(tab))
     if status.done:
         unsure = f" {count(status.unsure, 'label')} could not be told and count as wrong." if status.unsure else ""
         unseen = f"{status.unseen:,} of {promise.n:,} labels were accepted without a look."
-        return Standing(found, status, f"Certified: {target(promise)}. {unseen}{unsure}")
+        return Standing(expected, status, f"Certified: {target(promise)}. {unseen}{unsure}")
     if status.halfway and status.answered + status.halfway == status.controls:
-        return Standing(found, status, f"{count(status.halfway, 'label')} wait for a second reviewer.")
+        return Standing(expected, status, f"{count(status.halfway, 'label')} wait for a second reviewer.")
     pace = recent_rate(review.state)
     note = ""
     if status.answered < status.controls:
         note = f"No percentages for the first {status.controls:,}: your answers measure the model, so it must not hint."
-    words = sentence(found, promise.record.error, promise.record.level)
-    return Standing(found, status, words, note, max(1, round(found.likely / pace)) if pace else None)
+    words = sentence(expected, promise.record.error, promise.record.level)
+    return Standing(expected, status, words, note, max(1, round(expected.likely / pace)) if pace else None)
 
 
 def certified(tab: ReviewTab, promise: PromiseInForce) -> None:
     """The certified labels to take away, where the certificate is earned."""
     review = tab.manager.review
-    found = standing_of(tab, promise)
-    st.success(plain(found.words), icon=":material/verified:")
+    standing = standing_of(tab, promise)
+    st.success(plain(standing.words), icon=":material/verified:")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.download_button(
             "Download certified labels",
@@ -278,11 +278,11 @@ def draw(tab: ReviewTab) -> None:
         return
     if promise is None:
         return
-    found = standing_of(tab, promise)
-    if found.status.done:
+    standing = standing_of(tab, promise)
+    if standing.status.done:
         certified(tab, promise)
     else:
-        st.progress(min(1.0, found.share), text=plain(found.words))
+        st.progress(min(1.0, standing.share), text=plain(standing.words))
 
 
 def for_experts(tab: ReviewTab) -> None:

@@ -43,7 +43,7 @@ class MessageHandler(ABC):
     Attributes
     ----------
     ack
-        The last message that has been dealt with.
+        Nonce of the last message that was handled.
     said
         The result, for those who do not see it; problem: what went wrong.
     storing
@@ -59,7 +59,7 @@ class MessageHandler(ABC):
     check: Callable[[Role], None] | None = None
 
     def act(self, message: object) -> None:
-        """What was pressed. A message that comes twice, or is none, changes nothing."""
+        """Handle a message from the browser. Messages already handled and malformed ones are ignored."""
         if not isinstance(message, Mapping) or not isinstance(message.get("nonce"), str):
             return
         nonce = message["nonce"][:80]
@@ -197,19 +197,19 @@ class ReviewTab(MessageHandler):
     # ---- decisions -----------------------------------------------------------------------------------------------
 
     def _say(self, message: Message) -> None:
-        given = self.given
-        if given is None or not given.token or message.get("token") != given.token:
+        assignment = self.given
+        if assignment is None or not assignment.token or message.get("token") != assignment.token:
             return  # it was meant for an example that has been answered
         kind, label, seconds = message.get("kind"), message.get("label"), seconds_of(message)
         if not (label is None or isinstance(label, str)) or not isinstance(kind, str):
             return
-        said = cast(Kind, kind)  # one that there is not is refused by the desk
-        step = self.desk.decide(given, said, label, seconds=seconds, blind=self.hides, stay=True)
+        decision = cast(Kind, kind)  # one that there is not is refused by the desk
+        step = self.desk.decide(assignment, decision, label, seconds=seconds, blind=self.hides, stay=True)
         self._take(step)
         if step.stored:
             self.made += 1
             is_ = f"not {label}" if kind == "eliminate" else SAID.get(kind, label)
-            self.said = f"Saved: {given.example} is {is_}."
+            self.said = f"Saved: {assignment.example} is {is_}."
             self.manager.keep_up()
             review = self.manager.review
             if review.promise is not None and review.promise.status(review.state, review.required).done:

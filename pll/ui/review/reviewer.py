@@ -25,10 +25,10 @@ class Reviewer:
 
 def reviewer() -> Reviewer | None:
     """Who is reviewing in this tab; None where that is not known yet (`ask` then)."""
-    known = person()
-    if known is None:
+    user = person()
+    if user is None:
         return _typed()
-    return Reviewer(known.name, verified=True) if known.id else None
+    return Reviewer(user.name, verified=True) if user.id else None
 
 
 def sign(who: Reviewer) -> None:
@@ -46,7 +46,7 @@ def forget() -> None:
     st.session_state["review-name"] = ""
 
 
-def known_name() -> str:
+def reviewer_name() -> str:
     """The typed name of this tab, or the one that the browser remembers; "" for none."""
     if "review-name" in st.session_state:
         return str(st.session_state["review-name"])
@@ -54,7 +54,7 @@ def known_name() -> str:
 
 
 def _typed() -> Reviewer | None:
-    name = known_name()
+    name = reviewer_name()
     if name:
         st.session_state["review-name"] = name
         return Reviewer(name)
@@ -65,7 +65,7 @@ def ask() -> None:
     """Ask for a name, where nobody logs in."""
     st.markdown("One example is shown at a time, the likeliest mistakes first. Your name is saved with your decisions.")
     with st.form("review-who", border=False, width=420):
-        given = st.text_input("Your name", max_chars=LONGEST, help="Goes with your decisions, as not verified.")
-        if st.form_submit_button("Start", type="primary") and clean(given, LONGEST):
-            st.session_state["review-name"] = clean(given, LONGEST)
+        name = st.text_input("Your name", max_chars=LONGEST, help="Goes with your decisions, as not verified.")
+        if st.form_submit_button("Start", type="primary") and clean(name, LONGEST):
+            st.session_state["review-name"] = clean(name, LONGEST)
             st.rerun()

@@ -44,15 +44,15 @@ class _Reviews:
         with self._guard:
             opening = self._opening[key]
         with opening:
-            found = self._in_use.get(key)
-            if found is None:
-                found = self._in_use[key] = open_()
+            entry = self._in_use.get(key)
+            if entry is None:
+                entry = self._in_use[key] = open_()
         with self._guard:
-            self._recent[key] = found
+            self._recent[key] = entry
             self._recent.move_to_end(key)
             while len(self._recent) > KEPT:
                 self._recent.popitem(last=False)
-        return found
+        return entry
 
 
 _store = PerProcess(lambda: Store(Database()))
@@ -103,13 +103,13 @@ def tab_of(manager: QueueManager, who: Reviewer) -> ReviewTab:
         a name that cannot be kept.
     """
     key, about = "review-sitting", (manager.review.id, who)
-    known = st.session_state.get(key)
-    if known is None or known[0] != about or known[1].manager is not manager:
+    current = st.session_state.get(key)
+    if current is None or current[0] != about or current[1].manager is not manager:
         made = ReviewTab(manager, Desk(manager.review, who.name, verified=who.verified))
         if session.registry().person is not None:
             made.check = partial(_require, manager.review.root.run)
-        st.session_state[key] = known = (about, made)
-    tab: ReviewTab = known[1]
+        st.session_state[key] = current = (about, made)
+    tab: ReviewTab = current[1]
     tab.begin()
     return tab
 

@@ -45,8 +45,10 @@ def reviewers(tab: ReviewTab) -> None:
             disabled=overlap in (None, 1),
             help="On the others one reviewer is enough.",
         )
-        asked = int(overlap or 1)
-        st.button("Save", key="review-ask", on_click=ask, args=(tab, asked, float(share) if asked > 1 else 1.0))
+        n_reviewers = int(overlap or 1)
+        st.button(
+            "Save", key="review-ask", on_click=ask, args=(tab, n_reviewers, float(share) if n_reviewers > 1 else 1.0)
+        )
 
 
 @toast_errors

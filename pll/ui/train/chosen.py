@@ -26,7 +26,7 @@ def settings_of(run: Run) -> dict[str, Any]:
     return {} if recipe is None else dict(recipe.settings)
 
 
-def told(run: Run) -> list[str]:
+def sentences(run: Run) -> list[str]:
     """Return the sentences that the panel has; none where there is no panel."""
     recipe = recipe_of(run)
     return [] if recipe is None or not recipe.trials else list(recipe.messages())

@@ -23,7 +23,7 @@ def heading(run: Run, snapshot: Snapshot, share: Callable[[], None]) -> None:
     live_page.heading(
         snapshot,
         run_view(run).hidden,
-        beside=partial(controls.restart_finished, run, snapshot.state),
+        actions=partial(controls.restart_finished, run, snapshot.state),
         share=share,
         onward=partial(what_next, run),
     )

@@ -69,9 +69,9 @@ def experts(now: Scene) -> None:
     with st.expander("For experts", icon=":material/science:", key=f"experts-{now.run.id}"):
         if has_figures:
             figures(now)
-        shown = st.segmented_control("What to show", names, key=now.looking.expert_key, label_visibility="collapsed")
-        if shown is not None:
-            EXPERT_VIEWS[shown](now)
+        view = st.segmented_control("What to show", names, key=now.looking.expert_key, label_visibility="collapsed")
+        if view is not None:
+            EXPERT_VIEWS[view](now)
 
 
 def figures(now: Scene) -> None:

@@ -58,10 +58,10 @@ def strip(run: Run, snapshot: Snapshot) -> None:
 def line(now: Scene) -> None:
     """The figures at the epoch in view, in one line."""
     total = f" of {now.snapshot.total:,}" if now.snapshot.total else ""
-    parts = [f"**{now.frame.when}{total}**" if now.frame.epoch else f"**{now.frame.when}**"]
+    words = [f"**{now.frame.when}{total}**" if now.frame.epoch else f"**{now.frame.when}**"]
     if now.data.y is not None and now.row:
         share, below = identified(now.row, now.data, now.splits.test)
-        parts.append(f"{share} right ({below})")
+        words.append(f"{share} right ({below})")
     if now.row:
-        parts.append(f"{now.row['changed_labels']:,} labels changed")
-    st.markdown(" · ".join(parts))
+        words.append(f"{now.row['changed_labels']:,} labels changed")
+    st.markdown(" · ".join(words))

@@ -89,10 +89,10 @@ def settings(choice: ChosenData, data: PartialLabelDataset) -> RunConfig:
             persist_state="session",
         )
         st.caption(get_method(method).summary)
-    known = get_method(method)().get_params()
+    defaults = get_method(method)().get_params()
     params: dict[str, Any] = {}
     with middle:
-        if "model" in known:
+        if "model" in defaults:
             params["model"] = st.selectbox(
                 "Model",
                 [*MODEL_INFO, *(TORCHVISION_MODELS if data.is_image else ())],
@@ -102,12 +102,10 @@ def settings(choice: ChosenData, data: PartialLabelDataset) -> RunConfig:
                 key=f"setup_model_{data.is_image}",
                 persist_state="session",
             )
-            known_model = MODEL_INFO.get(params["model"])
-            st.caption(
-                known_model.summary if known_model else "A classifier of torchvision, its weights not yet learnt."
-            )
+            model_info = MODEL_INFO.get(params["model"])
+            st.caption(model_info.summary if model_info else "A classifier of torchvision, its weights not yet learnt.")
     with right:
-        if "recipe" in known:
+        if "recipe" in defaults:
             params["recipe"] = st.selectbox(
                 "Recipe",
                 list(RECIPE_TITLES),
@@ -119,26 +117,26 @@ def settings(choice: ChosenData, data: PartialLabelDataset) -> RunConfig:
             st.caption(RECIPE_ABOUT[params["recipe"]])
     with st.expander("Settings", icon=":material/tune:"):
         columns = st.columns(3, gap="large")
-        for place, name in enumerate(name for name in LABELS if name in known):
+        for place, name in enumerate(name for name in LABELS if name in defaults):
             with columns[place % 3]:
                 params[name] = st.number_input(
                     LABELS[name],
-                    value=known[name],
+                    value=defaults[name],
                     placeholder=BY_DATA,
                     help=HELP[name],
                     key=f"setup_{name}_{method}",  # every method has defaults of its own
                     persist_state="session",
                     **_RANGES[name],
                 )
-        if "loss" in known:
+        if "loss" in defaults:
             with columns[2]:
                 params["loss"] = st.selectbox("Loss", list(LOSSES), help=HELP["loss"], key="setup_loss")
-        if "augment" in known and data.is_image:
+        if "augment" in defaults and data.is_image:
             with columns[2]:
                 params["augment"] = st.selectbox(
                     "Vary images while training", list(AUGMENTATIONS), help=HELP["augment"], key="setup_augment"
                 )
-        if "update_every" in known:
+        if "update_every" in defaults:
             with columns[0]:
                 every = st.number_input("Update weights every", 0, 10_000, 0, help=HELP["update_every"])
                 params["update_every"] = every or None
@@ -153,7 +151,7 @@ def settings(choice: ChosenData, data: PartialLabelDataset) -> RunConfig:
                 help="One less than there are cores keeps these pages quick.",
                 key="setup_threads",
             )
-            if "threads" in known:
+            if "threads" in defaults:
                 params["threads"] = threads
         processes, most = 1, most_processes()
         if most > 1 and METHODS[method].in_ranks:
@@ -180,7 +178,7 @@ def settings(choice: ChosenData, data: PartialLabelDataset) -> RunConfig:
     return RunConfig(
         source=choice.source,
         method=method,
-        params={name: value for name, value in params.items() if value != known[name]},
+        params={name: value for name, value in params.items() if value != defaults[name]},
         flip=choice.flip,
         noisy=choice.noisy,
         features=choice.features,
@@ -209,8 +207,8 @@ def advice(config: RunConfig, data: PartialLabelDataset) -> bool:
         st.warning(note, icon=":material/info:")
     if not advised.obstacles and advised.seconds:
         memory = advised.memory_bytes / 1e6
-        held = f" and {memory:,.0f} MB of memory" if memory >= 1 else ""
-        st.caption(f"{about_seconds(advised.seconds).capitalize()}{held}.")
+        memory_text = f" and {memory:,.0f} MB of memory" if memory >= 1 else ""
+        st.caption(f"{about_seconds(advised.seconds).capitalize()}{memory_text}.")
     return not advised.obstacles
 
 

@@ -50,12 +50,12 @@ def describe_label(scene: Scene, row: int) -> list[str]:
     sharp, names = scene.frame.sharp, scene.sets.class_names
     label = int(sharp.identified[row])
     before = "" if scene.is_latest else f"{scene.frame.when.lower()}: "
-    said = [f"{before}{names[label]}, {percent(float(sharp.confidence[row]), 0)} sure"]
+    sentences = [f"{before}{names[label]}, {percent(float(sharp.confidence[row]), 0)} sure"]
     if scene.data.y is not None and scene.data.y[row] >= 0:
         truth = int(scene.data.y[row])
         outside = "" if truth in scene.sets[row] else " — which is not among its candidates"
-        said.append("and that is its true label" if truth == label else f"but truly {names[truth]}{outside}")
-    return said
+        sentences.append("and that is its true label" if truth == label else f"but truly {names[truth]}{outside}")
+    return sentences
 
 
 def describe_history(

@@ -53,10 +53,10 @@ def chosen(scene: Scene, rows: Rows) -> None:
     """What lies in the outline, and what can be done with it."""
     labels = np.bincount(scene.frame.sharp.identified[rows], minlength=scene.sets.n_classes)
     most = [label for label in np.argsort(-labels, kind="stable")[:5] if labels[label]]
-    said = ", ".join(f"{scene.sets.class_names[label]} ({labels[label]:,})" for label in most)
+    summary = ", ".join(f"{scene.sets.class_names[label]} ({labels[label]:,})" for label in most)
     rest = len(rows) - int(labels[most].sum())
     st.text(
-        f"{count(len(rows), 'example')} in the outline: {said}{f' and {rest:,} others' if rest else ''}".rstrip(": ")
+        f"{count(len(rows), 'example')} in the outline: {summary}{f' and {rest:,} others' if rest else ''}".rstrip(": ")
     )
     over = scene.snapshot.state not in ACTIVE and (scene.run.folder.path / "model.json").exists()
     with st.container(horizontal=True):
@@ -101,10 +101,10 @@ def _payload(
 ) -> Payload:
     """The map of this moment, computed once for all who look at it."""
     n = len(_scene.data)
-    shown = MOST_LIVE if is_active and n > MOST_LIVE else n
-    rows = np.linspace(0, n - 1, shown).astype(np.int64) if shown < n else np.arange(n)
+    n_points = MOST_LIVE if is_active and n > MOST_LIVE else n
+    rows = np.linspace(0, n - 1, n_points).astype(np.int64) if n_points < n else np.arange(n)
     return map_payload(
-        _points(_scene.run.id, shown, _places, rows),
+        _points(_scene.run.id, n_points, _places, rows),
         _scene.frame.sharp,
         _scene.sets,
         rows,
@@ -117,7 +117,7 @@ def _payload(
 
 
 @st.cache_resource(max_entries=KEPT_MAPS, show_spinner=False)
-def _points(run_id: str, shown: int, _places: Places, _rows: Rows) -> bytes:
+def _points(run_id: str, n_points: int, _places: Places, _rows: Rows) -> bytes:
     """What is sent of the places, the same bytes at every epoch."""
     return raw(_places[_rows])
 

@@ -43,8 +43,8 @@ def draw(scene: Scene) -> None:
     looking = scene.looking
     # While it trains, cards that stay are calmer than cards that come and go.
     suits = "A fixed sample" if scene.snapshot.is_active else "Least certain"
-    shown = looking.listed if looking.listed in lists else suits
-    st.session_state[KEY] = shown  # a default that changes would move the picture of the widget, and not its value
+    selected = looking.listed if looking.listed in lists else suits
+    st.session_state[KEY] = selected  # a default that changes would move the picture of the widget, and not its value
 
     def choose_list() -> None:
         looking.listed = st.session_state[KEY]
@@ -54,7 +54,7 @@ def draw(scene: Scene) -> None:
             "Examples", lists, required=True, key=KEY, label_visibility="collapsed", on_change=choose_list
         )
         find(scene)
-    choose, meaning = LISTS[shown]
+    choose, meaning = LISTS[selected]
     rows = choose(scene)
     st.caption(f"{meaning} Click one to see its history." if len(rows) else f"{meaning} There are none now.")
     gallery(
@@ -72,9 +72,9 @@ def find(scene: Scene) -> None:
     key = f"find-{scene.run.id}"
 
     def selected() -> None:
-        found = np.flatnonzero(scene.data.row_ids == st.session_state[key].strip())
-        if len(found):
-            scene.looking.select(int(found[0]))
+        rows = np.flatnonzero(scene.data.row_ids == st.session_state[key].strip())
+        if len(rows):
+            scene.looking.select(int(rows[0]))
         elif st.session_state[key]:
             st.toast(f"No example has the id {plain(repr(st.session_state[key].strip()))}.", icon=":material/search:")
 

@@ -10,8 +10,8 @@ from pll.ui.view_state import Scene
 
 
 def draw(scene: Scene) -> None:
-    told = chosen.told(scene.run)
-    for note in (note for note in scene.snapshot.notes if note not in told):
+    sentences = chosen.sentences(scene.run)
+    for note in (note for note in scene.snapshot.notes if note not in sentences):
         st.caption(f":material/info: {plain(note)}")
     setup.overview(scene.lane.config, chosen.settings_of(scene.run))
     chosen.panel(scene.run)

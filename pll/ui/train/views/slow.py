@@ -39,11 +39,11 @@ def draw(scene: Scene) -> None:
     phase = scene.looking.phase
     head(scene, step)
     cells = st.grid(4, min_column_width=230, gap="small")
-    for k, (name, said) in enumerate(zip(PHASES, explained(step, scene.sets.class_names), strict=True)):
+    for k, (name, explanation) in enumerate(zip(PHASES, explained(step, scene.sets.class_names), strict=True)):
         with cells.cell(), st.container(border=True, height=190):
             lit = k <= phase
             st.markdown(f"**{k + 1} · {name}**" if lit else f":gray[{k + 1} · {name}]")
-            st.markdown(said[0] if lit else f":gray[{said[1]}]")
+            st.markdown(explanation[0] if lit else f":gray[{explanation[1]}]")
     st.dataframe(
         worksheet(step, scene.sets.class_names, phase),
         hide_index=True,

@@ -64,9 +64,9 @@ def tasks_of(data: PartialLabelDataset, flips: list[Flip], rows: int, seed: int)
     chosen = np.sort(np.random.default_rng([seed, 11]).permutation(len(data))[:rows])
     own = data.candidates is not None or data.annotations is not None
     for flip in [None] if own else flips:
-        parts = prepare(data.take(chosen), flip_with=flip, holdout=0.2, seed=seed)
+        splits = prepare(data.take(chosen), flip_with=flip, holdout=0.2, seed=seed)
         how = "its own sets" if flip is None else f"{flip.how} {flip.q:g}"
-        yield how, parts.task(), "mean" if parts.train.kind == "table" else "error"
+        yield how, splits.task(), "mean" if splits.train.kind == "table" else "error"
 
 
 def fitted(task: Task, way: str, method: str, missing: str, seed: int) -> tuple[Figures, float]:

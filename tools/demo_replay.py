@@ -31,13 +31,13 @@ def record(epochs: tuple[int, ...] = EPOCHS) -> dict[str, npt.NDArray[Any]]:
     epochs
         That are kept, rising, 0 the first.
     """
-    parts = prepare(load("digits"), flip_with=Flip("binomial", 0.7), holdout=0.2, seed=0)
-    train, sets = parts.train, parts.train.sets()
+    splits = prepare(load("digits"), flip_with=Flip("binomial", 0.7), holdout=0.2, seed=0)
+    train, sets = splits.train, splits.train.sets()
     assert train.y is not None
     rows = np.sort(np.random.default_rng(0).choice(len(train), EXAMPLES, replace=False))
     kept, at = sets.take(rows), sets.positions(rows)
     frames, right = [sets.uniform_weights()[at]], [np.nan]
-    for one in PRODEN(model="linear", epochs=epochs[-1], seed=0).iter_fit(validated(parts.task())):
+    for one in PRODEN(model="linear", epochs=epochs[-1], seed=0).iter_fit(validated(splits.task())):
         if one.epoch in epochs:
             frames.append(one.label_weights[at])
             right.append(one.transductive_accuracy or 0.0)

@@ -122,7 +122,7 @@ def verdict(lanes: Sequence[LaneFigures], y: Labels | None, *, sizes: npt.NDArra
     return _with_truth(running, y, labelled)
 
 
-def beside(lanes: Sequence[LaneFigures], truths: Sequence[Labels | None]) -> Verdict:
+def verdict_by_lane(lanes: Sequence[LaneFigures], truths: Sequence[Labels | None]) -> Verdict:
     """Return the report on lanes trained on different examples, each by itself.
 
     Parameters

@@ -114,7 +114,7 @@ class Conversion:
         return there - FORMATS[self.to].labels_lost(self.data, by_id)
 
     @cached_property
-    def beside(self) -> dict[str, str]:
+    def extra_files(self) -> dict[str, str]:
         """Companion texts by suffix, such as a labelling configuration."""
         if self.back_into is not None and self.results is not None:
             return FORMATS[self.to].extra_files_given_back(self.back_into, self.results, self.options)

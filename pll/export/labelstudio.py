@@ -226,7 +226,7 @@ class Backend:
             return f"Training on the decisions has started: run {run.id}."
         else:
             return f"{action or 'A request without an action'} needs nothing of Candid."
-        self.manager.keep_up()
+        self.manager.update_order()
         return reply
 
     def _store(self, annotation: Json, task: Json) -> str:

@@ -270,7 +270,7 @@ class Desk:
             event = replace(event, id=t.append(event))
             next_assignment = self._close(t, event, assignment, stay=stay and kind == "eliminate")
             following = next_assignment or self._assigned_or_next(t, without=assignment.row)
-        self.review.took(event)
+        self.review.apply(event)
         if following is not None and following.row == assignment.row:
             following = self._updated(following)
         return DecisionResult(True, event, following)
@@ -299,7 +299,7 @@ class Desk:
             t.release(self.reviewer)
             undos = [self._undo(t, target, token if place == 0 else None) for place, target in enumerate(targets)]
             following = self._after_undo(t, targets, undos[0])
-        self.review.took(*undos)
+        self.review.apply(*undos)
         self.skipped.discard(targets[0].row)
         return DecisionResult(True, undos[-1], self._updated(following) if following else None)
 
@@ -343,7 +343,7 @@ class Desk:
                 event = replace(self._event(one, "accept", label, seconds=each, blind=blind), batch=batch)
                 events.append(replace(event, id=t.append(event)))
                 t.answer(one.row, self.reviewer)
-        self.review.took(*events)
+        self.review.apply(*events)
         return events
 
     def settle(self, row: int, label: str | None) -> Event:
@@ -354,7 +354,7 @@ class Desk:
             assignment = replace(self._unclaimed(row, new_token()), queue="conflicts")
             event = self._event(assignment, "settle", label)
             event = replace(event, id=t.append(event))
-        self.review.took(event)
+        self.review.apply(event)
         return event
 
     def keep(self, rows: Sequence[int] | Rows) -> list[Event]:
@@ -365,7 +365,7 @@ class Desk:
                 self.review.check_row(int(row))
                 event = replace(self._event(self._unclaimed(int(row), new_token()), "keep", None), batch=batch)
                 events.append(replace(event, id=t.append(event)))
-        self.review.took(*events)
+        self.review.apply(*events)
         return events
 
     # ---- events --------------------------------------------------------------------------------------------------

@@ -53,10 +53,10 @@ class QueueManager:
         self.teacher = Teacher(review, runs)
         self._runs = runs
         self._lock = threading.RLock()
-        self._ranking = threading.Lock()
+        self._order_lock = threading.Lock()
         self._job: Job | None = None
         self._view: _ModelView | None = None
-        self._ranked: tuple[str, int] = ("", 0)
+        self._ordered_at: tuple[str, int] = ("", 0)
 
     # ---- data and signals ----------------------------------------------------------------------------------------
 
@@ -94,11 +94,11 @@ class QueueManager:
 
     # ---- the order -----------------------------------------------------------------------------------------------
 
-    def rank_now(self) -> None:
+    def compute_order(self) -> None:
         """Recompute following labels and the order from all decisions so far."""
-        with self._ranking:
+        with self._order_lock:
             view, review = self._now(), self.review
-            self._ranked = (view.run, len(review.state.all_events))
+            self._ordered_at = (view.run, len(review.state.all_events))
             decided = teaching_decisions(review.state, review.own.candidates)
             if review.promise is None or not review.current.follows:  # they stay frozen, also after a restart
                 config = self._runs.get(review.own.run).config
@@ -109,17 +109,17 @@ class QueueManager:
 
     def begin(self) -> None:
         """Compute a first order at once; neighbours in the background, then the order again."""
-        if self._ranked[0] != self.review.own.run:
-            self.rank_now()
+        if self._ordered_at[0] != self.review.own.run:
+            self.compute_order()
             self._in_background(self._prepare)
 
-    def keep_up(self) -> None:
+    def update_order(self) -> None:
         """Recompute the order in the background where that is due; call it after a decision."""
-        step = max(AT_LEAST, int(EVERY * len(self.review.root)))
-        if self._ranked[0] != self.review.own.run:
+        interval = max(AT_LEAST, int(EVERY * len(self.review.root)))
+        if self._ordered_at[0] != self.review.own.run:
             self._in_background(self._begin_anew)
-        elif len(self.review.state.all_events) - self._ranked[1] >= step:
-            self._in_background(self.rank_now)
+        elif len(self.review.state.all_events) - self._ordered_at[1] >= interval:
+            self._in_background(self.compute_order)
 
     def promised(self) -> None:
         """Compute the features for re-ranking in the background; call it when a certificate begins."""
@@ -140,7 +140,7 @@ class QueueManager:
         """
         if not self.teacher.poll():
             return False
-        self.keep_up()
+        self.update_order()
         return True
 
     def changes(self) -> LabelChanges:
@@ -165,7 +165,7 @@ class QueueManager:
 
     def _begin_anew(self) -> None:
         """Compute the order of new labels, then neighbours, in the one background thread."""
-        self.rank_now()
+        self.compute_order()
         self._prepare()
 
     def _prepare(self) -> None:
@@ -182,7 +182,7 @@ class QueueManager:
             labels = self.review.current
             if labels.run == view.run:
                 self._view = _ModelView(labels, view.data, _with_labels(made, labels))
-        self.rank_now()
+        self.compute_order()
 
     def _in_background(self, work: Callable[[], None]) -> None:
         """Start the work unless some is running; if it fails, the current order stays."""

@@ -299,7 +299,7 @@ class ReviewSession:
             self._is_behind = t.marks() != self._marks  # slow updates finish before the next transaction
             yield t
 
-    def took(self, *events: Event) -> None:
+    def apply(self, *events: Event) -> None:
         """Update the state with events that were committed."""
         with self._lock:
             self.state.update(events)

@@ -25,7 +25,7 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class ColumnComparison:
-    """One column of a row, beside what is usual among those most like it.
+    """One column of a row, and what is usual among its nearest rows.
 
     Attributes
     ----------

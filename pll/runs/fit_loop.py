@@ -66,7 +66,7 @@ CHECKPOINT_EVERY = 10.0
 """Seconds between checkpoints; longer where they take more than `CHECKPOINT_SHARE` of the time."""
 CHECKPOINT_SHARE = 0.05
 VOTES_CONFIDENCE = "Confidence is too high where voters share mistakes; random controls in a review put it right."
-"""What is said of every run on votes; docs/votes.md has figures."""
+"""Note on every run on votes; docs/votes.md has figures."""
 HOST = "127.0.0.1"
 LOOK = 0.1
 """Seconds between two looks whether all processes have begun."""
@@ -513,7 +513,10 @@ def final_metrics(
 ) -> dict[str, Any]:
     """Return the final metrics of a run, from the record of its final model."""
     metrics = {"method": method, "epoch": final.epoch} | {name: getattr(final, name) for name in FINAL_METRICS}
-    return metrics | {"known_labels": _known(train), "known_test_labels": 0 if test is None else _known(test)}
+    return metrics | {
+        "known_labels": _count_known_labels(train),
+        "known_test_labels": 0 if test is None else _count_known_labels(test),
+    }
 
 
 def save_labels(splits: Splits, estimator: PartialLabelEstimator, weights: Weights, path: Path) -> None:
@@ -534,7 +537,7 @@ def label_rows(splits: Splits, estimator: PartialLabelEstimator, weights: Weight
     return label_table(learnt, train.original_sets or train.sets(), predicted, holdout.candidates, splits.all_ids).frame
 
 
-def _known(data: PartialLabelDataset) -> int:
+def _count_known_labels(data: PartialLabelDataset) -> int:
     """Return how many true labels are known."""
     return 0 if data.y is None else int((data.y >= 0).sum())
 

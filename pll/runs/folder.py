@@ -5,7 +5,7 @@ state.json       queued, running, paused, stopped, failed or finished; final met
 metrics.csv      a row an epoch
 history/         label weights over epochs (pll.runs.history)
 checkpoint/      state from which training continues to the same result
-vote_sets.npz    candidate sets and prior that votes were settled to
+vote_sets.npz    candidate sets and prior made of votes
 recipe.json      settings chosen by a recipe, and what was tried
 outside.npz      labels added to candidate sets that may miss the truth, where the method adds some
 labels.csv  model.safetensors  model.json        the result

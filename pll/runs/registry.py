@@ -35,7 +35,7 @@ NEEDED = {
     "reviewer": "Only people who may review this run can do that; ask its owner.",
     "owner": "Only the owner of this run can do that.",
 }
-"""What is said where a role is missing."""
+"""Message where a role is missing."""
 MISSING = "There is no {} behind this link; it may have been deleted."
 GONE = "There is no {} behind this link; it may have been deleted, or is not shared with you."
 """With a login the same for what does not exist and for what somebody may not know of."""

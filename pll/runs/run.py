@@ -337,7 +337,7 @@ class Lane:
         )
 
     def snapshot_from_disk(self) -> LaneSnapshot:
-        """Return the state that the folder tells."""
+        """Return the state stored in the folder."""
         config, stored = self.config, self.folder.state()
         state, error = stored["state"], stored.get("error")
         if state == "interrupted" and self.error and not error:  # the failure could not be written to disk

@@ -1,4 +1,4 @@
-"""The data of a run: read, split, with its candidate sets; and the sets that its votes were settled to."""
+"""The data of a run: read, split, with its candidate sets; and the sets made of its votes."""
 
 from __future__ import annotations
 

@@ -44,20 +44,20 @@ def test_a_share_is_held_out_at_random_or_refused(n: int, share: float, seed: in
 
 
 def test_seeds_make_other_parts_and_other_sets_but_always_the_same() -> None:
-    parts = [prepare(labelled(), flip_with=BINOMIAL, holdout=0.25, seed=seed) for seed in (0, 0, 1)]
-    assert numbers(parts[0].test) == numbers(parts[1].test) != numbers(parts[2].test)
-    assert parts[0].train.sets() == parts[1].train.sets() != parts[2].train.sets()
+    splits = [prepare(labelled(), flip_with=BINOMIAL, holdout=0.25, seed=seed) for seed in (0, 0, 1)]
+    assert numbers(splits[0].test) == numbers(splits[1].test) != numbers(splits[2].test)
+    assert splits[0].train.sets() == splits[1].train.sets() != splits[2].train.sets()
     with pytest.raises(UserError, match="seed is -1"):
         prepare(labelled(), flip_with=BINOMIAL, holdout=0.25, seed=-1)
 
 
 def test_every_example_is_on_one_side_and_only_the_training_side_is_made_ambiguous() -> None:
-    parts = prepare(labelled(), flip_with=BINOMIAL, holdout=0.25)
-    assert sorted(numbers(parts.train) + numbers(parts.test)) == list(range(40))
-    assert len(numbers(parts.test)) == 10
-    assert parts.train.sets().contains(parts.train.y).all()
-    assert (parts.train.sets().sizes >= 2).all()
-    assert parts.test is not None and parts.test.candidates is None
+    splits = prepare(labelled(), flip_with=BINOMIAL, holdout=0.25)
+    assert sorted(numbers(splits.train) + numbers(splits.test)) == list(range(40))
+    assert len(numbers(splits.test)) == 10
+    assert splits.train.sets().contains(splits.train.y).all()
+    assert (splits.train.sets().sizes >= 2).all()
+    assert splits.test is not None and splits.test.candidates is None
 
 
 # ---- a test part of its own ------------------------------------------------------------------------------------------
@@ -88,9 +88,9 @@ def test_a_held_out_part_without_truth_is_refused_and_a_marked_one_left_aside() 
     with pytest.raises(UserError, match="no true labels"):
         prepare(unknown, holdout=0.2)
     marked = PartialLabelDataset(np.zeros((40, 1)), sets, is_test=np.arange(40) >= 30)
-    parts = prepare(marked)
-    assert parts.test is None
-    assert len(parts.train) == 30
+    splits = prepare(marked)
+    assert splits.test is None
+    assert len(splits.train) == 30
 
 
 # ---- folds -----------------------------------------------------------------------------------------------------------
@@ -103,17 +103,17 @@ def test_every_example_is_tested_on_exactly_once(n: int, k: int, seed: int) -> N
         with pytest.raises(UserError, match="cannot be made"):
             one_fold(data, k, 0, flip_with=BINOMIAL, seed=seed)
         return
-    parts = [one_fold(data, k, fold, flip_with=BINOMIAL, seed=seed) for fold in range(k)]
-    tested = [numbers(part.test) for part in parts]
-    assert len(parts) == k
+    splits = [one_fold(data, k, fold, flip_with=BINOMIAL, seed=seed) for fold in range(k)]
+    tested = [numbers(part.test) for part in splits]
+    assert len(splits) == k
     assert sorted(itertools.chain(*tested)) == list(range(n))
     assert {len(part) for part in tested} <= {n // k, n // k + 1}
-    for part in parts:
+    for part in splits:
         assert sorted(numbers(part.train) + numbers(part.test)) == list(range(n))
         assert part.train.sets().contains(part.train.y).all()
     again = [one_fold(data, k, fold, flip_with=BINOMIAL, seed=seed) for fold in range(k)]
     assert [numbers(part.test) for part in again] == tested
-    assert [part.train.sets() for part in again] == [part.train.sets() for part in parts]
+    assert [part.train.sets() for part in again] == [part.train.sets() for part in splits]
 
 
 # ---- what nothing can be learnt from ---------------------------------------------------------------------------------

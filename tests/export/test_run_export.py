@@ -32,13 +32,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 def test_what_is_exported_is_what_the_run_found(folder: RunFolder) -> None:
     source = export_source(folder)
-    parts = run_data.load_splits(folder.config())
+    splits = run_data.load_splits(folder.config())
     assert source.name == "my labels"
-    assert source.candidates == parts.train.sets()
-    assert source.ids.tolist() == parts.train.row_ids.tolist()
+    assert source.candidates == splits.train.sets()
+    assert source.ids.tolist() == splits.train.row_ids.tolist()
     np.testing.assert_array_equal(source.label_weights, np.load(folder.history / "final.npy"))
     np.testing.assert_array_equal(
-        source.estimator.predict(parts.train.X), load_model(folder.path).predict(parts.train.X)
+        source.estimator.predict(splits.train.X), load_model(folder.path).predict(splits.train.X)
     )
     assert source.metrics == folder.state()["metrics"]
 

@@ -67,7 +67,7 @@ def test_the_voters_are_fitted_anew_with_the_answers(registry: RunRegistry, tmp_
         is_there = true in [one.label for one in given.choices]
         desk.decide(given, "pick" if is_there else "none", true if is_there else None)
     assert settled == kept.disputed[:10].tolist()
-    manager.rank_now()
+    manager.compute_order()
     changed = manager.changes()
     after = manager.review.current.labels
     rest = np.setdiff1d(np.arange(N), settled)

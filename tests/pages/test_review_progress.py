@@ -61,7 +61,7 @@ def test_labels_that_follow_are_shown_looked_at_and_taken_back(open_page: Any, f
     for _ in range(20):
         one = given(desk)
         desk.decide(one, "pick", one.choices[-1].label)
-    manager.rank_now()
+    manager.compute_order()
     changed = manager.changes()
     assert len(changed)
     page = entered(open_page("review", run=finished.id))

@@ -55,7 +55,7 @@ def decide(manager: QueueManager, how_many: int) -> None:
         one = desk.next()
         assert one is not None
         desk.decide(one, "pick", one.choices[-1].label)
-    manager.rank_now()
+    manager.compute_order()
 
 
 def test_the_undecided_follow_and_every_process_sees_the_same(runs: RunRegistry) -> None:
@@ -70,7 +70,7 @@ def test_the_undecided_follow_and_every_process_sees_the_same(runs: RunRegistry)
     assert review.label_of(int(changed.rows[0])) == changed.after[0]
     assert manager.signals.sharp.identified.tolist() == review.current.sharp.identified.tolist()
     other.review.refresh()
-    other.rank_now()
+    other.compute_order()
     again = opened(RunRegistry(runs.root))
     for one in (other, again):
         assert np.array_equal(one.review.current.weights, review.current.weights)
@@ -83,15 +83,15 @@ def test_changes_are_taken_back_one_by_one_or_all_and_an_undo_brings_them_again(
     desk, changed = Desk(manager.review, "Ann"), manager.changes()
     row = int(changed.rows[0])
     desk.keep([row])
-    manager.rank_now()
+    manager.compute_order()
     assert row not in manager.changes().rows and manager.review.label_of(row) == changed.before[0]
     desk.keep(manager.changes().rows)
-    manager.rank_now()
+    manager.compute_order()
     assert not len(manager.changes())
     again = opened(RunRegistry(runs.root))
     assert not len(again.changes()) and again.review.state.own_rows == set(changed.rows.tolist())
     desk.undo()
-    manager.rank_now()
+    manager.compute_order()
     assert set(manager.changes().rows.tolist()) == set(changed.rows.tolist()) - {row}
     assert (manager.review.state.answers[changed.rows] == 0).all()  # nobody has decided them
     close(manager.review, again.review)
@@ -128,7 +128,7 @@ def test_what_is_answered_while_people_certify_teaches_nothing_and_moves_no_labe
         one = desk.next()
         assert one is not None and one.queue in ("control", "certify")
         desk.decide(one, "pick", one.choices[-1].label)
-    manager.rank_now()
+    manager.compute_order()
     assert review.current is labels
     assert teaching_decisions(review.state, review.own.candidates).rows.tolist() == before
     review.configure(goal="look")

@@ -21,7 +21,7 @@ def folder(tmp_path: Path) -> Iterator[RunFolder]:
     made.unlock()
 
 
-def test_orders_are_taken_once_in_order_by_the_one_they_are_for(
+def test_requests_are_taken_once_oldest_first_by_the_one_they_are_for(
     folder: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(control, "ANSWER", 0.0)
@@ -52,7 +52,7 @@ def test_whoever_gives_an_order_waits_until_it_is_taken(folder: RunFolder) -> No
     assert not sending.is_alive() and [order.what for order in taken] == ["stop"]
 
 
-def test_nobody_holds_what_nobody_has_locked_or_what_takes_no_orders(folder: RunFolder) -> None:
+def test_nobody_holds_what_nobody_has_locked_or_what_takes_no_requests(folder: RunFolder) -> None:
     assert control.holder_of(folder.path) is None
     control.announce(folder.path, "run")
     assert control.holder_of(folder.path) is None

@@ -208,9 +208,9 @@ def _interrupt_at(epoch: int, when: int) -> None:
 def test_everything_it_leaves_behind_agrees(stop: int | None, data: Path, tmp_path: Path) -> None:
     folder = made(tmp_path / "run", config(data, params={"model": "mlp"}))
     outcome = fit_loop.train(folder, hook=None if stop is None else stop_at(stop))
-    parts = run_data.load_splits(folder.config())
-    sets, y = parts.train.sets(), parts.train.y
-    assert y is not None and parts.test is not None
+    splits = run_data.load_splits(folder.config())
+    sets, y = splits.train.sets(), splits.train.y
+    assert y is not None and splits.test is not None
 
     history = History(folder.history, sets)
     last = history.epochs()[-1]
@@ -219,9 +219,9 @@ def test_everything_it_leaves_behind_agrees(stop: int | None, data: Path, tmp_pa
 
     labels = pd.read_csv(folder.path / "labels.csv", dtype=str, keep_default_na=False)
     assert labels["id"].tolist() == [str(k) for k in range(len(labels))]  # every row of the file, in its order
-    predicted_rows = labels[labels["source"] == "predicted"].set_index("id").loc[parts.test.row_ids]
+    predicted_rows = labels[labels["source"] == "predicted"].set_index("id").loc[splits.test.row_ids]
     labels = labels[labels["source"] == "model"]
-    assert labels["id"].tolist() == parts.train.row_ids.tolist()
+    assert labels["id"].tolist() == splits.train.row_ids.tolist()
     assert labels["candidates"].tolist() == ["|".join(sets.names(i)) for i in range(len(sets))]
     own = [weights[sets.indptr[i] : sets.indptr[i + 1]] for i in range(len(sets))]
     assert labels["identified_label"].tolist() == [sets.names(i)[int(w.argmax())] for i, w in enumerate(own)]
@@ -232,13 +232,13 @@ def test_everything_it_leaves_behind_agrees(stop: int | None, data: Path, tmp_pa
     assert outcome.metrics["transductive_accuracy"] == accuracy
     assert outcome.metrics["mean_confidence"] == pytest.approx(labels["confidence"].astype(float).mean(), abs=1e-6)
     model = load_model(folder.path)
-    predicted = model.predict(parts.test.X)
+    predicted = model.predict(splits.test.X)
     assert predicted_rows["identified_label"].tolist() == [sets.class_names[j] for j in predicted]
     assert set(predicted_rows["candidates"]) == {""}  # sets are made for the training part alone
-    assert outcome.metrics["test_accuracy"] == (predicted == parts.test.y).mean()
+    assert outcome.metrics["test_accuracy"] == (predicted == splits.test.y).mean()
 
     # The weights are the model's scores restricted to the candidates.
-    scores = model.predict_proba(parts.train.X)[sets.rows, sets.indices].astype(np.float64)
+    scores = model.predict_proba(splits.train.X)[sets.rows, sets.indices].astype(np.float64)
     total = np.bincount(sets.rows, weights=scores)
     np.testing.assert_allclose(weights, scores / total[sets.rows], atol=1e-6)
 

@@ -63,12 +63,12 @@ def test_labels_that_are_doubted_are_no_truth_any_more() -> None:
 
 def test_the_training_part_alone_is_doubted() -> None:
     seen: list[tuple[str, int, int | None]] = []
-    parts = prepare(labelled(), noisy=TOP, holdout=0.2, seed=5, progress=lambda *told: seen.append(told))
-    assert len(parts.train) == 48 and parts.train.y is None
-    assert parts.test is not None and parts.test.y is not None
-    assert any("may be wrong too" in note for note in parts.train.notes)
-    alone = doubted(labelled().take(np.isin(labelled().row_ids, parts.train.row_ids)), TOP, seed=5)
-    assert alone.sets() == parts.train.sets()
+    splits = prepare(labelled(), noisy=TOP, holdout=0.2, seed=5, progress=lambda *told: seen.append(told))
+    assert len(splits.train) == 48 and splits.train.y is None
+    assert splits.test is not None and splits.test.y is not None
+    assert any("may be wrong too" in note for note in splits.train.notes)
+    alone = doubted(labelled().take(np.isin(labelled().row_ids, splits.train.row_ids)), TOP, seed=5)
+    assert alone.sets() == splits.train.sets()
     assert ("parts of the data judged", 5, 5) in seen
 
 

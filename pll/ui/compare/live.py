@@ -8,7 +8,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from pll.analysis.comparison_report import Verdict, beside, figures_table, verdict
+from pll.analysis.comparison_report import Verdict, figures_table, verdict, verdict_by_lane
 from pll.colors import percent
 from pll.runs.config import format_settings
 from pll.runs.lanes import lane_titles
@@ -128,7 +128,7 @@ def lanes_verdict(lanes: Sequence[Scene]) -> Verdict:
     """The verdict at the epoch in view."""
     figures = [lane.figures for lane in lanes]
     if not lanes[0].run.shares_data():
-        return beside(figures, [lane.y_true for lane in lanes])
+        return verdict_by_lane(figures, [lane.y_true for lane in lanes])
     return verdict(figures, lanes[0].y_true, sizes=lanes[0].data.sets().sizes)
 
 

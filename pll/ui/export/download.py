@@ -237,7 +237,7 @@ def _offer(plan: Conversion, name: str, *, about: str, is_first: bool = False, s
             key=f"take-{plan.to}",
             on_click="ignore",
         )
-        for end, text in plan.beside.items():
+        for end, text in plan.extra_files.items():
             st.download_button(
                 "Its labelling configuration",
                 data=text,

@@ -80,8 +80,8 @@ class LookAlikeBatch(MessageHandler):
         """A key of the grid."""
         what = message.get("what")
         if what == "undo":
-            step = self.tab.desk.undo(token=nonce)
-            self.said = "Undone." if step.stored else step.notice
+            result = self.tab.desk.undo(token=nonce)
+            self.said = "Undone." if result.stored else result.notice
             self.passed.clear()
             self.fill()
         elif what in ("other", "accept") and message.get("token") == self.token:
@@ -97,7 +97,7 @@ class LookAlikeBatch(MessageHandler):
         made = self.tab.desk.accept(chosen, self.label, seconds=seconds_of(message), blind=self.tab.blind)
         self.tab.made += len(made)
         self.said = f"Saved: {count(len(made), 'example')} {'is' if len(made) == 1 else 'are'} {self.label}."
-        self.tab.manager.keep_up()
+        self.tab.manager.update_order()
 
 
 @st.fragment

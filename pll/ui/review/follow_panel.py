@@ -89,7 +89,7 @@ def keep(tab: ReviewTab, rows: list[int]) -> None:
     """Give these examples the run's label again."""
     tab.require("owner")
     tab.desk.keep(rows)
-    tab.manager.rank_now()
+    tab.manager.compute_order()
     tab.again()
     st.toast(f"{count(len(rows), 'change')} taken back.", icon=":material/undo:")
 

@@ -129,7 +129,7 @@ def form(tab: ReviewTab) -> None:
 def make(tab: ReviewTab, error: float, level: float, instead_of: int) -> None:
     """Freeze the labels and draw the checks; the desk hands them out from now on."""
     tab.require("owner")
-    tab.manager.rank_now()  # the labels of this moment
+    tab.manager.compute_order()  # the labels of this moment
     certification.promise_all_labels(
         tab.manager.review,
         error,

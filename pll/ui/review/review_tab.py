@@ -204,27 +204,27 @@ class ReviewTab(MessageHandler):
         if not (label is None or isinstance(label, str)) or not isinstance(kind, str):
             return
         decision = cast(Kind, kind)  # one that there is not is refused by the desk
-        step = self.desk.decide(assignment, decision, label, seconds=seconds, blind=self.hides, stay=True)
-        self._take(step)
-        if step.stored:
+        result = self.desk.decide(assignment, decision, label, seconds=seconds, blind=self.hides, stay=True)
+        self._take(result)
+        if result.stored:
             self.made += 1
             is_ = f"not {label}" if kind == "eliminate" else SAID.get(kind, label)
             self.said = f"Saved: {assignment.example} is {is_}."
-            self.manager.keep_up()
+            self.manager.update_order()
             review = self.manager.review
             if review.promise is not None and review.promise.status(review.state, review.required).done:
                 self.again()  # this answer was the last one needed, and the next example is out already
 
     def _undo(self, nonce: str) -> None:
-        step = self.desk.undo(token=nonce)
-        self._take(step)
-        if step.stored and step.event is not None:
+        result = self.desk.undo(token=nonce)
+        self._take(result)
+        if result.stored and result.event is not None:
             self.made = max(0, self.made - 1)
-            self.said = f"Undone: {step.event.example}."
+            self.said = f"Undone: {result.event.example}."
 
-    def _take(self, step: DecisionResult) -> None:
-        self.given, self.open, self.past = step.next, None, None
-        self.problem = step.notice
+    def _take(self, result: DecisionResult) -> None:
+        self.given, self.open, self.past = result.next, None, None
+        self.problem = result.notice
 
     # ---- looking back --------------------------------------------------------------------------------------------
 

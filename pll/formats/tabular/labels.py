@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -617,9 +617,9 @@ def _prior(column: LabelColumn, sets: CandidateSets) -> Weights:
     place = {spelling(name): k for k, name in enumerate(sets.class_names)}
     cells = []
     for weights in column.weights:
-        total: Counter[int] = Counter()
+        total: defaultdict[int, float] = defaultdict(float)
         for name, weight in weights.items():
-            total[number[name] if name in number else place[spelling(name)]] += weight  # type: ignore[assignment]
+            total[number[name] if name in number else place[spelling(name)]] += weight
         cells.append([total[k] for k in sorted(total)])
     return checked_prior(np.concatenate([cells[code] for code in column.codes.tolist()]), sets)
 

@@ -31,17 +31,8 @@ def board() -> JobBoard:
 def result_of(key: str, title: str, work: Callable[[Report], Any], *, slot: str = "") -> Any:
     """What the work returns, or None while it is not done; then its progress, or why it ended, is on the page.
 
-    The work begins the first time; the result is handed over once, and is the caller's to keep.
-
-    Parameters
-    ----------
-    key
-        Identifies this work.
-    title
-        Of what is done, as in "Reading big.csv".
-    slot
-        Of this kind a tab has one at a time: another key in the same slot stops the work before, which no one waits for
-        any more.
+    The work begins the first time; the result is handed over once, and is the caller's to store. Of one `slot` a tab
+    has one job at a time: another key stops the work before, which no one waits for any more.
     """
     if slot:
         before = st.session_state.get(f"job-{slot}")

@@ -89,19 +89,7 @@ def csv_button(table: Callable[[], pd.DataFrame], file_name: str, *, key: str, l
 
 
 def over_epochs(figure: go.Figure, total: int | None, viewed: int | None, *, first: float = 0) -> None:
-    """Set the epoch axis to the full length of the run, and mark the epoch in view.
-
-    Parameters
-    ----------
-    figure
-        Its x axis is epochs.
-    total
-        How many there will be; None where that is not known yet.
-    viewed
-        The epoch in view, to be marked; None where it is the latest one.
-    first
-        Where the axis begins.
-    """
+    """Set the epoch axis to the full length of the run, where that is known, and mark the epoch in view."""
     if total is not None:
         figure.update_xaxes(range=[first, max(total, 1)])
     if viewed is not None:

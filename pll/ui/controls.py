@@ -189,13 +189,7 @@ def setting(
     width: int,
     help: str | None = None,
 ) -> None:
-    """Show a selector without a label that takes effect at once.
-
-    Parameters
-    ----------
-    values
-        What there is; `now` among them, which a link may have brought.
-    """
+    """Show a selector without a label that takes effect at once; `now`, which a link may bring, is among the values."""
     st.selectbox(
         title,
         values,

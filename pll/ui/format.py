@@ -121,14 +121,7 @@ def after(epochs: int) -> str:
 
 
 def format_when(stamp: str, zone: tzinfo) -> str:
-    """A moment as day and time of day; "" where it is not known.
-
-    Parameters
-    ----------
-    stamp
-        ISO 8601, in UTC where it names no zone.
-    zone
-        Of the reader.
+    """A moment (ISO 8601, in UTC where it names no zone) as day and time of day of the reader; "" where it is unknown.
 
     Examples
     --------

@@ -38,15 +38,7 @@ LEAST_FREE_DISK = 200 * 10**6
 
 @dataclass
 class Load:
-    """What is counted while a server runs.
-
-    Attributes
-    ----------
-    tabs
-        Open websockets, one a tab.
-    refused
-        Tabs that were turned away.
-    """
+    """What is counted while a server runs: open websockets, one a tab, and tabs that were turned away."""
 
     tabs: int = 0
     refused: int = 0

@@ -55,12 +55,7 @@ def _disputed(run_id: str, _run: Run) -> tuple[str, npt.NDArray[np.int64]]:
 def show(health: Health | None, *, more: Sequence[str] = ()) -> None:
     """Show the verdict on a run that has ended in one line; one that is not good opens to what was found.
 
-    Parameters
-    ----------
-    health
-        of the run; None where there is none yet.
-    more
-        what else speaks against the labels; beside a verdict that is not good, it is among what was found.
+    `more` also speaks against the labels: beside a verdict that is not good, it is among what was found.
     """
     if health is None or health.verdict != "unhealthy":
         for warning in more:

@@ -45,17 +45,7 @@ SLUGS = {slug(title): title for title in (*VIEWS, *EXPERT_VIEWS)}
 
 
 def page(kind: session.Kind, follow: Callable[[Run], None], prepare: Callable[[], None]) -> None:
-    """Draw a page: what its address opens, else what this tab showed last, else the form for a new one.
-
-    Parameters
-    ----------
-    kind
-        What the page shows.
-    follow
-        Draws it.
-    prepare
-        Shows how to start a new one.
-    """
+    """Draw a page: the run that its address opens, else the one this tab showed last, else the form for a new one."""
     run = None
     try:
         run = opened(kind) if _is_link() else session.run_in_view(kind)
@@ -78,11 +68,6 @@ def opened(kind: session.Kind) -> Run | None:
 
     Whoever opens a link gets a run of their own. Its id joins the link in the address bar, so that a reload finds it
     again. None where something has to be given first; the page says what.
-
-    Raises
-    ------
-    UserError
-        A link that cannot be meant; its part is named.
     """
     query = address_query()
     shares = lanes_from_query(query) if kind == "comparison" else (from_query(query, views=SLUGS),)
@@ -146,15 +131,7 @@ def _mark(query: Mapping[str, Sequence[str]]) -> str:
 
 
 def confirm_start(share: Share, lines: Sequence[str]) -> bool:
-    """Show what a link sets up, and whether Start was pressed: opening a link starts nothing.
-
-    Parameters
-    ----------
-    share
-        The run, or the first lane.
-    lines
-        Settings, in words.
-    """
+    """Show what a link sets up, its settings in lines, and whether Start was pressed: opening a link starts nothing."""
     mark = _mark(address_query())
     if st.session_state.get("started-link") == mark:
         del st.session_state["started-link"]
@@ -174,13 +151,7 @@ def confirm_start(share: Share, lines: Sequence[str]) -> bool:
 
 
 def complete_shares(shares: Sequence[Share], what: str) -> tuple[Share, ...] | None:
-    """Return the runs of a link once their data is available; else show how to get it and return None.
-
-    Parameters
-    ----------
-    what
-        What is set up, in a word.
-    """
+    """Return the runs of a link once their data is available; else show how to get it and return None."""
     if not shares[0].is_complete:
         refused: list[UserError] = []
         for source in _request_files(shares[0].missing, what):

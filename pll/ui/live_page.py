@@ -37,15 +37,7 @@ def heading(
     share: Callable[[], None],
     onward: Callable[[], None],
 ) -> None:
-    """Show name and state; at the right, sharing and next steps.
-
-    Parameters
-    ----------
-    hidden
-        What a lesson puts away.
-    actions
-        Draws what stands beside the state.
-    """
+    """Show name and state, and `actions` beside them; at the right, if no lesson hides them, sharing and next steps."""
     with st.container(
         key="run-heading", horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"
     ):
@@ -63,12 +55,8 @@ def heading(
 def watch(run: Run, state: str, draw: Draw, height: int) -> None:
     """Draw everything about a run that changes, and refresh it while it may change.
 
-    Parameters
-    ----------
-    state
-        The one that the rest of the page was made for; once it is another one, all of the page is made anew.
-    height
-        Of the placeholder until the data is ready.
+    The rest of the page was made for `state`: once it is another one, all of the page is made anew. `height` is that of
+    the placeholder until the data is ready.
     """
     shortest = {"running": REFRESH, "queued": REFRESH, "paused": IDLE}.get(state)
     interval = None if shortest is None else pace().interval(shortest)

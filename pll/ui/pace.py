@@ -26,11 +26,6 @@ class Pace:
     t grows so that this stays at `SHARE`. One tab alone is never slowed down. CPU time is counted, not time that
     passes: a busy machine makes nothing slower by itself.
 
-    Parameters
-    ----------
-    clock
-        Seconds, monotonic.
-
     Examples
     --------
     >>> pace = Pace(clock=lambda: 0.0)
@@ -48,15 +43,7 @@ class Pace:
         self._cost = 0.0
 
     def note(self, tab: str, seconds: float) -> None:
-        """Count a refresh.
-
-        Parameters
-        ----------
-        tab
-            Id of the session.
-        seconds
-            CPU time that it took.
-        """
+        """Count a refresh of a tab, by the CPU time that it took."""
         now = self._clock()
         with self._lock:
             if tab in self._seen:  # its first refresh loads what is then kept

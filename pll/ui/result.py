@@ -15,24 +15,13 @@ from pll.weights import CONFIDENT
 
 @dataclass(frozen=True)
 class LabelCounts:
-    """How many labels there are, and how many of them deserve a look.
+    """How many labels there are, and how many of them deserve a look."""
 
-    Attributes
-    ----------
-    labels
-        Of the examples that were learnt from.
-    doubtful
-        Of them, those whose label weight is below `CONFIDENT` and that nobody decided.
-    differs
-        Of them, those that the majority of the votes would label differently; None without several voters.
-    predicted
-        Labels of examples that were not learnt from.
-    """
-
-    labels: int
-    doubtful: int
+    labels: int  # of the examples that were learnt from
+    doubtful: int  # of them, those whose label weight is below `CONFIDENT` and that nobody decided
+    # of them, those that the majority of the votes would label differently; None without several voters
     differs: int | None = None
-    predicted: int = 0
+    predicted: int = 0  # labels of examples that were not learnt from
 
     @property
     def sentence(self) -> str:
@@ -58,20 +47,9 @@ def result_of(
     decided: Collection[int] = (),
     predicted: int = 0,
 ) -> LabelCounts:
-    """Return what the labels of n examples come to.
+    """Return what the labels of n examples come to, with `votes` of the same examples where there are any.
 
-    Parameters
-    ----------
-    identified
-        (n,) the labels.
-    confidence
-        (n,) float32, the largest label weight of each example, 0-1.
-    votes
-        what people or models said of the same examples; None where nobody did.
-    decided
-        rows that a person decided: they are certain.
-    predicted
-        how many more labels there are, of examples that were not learnt from.
+    Rows in `decided` were decided by a person, and are certain; `predicted` labels are of examples not learnt from.
     """
     doubtful = confidence < CONFIDENT
     doubtful[list(decided)] = False

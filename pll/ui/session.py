@@ -60,18 +60,10 @@ Kind = Literal["run", "comparison"]
 
 @dataclass
 class _Replaced:
-    """An id that was taken out of the address, while the browser may still send it.
-
-    Attributes
-    ----------
-    id
-        The id.
-    is_sent
-        Whether the script run that replaced it has ended, so that the browser has been told.
-    """
+    """An id that was taken out of the address, while the browser may still send it."""
 
     id: str
-    is_sent: bool = False
+    is_sent: bool = False  # whether the script run that replaced it has ended, so that the browser has been told
 
 
 def id_in_address(kind: Kind) -> str | None:
@@ -104,15 +96,7 @@ def address_is_sent() -> None:
 
 
 def view(run: Run | None, kind: Kind = "run") -> None:
-    """Make this the run in view, in this tab and in its address.
-
-    Parameters
-    ----------
-    run
-        None for none.
-    kind
-        What is left where there is none; else it follows from the run.
-    """
+    """Make this the run in view, in this tab and in its address; without one, leave the run or comparison in view."""
     kind = kind if run is None else "comparison" if run.is_comparison else "run"
     before = st.query_params.get(kind)
     if before is not None and (run is None or before != run.id):
@@ -129,10 +113,7 @@ def view(run: Run | None, kind: Kind = "run") -> None:
 def run_in_view(kind: Kind = "run") -> Run | None:
     """Return the run of `?run=…` or `?comparison=…`, or the one this tab showed last; None where there is neither.
 
-    Raises
-    ------
-    UserError
-        There is no such run.
+    Raises UserError where there is no such run.
     """
     name = id_in_address(kind) or st.session_state.get(kind)
     if name is None:
@@ -147,13 +128,7 @@ def run_in_view(kind: Kind = "run") -> Run | None:
 
 
 def find(kind: Kind, run_id: str) -> Run:
-    """Return the run of that id.
-
-    Raises
-    ------
-    UserError
-        There is none, or it is not of this kind.
-    """
+    """Return the run of that id; UserError where there is none of this kind."""
     run = registry().get(run_id)
     if run.is_comparison != (kind == "comparison"):
         raise UserError(MISSING.format(kind))
@@ -198,13 +173,7 @@ def choose(choice: ChosenData) -> None:
 
 
 def dataset(source: Source) -> PartialLabelDataset:
-    """The data of a source, read once and kept for a while.
-
-    Raises
-    ------
-    UserError
-        It cannot be read.
-    """
+    """The data of a source, read once and cached; UserError where it cannot be read."""
     if not source.rule and not source.classes:
         return cached_dataset(data_key(source), lambda: mapped(source).dataset if source.vote_files else source.load())
     # Read once for all rules, and for whatever becomes of its classes.
@@ -215,13 +184,7 @@ def dataset(source: Source) -> PartialLabelDataset:
 
 
 def mapped(source: Source) -> Mapped:
-    """The examples of a source with files of votes, and what of these is no vote; read once and kept for a while.
-
-    Raises
-    ------
-    UserError
-        They cannot be read or joined.
-    """
+    """The examples of a source joined with its files of votes, and what of these is no vote; read once and cached."""
     return cached_votes(votes_key(source), source.with_votes)
 
 
@@ -283,10 +246,7 @@ def with_candidates_made(
 ) -> PartialLabelDataset:
     """As a run would have it, but not yet split: the whole of the data, with features and candidate sets.
 
-    Raises
-    ------
-    UserError
-        Nothing can be learnt from it.
+    Raises UserError where nothing can be learnt from it.
     """
     from pll.analysis.protocol import prepare  # late: the home page shows no data
 
@@ -304,13 +264,7 @@ def with_candidates_made(
 
 
 def dataset_with_candidates(choice: ChosenData) -> PartialLabelDataset:
-    """The data of a choice with its features and candidate sets, made if need be.
-
-    Raises
-    ------
-    UserError
-        The data cannot be read, or nothing can be learnt from it.
-    """
+    """The data of a choice with its features and candidate sets, made if need be."""
     return cached_prepared(choice_key(choice), lambda: with_candidates_made(choice, dataset(choice.source)))
 
 
@@ -321,13 +275,7 @@ def uploads_folder() -> Path:
 
 
 def store_upload(name: str, content: bytes) -> Source:
-    """Keep an uploaded file, under its hash, and say where it is.
-
-    Raises
-    ------
-    UserError
-        The disk has no room for it, or it cannot be written.
-    """
+    """Store an uploaded file under its hash, and say where it is; UserError where it cannot be written."""
     digest = hashlib.sha256(content).hexdigest()
     file = uploads_folder() / digest[:16] / stored_name(name)
     try:

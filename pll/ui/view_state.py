@@ -38,63 +38,28 @@ lane."""
 
 @dataclass
 class RunView:
-    """What one browser tab shows of a run. What is of one example or one picture only runs of one lane use.
-
-    Attributes
-    ----------
-    run_id
-        The run.
-    follow
-        Whether the latest epoch is in view, whichever that is.
-    epoch
-        The epoch in view otherwise, of every lane.
-    asked
-        Number of the timeline's last request, so that it knows when it was answered.
-    truth
-        Whether star plots are coloured by true labels.
-    hidden
-        Controls that a lesson hides: names of `pll.runs.link.CONTROLS` or `LANE_CONTROLS`, or `view-…`.
-    selected
-        The example in view.
-    order
-        How the heatmap's rows are sorted.
-    view
-        The view shown, a key of `VIEWS`; the widget may lag behind it.
-    listed
-        The list shown in the gallery; None for the one that fits best.
-    phase
-        How many of the four steps of slow motion are shown, less one.
-    slow
-        The mini-batch in slow motion, preceded by the state it was computed for.
-    story
-        Label weights of one example by epoch, preceded by the example.
-    sought
-        Id in a link of the example in view, until the data has been read.
-    lost
-        It, where the data does not have it.
-    presenting
-        Whether the pictures fill the screen.
-    outline
-        The corners of what was drawn on the map; None where nothing is.
-    """
+    """What one browser tab shows of a run. What is of one example or one picture only runs of one lane use."""
 
     run_id: str
-    follow: bool = True
-    epoch: int = 0
-    asked: int = 0
-    truth: bool = False
+    follow: bool = True  # whether the latest epoch is in view, whichever that is
+    epoch: int = 0  # the epoch in view otherwise, of every lane
+    asked: int = 0  # number of the timeline's last request, so that it knows when it was answered
+    truth: bool = False  # whether star plots are coloured by true labels
+    # controls that a lesson hides: names of `pll.runs.link.CONTROLS` or `LANE_CONTROLS`, or `view-…`
     hidden: frozenset[str] = frozenset()
-    selected: int | None = None
-    order: str = "confidence"
-    view: str = "Pictures"
-    listed: str | None = None
-    phase: int = 0
+    selected: int | None = None  # the example in view
+    order: str = "confidence"  # how the heatmap's rows are sorted
+    view: str = "Pictures"  # the view shown, a key of `VIEWS`; the widget may lag behind it
+    listed: str | None = None  # the list shown in the gallery; None for the one that fits best
+    phase: int = 0  # how many of the four steps of slow motion are shown, less one
+    # the mini-batch in slow motion, preceded by the state it was computed for
     slow: tuple[tuple[Any, ...], Any] | None = field(default=None, repr=False)
+    # label weights of one example by epoch, preceded by the example
     story: tuple[tuple[Any, ...], dict[int, Weights]] | None = field(default=None, repr=False)
-    sought: str | None = None
-    lost: str | None = None
-    presenting: bool = False
-    outline: list[tuple[int, int]] | None = None
+    sought: str | None = None  # id in a link of the example in view, until the data has been read
+    lost: str | None = None  # it, where the data does not have it
+    presenting: bool = False  # whether the pictures fill the screen
+    outline: list[tuple[int, int]] | None = None  # the corners of what was drawn on the map; None where nothing is
 
     def look(self, epoch: int, follow: bool, requested: int) -> None:
         """Show this epoch, or follow the latest one."""
@@ -140,23 +105,12 @@ def run_view(run: Run) -> RunView:
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """Label weights at one moment, and quantities derived from them.
+    """Label weights at one moment, and quantities derived from them."""
 
-    Attributes
-    ----------
-    epoch
-        Epochs complete.
-    weights
-        (nnz,) label weights.
-    sharp
-        Identified label, confidence, margin and entropy of every example.
-    batch
-        Mini-batches of the next epoch that are in `weights` already, and how many it has; None between epochs.
-    """
-
-    epoch: int
-    weights: Weights
-    sharp: Sharpness
+    epoch: int  # epochs complete
+    weights: Weights  # (nnz,) label weights
+    sharp: Sharpness  # identified label, confidence, margin and entropy of every example
+    # mini-batches of the next epoch that are in `weights` already, and how many it has; None between epochs
     batch: tuple[int, int] | None = None
 
     @property
@@ -169,45 +123,19 @@ class Frame:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """Everything a view needs of a lane: the run, its data, and the moment in view.
-
-    Attributes
-    ----------
-    run
-        The run.
-    place
-        0, 1, …: which of its lanes.
-    title
-        Of the lane: its method, and what it differs in from lanes with the same one.
-    snapshot
-        State of the lane.
-    total
-        Epochs of the longest lane; None before the data is read.
-    splits
-        Its data.
-    history
-        Its label weights over the epochs.
-    epochs
-        The stored epochs, in order.
-    looking
-        What this tab shows of the run.
-    frame
-        The label weights in view; of a lane that has fewer epochs its last ones.
-    row
-        The line of metrics.csv of that epoch; empty before the first, and until it is written.
-    """
+    """Everything a view needs of a lane: the run, its data, and the moment in view."""
 
     run: Run
-    place: int
-    title: str
+    place: int  # 0, 1, …: which of its lanes
+    title: str  # of the lane: its method, and what it differs in from lanes with the same one
     snapshot: LaneSnapshot
-    total: int | None
+    total: int | None  # epochs of the longest lane; None before the data is read
     splits: Splits
-    history: History
-    epochs: list[int]
-    looking: RunView
-    frame: Frame
-    row: dict[str, Any]
+    history: History  # its label weights over the epochs
+    epochs: list[int]  # the stored epochs, in order
+    looking: RunView  # what this tab shows of the run
+    frame: Frame  # the label weights in view; of a lane that has fewer epochs its last ones
+    row: dict[str, Any]  # the line of metrics.csv of that epoch; empty before the first, and until it is written
 
     @property
     def lane(self) -> Lane:
@@ -310,13 +238,7 @@ class Scene:
 
 
 def scenes(run: Run, snapshot: Snapshot) -> list[Scene]:
-    """What is to be seen now of every lane.
-
-    Raises
-    ------
-    UserError
-        The data of the run cannot be read.
-    """
+    """What is to be seen now of every lane; UserError where the data of the run cannot be read."""
     looking = run_view(run)
     if looking.sought is not None:
         looking.seek(run.splits().train)
@@ -353,21 +275,9 @@ def metrics_at(snapshot: LaneSnapshot, epoch: int) -> dict[str, Any]:
 
 
 def identified(row: Mapping[str, Any], data: PartialLabelDataset, test: PartialLabelDataset | None) -> tuple[str, str]:
-    """How many identified labels are right, with the number of known true labels behind it.
+    """How many identified labels are right, in a row of metrics.csv, and what that rests on.
 
-    Parameters
-    ----------
-    row
-        Of metrics.csv.
-    data
-        What was learnt from.
-    test
-        Held-out examples.
-
-    Returns
-    -------
-    tuple[str, str]
-        The share, and what it rests on: with a 95 % interval where only some true labels are known.
+    With a 95 % interval where only some true labels are known, and the share of the held-out examples in `test`.
     """
     share, on_test = row.get("transductive_accuracy"), row.get("test_accuracy")
     n_labelled = 0 if data.y is None else int((data.y >= 0).sum())

@@ -57,13 +57,8 @@ def mount(
 ) -> int | None:
     """Mounts or updates the component called `key`; returns the example selected in it just now, else None.
 
-    A selection is accepted only if it is one of the `known` examples. Texts and points are sent once: where a fragment
-    of the page is run again with the same ones, the browser has them.
-
-    Parameters
-    ----------
-    callbacks
-        `on_…_change` of further triggers of the component.
+    A selection is accepted only if it is one of the `examples`. Texts and points are sent once: where a fragment of the
+    page is run again with the same ones, the browser has them. `callbacks` are `on_…_change` of further triggers.
     """
     digests = {name: _digest(_bytes(payload[name])) for name in SENT_ONCE if name in payload}
     for name, digest in digests.items():

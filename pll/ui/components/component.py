@@ -64,17 +64,8 @@ _numbers = count(time.time_ns() // 1000)
 def register(name: str, html: str, *, scripts: Sequence[Path], styles: Sequence[Path]) -> Component:
     """Registers a component, and returns the command that mounts it: `command(key=…, data={…}, on_…_change=…)`.
 
-    Parameters
-    ----------
-    name
-        Of the component.
-    html
-        Its elements.
-    scripts
-        Of one module; the last one exports the function that Streamlit calls with every update. What others export is
-        left out.
-    styles
-        In their order.
+    The scripts become one module: the last one exports the function that Streamlit calls with every update; what the
+    others export is left out.
     """
     shared = "".join(_text([file]).split(EXPORTED)[0] for file in scripts[:-1])
     script = without_comments(shared + _text(scripts[-1:]).replace(EXPORTED, "const drawn = function") + LATEST)
@@ -103,12 +94,8 @@ def packed(payload: Payload) -> bytes:
     """One message of a payload: values that are bytes are neither JSON nor base64 on the way.
 
     Streamlit passes it on as it is; each value of a dict it would look at for a table, and import pandas to do so.
-
-    Returns
-    -------
-    bytes
-        The length of the words (4 bytes, little-endian), the words as JSON, with offset and length of each of the
-        values that are bytes as `arrays`, and these values.
+    First comes the length of the JSON (4 bytes, little-endian), then the JSON, with offset and length of each of the
+    values that are bytes as `arrays`, then these values.
 
     Examples
     --------

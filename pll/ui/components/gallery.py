@@ -51,22 +51,10 @@ def gallery(
     selected: int | None = None,
     on_select: Callable[[int], None] | None = None,
 ) -> None:
-    """Shows some examples with their candidates; with bars where label weights are given.
+    """Shows some examples with their candidates; with bars where label weights (nnz,) are given.
 
-    Parameters
-    ----------
-    data
-        With candidate sets.
-    rows
-        (m,) the examples to show.
-    weights
-        (nnz,) label weights of all examples of `data`.
-    key
-        Its name on the page; the same key in every run keeps the cards alive.
-    selected
-        The example to mark.
-    on_select
-        Called with the example whose card is pressed, before the page runs; None makes cards that are only looked at.
+    The same key in every run keeps the cards alive. `on_select` is called with the example whose card is pressed,
+    before the page runs; without it cards are only looked at.
     """
     listed = [int(row) for row in rows]
 

@@ -90,11 +90,8 @@ def heatmap_cells(
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.uint8]]:
     """Which cells there are, and their weights.
 
-    Returns
-    -------
-    tuple[npt.NDArray[np.bool_], npt.NDArray[np.uint8]]
-        (m, k) bool, True where column's class is a candidate of the row; and one uint8 for each of these in row-major
-        order, 0 … 255 for weights 0 … 1.
+    The (m, k) mask is True where the column's class is a candidate of the row; the values are one uint8 for each of
+    these in row-major order, 0 … 255 for weights 0 … 1.
 
     Examples
     --------

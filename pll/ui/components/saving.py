@@ -17,15 +17,7 @@ HTML = """
 
 
 def picture_buttons(chart: str, file_name: str) -> None:
-    """Both buttons.
-
-    Parameters
-    ----------
-    chart
-        The key of an `st.plotly_chart` on this page.
-    file_name
-        Without an ending.
-    """
+    """Show both buttons for the `st.plotly_chart` of that key; the file name is without an ending."""
     _buttons(key=f"{chart}-picture", data={"chart": chart, "name": file_name})
 
 

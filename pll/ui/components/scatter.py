@@ -43,24 +43,10 @@ def map_payload(
     texts: npt.NDArray[Any] | None = None,
     height: int = 480,
 ) -> Payload:
-    """What `mount_map` shows.
+    """What `mount_map` shows: the (m,) `rows` of the n candidate sets, at their `points`.
 
-    Parameters
-    ----------
-    points
-        `raw` of the (m, 2) places (`pll.analysis.projection.project`) of the examples drawn.
-    sharp
-        Of the label weights at the viewed epoch.
-    candidates
-        The n candidate sets; for the names of the classes.
-    rows
-        (m,) the examples drawn.
-    when, selected, ids, texts
-        As in `star_payload`.
-    outline
-        The one that was drawn, which stays to be seen.
-    height
-        Pixels.
+    `points` is `raw` of their (m, 2) places (`pll.analysis.projection.project`); `sharp` is of the label weights at the
+    viewed epoch; an `outline` that was drawn stays to be seen; the rest is as in `star_payload`.
     """
     n, m = len(candidates), len(rows)
     labels = sharp.identified if m == n else sharp.identified[rows]
@@ -102,17 +88,7 @@ def mount_map(
     on_select: Callable[[int], None],
     on_outline: Callable[[Outline], None],
 ) -> None:
-    """Mounts or updates the map called `key`.
-
-    Parameters
-    ----------
-    known
-        The examples that there are.
-    on_select
-        Called with an example that was clicked.
-    on_outline
-        Called with the corners of an outline that was drawn.
-    """
+    """Mounts or updates the map called `key`; reports an example that was clicked, and the corners of an outline."""
 
     def drawn() -> None:
         outline = checked_outline(st.session_state[key].get("outline"))

@@ -94,10 +94,7 @@ def feature_title(spec: str) -> str:
 def with_features(choice: ChosenData, data: PartialLabelDataset) -> ChosenData:
     """How texts, pictures and words become features, where the data has some.
 
-    Raises
-    ------
-    UserError
-        What was typed is no kind of features, or cannot be made of this data; the remedy is named.
+    Raises UserError where what was typed is no kind of features, or cannot be made of this data; the remedy is named.
     """
     usual = suggested(data)
     if not usual and "pictures" not in contents(data):

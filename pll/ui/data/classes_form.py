@@ -39,15 +39,7 @@ def with_spellings(source: Source) -> Source:
 
 
 def put_in_order(source: Source, data: PartialLabelDataset) -> tuple[Source, PartialLabelDataset]:
-    """Join spellings and drop what is no answer, as far as a person did not say otherwise; say so.
-
-    Parameters
-    ----------
-    source
-        As it was read.
-    data
-        Its data, classes as in the file.
-    """
+    """Join spellings and drop what is no answer, as far as a person did not say otherwise; say so."""
     counts = class_counts(data)
     edits = _edits(source, counts)
     joined = next((note.removeprefix(JOINED).strip(" :.") for note in data.notes if note.startswith(JOINED)), "")
@@ -89,15 +81,7 @@ def _edits(source: Source, counts: Mapping[str, int]) -> dict[str, str | None]:
 
 
 def edit_classes(source: Source, data: PartialLabelDataset) -> None:
-    """Show how often each class was given and what it becomes, and take corrections.
-
-    Parameters
-    ----------
-    source
-        As it was read.
-    data
-        Its data, classes as in the file.
-    """
+    """Show how often each class of the data as it was read occurs and what it becomes, and take corrections."""
     counts = class_counts(data)
     edits = _edits(source, counts)
     st.caption(

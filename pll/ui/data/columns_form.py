@@ -55,34 +55,17 @@ assert set(TITLES) == set(ROLES)
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a file.
+    """The columns of a file."""
 
-    Attributes
-    ----------
-    source
-        The file, with what was said of its columns.
-    columns
-        With their roles; empty where the file has none, or they are not known before it is read.
-    guessed
-        The same before anything was said.
-    waits
-        Whether a question waits for its answer, or the columns are still being read.
-    """
-
-    source: Source
+    source: Source  # the file, with what was said of its columns
+    # with their roles; empty where the file has none, or they are not known before it is read
     columns: Sequence[Column] = ()
-    guessed: Sequence[Column] = field(default=(), repr=False)
-    waits: bool = False
+    guessed: Sequence[Column] = field(default=(), repr=False)  # the same before anything was said
+    waits: bool = False  # whether a question waits for its answer, or the columns are still being read
 
 
 def resolved(source: Source) -> Columns:
-    """The columns of a file; asks which sheet, which of several questions, or which of two roles, where that is open.
-
-    Raises
-    ------
-    UserError
-        The file cannot be read at all.
-    """
+    """The columns of a file; asks which sheet, which of several questions or which of two roles, where that is open."""
     if source.path is None or source.format == VOTES:
         return Columns(source)
     if _is_quick(source):  # else all of it would have to be read for these two
@@ -217,14 +200,8 @@ def tell(table: Columns, roles: Mapping[str, str]) -> None:
 def tick_voters(table: Columns, *, has_labels: bool) -> bool:
     """Offer the columns with answers to be ticked, those of the rules ticked; return whether there are some.
 
-    Of many columns the table of roles tells which are answers.
-
-    Parameters
-    ----------
-    table
-        As `resolved` returns it.
-    has_labels
-        Whether some labels are known already; without, any column of words or numbers may hold them.
+    Of many columns the table of roles says which are answers. Where no labels are known yet, any column of words or
+    numbers may hold them.
     """
     kinds = ("annotator", "category")
     offered = [column for column in table.guessed if column.role in kinds]
@@ -310,13 +287,7 @@ def describe_unused_columns(columns: Sequence[Column]) -> list[str]:
 
 
 def read(table: Columns, source: Source) -> PartialLabelDataset | None:
-    """The data, as `loader.read`; where two rows have the same id, an offer to number the examples instead.
-
-    Raises
-    ------
-    UserError
-        a small file cannot be read for another reason.
-    """
+    """The data, as `loader.read`; where two rows have the same id, an offer to number the examples instead."""
     try:
         return loader.read(source)
     except UserError as error:

@@ -26,14 +26,7 @@ INSTALL = "pip install 'candid-labels[embeddings]'"
 def offer(choice: ChosenData, data: PartialLabelDataset, key: str) -> None:
     """Offer the features of a language model in place of those of `choice`, and a check whether they are better.
 
-    Parameters
-    ----------
-    choice
-        With the features that are chosen now.
-    data
-        Has texts.
-    key
-        Of the widget that chooses the features.
+    `key` is that of the widget that chooses the features.
     """
     with st.expander("Understand texts with a language model", icon=":material/psychology:"):
         if importlib.util.find_spec("sentence_transformers") is None:

@@ -47,13 +47,7 @@ SLOW_ENTRIES = ("20newsgroups",)
 
 
 def read(source: Source) -> PartialLabelDataset | None:
-    """The data of a source, or None while it is not read; what there is to wait for is on the page then.
-
-    Raises
-    ------
-    UserError
-        a small file cannot be read. Of a large one the page says so.
-    """
+    """The data of a source, or None while it is not read, as the page says then; UserError where it cannot be read."""
     size, key, title = size_of(source), session.data_key(source), f"Reading {source.name}"
     if size < LARGE:
         with st.spinner("Reading…"):
@@ -65,13 +59,7 @@ def read(source: Source) -> PartialLabelDataset | None:
 
 
 def read_votes(source: Source) -> Mapped | None:
-    """The examples of a source joined with its votes; otherwise as `read`.
-
-    Raises
-    ------
-    UserError
-        Small files cannot be read or joined.
-    """
+    """The examples of a source joined with its votes; otherwise as `read`."""
     if size_of(source) < LARGE:
         with st.spinner("Reading votes…"):
             return session.mapped(source)
@@ -82,15 +70,7 @@ def read_votes(source: Source) -> Mapped | None:
 def in_background(
     cached: Callable[[str, Callable[[], T]], T], key: str, title: str, work: Callable[[Report], T], slot: str
 ) -> T | None:
-    """What the work returns, kept under this key; None while it is at work, as the page says then.
-
-    Parameters
-    ----------
-    cached
-        A cache of `session`.
-    key, title, work, slot
-        See `background.result_of`.
-    """
+    """What the work returns, cached under this key; None while it is at work, as the page says then."""
     value = session.if_cached(cached, key)
     if value is not None:
         return value
@@ -114,13 +94,7 @@ def may_read(source: Source) -> bool:
 
 
 def prepared(choice: ChosenData, data: PartialLabelDataset) -> PartialLabelDataset | None:
-    """The data with features and candidate sets, or None while they are being made.
-
-    Raises
-    ------
-    UserError
-        What is made at once cannot be made. Of the rest the page says so.
-    """
+    """The data with features and candidate sets, or None while they are being made, as the page says then."""
     if not is_slow(choice, data):
         return session.dataset_with_candidates(choice)
     work = partial(session.with_candidates_made, choice, data)

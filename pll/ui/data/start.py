@@ -28,15 +28,7 @@ def missing(data: PartialLabelDataset) -> str:
 
 
 def automatic(choice: ChosenData, data: PartialLabelDataset) -> RunConfig:
-    """Return a run on this choice with every setting chosen by the data.
-
-    Parameters
-    ----------
-    choice
-        What was chosen on the page.
-    data
-        Its examples, without features made of texts or pictures.
-    """
+    """Return a run on this choice with every setting chosen by the data, which has no features made of texts yet."""
     learns = has_inputs(data)
     has_test_part = data.is_test is not None and bool(data.is_test.any())
     is_ones_own = choice.source.path is not None or data.y is None

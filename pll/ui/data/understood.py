@@ -23,25 +23,16 @@ PICTURE = 56
 
 
 def sentence(data: PartialLabelDataset, agreed: Agreement | None, *, models: bool = False) -> str:
-    """Say what the data is: examples, classes, and who said how much or how many labels are possible.
-
-    Parameters
-    ----------
-    data
-        As it was read.
-    agreed
-        How far the annotators of `data` agree; None without annotators.
-    models
-        Whether these are models rather than people.
+    """Say what the data is: examples, classes, how often people or models answered, or how many labels are possible.
 
     Examples
     --------
     >>> import numpy as np
     >>> from pll.annotations import Annotations, Rule, resolve
     >>> from pll.annotations.agreement import agreement
-    >>> said = Annotations.from_wide({"Ann": ["late", "lost"], "Bob": ["late", "late"]})
-    >>> data = PartialLabelDataset(X=np.ones((2, 1))).resolved_to(resolve(said, Rule("union")), said)
-    >>> sentence(data, agreement(said))
+    >>> answers = Annotations.from_wide({"Ann": ["late", "lost"], "Bob": ["late", "late"]})
+    >>> data = PartialLabelDataset(X=np.ones((2, 1))).resolved_to(resolve(answers, Rule("union")), answers)
+    >>> sentence(data, agreement(answers))
     '2 examples, 2 classes (late, lost), 2 people answered 4 times; they agree on 50 of 100.'
     """
     kind = "text" if data.texts is not None else "picture" if data.pictures is not None or data.is_image else "example"

@@ -32,13 +32,7 @@ def begin_with(way: str) -> None:
 
 
 def open_sample(*paths: Path) -> None:
-    """Open sample files as if they had been uploaded; what stands in the uploader leaves it.
-
-    Raises
-    ------
-    UserError
-        It cannot be kept, on a full disk say.
-    """
+    """Open sample files as if they had been uploaded; what stands in the uploader leaves it."""
     session.remember_uploads([session.store_upload(path.name, path.read_bytes()) for path in paths])
     st.session_state["uploaders"] = st.session_state.get("uploaders", 0) + 1
     begin_with(UPLOAD)

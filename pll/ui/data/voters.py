@@ -47,15 +47,7 @@ TABLE_WORDS = {
 
 
 def with_rule(source: Source, data: PartialLabelDataset) -> Source:
-    """Show how labels come of the answers; return the source with that rule. Where voters can be weighed, they are.
-
-    Parameters
-    ----------
-    source
-        Of the data.
-    data
-        With annotations.
-    """
+    """Show how labels come of the answers; return the source with that rule. Where voters can be weighed, they are."""
     annotations = data.annotations
     assert annotations is not None
     names = [name for name in RULE_TITLES if _is_possible(name, data, annotations)]
@@ -171,14 +163,8 @@ def voter_table(
 ) -> tuple[pd.DataFrame, list[str]]:
     """A row for each annotator, and what is to be said of their dependence.
 
-    Parameters
-    ----------
-    key
-        Of the cache: the annotations and the known labels.
-    _y
-        (n,) labels of the data or of a review, −1 elsewhere.
-    _counted
-        Those of them that accuracy is counted on, where not on all: random ones, say.
+    `_y` (n,) are labels of the data or of a review, −1 elsewhere; accuracy is counted on `_counted` of them, random
+    ones say, where not on all.
     """
     models = fit_voters(_annotations, true_labels=_y)
     cards = voter_cards(models, _y if _counted is None else _counted)

@@ -25,12 +25,7 @@ NO_ANSWER, NEW_CLASS = "(no answer)", "(a class of its own)"
 def mapped_votes(source: Source) -> Source | None:
     """Show the classes and the answers that name none, take corrections; return the source with them.
 
-    None while files are read, or while there are no classes.
-
-    Raises
-    ------
-    UserError
-        Files that cannot be read or joined.
+    None while files are read, or while there are no classes. Raises UserError where files cannot be read or joined.
     """
     if not source.vote_files:
         return source

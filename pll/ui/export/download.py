@@ -94,16 +94,7 @@ def one_file(name: str, exporter: Exporter, source: ExportSource, *, is_first: b
 def back(run: Run, source: ExportSource, *, results: Results | None = None, is_first: bool) -> list[str]:
     """Offer the labels in the file they came from; the names of its formats, none where they came from no such file.
 
-    Parameters
-    ----------
-    run
-        whose labels they are.
-    source
-        what it came to.
-    results
-        the labels, where they are not those of the run: certified ones.
-    is_first
-        whether they are what most people come for.
+    `results` are the labels where they are not those of the run: certified ones.
     """
     uploads = files_of(run.config.source)
     for name, content in uploads.items():
@@ -128,15 +119,7 @@ def labels(source: ExportSource, *, is_first: bool) -> None:
 
 
 def in_hand(run: Run, *, is_first: bool) -> None:
-    """Offer the labels in the file they came from, and labels.csv; both are made when pressed.
-
-    Parameters
-    ----------
-    run
-        one that has ended.
-    is_first
-        whether to highlight the first.
-    """
+    """Offer the labels of a run that has ended in the file they came from, and labels.csv; made when pressed."""
     try:
         own = next(iter(files_of(run.config.source).items()), None)
     except UserError:  # its file is gone, as the export page says
@@ -211,17 +194,7 @@ def everything(source: ExportSource) -> None:
 
 
 def _offer(plan: Conversion, name: str, *, about: str, is_first: bool = False, safe: bool = False) -> None:
-    """A file, what it holds, and what it does not.
-
-    Parameters
-    ----------
-    about
-        What it holds, in a sentence.
-    is_first
-        Highlight the button.
-    safe
-        Neutralise cells that spreadsheets would execute.
-    """
+    """Offer a file, with a sentence about what it holds, and what it does not."""
     if plan.obstacle is not None:
         st.info(plain(plan.obstacle), icon=":material/block:")
         return
@@ -266,13 +239,7 @@ def _offer(plan: Conversion, name: str, *, about: str, is_first: bool = False, s
 
 
 def file_content(plan: Conversion, uncertain_first: bool, *, safe: bool = False) -> bytes:
-    """Return the file's content, made now: `data` of a download button, called when it is pressed.
-
-    Parameters
-    ----------
-    safe
-        Neutralise cells that spreadsheets would execute.
-    """
+    """Return the file's content, made when the button is pressed; `safe` neutralises what spreadsheets execute."""
     with tempfile.TemporaryDirectory() as folder:
         file = plan.write(Path(folder) / f"file{FORMATS[plan.to].suffixes[0]}", uncertain_first=uncertain_first).files[
             0

@@ -67,10 +67,7 @@ def _heading() -> bool:
 def past_runs(*, everybodys: bool = False) -> list[Run]:
     """Runs and comparisons, the newest first; lanes that were trained together are one.
 
-    Parameters
-    ----------
-    everybodys
-        Of an administrator: not only what is theirs or shared with them.
+    An administrator may see everybody's, not only what is theirs or shared with them.
     """
     comparisons = session.registry().comparisons(everybodys=everybodys)
     lanes = {lane.id for one in comparisons if one.is_together for lane in one.lanes}

@@ -73,15 +73,7 @@ def draw() -> None:
 
 
 def chosen_bound() -> Bound:
-    """The bound of what the reader has set.
-
-    Raises
-    ------
-    NotComputable
-        For this model or loss; the message says why.
-    UserError
-        The data cannot be read.
-    """
+    """The bound of what the reader has set; NotComputable where this model or loss has none."""
     by_kind = {source.kind: source for source in lesson_sources(0.7, "binomial")}
     with st.container(horizontal=True, gap="small"):
         kind = DIGITS

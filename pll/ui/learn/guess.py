@@ -14,18 +14,9 @@ SHOWN, RIGHT = "shown", "Right."
 def guess(name: str, question: str, options: Sequence[str], answer: Callable[[], int]) -> bool:
     """Asks; returns whether the figure may show the outcome: somebody has guessed, or asked to be shown.
 
-    Parameters
-    ----------
-    name
-        Of the idea that asks.
-    question
-        What is asked.
-    options
-        What can be answered, two or more.
-    answer
-        Computes which of the options is right for the settings as they are. It is called at the moment of the guess, so
-        that the verdict is about what the reader had before them; moving a slider afterwards does not judge a second
-        time.
+    `answer` computes which of the options is right for the settings as they are. It is called at the moment of the
+    guess, so that the verdict is about what the reader had before them; moving a slider afterwards does not judge a
+    second time.
     """
     key = f"learn-guess-{name}"
 

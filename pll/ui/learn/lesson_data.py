@@ -26,26 +26,12 @@ RUN, CHOICE, DIGITS = "run", "choice", "digits"
 
 @dataclass(frozen=True, eq=False)
 class LessonData:
-    """Some data that a reader may ask about.
+    """Some data that a reader may ask about."""
 
-    Attributes
-    ----------
-    kind
-        `RUN`, `CHOICE` or `DIGITS`.
-    name
-        What to call it.
-    key
-        The same for the same data, for caches.
-    read
-        Gives the examples; may take a while, and may raise UserError.
-    run
-        The run, where it is one's.
-    """
-
-    kind: str
+    kind: str  # `RUN`, `CHOICE` or `DIGITS`
     name: str
-    key: str
-    read: Callable[[], PartialLabelDataset]
+    key: str  # the same for the same data, for caches
+    read: Callable[[], PartialLabelDataset]  # gives the examples; may take a while, and may raise UserError
     run: Run | None = None
 
 

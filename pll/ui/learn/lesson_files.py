@@ -26,12 +26,9 @@ DIGITS = 120
 
 @lru_cache(maxsize=1)
 def lesson_data() -> dict[str, Any]:
-    """What the scripts need from Python: the titles of their ideas, colours of three classes, some digits.
+    """What the scripts need from Python: titles of ideas, the colours of three classes and of errors, some digits.
 
-    Returns
-    -------
-    dict
-        `titles`; `colours`; `wrong`; `digits` with `labels` and `pixels`, 64 characters of base 36 each.
+    Pixels are a character of base 36 each, 64 a digit.
     """
     data = Source("digits").load()
     assert data.y is not None

@@ -90,13 +90,7 @@ def _person() -> str:
 
 
 def results(key: str) -> None:
-    """The guesses of a class, refreshed while they come in; for the teacher who shared the lesson.
-
-    Raises
-    ------
-    UserError
-        The key is of no lesson, or of another teacher's.
-    """
+    """The guesses of a class, refreshed while they come in; UserError for all but the teacher who shared the lesson."""
     lesson = _lessons().of_key(key, _person())
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.title("Guesses of your class", anchor=False, width="content")

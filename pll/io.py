@@ -1,4 +1,4 @@
-"""Input and output that all rooms share: arrays of features and cells, atomic files, progress of long work."""
+"""Input and output that all packages share: arrays of features and cells, atomic files, progress of long work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules read off the source: the order of the rooms, circles, the length of pages, what is never unpickled."""
+"""Rules read off the source: the order of the packages, circles, the length of pages, what is never unpickled."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def tops(path: Path) -> set[str]:
 
 
 def test_modules_do_not_import_each_other_in_a_circle() -> None:
-    inside = {name for name in MODULES if room(name) is not None}  # the lazy `pll/__init__.py` names what imports it
+    inside = {name for name in MODULES if package(name) is not None}  # the lazy `pll/__init__.py` names what imports it
     edges = {name: imported(MODULES[name], types_too=True) & inside - {name} for name in inside}
     done: set[str] = set()
 
@@ -94,37 +94,37 @@ def test_modules_do_not_import_each_other_in_a_circle() -> None:
         visit(name, ())
 
 
-ROOMS = (
+PACKAGES = (
     *("errors", "paths", "io", "images", "colors", "candidates", "weights"),
     *("synthesis", "annotations", "dataset", "formats", "catalog", "features"),
     *("training", "methods", "analysis", "runs", "experiments"),
     *("review", "export", "cli", "ui"),
 )
-"""Top modules and rooms of `pll/`. A room imports only from itself and from rooms before it; `ui` and `cli` import
-anything, and nothing imports them. `pll/__init__.py` and `pll/__main__.py` stand outside."""
+"""Top modules and packages of `pll/`. A package imports only from itself and from packages before it; `ui` and `cli`
+import anything, and nothing imports them. `pll/__init__.py` and `pll/__main__.py` stand outside."""
 
 
-def room(name: str) -> str | None:
-    """The room of a module; None for the two that stand outside."""
+def package(name: str) -> str | None:
+    """The package of a module; None for the two that stand outside."""
     parts = name.split(".")
     return None if len(parts) < 2 or parts[1] == "__main__" else parts[1]
 
 
-def test_every_module_has_a_room() -> None:
-    assert {room(name) for name in MODULES} - {None} <= set(ROOMS)
+def test_every_module_has_a_package() -> None:
+    assert {package(name) for name in MODULES} - {None} <= set(PACKAGES)
     assert len(list((ROOT / "pll").glob("*.py"))) <= 10
 
 
-def test_rooms_import_from_earlier_rooms_only() -> None:
-    late = {name: from_later_rooms(name, path) for name, path in MODULES.items() if room(name) is not None}
+def test_packages_import_from_earlier_packages_only() -> None:
+    late = {name: from_later_packages(name, path) for name, path in MODULES.items() if package(name) is not None}
     assert {name: found for name, found in late.items() if found} == {}
 
 
-def from_later_rooms(name: str, path: Path) -> set[str]:
-    """What a module imports from rooms that come after its own."""
-    allowed = set(ROOMS[: ROOMS.index(room(name)) + 1])
-    imports = {one for one in imported(path, types_too=True) if of_package(one, "pll") and room(one)}
-    return {one for one in imports if room(one) not in allowed}
+def from_later_packages(name: str, path: Path) -> set[str]:
+    """What a module imports from packages that come after its own."""
+    allowed = set(PACKAGES[: PACKAGES.index(package(name)) + 1])
+    imports = {one for one in imported(path, types_too=True) if of_package(one, "pll") and package(one)}
+    return {one for one in imports if package(one) not in allowed}
 
 
 PICKLES = {"pickle", "cPickle", "dill", "cloudpickle", "shelve", "marshal"}

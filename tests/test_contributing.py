@@ -45,11 +45,11 @@ def test_there_is_a_recipe_for_each_kind() -> None:
     assert kinds | {"criterion to the order of the queue"} == set(RECIPES)
 
 
-def test_the_rooms_are_all_described() -> None:
-    from tests.test_architecture import ROOMS
+def test_the_packages_are_all_described() -> None:
+    from tests.test_architecture import PACKAGES
 
     table = "\n".join(line for line in TEXT.splitlines() if line.startswith("| `"))
-    missing = [room for room in ROOMS if not re.search(rf"[` ]{room}[/` ]", table)]
+    missing = [package for package in PACKAGES if not re.search(rf"[` ]{package}[/` ]", table)]
     assert set(missing) <= {"experiments"}  # it is not built yet
 
 

@@ -1,5 +1,5 @@
-// What happened: the label weights of a sample of the examples, frame by frame, as film.py packed them; and
-// what the star plot and the heatmap of the app (star.js, heatmap.js) want to be told of a frame.
+// The label weights of a sample of the examples, frame by frame, as film.py packed them, and the data of a frame that
+// the star plot and the heatmap of the app (star.js, heatmap.js) draw.
 
 const SCALE = 1000;       // label weights are whole thousandths
 const ROWS = 300;         // of the heatmap
@@ -19,18 +19,18 @@ function base64(array) {
 }
 
 class Film {
-  constructor(told) {
-    Object.assign(this, told);
-    this.sizes = numbers(told.sizes, 4);
-    this.labels = numbers(told.labels, 4);
-    this.truth = told.truth === null ? null : numbers(told.truth, 2);
+  constructor(data) {
+    Object.assign(this, data);
+    this.sizes = numbers(data.sizes, 4);
+    this.labels = numbers(data.labels, 4);
+    this.truth = data.truth === null ? null : numbers(data.truth, 2);
     this.count = this.sizes.length;
     this.starts = new Uint32Array(this.count + 1);
     for (let i = 0; i < this.count; i += 1) this.starts[i + 1] = this.starts[i] + this.sizes[i];
-    this.called = told.ids.map((id) => (/^\d+$/.test(id) ? `example ${id}` : id));
-    this.looks = new Map();
-    this.short = told.short ?? told.names;
-    const c = told.names.length;
+    this.exampleNames = data.ids.map((id) => (/^\d+$/.test(id) ? `example ${id}` : id));
+    this.predictions = new Map();
+    this.short = data.short ?? data.names;
+    const c = data.names.length;
     this.anchors = Array.from({ length: c }, (_, j) => {
       const angle = (2 * Math.PI * j) / c - Math.PI / 2;
       return [Math.cos(angle), Math.sin(angle)];
@@ -66,27 +66,27 @@ class Film {
   }
 
   /** Of every example: its identified label, how sure that is, and whether no label is ahead. */
-  look(k) {
-    if (this.looks.has(k)) return this.looks.get(k);
+  prediction(k) {
+    if (this.predictions.has(k)) return this.predictions.get(k);
     const weights = this.frame(k);
-    const look = { label: new Uint16Array(this.count), sure: new Float32Array(this.count), open: new Uint8Array(this.count) };
+    const prediction = { label: new Uint16Array(this.count), sure: new Float32Array(this.count), tied: new Uint8Array(this.count) };
     for (let i = 0; i < this.count; i += 1) {
       let [best, second] = [this.starts[i], -1];
       for (let at = this.starts[i] + 1; at < this.starts[i + 1]; at += 1) {
         if (weights[at] > weights[best]) [best, second] = [at, weights[best]];
         else second = Math.max(second, weights[at]);
       }
-      look.label[i] = this.labels[best];
-      look.sure[i] = weights[best] / SCALE;
-      look.open[i] = second === weights[best] ? 1 : 0;
+      prediction.label[i] = this.labels[best];
+      prediction.sure[i] = weights[best] / SCALE;
+      prediction.tied[i] = second === weights[best] ? 1 : 0;
     }
-    this.looks.set(k, look);
-    return look;
+    this.predictions.set(k, prediction);
+    return prediction;
   }
 
   /** Whether the identified label of example i is another one than a frame before; before training there was none. */
   changed(k, i) {
-    return k > 1 && this.look(k).label[i] !== this.look(k - 1).label[i];
+    return k > 1 && this.prediction(k).label[i] !== this.prediction(k - 1).label[i];
   }
 
   /** The weights of one example's candidates over all frames: [label, [weight, …]]. */
@@ -103,20 +103,20 @@ class Film {
     return this.count < this.n ? `${many(this.count)} of ${many(this.n)} examples` : `${many(this.n)} examples`;
   }
 
-  inWords(k) {
-    const { label, sure } = this.look(k);
+  description(k) {
+    const { label, sure } = this.prediction(k);
     const counts = new Map();
     label.forEach((j) => counts.set(j, (counts.get(j) ?? 0) + 1));
     const often = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 12);
     const certain = sure.filter((share) => share >= CERTAIN).length;
-    const said = often.map(([j, many]) => `${many} ${this.names[j]}`).join(", ");
-    return `${this.note}, ${this.names.length} classes. ${certain} are at least 90 % sure. Identified labels: ${said}.`;
+    const counted = often.map(([j, many]) => `${many} ${this.names[j]}`).join(", ");
+    return `${this.note}, ${this.names.length} classes. ${certain} are at least 90 % sure. Identified labels: ${counted}.`;
   }
 
   // ---- for the star plot ------------------------------------------------------------------------------------------------
 
   star(k, { selected, byTruth, height }) {
-    const [weights, look] = [this.frame(k), this.look(k)];
+    const [weights, prediction] = [this.frame(k), this.prediction(k)];
     const places = new Uint8Array(3 * this.count);
     const shades = new Uint8Array(this.count);
     const hues = new Uint16Array(this.count);
@@ -130,14 +130,14 @@ class Film {
       }
       const [a, b] = [x, y].map((sum) => Math.min(Math.max(Math.round((sum / whole + 1) * 2047), 0), 4094));
       places.set([a >> 4, ((a & 15) << 4) | (b >> 8), b & 255], 3 * i);
-      shades[i] = Math.round(look.sure[i] * 127) | (this.changed(k, i) ? 128 : 0);
-      hues[i] = byTruth ? this.truth[i] : look.open[i] ? UNKNOWN : look.label[i];
+      shades[i] = Math.round(prediction.sure[i] * 127) | (this.changed(k, i) ? 128 : 0);
+      hues[i] = byTruth ? this.truth[i] : prediction.tied[i] ? UNKNOWN : prediction.label[i];
     }
     const spokes = selected === null ? [] : this.story(selected).map(([j, over]) => [j, over[k]]);
     return {
       when: this.when(k),
       note: this.note,
-      description: `Star plot, ${this.when(k)}: a class a corner, an example the nearer to it the larger its label weight. ${this.inWords(k)}`,
+      description: `Star plot, ${this.when(k)}: a class a corner, an example the nearer to it the larger its label weight. ${this.description(k)}`,
       height,
       count: this.count,
       names: this.names,
@@ -145,14 +145,14 @@ class Film {
       colours: this.colours,
       shapes: this.shapes,
       places: base64(places),
-      labels: base64(look.label),
+      labels: base64(prediction.label),
       labelSize: 2,
       shades: base64(shades),
       hues: base64(hues),
       truth: byTruth,
       selected,
       spokes,
-      ids: this.called,
+      ids: this.exampleNames,
     };
   }
 
@@ -161,19 +161,19 @@ class Film {
   mostFrequent() {
     const often = this.names.map((_, j) => [0, j]);
     this.labels.forEach((j) => { often[j][0] += 1; });
-    const kept = often.sort((a, b) => b[0] - a[0] || a[1] - b[1]).slice(0, COLUMNS);
-    return kept.map(([, j]) => j).sort((a, b) => a - b);
+    const columns = often.sort((a, b) => b[0] - a[0] || a[1] - b[1]).slice(0, COLUMNS);
+    return columns.map(([, j]) => j).sort((a, b) => a - b);
   }
 
   /** Rows from sure to unsure; of many those at evenly spaced quantiles. */
   order(k) {
-    const { sure } = this.look(k);
+    const { sure } = this.prediction(k);
     const rows = Array.from(sure.keys()).sort((a, b) => sure[b] - sure[a] || a - b);
     if (rows.length <= ROWS) return rows;
     return Array.from({ length: ROWS }, (_, r) => rows[Math.floor(((r + 0.5) * rows.length) / ROWS)]);
   }
 
-  heatmap(k, { selected, order, held, height }) {
+  heatmap(k, { selected, order, fixed, height }) {
     const weights = this.frame(k);
     const place = new Map(this.columns.map((j, column) => [j, column]));
     const wide = this.columns.length;
@@ -188,13 +188,13 @@ class Film {
         values.push(Math.round((weights[at] * 255) / SCALE));
       }
     });
-    const shown = order.length < this.n ? `${order.length} of ${this.n.toLocaleString("en")} examples` : this.note;
+    const note = order.length < this.n ? `${order.length} of ${this.n.toLocaleString("en")} examples` : this.note;
     return {
       when: this.when(k),
-      note: shown,
-      description: `Heatmap of label weights, ${this.when(k)}: a row an example, a column a class, blank where the class is no candidate. ${this.inWords(k)}`,
-      first: held ? "" : "sure",
-      last: held ? "" : "unsure",
+      note,
+      description: `Heatmap of label weights, ${this.when(k)}: a row an example, a column a class, blank where the class is no candidate. ${this.description(k)}`,
+      first: fixed ? "" : "sure",
+      last: fixed ? "" : "unsure",
       height,
       names: this.columns.map((j) => this.names[j]),
       short: this.columns.map((j) => this.short[j]),
@@ -204,7 +204,7 @@ class Film {
       examples: base64(Uint32Array.from(order)),
       exampleSize: 4,
       selected,
-      ids: order.map((i) => this.called[i]),
+      ids: order.map((i) => this.exampleNames[i]),
     };
   }
 }

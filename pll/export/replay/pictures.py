@@ -27,13 +27,13 @@ def picture_payload(data: PartialLabelDataset, rows: npt.NDArray[np.int64]) -> d
     """`pictures` (a data URI of all, `side` and `across`) and `texts`, each None where there are none."""
     texts = None
     if data.texts is not None:
-        room = max(20, min(400, MOST_LETTERS // max(len(rows), 1)))
-        texts = [_cut(str(text or ""), room) for text in data.texts[rows]]
+        length = max(20, min(400, MOST_LETTERS // max(len(rows), 1)))
+        texts = [_cut(str(text or ""), length) for text in data.texts[rows]]
     return {"pictures": _sheet(data, rows), "texts": texts}
 
 
-def _cut(text: str, room: int) -> str:
-    return text if len(text) <= room else text[: room - 1].rstrip() + "…"
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
 def _sheet(data: PartialLabelDataset, rows: npt.NDArray[np.int64]) -> dict[str, Any] | None:

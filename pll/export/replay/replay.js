@@ -12,12 +12,12 @@ class Replay {
     this.k = film.epochs.length - 1;
     this.selected = null;
     this.byTruth = false;
-    this.held = null;
+    this.order = null;
     this.timer = 0;
     this.prepare();
-    const asked = location.hash.match(/epoch=(\d+)/);
-    this.choose(this.mostRestless());
-    this.look(asked ? film.near(Number(asked[1])) : this.k);
+    const linked = location.hash.match(/epoch=(\d+)/);
+    this.choose(this.mostChanged());
+    this.look(linked ? film.near(Number(linked[1])) : this.k);
   }
 
   // ---- what is there ----------------------------------------------------------------------------------------------------
@@ -36,20 +36,20 @@ class Replay {
     one("#speed").value = 8;
     one("#speed").addEventListener("change", () => this.timer && this.play());
     one("#hold").addEventListener("change", (event) => {
-      this.held = event.target.checked ? film.order(this.k) : null;
+      this.order = event.target.checked ? film.order(this.k) : null;
       this.draw();
     });
     one("#truth").addEventListener("change", (event) => { this.byTruth = event.target.checked; this.draw(); });
     one("#truth").closest("label").hidden = film.truth === null;
     one("#before").addEventListener("click", () => this.choose(this.selected - 1));
     one("#after").addEventListener("click", () => this.choose(this.selected + 1));
-    one("#known").append(...film.called.map((name) => new Option("", name)));
+    one("#ids").append(...film.exampleNames.map((name) => new Option("", name)));
     one("#find").addEventListener("change", (event) => this.find(event.target.value.trim()));
     document.addEventListener("keydown", (event) => this.press(event));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
     addEventListener("hashchange", () => {
-      const asked = location.hash.match(/epoch=(\d+)/);
-      if (asked) this.look(film.near(Number(asked[1])));
+      const linked = location.hash.match(/epoch=(\d+)/);
+      if (linked) this.look(film.near(Number(linked[1])));
     });
 
     const goTo = (epoch) => { this.pause(); this.look(film.near(epoch)); };
@@ -72,7 +72,7 @@ class Replay {
   }
 
   last(name) {
-    return film_last(this.film.metrics[name]);
+    return lastValue(this.film.metrics[name]);
   }
 
   /** The numbers behind the lines. */
@@ -100,28 +100,28 @@ class Replay {
   draw() {
     const { film, k, selected } = this;
     const setTriggerValue = (_, example) => this.choose(example);
-    const order = this.held ?? film.order(k);
+    const order = this.order ?? film.order(k);
     const star = film.star(k, { selected, byTruth: this.byTruth, height: HIGH });
     plotIn(one("#star"), Star).update({ data: star, setTriggerValue });
-    const heatmap = film.heatmap(k, { selected, order, held: this.held !== null, height: HIGH });
+    const heatmap = film.heatmap(k, { selected, order, fixed: this.order !== null, height: HIGH });
     plotIn(one("#heatmap"), Heatmap).update({ data: heatmap, setTriggerValue });
     this.bar.value = k;
     this.bar.setAttribute("aria-valuetext", film.when(k));
     this.lines.at(k);
     this.areas.at(k);
     this.figures();
-    this.tell();
+    this.describe();
   }
 
   figures() {
     const { film, k } = this;
     const of = (name) => film.metrics[name][k];
-    const { sure } = film.look(k);
+    const { sure } = film.prediction(k);
     const sure90 = sure.filter((value) => value >= CERTAIN).length / Math.max(film.count, 1);
-    const known = film.metrics.transductive_accuracy.some((value) => value !== null);
+    const hasTruth = film.metrics.transductive_accuracy.some((value) => value !== null);
     const strip = [
       ["Epoch", film.epochs[k].toLocaleString("en"), `of ${film.epochs[film.epochs.length - 1].toLocaleString("en")}`],
-      known ? ["Identified", share(of("transductive_accuracy")), "correct labels"] : ["Sure", share(sure90), "label weight 90 % or more"],
+      hasTruth ? ["Identified", share(of("transductive_accuracy")), "correct labels"] : ["Sure", share(sure90), "label weight 90 % or more"],
       ["Changed", (of("changed_labels") ?? 0).toLocaleString("en"), `of ${film.n.toLocaleString("en")} labels`],
       ["Mean confidence", share(of("mean_confidence")), k ? `${share(sure90)} at 90 % or more` : "not begun"],
     ];
@@ -137,7 +137,7 @@ class Replay {
   // ---- one example ------------------------------------------------------------------------------------------------------
 
   /** The example to begin with: the one whose label changed most often. */
-  mostRestless() {
+  mostChanged() {
     const { film } = this;
     const changes = new Uint16Array(film.count);
     for (let k = 2; k < film.epochs.length; k += 1) {
@@ -168,8 +168,8 @@ class Replay {
 
   find(name) {
     const i = this.film.ids.indexOf(name);
-    const found = i >= 0 ? i : this.film.called.indexOf(name);
-    if (found >= 0) this.choose(found);
+    const index = i >= 0 ? i : this.film.exampleNames.indexOf(name);
+    if (index >= 0) this.choose(index);
     else if (name) one("#life").textContent = `No example here is called ${name}.`;
   }
 
@@ -177,7 +177,7 @@ class Replay {
     const { uri, side, across } = this.film.pictures;
     const picture = one("#picture");
     picture.width = picture.height = side;
-    picture.setAttribute("aria-label", `Picture of ${this.film.called[this.selected]}`);
+    picture.setAttribute("aria-label", `Picture of ${this.film.exampleNames[this.selected]}`);
     this.sheet ??= Object.assign(new Image(), { src: uri });
     const [left, top] = [(this.selected % across) * side, Math.floor(this.selected / across) * side];
     const drawn = this.selected;
@@ -186,24 +186,24 @@ class Replay {
     });
   }
 
-  tell() {
+  describe() {
     const { film, k, selected: i } = this;
     if (i === null) return;
-    const look = film.look(k);
-    const name = film.names[look.label[i]];
+    const prediction = film.prediction(k);
+    const name = film.names[prediction.label[i]];
     const truth = film.truth === null || film.truth[i] === UNKNOWN ? null : film.truth[i];
-    const verdict = truth === null ? "" : truth === look.label[i] ? ", and that is its true label" : `, but truly ${film.names[truth]}`;
-    const said = look.open[i] ? "undecided" : `${name}, ${percent(look.sure[i])} sure${verdict}`;
-    one("#name").textContent = film.called[i];
-    one("#now").textContent = `${film.when(k)}: ${said}.`;
+    const verdict = truth === null ? "" : truth === prediction.label[i] ? ", and that is its true label" : `, but truly ${film.names[truth]}`;
+    const state = prediction.tied[i] ? "undecided" : `${name}, ${percent(prediction.sure[i])} sure${verdict}`;
+    one("#name").textContent = film.exampleNames[i];
+    one("#now").textContent = `${film.when(k)}: ${state}.`;
     const moves = film.epochs.map((_, at) => at).filter((at) => film.changed(at, i));
     const since = film.epochs[moves.length ? moves[moves.length - 1] : 1];
-    const last = film.names[film.look(film.epochs.length - 1).label[i]];
+    const last = film.names[film.prediction(film.epochs.length - 1).label[i]];
     const times = ["never", "once", "twice"][moves.length] ?? `${moves.length} times`;
     one("#life").textContent = film.sizes[i] === 1
       ? "It has one candidate, so its label is certain."
       : `Identified as ${last} since epoch ${since}; the label ${times === "never" ? "never changed" : `changed ${times}`}.`;
-    const story = `Label weights of ${film.called[i]} over the epochs. ${one("#now").textContent} ${one("#life").textContent}`;
+    const story = `Label weights of ${film.exampleNames[i]} over the epochs. ${one("#now").textContent} ${one("#life").textContent}`;
     this.areas.describe(story);
   }
 
@@ -243,8 +243,8 @@ class Replay {
   }
 }
 
-/** The last value that is known. */
-function film_last(values) {
+/** The last value that is not null. */
+function lastValue(values) {
   return values.findLast((value) => value !== null);
 }
 

@@ -263,8 +263,8 @@ class Visit:
                 return
             component, fragment, data = tab.desk
             nonce, begin = f"{self.reviewer}-{chance.random()}", time.monotonic()
-            said = {"what": "say", "kind": "pick", "label": data["choices"][0]["label"]}
-            message = said | {"token": data["token"], "nonce": nonce, "seconds": self.thinking}
+            decision = {"what": "decide", "kind": "pick", "label": data["choices"][0]["label"]}
+            message = decision | {"token": data["token"], "nonce": nonce, "seconds": self.thinking}
             await tab.ask(fragment, id=_make_trigger_id(component, "events"), message=message)
             while tab.desk[2].get("ack") != nonce:
                 if not await tab.listen(begin + PATIENCE):

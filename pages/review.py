@@ -1,12 +1,11 @@
 """Review: people settle what stays uncertain, and know when they may stop."""
 
-from collections.abc import Callable
-from functools import partial
-
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pll.errors import UserError
 from pll.methods import method_title
+from pll.review.session import Settings
 from pll.runs.run import Run, readable
 from pll.runs.snapshots import ACTIVE
 from pll.ui import session
@@ -19,15 +18,13 @@ from pll.ui.review import (
     promise_panel,
     queue_controls,
     service,
-    setup_form,
     teaching_panel,
 )
-from pll.ui.review.review_tab import ReviewTab
-from pll.ui.review.reviewer import Reviewer, ask, reviewer, sign
+from pll.ui.review.reviewer import ask, reviewer, sign
 from pll.ui.routes import go, link
 
 VIEWS = {
-    "One by one": desk_view.desk,
+    "One by one": desk_view.draw,
     "Look-alikes": batch.draw,
     "Disagreements": conflicts.draw,
     "Progress": progress.draw,
@@ -58,13 +55,11 @@ def proposed() -> None:
         st.rerun()
 
 
-def heading(run: Run, controls: Callable[[], None] | None = None) -> None:
-    """Which run; at the right, who reviews and how the queue stands."""
+def heading(run: Run) -> DeltaGenerator:
+    """Which run; return the place at the right."""
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
         st.title(plain(run.config.name or run.config.source.name), width="content", anchor=False)
-        if controls is not None:
-            with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
-                controls()
+        return st.container(horizontal=True, vertical_alignment="center", gap="small", width="content")
 
 
 def not_yet(run: Run) -> None:
@@ -103,44 +98,30 @@ def review(run: Run) -> None:
         heading(run)
         ask()
         return
-    if not service.is_begun(run):
-        if not registry.may(run, "owner"):
-            heading(run)
-            st.info("Its owner has not started the review yet.", icon=":material/hourglass_empty:")
-            return
-        setup_form.begin(run, who)
-    tab = service.tab_of(service.manager_of(run), who)
-    heading(run, partial(tools, tab, who))
+    if not service.is_begun(run) and not registry.may(run, "owner"):
+        heading(run)
+        st.info("Its owner has not started the review yet.", icon=":material/hourglass_empty:")
+        return
+    tab = service.tab_of(service.manager_of(run, Settings(begun_by=who.name, verified=who.verified)), who)
+    view_key = f"review-view-{tab.manager.review.id}"
+    with heading(run):
+        queue_controls.display_options(tab)
+        if st.session_state.get(view_key) != "Progress":  # there it stands below what it changes
+            promise_panel.chooser(tab)
+        sign(who)
     service.stay(tab)
     teaching_panel.notice(tab)
     queue_controls.chosen_rows(tab, run.id)
-    show(tab)
-
-
-def tools(tab: ReviewTab, who: Reviewer) -> None:
-    """How the desk looks, what it is given, who sits at it."""
-    queue_controls.display_options(tab)
-    if st.session_state.get(view_key(tab)) != "Progress":  # there it stands below what it changes
-        promise_panel.chooser(tab)
-    sign(who)
-
-
-def view_key(tab: ReviewTab) -> str:
-    """Of the view that is open."""
-    return f"review-view-{tab.manager.review.id}"
-
-
-def show(tab: ReviewTab) -> None:
-    """One view at a time; the others cost nothing."""
     hidden = set() if conflicts.may_be(tab) else {"Disagreements"}
     hidden |= set() if tab.manager.data.X.size else {"Look-alikes"}  # votes alone: nothing looks alike
     names = [name for name in VIEWS if name not in hidden]
-    key = view_key(tab)
-    view = st.segmented_control("View", names, default=names[0], required=True, key=key, label_visibility="collapsed")
-    if view == "One by one" and tab.given is None:
+    view = st.segmented_control(
+        "View", names, default=names[0], required=True, key=view_key, label_visibility="collapsed"
+    )
+    if view == "One by one" and tab.assignment is None:
         queue_controls.nothing_left(tab)
-        return
-    VIEWS[view or names[0]](tab)
+    else:  # one view at a time; the others cost nothing
+        VIEWS[view](tab)
 
 
 try:

@@ -24,7 +24,7 @@ def test_a_promise_can_be_made_later(open_page: Any, finished: Run) -> None:
     page = turned_to(page, finished, "One by one")
     page = turned_to(page, finished)
     assert not page.exception
-    found = promise_panel.standing_of(page.session_state["review-sitting"][1], review.promise)
+    found = promise_panel.standing_of(page.session_state["review-tab"], review.promise)
     assert found.words.startswith("Check about") and found.words.endswith("10 in 100 are wrong (sure to 95 %).")
     assert found.note
     assert "Start checking" not in labels(page)  # in a popover, closed

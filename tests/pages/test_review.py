@@ -29,7 +29,7 @@ def test_a_typed_name_is_marked_as_unverified(open_page: Any, finished: Run) -> 
     page = entered(open_page("review", run=finished.id), "  Ada \t Lovelace ")
     assert not page.exception
     assert "not verified" in said(page)
-    tab = page.session_state["review-sitting"][1]
+    tab = page.session_state["review-tab"]
     assert (tab.desk.reviewer, tab.desk.verified) == ("Ada Lovelace", False)
     page = button(page, "Change name").click().run()
     assert page.text_input[0].label == "Your name"

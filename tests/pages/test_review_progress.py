@@ -72,7 +72,7 @@ def test_labels_that_follow_are_shown_looked_at_and_taken_back(open_page: Any, f
     assert table["label now"].tolist() == changed.after[: follow_panel.SHOWN].tolist()
     page = page.button("review-look-changed").click().run()
     assert not page.exception
-    assert page.session_state["review-sitting"][1].given.row == changed.rows[0]
+    assert page.session_state["review-tab"].assignment.row == changed.rows[0]
     page = button(page, "Take back all").click().run()
     assert not page.exception
     assert not len(manager.changes()) and "changed no other label" in said(page)

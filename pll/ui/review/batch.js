@@ -7,7 +7,7 @@ class Batch extends Station {
     const { data } = component;
     const before = this.data;
     this.data = data;
-    this.heard(component);
+    this.receive(component);
     if (this.pending && before) return;
     if (!before || before.token !== data.token) {
       this.marked = new Set();
@@ -43,7 +43,7 @@ class Batch extends Station {
     const spoken = this.root.querySelector(".spoken");
     this.root.querySelector(".board").replaceChildren(view);
     this.root.dataset.token = data.token;
-    if (spoken.textContent !== data.said) spoken.textContent = data.said;
+    if (spoken.textContent !== data.message) spoken.textContent = data.message;
     if (hadFocus) this.grid.children[this.at]?.focus();
   }
 

@@ -8,13 +8,12 @@ import streamlit as st
 
 from pll.colors import class_colours
 from pll.review.desk import Assignment
-from pll.runs.access import Role
+from pll.ui.components.component import Payload
 from pll.ui.format import count
 from pll.ui.review.desk_view import component
 from pll.ui.review.error_messages import show_errors
-from pll.ui.review.payload import NEIGHBOUR, Payload, neighbour
-from pll.ui.review.progress import strip
-from pll.ui.review.review_tab import Message, MessageHandler, ReviewTab, pressed, seconds_of
+from pll.ui.review.payload import NEIGHBOUR, neighbour
+from pll.ui.review.review_tab import Message, ReviewTab, seconds_of
 
 TILES = 24
 """Examples of a group: as many as an eye takes in."""
@@ -22,36 +21,23 @@ _batch = component("batch")
 
 
 @dataclass
-class LookAlikeBatch(MessageHandler):
-    """Look-alikes in one reviewer's hands.
+class LookAlikeBatch:
+    """Look-alikes assigned in one tab.
 
     Attributes
     ----------
-    tab
-        Whose.
     tiles
         What is assigned.
     label
         Proposed for all of them.
     passed
         Examples that groups were made around and that were put aside.
-    ack, said, problem
-        See `MessageHandler`.
     """
-
-    storing = "accept"
 
     tab: ReviewTab
     tiles: list[Assignment] = field(default_factory=list)
     label: str = ""
     passed: set[int] = field(default_factory=set)
-    ack: str = ""
-    said: str = ""
-    problem: str = ""
-
-    def require(self, needed: Role) -> None:
-        """As `ReviewTab.require`."""
-        self.tab.require(needed)
 
     def fill(self) -> None:
         """Take the look-alikes of the first example of the queue assigned."""
@@ -81,7 +67,7 @@ class LookAlikeBatch(MessageHandler):
         what = message.get("what")
         if what == "undo":
             result = self.tab.desk.undo(token=nonce)
-            self.said = "Undone." if result.stored else result.notice
+            self.tab.message = "Undone." if result.stored else result.notice
             self.passed.clear()
             self.fill()
         elif what in ("other", "accept") and message.get("token") == self.token:
@@ -96,57 +82,44 @@ class LookAlikeBatch(MessageHandler):
         chosen = [tile for tile in self.tiles if tile.token in wanted]
         made = self.tab.desk.accept(chosen, self.label, seconds=seconds_of(message), blind=self.tab.blind)
         self.tab.made += len(made)
-        self.said = f"Saved: {count(len(made), 'example')} {'is' if len(made) == 1 else 'are'} {self.label}."
+        self.tab.message = f"Saved: {count(len(made), 'example')} {'is' if len(made) == 1 else 'are'} {self.label}."
         self.tab.manager.update_order()
+
+    def payload(self) -> Payload:
+        """What `batch.js` is sent."""
+        tab, data = self.tab, self.tab.manager.data
+        names = list(data.class_names)
+        return {
+            "message": f"{tab.message} {count(len(self.tiles), 'example')} that may be {self.label}.".lstrip(),
+            "token": self.token,
+            "label": self.label,
+            "colour": class_colours(len(names))[names.index(self.label)],
+            "undo": bool(tab.desk.history(1)),
+            "tiles": [
+                neighbour(data, tile.row, 2 * NEIGHBOUR)
+                | {"token": tile.token, "weight": None if tab.blind else self._weight(tile)}
+                for tile in self.tiles
+            ],
+        }
+
+    def _weight(self, tile: Assignment) -> float:
+        """The model's weight of the proposed label; 0 where it is no candidate."""
+        return round(next((choice.weight for choice in tile.choices if choice.label == self.label), 0.0), 3)
 
 
 @st.fragment
 @show_errors
 def draw(tab: ReviewTab) -> None:
-    """The group assigned."""
-    group = group_of(tab)
-    if not group.tiles:
-        st.info("No group of look-alikes is left.", icon=":material/check_circle:")
-        if group.passed and st.button("Show skipped groups"):
-            group.passed.clear()
-            group.fill()
-            st.rerun(scope="fragment")
+    """The group assigned; a new one where the work session is another."""
+    group: LookAlikeBatch | None = st.session_state.get("review-group")
+    if group is None or group.tab is not tab:
+        group = st.session_state["review-group"] = LookAlikeBatch(tab)
+        group.fill()
+    if group.tiles:
+        _batch(tab, group.payload(), group.do)
         return
-    key = f"batch-{tab.manager.review.id}"
-    _batch(key=key, data=batch_payload(group), on_act_change=pressed(key, group.act))
-
-
-def group_of(tab: ReviewTab) -> LookAlikeBatch:
-    """This tab's group; a new one where the work session is another."""
-    current: LookAlikeBatch | None = st.session_state.get("review-group")
-    if current is None or current.tab is not tab:
-        current = st.session_state["review-group"] = LookAlikeBatch(tab)
-        current.fill()
-    return current
-
-
-def batch_payload(group: LookAlikeBatch) -> Payload:
-    """What `batch.js` is sent."""
-    tab = group.tab
-    data = tab.manager.data
-    names = list(data.class_names)
-    return {
-        "ack": group.ack,
-        "said": group.said or f"{count(len(group.tiles), 'example')} that may be {group.label}.",
-        "problem": group.problem,
-        "token": group.token,
-        "label": group.label,
-        "colour": class_colours(len(names))[names.index(group.label)],
-        "undo": bool(tab.desk.history(1)),
-        "strip": strip(tab),
-        "tiles": [
-            neighbour(data, tile.row, 2 * NEIGHBOUR)
-            | {"token": tile.token, "weight": None if tab.blind else round(weight_of(tile, group.label), 3)}
-            for tile in group.tiles
-        ],
-    }
-
-
-def weight_of(tile: Assignment, label: str) -> float:
-    """The model's weight of a label; 0 where it is no candidate."""
-    return next((choice.weight for choice in tile.choices if choice.label == label), 0.0)
+    st.info("No group of look-alikes is left.", icon=":material/check_circle:")
+    if group.passed and st.button("Show skipped groups"):
+        group.passed.clear()
+        group.fill()
+        st.rerun(scope="fragment")

@@ -60,9 +60,9 @@ class Station {
   constructor(root) {
     this.root = root;
     // A page that is built anew (the server was away) makes another desk: what was under way goes on in that one.
-    const held = globalThis.candidPending;
-    this.pending = held?.on === location.href ? { ...held.message, tries: 0 } : null;
-    this.pressedAt = held?.at ?? performance.now();
+    const left = globalThis.candidPending;
+    this.pending = left?.on === location.href ? { ...left.message, tries: 0 } : null;
+    this.pressedAt = left?.at ?? performance.now();
     this.count = 0;
     this.onKey = (event) => {
       if (!this.root.isConnected || isElsewhere(event)) return;
@@ -113,18 +113,16 @@ class Station {
   }
 
   /** What has come from the server: whether it answers what was sent. */
-  heard({ data, setTriggerValue }) {
+  receive({ data, setTriggerValue }) {
     this.trigger = (message) => setTriggerValue("act", message);
-    for (const kept of [data.cookie]) {
-      if (kept) document.cookie = `${kept}; path=/; max-age=31536000; samesite=lax`;
-    }
+    if (data.cookie) document.cookie = `${data.cookie}; path=/; max-age=31536000; samesite=lax`;
     if (data.strip) this.drawStrip(data.strip);
     if (!this.pending) return;
     const answered = data.ack === this.pending.nonce;
     // After the server was away its memory of this tab is gone, but not what it has stored: another example in hand
     // means that the answer was kept.
-    const kept = this.pending.token && data.token && data.token !== this.pending.token;
-    if (answered || kept) {
+    const isStored = this.pending.token && data.token && data.token !== this.pending.token;
+    if (answered || isStored) {
       this.pending = globalThis.candidPending = null;
       this.again = clearTimeout(this.again);
       clearTimeout(this.patience);
@@ -132,7 +130,7 @@ class Station {
       const from = this.pressedAt;
       requestAnimationFrame(() => setTimeout(() => performance.measure("candid-key-to-next", { start: from, end: performance.now() })));
     } else if (data.problem) {
-      this.tell(data.problem);          // it could not be stored at this moment
+      this.showProblem(data.problem);          // it could not be stored at this moment
       this.sendAgainLater();            // a desk that was made anew has what is pending, and no clock for it yet
     } else {
       this.transmit();
@@ -140,7 +138,7 @@ class Station {
   }
 
   /** What is wrong, above the example that is still there. */
-  tell(problem) {
+  showProblem(problem) {
     const board = this.root.querySelector(".board");
     board.querySelector(":scope > .problem")?.remove();
     board.prepend(element("div", "problem", null, problem));

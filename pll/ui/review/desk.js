@@ -20,7 +20,7 @@ class Desk extends Station {
     const { data } = component;
     const before = this.data;
     this.data = data;
-    this.heard(component);
+    this.receive(component);
     if (data.row < 0) return;                      // nothing is left: the page says so
     if (this.pending && before) return;            // the answer is still to come
     const isNew = !before || before.token !== data.token || before.row !== data.row;
@@ -48,7 +48,7 @@ class Desk extends Station {
     this.root.querySelector(".board").replaceChildren(view);
     this.root.dataset.token = data.token;
     this.root.dataset.row = data.row;
-    if (spoken.textContent !== data.said) spoken.textContent = data.said;
+    if (spoken.textContent !== data.message) spoken.textContent = data.message;
     if (wasFiltering) this.root.querySelector(".filter input")?.focus();
     else if (this.query !== null) this.root.querySelector(".other input")?.focus();
     else if (hadFocus && isNew) this.root.querySelector(".board").focus({ preventScroll: true });
@@ -73,9 +73,9 @@ class Desk extends Station {
     const caption = element("figcaption", "", figure);
     element("span", "id", caption, id);
     if (votes.length) {
-      const said = element("span", "votes", caption);
+      const list = element("span", "votes", caption);
       for (const { who, labels, short } of votes) {
-        const vote = element("span", "vote", said);
+        const vote = element("span", "vote", list);
         element("b", "", vote, who);
         inShort(labels, short, vote);
       }
@@ -118,12 +118,12 @@ class Desk extends Station {
       made.disabled = Boolean(off);
       return made;
     };
-    act(keys.none, "None of these", () => this.say("none"), "None of the candidates is correct", !can.decide);
+    act(keys.none, "None of these", () => this.decide("none"), "None of the candidates is correct", !can.decide);
     act(keys.other, "Another label", () => this.openOther(), "A label that is not among the candidates, or a new one", !can.decide);
-    act(keys.unsure, "Unsure", () => this.say("unsure"), "You cannot tell", !can.decide);
+    act(keys.unsure, "Unsure", () => this.decide("unsure"), "You cannot tell", !can.decide);
     act(keys.eliminate, "Rule one out", () => this.ruleOut(), "One candidate is wrong; the example stays", !can.decide || this.open().length < 2)
       .setAttribute("aria-pressed", this.mode === "rule out");
-    act(keys.skip, "Skip", () => this.say("skip"), "Decide later: it comes back at the end", !can.decide || this.data.past);
+    act(keys.skip, "Skip", () => this.decide("skip"), "Decide later: it comes back at the end", !can.decide || this.data.past);
     const ways = element("div", "ways", side);
     const way = (key, name, press, off, title) => {
       const made = button("act quiet", key, name, ways, press);
@@ -147,16 +147,16 @@ class Desk extends Station {
     const name = element("span", "name", made, choice.short);
     if (choice.short !== choice.label) name.title = choice.label;
     if (choice.votes) element("small", "", name, choice.votes);
-    const said = [choice.label];
-    if (choice.out) said.push("ruled out");
-    if (choice.picked) said.push("your answer");
+    const parts = [choice.label];
+    if (choice.out) parts.push("ruled out");
+    if (choice.picked) parts.push("your answer");
     if (choice.weight !== null && !choice.out) {
       element("span", "weight", made, `${Math.round(choice.weight * 100)} %`);
       made.style.setProperty("--weight", choice.weight);
-      said.push(`${Math.round(choice.weight * 100)} percent`);
+      parts.push(`${Math.round(choice.weight * 100)} percent`);
     }
-    if (choice.votes) said.push(choice.votes);
-    made.setAttribute("aria-label", said.join(", "));
+    if (choice.votes) parts.push(choice.votes);
+    made.setAttribute("aria-label", parts.join(", "));
     const near = element("div", "near", item);
     near.title = choice.near.length ? `The nearest of the examples that are most surely ${choice.label}` : "";
     for (const one of choice.near) {
@@ -218,7 +218,7 @@ class Desk extends Station {
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const wanted = field.value.trim();
-      if (wanted) this.say("other", wanted);
+      if (wanted) this.decide("other", wanted);
     });
     const save = button("act", "", "Save", form, () => form.requestSubmit());
     save.title = "Save this label";
@@ -247,9 +247,9 @@ class Desk extends Station {
     if (!choice || choice.out) return;
     if (this.mode === "rule out") {
       this.mode = "pick";
-      this.say("eliminate", choice.label);
+      this.decide("eliminate", choice.label);
     } else {
-      this.say("pick", choice.label);
+      this.decide("pick", choice.label);
     }
   }
 
@@ -258,9 +258,9 @@ class Desk extends Station {
     this.draw(false);
   }
 
-  say(kind, label = null) {
+  decide(kind, label = null) {
     if (!this.data.can.decide || performance.now() - this.shownAt < GRACE) return;
-    this.send({ what: "say", kind, label, token: this.data.token, seconds: (performance.now() - this.shownAt) / 1000 });
+    this.send({ what: "decide", kind, label, token: this.data.token, seconds: (performance.now() - this.shownAt) / 1000 });
   }
 
   /** True where the key did something, or would have if the desk were not waiting. */
@@ -275,11 +275,11 @@ class Desk extends Station {
       return true;
     }
     const acts = {
-      [keys.none]: () => this.say("none"),
+      [keys.none]: () => this.decide("none"),
       [keys.other]: () => this.openOther(),
-      [keys.unsure]: () => this.say("unsure"),
+      [keys.unsure]: () => this.decide("unsure"),
       [keys.eliminate]: () => this.open().length > 1 && this.ruleOut(),
-      [keys.skip]: () => !past && this.say("skip"),
+      [keys.skip]: () => !past && this.decide("skip"),
       [keys.filter]: () => this.root.querySelector(".filter input")?.focus(),
     };
     if (Object.hasOwn(acts, key)) {

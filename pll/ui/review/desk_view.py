@@ -1,4 +1,4 @@
-"""One-by-one view: mounts the desk component and passes its messages on.
+"""One-by-one view: an example and its candidates as keys.
 
 One script run a key: the callback stores the decision and takes the next example assigned, and the run that follows
 sends it. It is a fragment, so nothing else of the page is computed.
@@ -6,16 +6,17 @@ sends it. It is a fragment, so nothing else of the page is computed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
 import streamlit as st
 
-from pll.ui.components.component import Component, register
+from pll.ui.components.component import Payload, register
 from pll.ui.review.error_messages import show_errors
-from pll.ui.review.payload import Payload, payload
+from pll.ui.review.payload import payload
 from pll.ui.review.progress import strip
-from pll.ui.review.review_tab import ReviewTab, pressed
+from pll.ui.review.review_tab import Message, ReviewTab
 from pll.ui.review.reviewer import COOKIE
 
 HERE = Path(__file__).parent
@@ -28,12 +29,25 @@ HTML = """
 """
 
 
-def component(name: str) -> Component:
-    """Registers `<name>.js` behind what the desk and the batch share."""
-    folders = ("common", name)
-    return register(
-        name, HTML, scripts=[HERE / f"{part}.js" for part in folders], styles=[HERE / f"{part}.css" for part in folders]
+def component(name: str) -> Callable[..., None]:
+    """Register `<name>.js` behind what the desk and the look-alikes share; return the function that mounts it."""
+    parts = ("common", name)
+    send = register(
+        name, HTML, scripts=[HERE / f"{part}.js" for part in parts], styles=[HERE / f"{part}.css" for part in parts]
     )
+
+    def mount(tab: ReviewTab, data: Payload, do: Callable[[Message, str], None] | None = None) -> None:
+        key = f"{name}-{tab.manager.review.id}"
+
+        def pressed() -> None:
+            sent = st.session_state.get(key)
+            if sent is not None:  # after an error of the page the component is mounted again, and sends again
+                tab.act(sent.get("act"), do)
+
+        shared = {"ack": tab.ack, "message": tab.message, "problem": tab.problem, "strip": strip(tab)}
+        send(key=key, data=shared | data, on_act_change=pressed)
+
+    return mount
 
 
 _desk = component("desk")
@@ -41,18 +55,9 @@ _desk = component("desk")
 
 @st.fragment
 @show_errors
-def desk(tab: ReviewTab) -> None:
-    """The example assigned, its candidates as keys."""
-    key = f"desk-{tab.manager.review.id}"
-    _desk(key=key, data=desk_payload(tab), on_act_change=pressed(key, tab.act))
-    if tab.given is None:
-        st.rerun()  # the page says what is next
-
-
-def desk_payload(tab: ReviewTab) -> Payload:
-    """What the component is sent: the example, how far one has come, and what the browser is to remember."""
+def draw(tab: ReviewTab) -> None:
+    """The example assigned, its candidates as keys, and what the browser is to remember."""
     name = "" if tab.desk.verified else tab.desk.reviewer
-    return payload(tab) | {
-        "strip": strip(tab),
-        "cookie": f"{COOKIE}={quote(name)}" if name else "",
-    }
+    _desk(tab, payload(tab) | {"cookie": f"{COOKIE}={quote(name)}" if name else ""})
+    if tab.assignment is None:
+        st.rerun()  # the page says what is next

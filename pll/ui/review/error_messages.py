@@ -1,4 +1,4 @@
-"""Decorators that show errors of callbacks and fragments to the user."""
+"""Decorators that show errors of callbacks and fragments to the user, and not a traceback."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ P = ParamSpec("P")
 
 
 def toast_errors(callback: Callable[P, object]) -> Callable[P, None]:
-    """A callback that says what went wrong: outside it, nothing would but a traceback."""
+    """A callback that says what went wrong in a toast."""
 
     @wraps(callback)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> None:

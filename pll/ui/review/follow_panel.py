@@ -19,7 +19,6 @@ SHOWN = 10
 """Rows of the table, to begin with and more at a press."""
 TEXT = 300
 """Characters of a text in the table."""
-FOCUS = "changed"
 
 
 def panel(tab: ReviewTab) -> None:
@@ -52,7 +51,7 @@ def panel(tab: ReviewTab) -> None:
         )
     some = changed.rows[chosen["selection"]["rows"]].tolist()
     with st.container(horizontal=True, gap="small"):
-        st.button("Review these next", key="review-look-changed", on_click=look, args=(tab, changed))
+        st.button("Review these next", key="review-look-changed", on_click=look, args=(tab, changed.rows))
         if some:
             label = f"Take back {count(len(some), 'change')}"
             st.button(label, key="review-keep", icon=":material/undo:", on_click=keep, args=(tab, some))
@@ -90,12 +89,11 @@ def keep(tab: ReviewTab, rows: list[int]) -> None:
     tab.require("owner")
     tab.desk.keep(rows)
     tab.manager.compute_order()
-    tab.again()
+    tab.reassign()
     st.toast(f"{count(len(rows), 'change')} taken back.", icon=":material/undo:")
 
 
 @toast_errors
-def look(tab: ReviewTab, changed: LabelChanges) -> None:
+def look(tab: ReviewTab, rows: npt.NDArray[np.int64]) -> None:
     """Those first, the least certain leading."""
-    tab.desk.look_at(changed.rows, FOCUS)
-    tab.again()
+    tab.look_at(rows, "changed")

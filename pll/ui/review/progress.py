@@ -10,15 +10,13 @@ import pandas as pd
 import streamlit as st
 
 from pll.annotations.voters import LEAST_CHECKED
-from pll.colors import percent
 from pll.errors import UserError
-from pll.review.promise_state import miss_rate_of
 from pll.review.session import ReviewSession
-from pll.review.work import ReviewWork, last_work_session, recent_rate, work_by_reviewer
+from pll.review.work import last_work_session, recent_rate, work_by_reviewer
 from pll.runs.labels_table import added_labels
 from pll.ui.data.voters import MOST_SHOWN, show_voters, voter_table
 from pll.ui.format import count, duration, plain
-from pll.ui.review import calibration_panel, follow_panel, promise_panel, setup_form, teaching_panel
+from pll.ui.review import calibration_panel, follow_panel, promise_panel, reviewers_form, teaching_panel
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.routes import link
 
@@ -28,26 +26,26 @@ LATE = 20
 
 
 def strip(tab: ReviewTab) -> dict[str, Any]:
-    """The line above the desk, for `desk.js`."""
-    review = tab.manager.review
-    state, name = review.state, tab.desk.reviewer
-    mine, done = int(state.answered_by(name).sum()), int((state.answers > 0).sum())
+    """The line above the desk, for `common.js`."""
+    review, name = tab.manager.review, tab.desk.reviewer
+    mine, done = int(review.state.answered_by(name).sum()), int((review.state.answers > 0).sum())
     by_me = f", {mine:,} by you" if done > mine else ""
-    rate = recent_rate(state, name)
-    pace = "" if rate is None else f" · {pace_of(rate)}"
+    rate = recent_rate(review.state, name)
+    pace = "" if rate is None else f" · {format_rate(rate)}"
     line = {"left": f"{done:,} decided{by_me}{pace}", "right": looked(tab), "note": "", "share": 0.0, "holds": False}
     try:
-        if review.promise is not None:
-            standing = promise_panel.standing_of(tab, review.promise)
-            line |= {
-                "right": standing.words,
-                "note": standing.note,
-                "share": standing.share,
-                "holds": standing.status.done,
-            }
+        promise = review.promise
     except UserError as error:  # the labels have changed under the certificate
-        line["right"] = str(error)
-    return line
+        return line | {"right": str(error)}
+    if promise is None:
+        return line
+    standing = promise_panel.standing_of(tab, promise)
+    return line | {
+        "right": standing.words,
+        "note": standing.note,
+        "share": standing.share,
+        "holds": standing.status.done,
+    }
 
 
 def looked(tab: ReviewTab) -> str:
@@ -63,26 +61,19 @@ def looked(tab: ReviewTab) -> str:
     return f"{wrong} of the last {len(late)} {'was' if wrong == 1 else 'were'} wrong{changed}"
 
 
-def rounded(rate: float) -> float:
-    """As precise as it is known; everywhere the same.
+def format_rate(rate: float) -> str:
+    """Decisions a minute in words, as precise as it is known.
 
     Examples
     --------
-    >>> rounded(12.34), rounded(3.14)
-    (12.0, 3.1)
-    """
-    return round(rate, 0 if rate >= 10 else 1)
-
-
-def pace_of(rate: float) -> str:
-    """Decisions a minute in words.
-
-    Examples
-    --------
-    >>> pace_of(12.34), pace_of(3.14)
+    >>> format_rate(12.34), format_rate(3.14)
     ('12 a minute', '3.1 a minute')
     """
-    return f"{rounded(rate):,g} a minute"
+    return f"{_rounded(rate):,g} a minute"
+
+
+def _rounded(rate: float) -> float:
+    return round(rate, 0 if rate >= 10 else 1)
 
 
 # ---- the view --------------------------------------------------------------------------------------------------------
@@ -93,23 +84,25 @@ def draw(tab: ReviewTab) -> None:
     review = tab.manager.review
     review.refresh()
     figures(tab)
-    promise_panel.draw(tab)
+    is_certified = promise_panel.draw(tab)
+    is_owner = tab.may("owner")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        if tab.may("owner"):
+        if is_owner:
             promise_panel.chooser(tab)
-            setup_form.reviewers(tab)
-        if not promise_panel.is_certified(review):
+            reviewers_form.reviewers(tab)
+        if not is_certified:
             link("export", "Export the labels", run=review.current.run)
-    if tab.may("owner"):
+    if is_owner:
         follow_panel.panel(tab)
-    st.caption(plain(summary(tab)))
+    name, done = tab.desk.reviewer, last_work_session(review, tab.desk.reviewer)
+    summary = f"{name} has not decided anything yet." if done is None else f"Last session of {name}: {done.words}"
+    st.caption(plain(summary))
     box = st.expander("For experts", key="review-experts", on_change="rerun")
     if not box.open:
         return
     with box:
         promise_panel.for_experts(tab)
-        missing_truths(tab)
-        if tab.may("owner"):
+        if is_owner:
             teaching_panel.panel(tab)
         calibration_panel.draw(review)
         work(review)
@@ -123,7 +116,6 @@ def figures(tab: ReviewTab) -> None:
     state = review.state
     is_agreed = [made.label == state.live_events(row)[0].before for row, made in review.decisions().items()]
     agreed = f"{sum(is_agreed):,} of {len(is_agreed):,}" if is_agreed else "–"
-    rate = recent_rate(state)
     cells = [
         ("Decided", f"{int((state.answers > 0).sum()):,}", f"Of {len(review.root):,} examples."),
         ("Agreed with the model", agreed, "Decisions that left the label as it was."),
@@ -136,28 +128,13 @@ def figures(tab: ReviewTab) -> None:
         cells += [("Checks to go", to_go, spread), ("Minutes to go", minutes, "At your present pace.")]
     else:
         changed = f"{len(tab.manager.changes()):,}"
+        rate = recent_rate(state)
         cells += [
             ("Other labels changed", changed, "Labels that nobody has looked at and that followed the decisions."),
-            ("Pace", "–" if rate is None else pace_of(rate), "Recent decisions per minute of work."),
+            ("Pace", "–" if rate is None else format_rate(rate), "Recent decisions per minute of work."),
         ]
     for place, (name, value, help_text) in zip(st.columns(4), cells, strict=True):
         place.metric(name, value, help=help_text)
-
-
-def missing_truths(tab: ReviewTab) -> None:
-    """How many candidate sets miss the right label, by the controls."""
-    review, data = tab.manager.review, tab.manager.data
-    promise = review.promise_made
-    if promise is None:
-        return
-    miss_rate = miss_rate_of(promise.controls, data.original_sets or data.sets(), review.state, review.required)
-    if miss_rate is None:
-        return
-    unknown = f" ({miss_rate.unknown:,} not known)" if miss_rate.unknown else ""
-    st.caption(
-        f"The set missed the right label in {miss_rate.missing:,} of {count(miss_rate.answered, 'control')}{unknown}; "
-        f"of all sets that is {percent(miss_rate.low)} to {percent(miss_rate.high)} (exact 95 % interval)."
-    )
 
 
 def work(review: ReviewSession) -> None:
@@ -168,7 +145,20 @@ def work(review: ReviewSession) -> None:
         st.caption("No decisions yet.")
         return
     rates = [recent_rate(review.state, one.name) for one in done]
-    st.dataframe(work_table(done, rates), hide_index=True, alt="What each reviewer has done")
+    table = pd.DataFrame(
+        {
+            "reviewer": [
+                (one.name or "all") + ("" if one.verified or not one.name else " (unverified)") for one in done
+            ],
+            "decisions": [one.decisions for one in done],
+            "unsure": [one.unsure for one in done],
+            "none of these": [one.none for one in done],
+            "undone": [one.undone for one in done],
+            "at work": [duration(one.seconds) for one in done],
+            "a minute": [None if rate is None else _rounded(rate) for rate in rates],
+        }
+    )
+    st.dataframe(table, hide_index=True, alt="What each reviewer has done")
 
 
 def labels_added(review: ReviewSession) -> None:
@@ -201,9 +191,9 @@ def voters(tab: ReviewTab) -> None:
         y[row] = place.get(made.label or "", -1)
     controls = np.full(annotations.n_rows, -1, dtype=np.int64)  # the others were chosen because they are hard
     promise = review.promise_made
-    drawn = np.empty(0, dtype=np.int64) if promise is None else promise.controls
-    controls[drawn] = y[drawn]
-    table, notes = voter_table(f"{review.root.run} {review.state.last} {len(drawn)}", annotations, y, controls)
+    sample = np.empty(0, dtype=np.int64) if promise is None else promise.controls
+    controls[sample] = y[sample]
+    table, notes = voter_table(f"{review.root.run} {review.state.last} {len(sample)}", annotations, y, controls)
     st.markdown("**Voters**")
     decided = int((controls >= 0).sum())
     st.caption(
@@ -217,27 +207,3 @@ def voters(tab: ReviewTab) -> None:
     for words in notes:
         st.text(words)
     show_voters(table)
-
-
-def summary(tab: ReviewTab) -> str:
-    """What this reviewer has done since they sat down, breaks of half an hour or more apart."""
-    name = tab.desk.reviewer
-    done = last_work_session(tab.manager.review, name)
-    return f"{name} has not decided anything yet." if done is None else f"Last session of {name}: {done.words}"
-
-
-def work_table(done: list[ReviewWork], rates: list[float | None]) -> pd.DataFrame:
-    """The same as a table."""
-    return pd.DataFrame(
-        {
-            "reviewer": [
-                (work.name or "all") + ("" if work.verified or not work.name else " (unverified)") for work in done
-            ],
-            "decisions": [work.decisions for work in done],
-            "unsure": [work.unsure for work in done],
-            "none of these": [work.none for work in done],
-            "undone": [work.undone for work in done],
-            "at work": [duration(work.seconds) for work in done],
-            "a minute": [None if rate is None else rounded(rate) for rate in rates],
-        }
-    )

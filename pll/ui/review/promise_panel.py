@@ -12,8 +12,7 @@ from pll.review import certification
 from pll.review.dataset_certificate import draw_words
 from pll.review.expected_checks import ExpectedChecks
 from pll.review.promise import plan_dataset
-from pll.review.promise_state import PromiseInForce, PromiseStatus
-from pll.review.session import ReviewSession
+from pll.review.promise_state import PromiseInForce, PromiseStatus, miss_rate_of
 from pll.review.tables import GOALS
 from pll.review.work import recent_rate
 from pll.ui.format import count, plain
@@ -72,33 +71,24 @@ def switch(tab: ReviewTab, goal: str) -> None:
     tab.require("owner")
     st.session_state[BOX] = False
     tab.manager.review.configure(goal=goal)
-    tab.again()
+    tab.reassign()
 
 
 def form(tab: ReviewTab) -> None:
     """How many labels may be wrong, how many checks that takes, and the button that begins them."""
     review, key = tab.manager.review, f"review-all-{tab.manager.review.id}"
     n = len(review.root)
-    error = float(
-        st.select_slider(
-            "Wrong labels at most",
-            ERRORS,
-            value=0.05,
-            format_func=lambda share: f"{in_100(share)} ({int(share * n + 1e-9):,} of {n:,})",
-            key=f"{key}-error",
-        )
+    error = st.select_slider(
+        "Wrong labels at most",
+        ERRORS,
+        value=0.05,
+        format_func=lambda share: f"{in_100(share)} ({int(share * n + 1e-9):,} of {n:,})",
+        key=f"{key}-error",
     )
-    level = float(
-        st.segmented_control(
-            "How sure",
-            list(LEVELS),
-            default=0.95,
-            required=True,
-            format_func=LEVELS.__getitem__,
-            key=f"{key}-level",
-        )
+    level = st.segmented_control(
+        "How sure", list(LEVELS), default=0.95, required=True, format_func=LEVELS.__getitem__, key=f"{key}-level"
     )
-    st.caption(f"{sentence(certification.expected_checks_of(review, error, level, error_rate(tab)), error, level)}")
+    st.caption(sentence(certification.expected_checks_of(review, error, level, error_rate(tab)), error, level))
     if plan_dataset(n, error, level).controls > n / 2:
         st.caption(":material/info: There are few labels for that: most of them have to be looked at.")
     before = certification.draws_before(review)
@@ -140,7 +130,7 @@ def make(tab: ReviewTab, error: float, level: float, instead_of: int) -> None:
     )
     st.session_state[BOX] = False
     tab.manager.promised()
-    tab.again()
+    tab.reassign()
 
 
 # ---- words -----------------------------------------------------------------------------------------------------------
@@ -190,15 +180,15 @@ class Standing:
 
     Attributes
     ----------
-    expected : ExpectedChecks
+    expected
         Made anew every `ANEW` decisions.
-    status : PromiseStatus
+    status
         As it was then; of a review that has ended, as it is.
-    words : str
+    words
         The certificate in one sentence.
-    note : str
+    note
         Why the desk shows no percentages; "" where it does.
-    minutes : int, optional
+    minutes
         To go at the present pace; None where it is too early to say.
     """
 
@@ -234,23 +224,44 @@ def _standing(tab: ReviewTab, promise: PromiseInForce, status: PromiseStatus) ->
         return Standing(expected, status, f"Certified: {target(promise)}. {unseen}{unsure}")
     if status.halfway and status.answered + status.halfway == status.controls:
         return Standing(expected, status, f"{count(status.halfway, 'label')} wait for a second reviewer.")
-    pace = recent_rate(review.state)
+    rate = recent_rate(review.state)
     note = ""
     if status.answered < status.controls:
         note = f"No percentages for the first {status.controls:,}: your answers measure the model, so it must not hint."
     words = sentence(expected, promise.record.error, promise.record.level)
-    return Standing(expected, status, words, note, max(1, round(expected.likely / pace)) if pace else None)
+    return Standing(expected, status, words, note, max(1, round(expected.likely / rate)) if rate else None)
+
+
+def draw(tab: ReviewTab) -> bool:
+    """How far the certificate is, nothing where people look; return whether it is earned."""
+    try:
+        promise = tab.manager.review.promise
+    except UserError as error:
+        st.warning(plain(error), icon=":material/warning:")
+        return False
+    if promise is None:
+        return False
+    standing = standing_of(tab, promise)
+    if standing.status.done:
+        certified(tab, promise)
+    else:
+        st.progress(min(1.0, standing.share), text=plain(standing.words))
+    return standing.status.done
 
 
 def certified(tab: ReviewTab, promise: PromiseInForce) -> None:
     """The certified labels to take away, where the certificate is earned."""
     review = tab.manager.review
-    standing = standing_of(tab, promise)
-    st.success(plain(standing.words), icon=":material/verified:")
+
+    def final_csv() -> bytes:
+        final = promise.certified(review.state, review.required).final
+        return final.to_csv(index=False, lineterminator="\n").encode()
+
+    st.success(plain(standing_of(tab, promise).words), icon=":material/verified:")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.download_button(
             "Download certified labels",
-            lambda: final_csv(tab, promise),
+            final_csv,
             file_name="certified-labels.csv",
             mime="text/csv",
             type="primary",
@@ -261,33 +272,9 @@ def certified(tab: ReviewTab, promise: PromiseInForce) -> None:
         link("export", "Certificate and other files", run=review.current.run)
 
 
-def final_csv(tab: ReviewTab, promise: PromiseInForce) -> bytes:
-    """All labels as the certificate leaves them."""
-    review = tab.manager.review
-    made = promise.certified(review.state, review.required)
-    return made.final.to_csv(index=False, lineterminator="\n").encode()
-
-
-def draw(tab: ReviewTab) -> None:
-    """How far the certificate is; nothing where people look."""
-    review = tab.manager.review
-    try:
-        promise = review.promise
-    except UserError as error:
-        st.warning(plain(error), icon=":material/warning:")
-        return
-    if promise is None:
-        return
-    standing = standing_of(tab, promise)
-    if standing.status.done:
-        certified(tab, promise)
-    else:
-        st.progress(min(1.0, standing.share), text=plain(standing.words))
-
-
 def for_experts(tab: ReviewTab) -> None:
-    """The draw behind the certificate."""
-    review = tab.manager.review
+    """The controls behind the certificate, and how many candidate sets they say miss the right label."""
+    review, data = tab.manager.review, tab.manager.data
     promise = review.promise_made
     if promise is None:
         return
@@ -299,18 +286,11 @@ def for_experts(tab: ReviewTab) -> None:
             f"{count(status.controls, 'control')} answered, {status.wrong:,} wrong. {draw_words(promise.promise)}"
         )
     )
-
-
-def is_certified(review: ReviewSession) -> bool:
-    """Whether people certify and are done."""
-    promise = review.promise
-    return promise is not None and promise.status(review.state, review.required).done
-
-
-def nothing_left(tab: ReviewTab) -> bool:
-    """Say that the certificate is earned; whether it is."""
-    promise = tab.manager.review.promise
-    if promise is None or not is_certified(tab.manager.review):
-        return False
-    certified(tab, promise)
-    return True
+    miss_rate = miss_rate_of(promise.controls, data.original_sets or data.sets(), review.state, review.required)
+    if miss_rate is None:
+        return
+    unknown = f" ({miss_rate.unknown:,} not known)" if miss_rate.unknown else ""
+    st.caption(
+        f"The set missed the right label in {miss_rate.missing:,} of {count(miss_rate.answered, 'control')}{unknown}; "
+        f"of all sets that is {percent(miss_rate.low)} to {percent(miss_rate.high)} (exact 95 % interval)."
+    )

@@ -17,29 +17,22 @@ from pll.ui.routes import link
 def display_options(tab: ReviewTab) -> None:
     """The model's view shown or hidden, candidates by weight or in fixed order."""
     key = f"review-blind-{tab.manager.review.id}"
-
-    def blind() -> None:
-        tab.blind = bool(st.session_state[key])
-
-    def fixed() -> None:
-        tab.fixed = bool(st.session_state[f"{key}-fixed"])
-
     with st.popover("View", icon=":material/visibility:", type="tertiary"):
-        st.toggle(
+        tab.blind = st.toggle(
             "Hide the model's view",
             value=tab.blind,
             key=key,
-            on_change=blind,
             help="No weights, candidates in fixed order. Your answers are then independent of the model.",
         )
-        st.toggle(
+        fixed = st.toggle(
             "Candidates in the order of the classes",
             value=tab.fixed or tab.blind,
             key=f"{key}-fixed",
-            on_change=fixed,
             disabled=tab.blind,
             help="On: classes in the order of the file, each with a fixed key. Off: the likeliest first.",
         )
+        if not tab.blind:
+            tab.fixed = fixed
 
 
 DISPUTED = "on which the voters disagree, the most telling first"
@@ -48,24 +41,18 @@ CHOSEN = "review-chosen"
 
 
 def choose_rows(run: str, rows: npt.NDArray[np.int64], how: str = "chosen on the map") -> None:
-    """Have the review of this run, when this tab opens it next, assign these examples only, in their order.
-
-    Parameters
-    ----------
-    how
-        What they are, for a caption: "the 12 examples chosen on the map".
-    """
+    """Have this tab's next review of the run assign these examples only, in their order: "the 12 examples <how>"."""
     st.session_state[CHOSEN] = (run, rows, how)
 
 
 def chosen_rows(tab: ReviewTab, run: str) -> None:
-    """Take over what was chosen, and show that it is in force."""
+    """Use what was chosen, and show that it is in force."""
     chosen = st.session_state.pop(CHOSEN, None)
     if chosen is not None and chosen[0] == run:
-        restrict(tab, chosen[1:])
-        if chosen[2] == DISPUTED:
-            tab.desk.look_at(chosen[1], "disputed")
-            tab.again()
+        _, rows, how = chosen
+        restrict(tab, (rows, how))
+        if how == DISPUTED:
+            tab.look_at(rows, "disputed")
     if tab.only is None:
         return
     rows, how = tab.only
@@ -76,43 +63,39 @@ def chosen_rows(tab: ReviewTab, run: str) -> None:
 
 @toast_errors
 def restrict(tab: ReviewTab, only: Chosen | None) -> None:
-    """Hand out these examples only; None for all."""
+    """Assign these examples only; None for all."""
     tab.only = only
     mask = None
     if only is not None:
         mask = np.zeros(tab.manager.review.state.answers.shape, dtype=np.bool_)
         mask[only[0]] = True
     tab.desk.restrict(mask)
-    tab.again()
+    tab.reassign()
 
 
 def nothing_left(tab: ReviewTab) -> None:
     """The queue is empty for this reviewer."""
-    state = tab.manager.review.state
-    unsure = state.rows_with("unsure")
-    certified = promise_panel.nothing_left(tab)
-    if certified:
-        pass
+    review = tab.manager.review
+    state, promise = review.state, review.promise
+    is_certified = promise is not None and promise.status(state, review.required).done
+    if promise is not None and is_certified:
+        promise_panel.certified(tab, promise)
     elif tab.only is not None:
         st.info("None of the chosen examples is left.", icon=":material/check_circle:")
-    elif not bool(np.all(state.answers >= tab.manager.review.required)):
+    elif not bool(np.all(state.answers >= review.required)):
         st.info("Other reviewers are working on the examples left. Refresh in a moment.", icon=":material/group:")
-        st.button("Refresh", on_click=toast_errors(tab.again), type="primary")
+        st.button("Refresh", on_click=toast_errors(tab.reassign), type="primary")
     else:
-        left = f" {len(unsure):,} stayed unsure." if len(unsure) else ""
-        st.success(f"Every example has been decided.{left}", icon=":material/check_circle:")
+        n_unsure = len(state.rows_with("unsure"))
+        unsure = f" {n_unsure:,} stayed unsure." if n_unsure else ""
+        st.success(f"Every example has been decided.{unsure}", icon=":material/check_circle:")
     if tab.desk.history(1):
-        st.button("Undo last decision", icon=":material/undo:", on_click=undo, args=(tab,), shortcut=_undo_key(tab))
-    if not certified:
-        link("export", "Export the labels", run=tab.manager.review.current.run)
-
-
-def _undo_key(tab: ReviewTab) -> str | None:
-    key = action_keys(tab.manager.data.class_names)["undo"].lower()
-    return key if key.isalnum() else None  # Streamlit knows no others
-
-
-@toast_errors
-def undo(tab: ReviewTab) -> None:
-    """Take back the last decision."""
-    tab.given = tab.desk.undo().next
+        key = action_keys(tab.manager.data.class_names)["undo"].lower()
+        st.button(
+            "Undo last decision",
+            icon=":material/undo:",
+            on_click=toast_errors(tab.undo),
+            shortcut=key if key.isalnum() else None,  # Streamlit knows no others
+        )
+    if not is_certified:
+        link("export", "Export the labels", run=review.current.run)

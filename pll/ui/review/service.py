@@ -6,7 +6,6 @@ import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from contextlib import nullcontext
-from functools import partial
 from weakref import WeakValueDictionary
 
 import streamlit as st
@@ -17,11 +16,9 @@ from pll.review.label_snapshot import review_id
 from pll.review.queue_manager import QueueManager
 from pll.review.session import Settings, open_review
 from pll.review.store import Store
-from pll.runs.access import Role
 from pll.runs.process import PerProcess
 from pll.runs.registry import default_registry
 from pll.runs.run import Run
-from pll.ui import session
 from pll.ui.review.error_messages import show_errors
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.review.reviewer import Reviewer
@@ -65,18 +62,7 @@ def store() -> Store:
 
 
 def manager_of(run: Run, settings: Settings | None = None, *, show_progress: bool = True) -> QueueManager:
-    """The review that a run belongs to; begun with these settings where it does not exist yet.
-
-    Parameters
-    ----------
-    show_progress
-        On the page; False where no page asks.
-
-    Raises
-    ------
-    UserError
-        The run has no result, its data is gone, or the database cannot be used.
-    """
+    """The review that a run belongs to; begun with these settings where it does not exist yet."""
 
     def open_() -> QueueManager:
         runs = default_registry()  # the review is shared by people who may see different runs
@@ -95,28 +81,14 @@ def is_begun(run: Run) -> bool:
 
 
 def tab_of(manager: QueueManager, who: Reviewer) -> ReviewTab:
-    """This tab's place at the desk; a new one where the reviewer or the review is another.
-
-    Raises
-    ------
-    UserError
-        a name that cannot be kept.
-    """
-    key, about = "review-sitting", (manager.review.id, who)
-    current = st.session_state.get(key)
-    if current is None or current[0] != about or current[1].manager is not manager:
-        made = ReviewTab(manager, Desk(manager.review, who.name, verified=who.verified))
-        if session.registry().person is not None:
-            made.check = partial(_require, manager.review.root.run)
-        st.session_state[key] = current = (about, made)
-    tab: ReviewTab = current[1]
+    """This tab's place at the desk; a new one where the reviewer or the review is another."""
+    tab: ReviewTab | None = st.session_state.get("review-tab")
+    desk = Desk(manager.review, who.name, verified=who.verified)
+    reviewer = (desk.reviewer, desk.verified)
+    if tab is None or tab.manager is not manager or (tab.desk.reviewer, tab.desk.verified) != reviewer:
+        tab = st.session_state["review-tab"] = ReviewTab(manager, desk)
     tab.begin()
     return tab
-
-
-def _require(run_id: str, needed: Role) -> None:
-    registry = session.registry()
-    registry.require(registry.get(run_id), needed)
 
 
 @st.fragment(run_every=120.0)

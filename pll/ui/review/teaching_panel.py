@@ -10,10 +10,9 @@ from pll.ui.format import count, format_state, plain
 from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.review_tab import ReviewTab
 
-LOOK = 2.0
+EVERY = 2.0
 """Seconds between looks at a model that is being taught."""
 OUTSIDE = "review-teach-outside"
-FOCUS = "changed by teaching"
 
 
 def panel(tab: ReviewTab) -> None:
@@ -77,7 +76,7 @@ def notice(tab: ReviewTab) -> None:
         st.button("Dismiss", key="review-told", on_click=dismiss, type="tertiary")
 
 
-@st.fragment(run_every=LOOK)
+@st.fragment(run_every=EVERY)
 def _watch(tab: ReviewTab) -> None:
     manager = tab.manager
     try:
@@ -98,9 +97,7 @@ def _watch(tab: ReviewTab) -> None:
 @toast_errors
 def look(tab: ReviewTab) -> None:
     """Those first whose labels teaching changed."""
-    changed = changed_by_teaching(tab.manager.review)
-    tab.desk.look_at(changed.rows, FOCUS)
-    tab.again()
+    tab.look_at(changed_by_teaching(tab.manager.review).rows, "changed by teaching")
     dismiss()
 
 

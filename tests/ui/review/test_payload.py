@@ -7,12 +7,12 @@ import json
 import pytest
 
 from pll.review import certification
-from pll.ui.review.desk_view import desk_payload
+from pll.ui.review.payload import payload
 from pll.ui.review.review_tab import ReviewTab
 
 
 def test_candidates_come_by_weight_with_columns_beside_the_nearest_of_each(tab: ReviewTab) -> None:
-    found = desk_payload(tab)
+    found = payload(tab)
     json.dumps(found)
     weights = [choice["weight"] for choice in found["choices"]]
     assert weights == sorted(weights, reverse=True) and sum(weights) == pytest.approx(1, abs=1e-3)
@@ -20,31 +20,26 @@ def test_candidates_come_by_weight_with_columns_beside_the_nearest_of_each(tab: 
     assert len(columns) == 5 and all(len(column["classes"]) == len(found["hero"]["beside"]) for column in columns)
     apart = [column["distance"] for column in columns]
     assert apart == sorted(apart, reverse=True)
-    assert found["cookie"] == "candid_reviewer=Ada" and found["can"] == {
-        "decide": True,
-        "why": "",
-        "undo": False,
-        "back": False,
-    }
+    assert found["can"] == {"decide": True, "why": "", "undo": False, "back": False}
 
 
 def test_blind_tells_nothing_of_the_model(tab: ReviewTab) -> None:
     tab.blind = True
-    found = desk_payload(tab)
+    found = payload(tab)
     place = {name: k for k, name in enumerate(tab.manager.data.class_names)}
     names = [choice["label"] for choice in found["choices"]]
     assert names == sorted(names, key=place.__getitem__)
     assert all(choice["weight"] is None for choice in found["choices"])
-    assert "%" not in found["said"] and found["said"].endswith(", ".join(names) + ".")
+    assert "%" not in found["message"] and found["message"].endswith(", ".join(names) + ".")
 
 
 def test_the_controls_of_a_certificate_are_shown_blind(tab: ReviewTab) -> None:
     review = tab.manager.review
-    assert not tab.hides
+    assert not tab.is_blind
     certification.promise_all_labels(review, 0.1, level=0.9)
-    tab.again()
-    assert tab.given is not None and tab.given.is_control and tab.hides
-    assert all(choice["weight"] is None for choice in desk_payload(tab)["choices"])
-    one = tab.given
-    tab.act({"nonce": "a", "what": "say", "kind": "pick", "label": one.identified, "token": one.token})
+    tab.reassign()
+    assert tab.assignment is not None and tab.assignment.is_control and tab.is_blind
+    assert all(choice["weight"] is None for choice in payload(tab)["choices"])
+    one = tab.assignment
+    tab.act({"nonce": "a", "what": "decide", "kind": "pick", "label": one.identified, "token": one.token})
     assert review.state.all_events[-1].blind

@@ -1,23 +1,15 @@
-"""How a review begins, and the form that changes how many reviewers are asked."""
+"""Form that changes how many reviewers are asked."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from pll.colors import percent
-from pll.review.session import Settings
-from pll.runs.run import Run
-from pll.ui import session
-from pll.ui.review import service
 from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.review_tab import ReviewTab
-from pll.ui.review.reviewer import Reviewer
 
-
-def begin(run: Run, who: Reviewer) -> None:
-    """Begin the review; Progress changes how many reviewers are asked."""
-    session.registry().require(run, "owner")
-    service.manager_of(run, Settings(begun_by=who.name, verified=who.verified))
+SHARES = (0.05, 0.1, 0.2, 0.5, 1.0)
+"""Of the examples."""
 
 
 def reviewers(tab: ReviewTab) -> None:
@@ -35,20 +27,17 @@ def reviewers(tab: ReviewTab) -> None:
             key="review-overlap",
             help="With two or more, Candid says how far they agree, and lists where they do not.",
         )
-        shares = (0.05, 0.1, 0.2, 0.5, 1.0)
+        share_now = record.overlap_share if record.overlap > 1 else 0.1
         share = st.select_slider(
             "On which share of the examples",
-            shares,
-            value=min(shares, key=lambda one: abs(one - (record.overlap_share if record.overlap > 1 else 0.1))),
+            SHARES,
+            value=min(SHARES, key=lambda one: abs(one - share_now)),
             format_func=lambda share: percent(share, 0),
             key="review-overlap-share",
-            disabled=overlap in (None, 1),
+            disabled=overlap == 1,
             help="On the others one reviewer is enough.",
         )
-        n_reviewers = int(overlap or 1)
-        st.button(
-            "Save", key="review-ask", on_click=ask, args=(tab, n_reviewers, float(share) if n_reviewers > 1 else 1.0)
-        )
+        st.button("Save", key="review-ask", on_click=ask, args=(tab, overlap, share if overlap > 1 else 1.0))
 
 
 @toast_errors

@@ -1,7 +1,5 @@
 """Compare page: several methods on the same candidate sets, side by side."""
 
-from functools import partial
-
 import streamlit as st
 
 from pll.errors import UserError
@@ -97,14 +95,27 @@ def list_earlier() -> None:
 
 def follow(run: Run) -> None:
     """Lanes at work, or ended."""
-    snapshot = run.snapshot()
+    snapshot, looking = run.snapshot(), run_view(run)
     with st.container(gap="xsmall"):
-        live.heading(run, snapshot, partial(links.popover, run, snapshot))
+        beside_state, right = live_page.heading(snapshot)
+        with beside_state:
+            if "settings" not in looking.hidden:
+                with st.popover("Settings", icon=":material/tune:", type="tertiary"):
+                    live.settings(run)
+            controls.restart_finished(run, snapshot.state)
+        with right:
+            if not looking.hidden:  # a lesson is shared by its author
+                links.popover(run, snapshot)
+            if "next" not in looking.hidden and st.button("New comparison", icon=":material/add:", key="compare-new"):
+                session.view(None, "comparison")
+                st.rerun()
+        if "settings" not in looking.hidden:
+            st.caption(plain(live.format_shared(run)))
         controls.bar(run, snapshot.state)
         if snapshot.error:
             st.error(plain(snapshot.error), icon=":material/error:")
         live_page.watch(run, snapshot.state, live.draw, live.PLACEHOLDER)
-        links.end_of_lesson(run_view(run))
+        links.end_of_lesson(looking)
 
 
 links.page("comparison", follow, prepare)

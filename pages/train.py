@@ -1,7 +1,5 @@
 """Train page: settings of a run, then its live view."""
 
-from functools import partial
-
 import streamlit as st
 
 from pll.errors import UserError
@@ -10,7 +8,7 @@ from pll.ui import controls, links, live_page, session
 from pll.ui.data import loader
 from pll.ui.format import count, plain
 from pll.ui.routes import go, link
-from pll.ui.train import heading, live, presenter, setup
+from pll.ui.train import delayed_start, live, presenter, setup
 from pll.ui.view_state import run_view
 
 
@@ -46,20 +44,30 @@ def prepare() -> None:
 
 def follow(run: Run) -> None:
     """A run, at work or ended."""
-    snapshot = run.snapshot()
-    if run_view(run).presenting:
+    snapshot, looking = run.snapshot(), run_view(run)
+    if looking.presenting:
         presenter.strip(run, snapshot)
         live_page.watch(run, snapshot.state, live.draw, live.PLACEHOLDER)
         return
     with st.container(gap="xsmall"):
-        heading.heading(run, snapshot, partial(links.popover, run, snapshot))
+        beside_state, right = live_page.heading(snapshot)
+        with beside_state:
+            controls.restart_finished(run, snapshot.state)
+        with right:
+            if not looking.hidden:  # a lesson is shared by its author
+                links.popover(run, snapshot)
+            if "next" not in looking.hidden:
+                presenter.button(looking)
+                if st.button("New run", icon=":material/add:", key="new"):
+                    session.view(None)
+                    st.rerun()
         controls.bar(run, snapshot.state)
         with st.container(gap="xsmall"):  # always there: pictures that change places are made anew
             if snapshot.error:
                 st.error(plain(snapshot.error), icon=":material/error:")
         live_page.watch(run, snapshot.state, live.draw, live.PLACEHOLDER)
-        links.end_of_lesson(run_view(run))
-    heading.begin(run)
+        links.end_of_lesson(looking)
+    delayed_start.begin(run)
 
 
 links.page("run", follow, prepare)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pll.errors import UserError
 from pll.runs.run import Run
@@ -29,27 +30,18 @@ Draw = Callable[[list[Scene], Snapshot], None]
 """Draws what is to be seen of the lanes."""
 
 
-def heading(
-    snapshot: Snapshot,
-    hidden: Collection[str],
-    *,
-    actions: Callable[[], None],
-    share: Callable[[], None],
-    onward: Callable[[], None],
-) -> None:
-    """Show name and state, and `actions` beside them; at the right, if no lesson hides them, sharing and next steps."""
+def heading(snapshot: Snapshot) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Show name and state; return the places beside the state, and at the right."""
     with st.container(
         key="run-heading", horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"
     ):
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
-            st.title(plain(snapshot.name), width="content", anchor=False)
-            st.markdown(f"{state_icon(snapshot)} {STATES[snapshot.state]}", width="content")
-            actions()
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
-            if not hidden:  # a lesson is shared by its author
-                share()
-            if "next" not in hidden:
-                onward()
+        left, right = (
+            st.container(horizontal=True, vertical_alignment="center", gap="small", width="content") for _ in range(2)
+        )
+    with left:
+        st.title(plain(snapshot.name), width="content", anchor=False)
+        st.markdown(f"{state_icon(snapshot)} {STATES[snapshot.state]}", width="content")
+    return left, right
 
 
 def watch(run: Run, state: str, draw: Draw, height: int) -> None:
@@ -121,7 +113,7 @@ def draw_timeline(now: Sequence[Scene], snapshot: Snapshot) -> None:
         viewed=max(scene.frame.epoch for scene in now),
         follow=looking.follow,
         live=snapshot.is_active,
-        asked=looking.asked,
+        requested=looking.requested,
         changed=_changed(now),
     )
     timeline(payload, key=f"timeline-{now[0].run.id}", on_look=looking.look)

@@ -39,17 +39,17 @@ class Pace:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._seen: dict[str, float] = {}  # tab → when it last refreshed
+        self._last_refresh: dict[str, float] = {}  # monotonic seconds, by tab
         self._cost = 0.0
 
     def note(self, tab: str, seconds: float) -> None:
         """Count a refresh of a tab, by the CPU time that it took."""
         now = self._clock()
         with self._lock:
-            if tab in self._seen:  # its first refresh loads what is then kept
+            if tab in self._last_refresh:  # its first refresh loads what is then kept
                 self._cost = self._cost + WEIGHT * (seconds - self._cost) if self._cost else seconds
-            self._seen[tab] = now
-            self._seen = {one: then for one, then in self._seen.items() if now - then < GONE}
+            self._last_refresh[tab] = now
+            self._last_refresh = {one: then for one, then in self._last_refresh.items() if now - then < GONE}
 
     @contextmanager
     def counted(self, tab: str) -> Iterator[None]:
@@ -63,7 +63,7 @@ class Pace:
     def interval(self, every: float) -> float:
         """Return the seconds from one refresh to the next: `every`, or more where there are many tabs."""
         with self._lock:
-            wanted = (len(self._seen) - 1) * self._cost / SHARE
+            wanted = (len(self._last_refresh) - 1) * self._cost / SHARE
         return max(every, min(wanted, SLOWEST))
 
     def has_changed(self, interval: float, every: float) -> bool:

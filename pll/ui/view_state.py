@@ -43,7 +43,7 @@ class RunView:
     run_id: str
     follow: bool = True  # whether the latest epoch is in view, whichever that is
     epoch: int = 0  # the epoch in view otherwise, of every lane
-    asked: int = 0  # number of the timeline's last request, so that it knows when it was answered
+    requested: int = 0  # number of the timeline's last request, so that it knows when it was answered
     truth: bool = False  # whether star plots are coloured by true labels
     # controls that a lesson hides: names of `pll.runs.link.CONTROLS` or `LANE_CONTROLS`, or `view-…`
     hidden: frozenset[str] = frozenset()
@@ -63,7 +63,7 @@ class RunView:
 
     def look(self, epoch: int, follow: bool, requested: int) -> None:
         """Show this epoch, or follow the latest one."""
-        self.epoch, self.follow, self.asked = epoch, follow, requested
+        self.epoch, self.follow, self.requested = epoch, follow, requested
 
     @property
     def view_key(self) -> str:

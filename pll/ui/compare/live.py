@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
@@ -14,14 +13,14 @@ from pll.runs.config import format_settings
 from pll.runs.lanes import lane_titles
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
-from pll.ui import charts, controls, live_page, session
+from pll.ui import charts, live_page
 from pll.ui.compare import lines
 from pll.ui.compare.lines import swatch
 from pll.ui.components.canvas import mount
 from pll.ui.components.star import STAR, star_payload, star_sample
 from pll.ui.format import count, plain
 from pll.ui.routes import link
-from pll.ui.view_state import Scene, run_view
+from pll.ui.view_state import Scene
 
 PLACEHOLDER = 900
 STAR_HEIGHT = 250
@@ -31,27 +30,6 @@ STAR_HELP = (
     "Every class is a corner. An example starts in the middle of its candidates and moves to the corner of its "
     "identified label. A sample: the same examples in every lane."
 )
-
-
-def heading(run: Run, snapshot: Snapshot, share: Callable[[], None]) -> None:
-    """What is compared, its settings and state; at the right what `share` offers, and the next steps."""
-    hidden = run_view(run).hidden
-    live_page.heading(snapshot, hidden, actions=partial(_actions, run, snapshot), share=share, onward=_another)
-    if "settings" not in hidden:
-        st.caption(plain(format_shared(run)))
-
-
-def _actions(run: Run, snapshot: Snapshot) -> None:
-    if "settings" not in run_view(run).hidden:
-        with st.popover("Settings", icon=":material/tune:", type="tertiary"):
-            settings(run)
-    controls.restart_finished(run, snapshot.state)
-
-
-def _another() -> None:
-    if st.button("New comparison", icon=":material/add:", key="compare-new"):
-        session.view(None, "comparison")
-        st.rerun()
 
 
 def format_shared(run: Run) -> str:

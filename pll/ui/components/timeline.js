@@ -1,5 +1,5 @@
-// The timeline: progress, and the epoch in view. What the handle asks for is answered by an update whose `asked` is the
-// number of the request; until then the handle stays where the person put it, and the next request waits.
+// The timeline: progress, and the epoch in view. What the handle asks for is answered by an update whose `requested` is
+// the number of the request; until then the handle stays where the person put it, and the next request waits.
 
 const PATIENCE = 1500;    // ms after which a request counts as lost, and is made once more
 const BEAT = 160;         // ms between two epochs of a replay, at least
@@ -12,7 +12,7 @@ class Timeline {
   constructor(root) {
     this.root = root;
     this.track = root.querySelector(".track");
-    this.asked = 0;          // the number of the last request
+    this.requested = 0;      // the number of the last request
     this.wanted = null;      // what the person wants to see and has not been told: [epoch, follow]
     this.sentAt = 0;
     this.shown = 0;
@@ -29,7 +29,7 @@ class Timeline {
   update({ data, setTriggerValue }) {
     this.data = data;
     this.send = (look) => setTriggerValue("look", look);
-    this.asked = Math.max(this.asked, data.asked);
+    this.requested = Math.max(this.requested, data.requested);
     const raw = Uint8Array.from(atob(data.stored), (letter) => letter.charCodeAt(0));
     this.stored = new Uint32Array(raw.buffer);
     this.root.querySelector(".done").style.width = `${(100 * data.done) / data.total}%`;
@@ -108,7 +108,7 @@ class Timeline {
 
   /** Whether a request is under way. */
   waits() {
-    return this.asked > this.data.asked && performance.now() - this.sentAt < PATIENCE;
+    return this.requested > this.data.requested && performance.now() - this.sentAt < PATIENCE;
   }
 
   next() {
@@ -120,11 +120,11 @@ class Timeline {
 
   /** Streamlit drops what is asked of a fragment that a rerun of the page is just replacing. */
   request(epoch, follow, unanswered) {
-    const number = (this.asked += 1);
+    const number = (this.requested += 1);
     this.sentAt = performance.now();
     this.send([epoch, follow, number]);
     setTimeout(() => {
-      const lost = this.asked === number && this.data.asked < number && this.wanted === null;
+      const lost = this.requested === number && this.data.requested < number && this.wanted === null;
       if (lost && this.root.isConnected) unanswered();
     }, PATIENCE);
   }

@@ -63,7 +63,7 @@ def timeline_payload(
     viewed: int,
     follow: bool,
     live: bool,
-    asked: int,
+    requested: int,
     changed: npt.NDArray[np.floating[Any]],
 ) -> Payload:
     """What `timeline` sends to the browser, as `timeline.js` reads it.
@@ -82,7 +82,7 @@ def timeline_payload(
         Whether the latest epoch is in view, whichever that is.
     live
         Whether there may be later epochs: the run has not ended.
-    asked
+    requested
         Number of the request that `viewed` and `follow` answer.
     changed
         (epochs,) share of the identified labels that changed in epoch 1, 2, …; drawn behind the handle.
@@ -94,7 +94,7 @@ def timeline_payload(
         "viewed": viewed,
         "follow": follow,
         "live": live,
-        "asked": asked,
+        "requested": requested,
         "spark": spark(changed),
     }
 
@@ -121,6 +121,6 @@ def spark(changed: npt.NDArray[np.floating[Any]], most: int = MOST_COLUMNS) -> l
 def checked(look: object, total: int) -> tuple[int, bool, int] | None:
     """Return the request [epoch, follow, number] of the browser, or None if it is invalid."""
     match look:
-        case [int(epoch), bool(follow), int(asked)] if 0 <= epoch <= total:
-            return epoch, follow, asked
+        case [int(epoch), bool(follow), int(requested)] if 0 <= epoch <= total:
+            return epoch, follow, requested
     return None

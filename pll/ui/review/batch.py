@@ -22,22 +22,12 @@ _batch = component("batch")
 
 @dataclass
 class LookAlikeBatch:
-    """Look-alikes assigned in one tab.
-
-    Attributes
-    ----------
-    tiles
-        What is assigned.
-    label
-        Proposed for all of them.
-    passed
-        Examples that groups were made around and that were put aside.
-    """
+    """Look-alikes assigned in one tab."""
 
     tab: ReviewTab
-    tiles: list[Assignment] = field(default_factory=list)
-    label: str = ""
-    passed: set[int] = field(default_factory=set)
+    tiles: list[Assignment] = field(default_factory=list)  # what is assigned
+    label: str = ""  # proposed for all of them
+    passed: set[int] = field(default_factory=set)  # examples that groups were made around and that were put aside
 
     def fill(self) -> None:
         """Take the look-alikes of the first example of the queue assigned."""

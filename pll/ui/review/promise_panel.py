@@ -176,27 +176,13 @@ def error_rate(tab: ReviewTab) -> float | None:
 
 @dataclass(frozen=True)
 class Standing:
-    """How far the certificate is.
+    """How far the certificate is."""
 
-    Attributes
-    ----------
-    expected
-        Made anew every `ANEW` decisions.
-    status
-        As it was then; of a review that has ended, as it is.
-    words
-        The certificate in one sentence.
-    note
-        Why the desk shows no percentages; "" where it does.
-    minutes
-        To go at the present pace; None where it is too early to say.
-    """
-
-    expected: ExpectedChecks
-    status: PromiseStatus
-    words: str
-    note: str = ""
-    minutes: int | None = None
+    expected: ExpectedChecks  # made anew every `ANEW` decisions
+    status: PromiseStatus  # as it was then; of a review that has ended, as it is
+    words: str  # the certificate in one sentence
+    note: str = ""  # why the desk shows no percentages; "" where it does
+    minutes: int | None = None  # to go at the present pace; None where it is too early to say
 
     @property
     def share(self) -> float:

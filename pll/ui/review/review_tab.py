@@ -28,46 +28,21 @@ SAVED_AS = {"unsure": "unsure", "none": "none of these", "skip": "skipped"}
 
 @dataclass
 class ReviewTab:
-    """One reviewer at one desk in one tab.
-
-    Attributes
-    ----------
-    manager
-        The review, its data and the order of its queue.
-    desk
-        The reviewer's.
-    blind
-        Whether the model's view is to be hidden.
-    fixed
-        Whether candidates are in the order of classes and not of weights.
-    assignment
-        What is on the desk; None where nothing is left.
-    open
-        What was on the desk before its reviewer looked back.
-    back
-        How many decisions back the example in view is; 0 for the open one.
-    ack, message, problem
-        Nonce of the last message that was handled, what came of it, and what went wrong.
-    made
-        Decisions stored in this work session.
-    only
-        The rows that are assigned, and what they are in words; None for all.
-    standing
-        How far the certificate was (`promise_panel.Standing`), and when.
-    """
+    """One reviewer at one desk in one tab."""
 
     manager: QueueManager
     desk: Desk
-    blind: bool = False
-    fixed: bool = False
-    assignment: Assignment | None = None
-    open: Assignment | None = None
-    back: int = 0
-    ack: str = ""
-    message: str = ""
-    problem: str = ""
-    made: int = 0
-    only: Chosen | None = None
+    blind: bool = False  # whether the model's view is to be hidden
+    fixed: bool = False  # whether candidates are in the order of classes and not of weights
+    assignment: Assignment | None = None  # what is on the desk; None where nothing is left
+    open: Assignment | None = None  # what was on the desk before its reviewer looked back
+    back: int = 0  # how many decisions back the example in view is; 0 for the open one
+    ack: str = ""  # nonce of the last message that was handled
+    message: str = ""  # what came of it
+    problem: str = ""  # what went wrong
+    made: int = 0  # decisions stored in this work session
+    only: Chosen | None = None  # the rows that are assigned, and what they are in words; None for all
+    # how far the certificate was (`promise_panel.Standing`), preceded by when that was
     standing: tuple[tuple[Any, ...], Any] | None = None
 
     def require(self, needed: Role) -> None:
@@ -110,13 +85,7 @@ class ReviewTab:
     # ---- messages ------------------------------------------------------------------------------------------------
 
     def act(self, message: object, do: Callable[[Message, str], None] | None = None) -> None:
-        """Handle a message from the browser. Messages already handled and malformed ones are ignored.
-
-        Parameters
-        ----------
-        do
-            What it asks for, by message and nonce, where it does not come from the desk.
-        """
+        """Handle a message from the desk, or else by `do`; those already handled and malformed ones are ignored."""
         if not isinstance(message, Mapping) or not isinstance(message.get("nonce"), str):
             return
         nonce = message["nonce"][:80]

@@ -13,18 +13,25 @@ from pll.ui.components.timeline import MOST_COLUMNS, checked, spark, timeline_pa
 
 def test_the_payload_names_the_stored_epochs():
     payload = timeline_payload(
-        [0, 4, 8], done=9, total=100, viewed=8, follow=True, live=True, asked=3, changed=np.zeros(9, dtype=np.float32)
+        [0, 4, 8],
+        done=9,
+        total=100,
+        viewed=8,
+        follow=True,
+        live=True,
+        requested=3,
+        changed=np.zeros(9, dtype=np.float32),
     )
     stored = np.frombuffer(base64.b64decode(payload["stored"]), dtype="<u4")
     assert stored.tolist() == [0, 4, 8]
-    assert (payload["done"], payload["total"], payload["viewed"], payload["asked"]) == (9, 100, 8, 3)
+    assert (payload["done"], payload["total"], payload["viewed"], payload["requested"]) == (9, 100, 8, 3)
     json.dumps(payload)
 
 
 def test_a_thousand_epochs_stay_small():
     changed = np.linspace(1, 0, 5000, dtype=np.float32)
     payload = timeline_payload(
-        range(1000), done=5000, total=5000, viewed=5000, follow=True, live=False, asked=0, changed=changed
+        range(1000), done=5000, total=5000, viewed=5000, follow=True, live=False, requested=0, changed=changed
     )
     assert len(json.dumps(payload)) < 12_000
     columns = spark(changed)

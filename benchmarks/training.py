@@ -39,6 +39,7 @@ from pll.synthesis import flip_binomial
 from pll.training.metrics import EpochRecord, Monitor
 from pll.training.models import build_model
 from pll.training.trainer import Optimisation, Trainer, train
+from pll.ui.components.canvas import Presentation
 from pll.ui.components.heatmap import heatmap_order, heatmap_payload
 from pll.ui.components.star import star_payload
 
@@ -144,9 +145,9 @@ class _Page:
             self._looking.wait()
             record = self.record
             if record is not None:
-                star_payload(record.label_weights, self.sets)
+                star_payload(record.label_weights, self.sets, Presentation())
                 order = heatmap_order(record.label_weights, self.sets, sharp=record.sharpness)
-                heatmap_payload(record.label_weights, self.sets, order=order)
+                heatmap_payload(record.label_weights, self.sets, Presentation(), order=order)
             time.sleep(0.4)
 
 

@@ -13,7 +13,7 @@ from pll.errors import UserError
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.ui import session
-from pll.ui.components.timeline import timeline, timeline_payload
+from pll.ui.components.timeline import Timeline, mount_timeline
 from pll.ui.format import STATES, format_state, plain, state_icon
 from pll.ui.pace import pace
 from pll.ui.review.error_messages import show_errors
@@ -106,7 +106,7 @@ def draw_timeline(now: Sequence[Scene], snapshot: Snapshot) -> None:
     if "timeline" in looking.hidden:
         return
     longest = max(now, key=lambda scene: scene.epochs[-1])
-    payload = timeline_payload(
+    shown = Timeline(
         longest.epochs,
         done=max(scene.snapshot.epoch for scene in now),
         total=snapshot.total or 1,
@@ -116,7 +116,7 @@ def draw_timeline(now: Sequence[Scene], snapshot: Snapshot) -> None:
         requested=looking.requested,
         changed=_changed(now),
     )
-    timeline(payload, key=f"timeline-{now[0].run.id}", on_look=looking.look)
+    mount_timeline(shown, key=f"timeline-{now[0].run.id}", on_look=looking.look)
 
 
 def _changed(now: Sequence[Scene]) -> npt.NDArray[np.float32]:

@@ -48,12 +48,15 @@ def _is_for_developers(message: Message) -> bool:
     if message["type"] != "websocket.receive" or not content:
         return False
     try:
-        told = BackMsg.FromString(content)
+        sent = BackMsg.FromString(content)
     except DecodeError:  # Streamlit answers it
         return False
-    if told.WhichOneof("type") == "backend_operation_request":
-        return told.backend_operation_request.WhichOneof("payload") in ("install_skills", "dismiss_skills_nudge")
-    return bool(told.WhichOneof("type") == "clear_cache")
+    if sent.WhichOneof("type") == "backend_operation_request":
+        return sent.backend_operation_request.WhichOneof("payload") in (
+            "install_skills",
+            "dismiss_skills_nudge",
+        )
+    return bool(sent.WhichOneof("type") == "clear_cache")
 
 
 class SecurityHeaders:

@@ -18,7 +18,7 @@ import numpy as np
 import streamlit as st
 
 from pll.candidates import CandidateSets
-from pll.ui.components.canvas import mount
+from pll.ui.components.canvas import Presentation, mount
 from pll.ui.components.heatmap import HEATMAP, heatmap_payload
 from pll.ui.components.star import STAR, star_payload
 
@@ -46,14 +46,14 @@ def live():
     epoch = st.session_state.epoch
     sure = 0.5 + 0.5 * min(epoch, 5) / 5
     weights = np.array([1, 0.25, 0.25, 0.25, 0.25, sure, 1 - sure, 0.2, 0.8], dtype=np.float32)
-    shown = dict(when=f"Epoch {epoch}", selected=st.session_state.selected)
+    shown = Presentation(f"Epoch {epoch}", st.session_state.selected)
     left, right = st.columns(2)
     with left:
-        chosen = mount(STAR, star_payload(weights, sets, **shown), "star", range(4), select)
+        mount(STAR, star_payload(weights, sets, shown), "star", range(4), select)
     with right:
-        payload = heatmap_payload(weights, sets, order=np.arange(4), **shown)
-        chosen_row = mount(HEATMAP, payload, "heatmap", range(4), select)
-    st.write(f"returned {chosen} {chosen_row}, selected {st.session_state.selected}")
+        payload = heatmap_payload(weights, sets, shown, order=np.arange(4))
+        mount(HEATMAP, payload, "heatmap", range(4), select)
+    st.write(f"selected {st.session_state.selected}")
 
 
 live()
@@ -158,11 +158,11 @@ def test_the_pictures_are_told_in_words_and_keys_reach_every_example(opened: Any
         seen.add(tip(page).inner_text().splitlines()[0])
     assert seen == {f"example {i}" for i in range(4)}
     page.keyboard.press("Enter")
-    page.get_by_text("returned 0 None, selected 0").wait_for()
+    page.get_by_text("selected 0").wait_for()
     page.keyboard.press("Escape")
     assert tip(page).is_hidden()
     next_epoch(page, 1)
-    page.get_by_text("returned None None, selected 0").wait_for()  # selected once, not in every run
+    page.get_by_text("selected 0").wait_for()
 
 
 def test_the_colours_follow_the_theme_at_once(opened: Any) -> None:

@@ -16,7 +16,7 @@ from pll.runs.snapshots import Snapshot
 from pll.ui import charts, live_page
 from pll.ui.compare import lines
 from pll.ui.compare.lines import swatch
-from pll.ui.components.canvas import mount
+from pll.ui.components.canvas import Presentation, mount
 from pll.ui.components.star import STAR, star_payload, star_sample
 from pll.ui.format import count, plain
 from pll.ui.routes import link
@@ -91,11 +91,9 @@ def stars(lanes: Sequence[Scene]) -> None:
             payload = star_payload(
                 lane.frame.weights[sets.positions(rows)],
                 sets.take(rows),
-                when=lane.frame.when,
+                Presentation(lane.frame.when, ids=lane.data.row_ids, height=STAR_HEIGHT),
                 truth=lane.truth[rows] if looking.truth and lane.y_true is not None else None,
                 examples=rows,
-                ids=lane.data.row_ids,
-                height=STAR_HEIGHT,
             )
             mount(STAR, payload, f"compare-star-{lane.lane.id}", rows, None)
             if "next" not in looking.hidden:

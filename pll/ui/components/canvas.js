@@ -4,7 +4,7 @@
 // with them one Plot: what moves, where it is and where it is going. So an update never flickers, it only sets targets.
 
 const HEADING = 28;       // pixels above a picture that is saved
-const KEPT = 24;          // values of a part that is sent once, of all pictures of a page
+const CACHED = 24;        // values of a part that is sent once, of all pictures of a page
 const plots = new WeakMap();
 
 /** The Plot that belongs to these elements: made on the first call, found on all later ones. */
@@ -35,11 +35,11 @@ function numbers(text, size) {
 function whole(sent) {
   const data = { ...sent };
   for (const [name, digest] of Object.entries(sent.once ?? {})) {
-    const kept = ((window.candidKept ??= {})[name] ??= new Map());
-    data[name] = sent[name] ?? kept.get(digest);
-    kept.delete(digest);                                // and to the end: those not used for long go first
-    kept.set(digest, data[name]);
-    while (kept.size > KEPT) kept.delete(kept.keys().next().value);
+    const cache = ((window.candidCache ??= {})[name] ??= new Map());
+    data[name] = sent[name] ?? cache.get(digest);
+    cache.delete(digest);                                // and to the end: those not used for long go first
+    cache.set(digest, data[name]);
+    while (cache.size > CACHED) cache.delete(cache.keys().next().value);
   }
   return data;
 }
@@ -58,20 +58,20 @@ function ink(colour, text) {
 
 /**
  * A text shortened in the middle so that it is at most `width` pixels wide: names often differ at the end.
- * `head` is the share of what is kept that stands before the gap.
+ * `head` is the share of what is left that stands before the gap.
  */
 function shortened(context, text, width, head = 0.5) {
   if (context.measureText(text).width <= width) return text;
   // Letters as people count them: an emoji or a letter with its marks is never cut into halves.
   const letters = Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
-  const cut = (kept) => {
-    const first = Math.ceil(kept * head);
-    const [start, end] = [letters.slice(0, first), letters.slice(letters.length - (kept - first))];
+  const cut = (length) => {
+    const first = Math.ceil(length * head);
+    const [start, end] = [letters.slice(0, first), letters.slice(letters.length - (length - first))];
     return start.join("").trimEnd() + "…" + end.join("").trimStart();
   };
-  let kept = letters.length - 1;
-  while (kept > 2 && context.measureText(cut(kept)).width > width) kept -= 1;
-  return cut(kept);
+  let length = letters.length - 1;
+  while (length > 2 && context.measureText(cut(length)).width > width) length -= 1;
+  return cut(length);
 }
 
 /** Names shortened so that different ones stay different where they can: the gap moves to where they are alike. */
@@ -128,7 +128,7 @@ class Plot {
     this.width = this.height = 0;
     this.cursor = null;      // what the pointer or the keyboard is at
     this.selected = null;    // the selected example
-    this.told = undefined;   // the selection Python last told us of
+    this.serverSelected = undefined;  // the selection that Python sent last
     this.frame = 0;
     this.before = 0;
     this.observer = new ResizeObserver(() => this.resize());
@@ -148,7 +148,8 @@ class Plot {
     // On a projector the picture takes what the window has left below it.
     this.data = data.fill ? { ...data, height: Math.min(data.height, Math.max(280, window.innerHeight - data.fill)) } : data;
     this.trigger = setTriggerValue;
-    if (data.selected !== this.told) this.selected = this.told = data.selected;  // the last one to change it wins
+    // the last one to change it wins
+    if (data.selected !== this.serverSelected) this.selected = this.serverSelected = data.selected;
     this.canvas.setAttribute("aria-label", data.description);
     this.root.querySelector(".when").textContent = data.when;
     this.root.querySelector(".note").textContent = data.note;

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -47,15 +48,32 @@ def canvas_component(name: str) -> Component:
     return register(name, HTML, scripts=[*SHARED, HERE / f"{name}.js"], styles=[HERE / "canvas.css"])
 
 
+@dataclass(frozen=True)
+class Presentation:
+    """How examples are shown in a picture, beside what the picture is made of."""
+
+    when: str = ""  # a few words above it, such as "After 12 passes"
+    selected: int | None = None  # the example to mark; the latest change, by page or viewer, counts
+    ids: npt.NDArray[np.str_] | None = None  # what to call the examples; without it "example 12"
+    texts: npt.NDArray[Any] | None = None  # what they say; the pointer shows how a text begins
+    height: int = 480  # pixels, at most; less on a narrow screen
+    fill: int | None = None  # pixels of the window that all else takes: the picture takes the rest, `height` at most
+
+    def payload(self, examples: npt.NDArray[np.int64], *, names: bool = True) -> Payload:
+        """The part of a payload that says so of these examples, with their ids and texts unless they are too many."""
+        shown = {"when": self.when, "selected": self.selected, "height": self.height, "fill": self.fill}
+        return shown | (_ids(self.ids, examples) | _texts(self.texts, examples) if names else {})
+
+
 def mount(
     component: Component,
     payload: Payload,
     key: str,
-    known: range | npt.NDArray[np.integer[Any]],
+    examples: range | npt.NDArray[np.integer[Any]],
     on_select: Callable[[int], None] | None,
     **callbacks: Callable[[], None],
-) -> int | None:
-    """Mounts or updates the component called `key`; returns the example selected in it just now, else None.
+) -> None:
+    """Mounts or updates the component called `key`.
 
     A selection is accepted only if it is one of the `examples`. Texts and points are sent once: where a fragment of the
     page is run again with the same ones, the browser has them. `callbacks` are `on_…_change` of further triggers.
@@ -68,15 +86,12 @@ def mount(
         st.session_state[sent_key] = digest
     payload = payload | {"once": digests}
 
-    def checked(example: object) -> int | None:
-        return example if isinstance(example, int) and example in known else None
-
     def selected() -> None:
-        example = checked(st.session_state[key].get("selected"))
-        if on_select is not None and example is not None:
+        example = st.session_state[key].get("selected")
+        if on_select is not None and isinstance(example, int) and example in examples:
             on_select(example)
 
-    return checked(component(key=key, data=payload, on_selected_change=selected, **callbacks).get("selected"))
+    component(key=key, data=payload, on_selected_change=selected, **callbacks)
 
 
 def _bytes(value: bytes | Sequence[str]) -> bytes:
@@ -104,14 +119,10 @@ def raw(array: npt.NDArray[Any]) -> bytes:
     return array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
 
 
-def chosen_ids(ids: Sequence[str] | npt.NDArray[np.str_] | None, examples: npt.NDArray[np.int64]) -> Payload:
+def _ids(ids: npt.NDArray[np.str_] | None, examples: npt.NDArray[np.int64]) -> Payload:
     """The ids of some examples as a part of a payload; nothing where they merely repeat the examples' numbers."""
-    if ids is None:
-        return {}
-    names = ids[examples].tolist() if isinstance(ids, np.ndarray) else [str(ids[int(example)]) for example in examples]
-    if names == [str(example) for example in examples]:
-        return {}
-    return {"ids": names}
+    names = [] if ids is None else ids[examples].tolist()
+    return {"ids": names} if names and names != [str(example) for example in examples] else {}
 
 
 TEXT_LETTERS = 60_000
@@ -120,7 +131,7 @@ TEXT_LENGTHS = (24, 120)
 """Characters of one text, at least where there are many examples and at most where there are few."""
 
 
-def chosen_texts(texts: Sequence[object] | npt.NDArray[Any] | None, examples: npt.NDArray[np.int64]) -> Payload:
+def _texts(texts: npt.NDArray[Any] | None, examples: npt.NDArray[np.int64]) -> Payload:
     """How the texts of some examples begin, as a part of a payload; nothing without texts."""
     if texts is None or not len(examples):
         return {}

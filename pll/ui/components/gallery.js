@@ -21,7 +21,6 @@ class Gallery {
     if (renamed) this.clear();  // other classes: a card that stays would keep their old names
     this.data = data;
     this.send = (example) => setTriggerValue("selected", example);
-    this.root.setAttribute("role", data.choosable ? "group" : "list");  // a list must not hold buttons
     const wanted = data.cards.map((card) => this.card(card));
     for (const [example, { root }] of this.cards) {
       if (wanted.includes(root)) continue;
@@ -41,8 +40,8 @@ class Gallery {
   card(card) {
     if (!this.cards.has(card.example)) this.cards.set(card.example, this.newCard(card));
     const { root, bars, rows } = this.cards.get(card.example);
-    const { names, colours, weighed } = this.data;
-    bars.style.height = `${LINE * (weighed ? this.data.bars : card.bars.length)}px`;  // of cards that change, the same
+    const { names, colours } = this.data;
+    bars.style.height = `${LINE * this.data.bars}px`;  // of cards that change, the same
     root.classList.toggle("selected", card.example === this.data.selected);
     const present = new Set(card.bars.map(([label]) => label));
     for (const [label, row] of rows) row.classList.toggle("gone", !present.has(label));
@@ -50,29 +49,24 @@ class Gallery {
       if (!rows.has(label)) rows.set(label, this.newRow(bars, names[label], this.data.short[label], colours[label], label === card.truth));
       const row = rows.get(label);
       row.style.translate = `0 ${LINE * rank}px`;
-      if (!weighed) return;
       row.querySelector(".bar i").style.width = `${weight / 10}%`;
       row.querySelector(".n").textContent = `${Math.round(weight / 10)} %`;
     });
-    const said = card.bars.map(([label, weight]) => (weighed ? `${names[label]} ${Math.round(weight / 10)} %` : names[label]));
-    root.setAttribute("aria-label", `${card.id}${card.text ? `, ${card.text}` : ""}: ${said.join(", ")}${card.more ? ` and ${card.more} more` : ""}`);
+    const words = card.bars.map(([label, weight]) => `${names[label]} ${Math.round(weight / 10)} %`);
+    root.setAttribute("aria-label", `${card.id}${card.text ? `, ${card.text}` : ""}: ${words.join(", ")}${card.more ? ` and ${card.more} more` : ""}`);
     return root;
   }
 
   newCard(card) {
     const root = element("div", "card");
-    root.setAttribute("role", "listitem");
-    if (this.data.choosable) {
-      root.classList.add("choosable");
-      root.setAttribute("role", "button");
-      root.tabIndex = 0;
-      root.addEventListener("click", () => this.send(card.example));
-      root.addEventListener("keydown", (event) => {
-        if (event.key !== "Enter" && event.key !== " ") return;
-        event.preventDefault();
-        this.send(card.example);
-      });
-    }
+    root.setAttribute("role", "button");
+    root.tabIndex = 0;
+    root.addEventListener("click", () => this.send(card.example));
+    root.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      this.send(card.example);
+    });
     if (card.picture) {
       const image = element("img", card.picture.startsWith("data:image/png") ? "pixels" : "", root);
       image.src = card.picture;
@@ -94,12 +88,6 @@ class Gallery {
   newRow(bars, name, short, colour, isTrue) {
     const row = element("div", isTrue ? "row true" : "row", bars);
     row.title = isTrue ? `${name}: true label` : name;
-    if (!this.data.weighed) {
-      row.classList.add("plain");
-      element("span", "dot", row).style.background = colour;
-      element("span", "name", row).textContent = short;
-      return row;
-    }
     element("span", "name", row).textContent = short;
     element("i", "", element("span", "bar", row)).style.background = colour;
     element("span", "n", row);

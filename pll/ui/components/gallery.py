@@ -17,7 +17,7 @@ import numpy.typing as npt
 import streamlit as st
 from PIL import Image
 
-from pll.colors import MOST_SHORT, class_colours, short_names
+from pll.colors import class_colours, short_names
 from pll.dataset import PartialLabelDataset
 from pll.ui.components.canvas import HERE
 from pll.ui.components.component import Payload, register
@@ -36,7 +36,7 @@ SMALL = 64
 
 _gallery = register(
     "gallery",
-    '<div class="gallery" role="list"></div>',
+    '<div class="gallery" role="group"></div>',
     scripts=[HERE / "gallery.js"],
     styles=[HERE / "gallery.css"],
 )
@@ -45,41 +45,35 @@ _gallery = register(
 def gallery(
     data: PartialLabelDataset,
     rows: npt.NDArray[np.int64],
-    weights: Weights | None = None,
+    weights: Weights,
     *,
-    key: str = "gallery",
-    selected: int | None = None,
-    on_select: Callable[[int], None] | None = None,
+    key: str,
+    selected: int | None,
+    on_select: Callable[[int], None],
 ) -> None:
-    """Shows some examples with their candidates; with bars where label weights (nnz,) are given.
+    """Shows the examples of some rows as cards, with the label weights (nnz,) of their candidates as bars.
 
     The same key in every run keeps the cards alive. `on_select` is called with the example whose card is pressed,
-    before the page runs; without it cards are only looked at.
+    before the page runs.
     """
     listed = [int(row) for row in rows]
 
     def chosen() -> None:
         example = st.session_state[key].get("selected")
-        if on_select is not None and isinstance(example, int) and example in listed:
+        if isinstance(example, int) and example in listed:
             on_select(example)
 
-    payload = gallery_payload(data, rows, weights, selected=selected, choosable=on_select is not None)
-    _gallery(key=key, data=payload, on_selected_change=chosen)
+    _gallery(key=key, data=gallery_payload(data, rows, weights, selected), on_selected_change=chosen)
 
 
 def gallery_payload(
-    data: PartialLabelDataset,
-    rows: npt.NDArray[np.int64],
-    weights: Weights | None = None,
-    *,
-    selected: int | None = None,
-    choosable: bool = False,
+    data: PartialLabelDataset, rows: npt.NDArray[np.int64], weights: Weights, selected: int | None
 ) -> Payload:
     """What `gallery` sends to the browser, as `gallery.js` reads it."""
     sets = data.sets()
     colours = class_colours(sets.n_classes)
     cards = [_card(data, int(row), weights) for row in rows]
-    short = short_names(sets.class_names, MOST_SHORT if weights is None else BESIDE_BARS)
+    short = short_names(sets.class_names, BESIDE_BARS)
     used = sorted({label for card in cards for label, _ in card["bars"]})
     return {
         "cards": cards,
@@ -87,9 +81,7 @@ def gallery_payload(
         "short": {str(label): short[label] for label in used},
         "colours": {str(label): colours[label] for label in used},
         "bars": min(MOST_BARS, int(sets.sizes.max(initial=1))),
-        "weighed": weights is not None,
         "selected": selected,
-        "choosable": choosable,
     }
 
 
@@ -109,11 +101,11 @@ def fixed_sample(n: int, many: int) -> npt.NDArray[np.int64]:
     return np.sort(np.random.default_rng(0).choice(n, min(many, n), replace=False))
 
 
-def _card(data: PartialLabelDataset, row: int, weights: Weights | None) -> dict[str, Any]:
+def _card(data: PartialLabelDataset, row: int, weights: Weights) -> dict[str, Any]:
     """One example: `bars` are (label, weight in thousandths), the largest first."""
     sets = data.sets()
     labels = sets[row]
-    shares = np.zeros(len(labels)) if weights is None else weights[sets.indptr[row] : sets.indptr[row + 1]]
+    shares = weights[sets.indptr[row] : sets.indptr[row + 1]]
     top = np.argsort(-shares, kind="stable")[:MOST_BARS]
     return {
         "example": row,

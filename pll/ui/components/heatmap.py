@@ -7,15 +7,14 @@ an order that was frozen at one of them, so that a single example can be followe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
 from pll.colors import class_colours, percent, short_names
-from pll.errors import UserError
-from pll.ui.components.canvas import canvas_component, chosen_ids, chosen_texts, encoded
+from pll.ui.components.canvas import Presentation, canvas_component, encoded
 from pll.ui.components.component import Payload
 from pll.ui.format import count
 from pll.weights import Sharpness, Weights, sharpness
@@ -73,13 +72,13 @@ def _falling(confidence: npt.NDArray[np.float32]) -> npt.NDArray[np.int64]:
     return (both & np.uint64(0xFFFFFFFF)).astype(np.int64)
 
 
-def heatmap_columns(candidates: CandidateSets, cap: int = MOST_COLUMNS) -> npt.NDArray[np.int64]:
-    """(min(c, cap),) sorted classes: all, or those that are a candidate most often, whatever the weights."""
+def heatmap_columns(candidates: CandidateSets) -> npt.NDArray[np.int64]:
+    """(k,) sorted classes: all, or the `MOST_COLUMNS` that are a candidate most often, whatever the weights."""
     c = candidates.n_classes
-    if c <= cap:
+    if c <= MOST_COLUMNS:
         return np.arange(c, dtype=np.int64)
     often = np.bincount(candidates.indices, minlength=c)
-    return np.sort(np.argsort(-often, kind="stable")[:cap]).astype(np.int64)
+    return np.sort(np.argsort(-often, kind="stable")[:MOST_COLUMNS]).astype(np.int64)
 
 
 def heatmap_cells(
@@ -114,16 +113,10 @@ def heatmap_cells(
 def heatmap_payload(
     weights: Weights,
     candidates: CandidateSets,
+    shown: Presentation,
     *,
-    order: npt.NDArray[np.integer[Any]],
-    when: str = "",
-    selected: int | None = None,
-    examples: npt.NDArray[np.integer[Any]] | None = None,
-    ids: Sequence[str] | npt.NDArray[np.str_] | None = None,
-    texts: Sequence[object] | npt.NDArray[Any] | None = None,
+    order: npt.NDArray[np.int64],
     ends: tuple[str, str] = ("sure", "unsure"),
-    height: int = 480,
-    fill: int | None = None,
 ) -> Payload:
     """What `mount(HEATMAP, …)` shows: a bit a cell, a byte a candidate, two or four a row; and words.
 
@@ -133,52 +126,31 @@ def heatmap_payload(
         (nnz,) float32 label weights at the viewed epoch.
     candidates
         The n candidate sets the weights belong to.
+    shown
+        By row numbers.
     order
         (m,) rows of `candidates` from top to bottom, as `heatmap_order` gave them: now, or at the epoch where the order
         was frozen.
-    when, selected, examples, ids, texts, fill
-        As in `star_payload`.
     ends
         What the first and the last row are, in a word each; ("", "") for an order without ends.
-    height
-        Pixels.
-
-    Raises
-    ------
-    UserError
-        Weights that do not fit the candidates, a row in `order` that does not exist.
     """
-    rows = _checked(weights, candidates, np.asarray(order, dtype=np.int64))
     columns = heatmap_columns(candidates)
-    numbers = rows if examples is None else np.asarray(examples, dtype=np.int64)[rows]
-    wide = np.uint16 if numbers.max(initial=0) < 2**16 else np.uint32
+    wide = np.uint16 if order.max(initial=0) < 2**16 else np.uint32
     colours = class_colours(candidates.n_classes)
-    mask, values = heatmap_cells(weights, candidates, rows, columns)
-    return {
-        "when": when,
-        "note": _note(candidates, len(rows), len(columns)),
-        "description": _description(weights, candidates, rows, columns, when),
+    mask, values = heatmap_cells(weights, candidates, order, columns)
+    return shown.payload(order) | {
+        "note": _note(candidates, len(order), len(columns)),
+        "description": _description(weights, candidates, order, columns, shown.when),
         "first": ends[0],
         "last": ends[1],
-        "height": height,
-        "fill": fill,
         "names": [candidates.class_names[j] for j in columns],
         "short": short_names([candidates.class_names[j] for j in columns]),
         "colours": [colours[j] for j in columns],
         "mask": encoded(np.packbits(mask)),
         "values": encoded(values),
-        "examples": encoded(numbers.astype(wide)),
+        "examples": encoded(order.astype(wide)),
         "exampleSize": np.dtype(wide).itemsize,
-        "selected": selected,
-    } | (chosen_ids(ids, numbers) | chosen_texts(texts, numbers))
-
-
-def _checked(weights: Weights, candidates: CandidateSets, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    if len(weights) != candidates.nnz:
-        raise UserError(f"The heatmap's weights have {len(weights):,} entries where {candidates.nnz:,} are needed.")
-    if len(rows) and (rows.min() < 0 or rows.max() >= len(candidates)):
-        raise UserError(f"The heatmap's order names rows that do not exist; there are {len(candidates):,}.")
-    return rows
+    }
 
 
 def _note(candidates: CandidateSets, rows: int, columns: int) -> str:

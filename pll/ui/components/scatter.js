@@ -157,11 +157,11 @@ class ExampleMap extends Plot {
 
   drawOutline(context) {
     const { top } = this.data;
-    const kept = (this.data.outline ?? []).map(([x, y]) => [
+    const outline = (this.data.outline ?? []).map(([x, y]) => [
       PAD + (x / top) * (this.width - 2 * PAD),
       this.high - PAD - (y / top) * (this.high - 2 * PAD),
     ]);
-    const corners = this.path?.drawn ? this.path.corners : kept;
+    const corners = this.path?.drawn ? this.path.corners : outline;
     if (corners.length < 2) return;
     context.beginPath();
     corners.forEach(([x, y], k) => (k ? context.lineTo(x, y) : context.moveTo(x, y)));

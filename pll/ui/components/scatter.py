@@ -7,7 +7,6 @@ them pixel by pixel (`scatter.js`), a million within a few frames. An outline dr
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +15,7 @@ import streamlit as st
 from pll.analysis.projection import TOP
 from pll.candidates import CandidateSets
 from pll.colors import class_colours, short_names
-from pll.ui.components.canvas import canvas_component, chosen_ids, chosen_texts, format_counts, mount, raw
+from pll.ui.components.canvas import Presentation, canvas_component, format_counts, mount, raw
 from pll.ui.components.component import Payload
 from pll.ui.format import count
 from pll.weights import Sharpness
@@ -31,22 +30,12 @@ Outline = list[tuple[int, int]]
 
 
 def map_payload(
-    points: bytes,
-    sharp: Sharpness,
-    candidates: CandidateSets,
-    rows: Rows,
-    *,
-    when: str = "",
-    selected: int | None = None,
-    outline: Outline | None = None,
-    ids: npt.NDArray[np.str_] | None = None,
-    texts: npt.NDArray[Any] | None = None,
-    height: int = 480,
+    points: bytes, sharp: Sharpness, candidates: CandidateSets, rows: Rows, shown: Presentation, outline: Outline | None
 ) -> Payload:
     """What `mount_map` shows: the (m,) `rows` of the n candidate sets, at their `points`.
 
     `points` is `raw` of their (m, 2) places (`pll.analysis.projection.project`); `sharp` is of the label weights at the
-    viewed epoch; an `outline` that was drawn stays to be seen; the rest is as in `star_payload`.
+    viewed epoch; an `outline` that was drawn stays to be seen.
     """
     n, m = len(candidates), len(rows)
     labels = sharp.identified if m == n else sharp.identified[rows]
@@ -59,13 +48,10 @@ def map_payload(
     number_of = np.zeros(candidates.n_classes, dtype=wide)
     number_of[present] = np.arange(len(present))
     note = f"{m:,} of {n:,} examples" if m < n else count(n, "example")
-    few = m <= NAMED
     summary = format_counts(dict(zip(names, counts[present].tolist(), strict=True)))
-    return {
-        "when": when,
+    return shown.payload(rows, names=m <= NAMED) | {
         "note": note,
-        "description": f"Map of {note}{', ' + when if when else ''}. Identified labels: {summary}.",
-        "height": height,
+        "description": f"Map of {note}{', ' + shown.when if shown.when else ''}. Identified labels: {summary}.",
         "top": TOP,
         "points": points,
         "labels": raw(number_of[labels]),
@@ -76,15 +62,14 @@ def map_payload(
         "colours": [colours[label] for label in present],
         "legend": np.argsort(-counts[present], kind="stable")[:40].tolist(),
         "examples": None if m == n else raw(rows.astype(np.uint32)),
-        "selected": selected,
         "outline": outline,
-    } | ((chosen_ids(ids, rows) | chosen_texts(texts, rows)) if few else {})
+    }
 
 
 def mount_map(
     payload: Payload,
     key: str,
-    known: range,
+    examples: range,
     on_select: Callable[[int], None],
     on_outline: Callable[[Outline], None],
 ) -> None:
@@ -95,7 +80,7 @@ def mount_map(
         if outline is not None:
             on_outline(outline)
 
-    mount(SCATTER, payload, key, known, on_select, on_outline_change=drawn)
+    mount(SCATTER, payload, key, examples, on_select, on_outline_change=drawn)
 
 
 def checked_outline(sent: object) -> Outline | None:

@@ -6,16 +6,12 @@ identified label. The browser draws and animates (`star.js`); this module comput
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
 from pll.colors import class_colours, class_shapes, percent, short_names
-from pll.errors import UserError
-from pll.ui.components.canvas import canvas_component, chosen_ids, chosen_texts, encoded, format_counts
+from pll.ui.components.canvas import Presentation, canvas_component, encoded, format_counts
 from pll.ui.components.component import Payload
 from pll.ui.format import count
 from pll.weights import CONFIDENT, Sharpness, Weights, identified_labels, sharpness
@@ -31,16 +27,11 @@ STAR = canvas_component("star")
 def star_payload(
     weights: Weights,
     candidates: CandidateSets,
+    shown: Presentation,
     *,
-    when: str = "",
     truth: npt.NDArray[np.int64] | None = None,
     before: Weights | None = None,
-    selected: int | None = None,
-    examples: npt.NDArray[np.integer[Any]] | None = None,
-    ids: Sequence[str] | npt.NDArray[np.str_] | None = None,
-    texts: Sequence[object] | npt.NDArray[Any] | None = None,
-    height: int = 480,
-    fill: int | None = None,
+    examples: npt.NDArray[np.int64] | None = None,
 ) -> Payload:
     """What `mount(STAR, …)` shows, as `star.js` reads it: 5 bytes an example (before base64), and words.
 
@@ -54,42 +45,20 @@ def star_payload(
         (nnz,) float32 label weights at the viewed epoch.
     candidates
         The n candidate sets the weights belong to; its class names label the anchors.
-    when
-        a few words above the plot, such as "After 12 passes".
+    shown
+        By example numbers.
     truth
         (n,) labels to colour by, −1 where unknown; without it points have the colour of their identified label, and
         that of the unknown where no label is ahead.
     before
         (nnz,) label weights at an earlier epoch: examples whose identified label was another one then wear a faint
         ring.
-    selected
-        The example to mark, with lines to its candidates; the latest change, by page or viewer, counts.
     examples
-        (m,) numbers of the examples that the rows of `candidates` are, where they are a part of the run's; by default
-        row i is example i. `selected` and the result are these numbers; `truth` is aligned with the rows.
-    ids
-        What to call the examples, indexed by example number; without it "example 12".
-    texts
-        What the examples say, indexed by example number; the pointer shows how a text begins.
-    height
-        At most so many pixels; less on a narrow screen.
-    fill
-        Pixels of the window that everything else takes: the picture takes the rest, `height` at most.
-
-    Raises
-    ------
-    UserError
-        Arrays whose lengths do not fit.
+        (n,) numbers of the examples that the rows of `candidates` are, where they are a part of the run's.
     """
     n, c = len(candidates), candidates.n_classes
-    for name, values in (("weights", weights), ("weights of before", before)):
-        if values is not None:
-            _check_length(name, values, candidates.nnz)
-    for name, array in (("examples", examples), ("truth", truth)):
-        if array is not None:
-            _check_length(name, array, n)
-    every = np.arange(n) if examples is None else np.asarray(examples, dtype=np.int64)
-    looked_at = np.flatnonzero(every == selected)
+    every = np.arange(n) if examples is None else examples
+    looked_at = np.flatnonzero(every == shown.selected)
     rows = np.union1d(star_sample(n), looked_at)  # what a person looks at is shown, whatever the sample
     if len(rows) < n:
         at = candidates.positions(rows)
@@ -102,11 +71,8 @@ def star_payload(
         shades |= (identified_labels(before, candidates) != sharp.identified).astype(np.uint8) << 7
     note = f"{len(rows):,} of {n:,} examples" if len(rows) < n else count(n, "example")
     payload: Payload = {
-        "when": when,
         "note": note,
-        "description": _description(when, note, sharp, candidates),
-        "height": height,
-        "fill": fill,
+        "description": _description(shown.when, note, sharp, candidates),
         "count": len(rows),
         "names": list(candidates.class_names),
         "short": short_names(candidates.class_names),
@@ -116,17 +82,16 @@ def star_payload(
         "labels": encoded(sharp.identified.astype(label_type)),
         "labelSize": np.dtype(label_type).itemsize,
         "shades": encoded(shades),
-        "selected": selected,
-        "spokes": _spokes(weights, candidates, np.flatnonzero(numbers == selected)),
+        "spokes": _spokes(weights, candidates, np.flatnonzero(numbers == shown.selected)),
+        "truth": truth is not None,
     }
     if truth is not None:
         payload["hues"] = encoded(np.where(truth >= 0, truth, _UNKNOWN)[rows].astype(np.uint16))
     elif not sharp.margin.all():  # no label is ahead, as before training: argmax would name the first of equals
         payload["hues"] = encoded(np.where(sharp.margin > 0, sharp.identified, _UNKNOWN).astype(np.uint16))
-    payload["truth"] = truth is not None
     if not np.array_equal(numbers, np.arange(len(rows))):
         payload["examples"] = encoded(numbers.astype(np.uint32))
-    return payload | chosen_ids(ids, numbers) | chosen_texts(texts, numbers)
+    return payload | shown.payload(numbers)
 
 
 def anchors(n_classes: int) -> npt.NDArray[np.float32]:
@@ -154,7 +119,7 @@ def star_positions(weights: Weights, candidates: CandidateSets) -> npt.NDArray[n
     return np.add.reduceat(pulls, candidates.indptr[:-1], axis=0)
 
 
-def star_sample(n: int, cap: int = MOST_POINTS, seed: int = 0) -> npt.NDArray[np.int64]:
+def star_sample(n: int, cap: int = MOST_POINTS) -> npt.NDArray[np.int64]:
     """(min(n, cap),) sorted row numbers: all, or a random sample that is the same in every call.
 
     Examples
@@ -164,7 +129,7 @@ def star_sample(n: int, cap: int = MOST_POINTS, seed: int = 0) -> npt.NDArray[np
     """
     if n <= cap:
         return np.arange(n, dtype=np.int64)
-    return np.sort(np.random.default_rng(seed).choice(n, size=cap, replace=False)).astype(np.int64)
+    return np.sort(np.random.default_rng(0).choice(n, size=cap, replace=False)).astype(np.int64)
 
 
 def packed(positions: npt.NDArray[np.float32]) -> npt.NDArray[np.uint8]:
@@ -198,8 +163,3 @@ def _description(when: str, note: str, sharp: Sharpness, candidates: CandidateSe
         f"stands the nearer to a class the larger its label weight. {sure:,} are at least {percent(CONFIDENT, 0)} "
         f"sure. Identified labels: {counted}."
     )
-
-
-def _check_length(name: str, array: npt.NDArray[Any], wanted: int) -> None:
-    if len(array) != wanted:
-        raise UserError(f"The star plot's {name} have {len(array):,} entries where {wanted:,} are needed.")

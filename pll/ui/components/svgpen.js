@@ -11,7 +11,7 @@ class SvgPen {
     this.isVector = true;
     this.parts = [];
     this.count = 0;          // of what has an id
-    this.kept = [];          // states put away by save
+    this.stack = [];         // states put away by save
     this.state = { at: "", open: 0 };
     this.images = new Map();
     this.path = "";
@@ -43,11 +43,11 @@ class SvgPen {
 
   // ---- where ------------------------------------------------------------------------------------------------------------
 
-  save() { this.kept.push([{ ...this.state }, this.globalAlpha]); }
+  save() { this.stack.push([{ ...this.state }, this.globalAlpha]); }
 
   restore() {
     const open = this.state.open;
-    [this.state, this.globalAlpha] = this.kept.pop();
+    [this.state, this.globalAlpha] = this.stack.pop();
     for (let k = this.state.open; k < open; k += 1) this.parts.push("</g>");
   }
 

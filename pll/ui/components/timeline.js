@@ -1,5 +1,5 @@
-// The timeline: progress, and the epoch in view. What the handle asks for is answered by an update whose `requested` is
-// the number of the request; until then the handle stays where the person put it, and the next request waits.
+// The timeline: progress, and the epoch in view. What the handle asks for is answered by an update whose `requested` is the
+// number of the request; until then the handle stays where the person put it, and the next request waits.
 
 const PATIENCE = 1500;    // ms after which a request counts as lost, and is made once more
 const BEAT = 160;         // ms between two epochs of a replay, at least
@@ -12,15 +12,15 @@ class Timeline {
   constructor(root) {
     this.root = root;
     this.track = root.querySelector(".track");
-    this.requested = 0;      // the number of the last request
-    this.wanted = null;      // what the person wants to see and has not been told: [epoch, follow]
+    this.requested = 0;       // the number of the last request
+    this.wanted = null;      // what the person wants to see and has not been shown: [epoch, follow]
     this.sentAt = 0;
     this.shown = 0;
     this.timer = 0;          // of the replay
     // Not an <input>: while one has the focus, the page's own keys would be taken for typing.
     this.track.addEventListener("pointerdown", (event) => this.hold(event));
     this.track.addEventListener("pointermove", (event) => this.track.hasPointerCapture(event.pointerId) && this.slide(event));
-    this.track.addEventListener("lostpointercapture", () => root.classList.remove("held"));
+    this.track.addEventListener("lostpointercapture", () => root.classList.remove("dragged"));
     this.track.addEventListener("keydown", (event) => this.press(event));
     root.querySelector(".live").addEventListener("click", () => { this.stop(); this.want(this.last(), true); });
     root.querySelector(".replay").addEventListener("click", () => (this.timer ? this.stop() : this.play()));
@@ -54,11 +54,11 @@ class Timeline {
 
   /** How often labels changed, over the epochs: an area from the left to where training is. */
   outline() {
-    const { spark, total, done } = this.data;
-    if (!spark.length) return "";
+    const { changed, total, done } = this.data;
+    if (!changed.length) return "";
     const x = (epoch) => ((1000 * epoch) / total).toFixed(1);
-    const points = spark.map(([epoch, high]) => `L${x(epoch)} ${100 - high}`);
-    return `M${x(spark[0][0])} 100${points.join("")}L${x(done)} ${100 - spark[spark.length - 1][1]}L${x(done)} 100Z`;
+    const points = changed.map(([epoch, high]) => `L${x(epoch)} ${100 - high}`);
+    return `M${x(changed[0][0])} 100${points.join("")}L${x(done)} ${100 - changed[changed.length - 1][1]}L${x(done)} 100Z`;
   }
 
   show(epoch, follow) {
@@ -78,7 +78,7 @@ class Timeline {
     this.track.setPointerCapture(event.pointerId);
     this.stop();
     this.slide(event);
-    this.root.classList.add("held");  // from now on the handle keeps up with the pointer
+    this.root.classList.add("dragged");  // from now on the handle keeps up with the pointer
   }
 
   slide(event) {

@@ -7,7 +7,7 @@ the next epoch is requested when the one before has arrived.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -34,85 +34,56 @@ HTML = """
 _timeline = register("timeline", HTML, scripts=[HERE / "timeline.js"], styles=[HERE / "timeline.css"])
 
 
-def timeline(payload: Payload, *, key: str, on_look: Callable[[int, bool, int], None]) -> None:
-    """Shows the timeline, or moves the one called `key`.
+@dataclass(frozen=True)
+class Timeline:
+    """What the timeline shows."""
 
-    Parameters
-    ----------
-    payload
-        From `timeline_payload`.
-    key
-        Its name on the page.
-    on_look
-        Called with epoch, follow and the number of the request, before the page runs.
+    stored: Sequence[int]  # the epochs that can be looked at, in order
+    done: int  # epochs complete
+    total: int  # epochs in all
+    viewed: int  # the epoch in view
+    follow: bool  # whether the latest epoch is in view, whichever that is
+    live: bool  # whether there may be later epochs: the run has not ended
+    requested: int  # number of the request that `viewed` and `follow` answer
+    changed: npt.NDArray[np.float32]  # (epochs,) share of the labels that changed in epoch 1, 2, …
+
+    def payload(self) -> Payload:
+        """What is sent to the browser, as `timeline.js` reads it."""
+        return vars(self) | {
+            "stored": encoded(np.asarray(self.stored, dtype=np.uint32)),
+            "total": max(self.total, self.done, 1),
+            "changed": spark(self.changed),
+        }
+
+
+def mount_timeline(shown: Timeline, *, key: str, on_look: Callable[[int, bool, int], None]) -> None:
+    """Mounts or updates the timeline called `key`.
+
+    `on_look` is called with epoch, follow and the number of the request, before the page runs.
     """
 
     def looked() -> None:
-        look = checked(st.session_state[key].get("look"), payload["total"])
+        look = checked(st.session_state[key].get("look"), max(shown.total, shown.done, 1))
         if look is not None:
             on_look(*look)
 
-    _timeline(key=key, data=payload, on_look_change=looked)
+    _timeline(key=key, data=shown.payload(), on_look_change=looked)
 
 
-def timeline_payload(
-    stored: Sequence[int],
-    *,
-    done: int,
-    total: int,
-    viewed: int,
-    follow: bool,
-    live: bool,
-    requested: int,
-    changed: npt.NDArray[np.floating[Any]],
-) -> Payload:
-    """What `timeline` sends to the browser, as `timeline.js` reads it.
-
-    Parameters
-    ----------
-    stored
-        The epochs that can be looked at, in order.
-    done
-        Epochs complete.
-    total
-        Epochs in all.
-    viewed
-        The epoch in view.
-    follow
-        Whether the latest epoch is in view, whichever that is.
-    live
-        Whether there may be later epochs: the run has not ended.
-    requested
-        Number of the request that `viewed` and `follow` answer.
-    changed
-        (epochs,) share of the identified labels that changed in epoch 1, 2, …; drawn behind the handle.
-    """
-    return {
-        "stored": encoded(np.asarray(stored, dtype=np.uint32)),
-        "done": done,
-        "total": max(total, done, 1),
-        "viewed": viewed,
-        "follow": follow,
-        "live": live,
-        "requested": requested,
-        "spark": spark(changed),
-    }
-
-
-def spark(changed: npt.NDArray[np.floating[Any]], most: int = MOST_COLUMNS) -> list[list[int]]:
-    """Heights of the small chart: (epoch, 0 … 100) of at most so many epochs, the highest of each stretch.
+def spark(changed: npt.NDArray[np.float32]) -> list[list[int]]:
+    """Heights of the small chart: (epoch, 0 … 100) of at most `MOST_COLUMNS` epochs, the highest of each stretch.
 
     Roots of the shares: late changes are few and are what one looks for.
 
     Examples
     --------
-    >>> spark(np.array([1.0, 0.25, 0.0]))
+    >>> spark(np.array([1.0, 0.25, 0.0], dtype=np.float32))
     [[1, 100], [2, 50], [3, 0]]
     """
     if not len(changed):
         return []
     heights = np.rint(np.sqrt(changed / max(float(changed.max()), 1e-9)) * 100).astype(int)
-    width = -(-len(heights) // most)
+    width = -(-len(heights) // MOST_COLUMNS)
     starts = np.arange(0, len(heights), width)
     tops = np.maximum.reduceat(heights, starts)
     return [[int(start) + 1, int(top)] for start, top in zip(starts, tops, strict=True)]

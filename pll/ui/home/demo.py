@@ -11,6 +11,7 @@ from pll.candidates import CandidateSets
 from pll.colors import percent
 from pll.paths import app_root
 from pll.ui.components.canvas import HERE as SHARED
+from pll.ui.components.canvas import Presentation
 from pll.ui.components.component import Payload, register
 from pll.ui.components.star import star_payload
 from pll.ui.format import after
@@ -44,7 +45,7 @@ _film = register(
 
 def replay() -> None:
     """Show the film."""
-    _film(key="demo-replay", data=film() | {"height": 360})
+    _film(key="demo-replay", data=film())
 
 
 @cache
@@ -57,7 +58,7 @@ def film() -> Payload:
             star_payload(
                 weights.astype(np.float32) / 255,
                 sets,
-                when=f"{after(epoch)}: {percent(float(right), 0)} right" if epoch else after(0),
+                Presentation(f"{after(epoch)}: {percent(float(right), 0)} right" if epoch else after(0), height=360),
                 truth=truth,
             )
             for weights, epoch, right in zip(recorded["weights"], recorded["epochs"], recorded["right"], strict=True)

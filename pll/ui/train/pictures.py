@@ -11,7 +11,7 @@ from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
 from pll.formats.label_frame import labels_frame
 from pll.ui.charts import csv_button
-from pll.ui.components.canvas import mount
+from pll.ui.components.canvas import Presentation, mount
 from pll.ui.components.component import Payload
 from pll.ui.components.heatmap import HEATMAP, By, heatmap_order, heatmap_payload
 from pll.ui.components.star import STAR, star_payload
@@ -64,14 +64,9 @@ def _star(stamp: tuple[object, ...], truth: bool, selected: int | None, presenti
     return star_payload(
         _now.frame.weights,
         _now.sets,
-        when=_now.frame.when,
+        _presentation(_now, selected, presenting),
         truth=_now.truth if truth else None,
         before=_now.before(),
-        selected=selected,
-        ids=_now.data.row_ids,
-        texts=_now.data.texts,
-        height=WHOLE if presenting else HEIGHT,
-        fill=BESIDE if presenting else ABOVE,
     )
 
 
@@ -128,16 +123,22 @@ def _heatmap(
     payload = heatmap_payload(
         _now.frame.weights,
         _now.sets,
+        _presentation(_now, selected, presenting),
         order=order,
-        when=_now.frame.when,
-        selected=selected,
-        ids=_now.data.row_ids,
-        texts=_now.data.texts,
         ends=("sure", "unsure") if by == "confidence" else ("", ""),
+    )
+    return payload, order
+
+
+def _presentation(now: Scene, selected: int | None, presenting: bool) -> Presentation:
+    return Presentation(
+        now.frame.when,
+        selected,
+        now.data.row_ids,
+        now.data.texts,
         height=WHOLE if presenting else HEIGHT,
         fill=BESIDE if presenting else ABOVE,
     )
-    return payload, order
 
 
 def heatmap_options(now: Scene) -> None:

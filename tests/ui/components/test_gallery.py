@@ -44,7 +44,7 @@ def decoded(uri: str) -> Image.Image:
 
 def test_the_largest_weights_come_first_and_the_rest_is_counted():
     examples = data()
-    payload = gallery_payload(examples, np.array([0, 1]), weights(examples.sets()), selected=1, choosable=True)
+    payload = gallery_payload(examples, np.array([0, 1]), weights(examples.sets()), selected=1)
     first, second = payload["cards"]
     assert [label for label, _ in first["bars"]] == [7, 6, 5, 4, 3, 2] and first["more"] == 8 - MOST_BARS
     assert sum(share for _, share in second["bars"]) == 1000

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from pll.synthesis import flip_binomial
+from pll.ui.components.canvas import Presentation
 from pll.ui.components.heatmap import (
     MOST_ROWS,
     heatmap_cells,
@@ -59,10 +60,9 @@ def test_cells_are_the_weights_on_the_candidates_and_nothing_off_them(seed, c):
 def test_the_payload_can_be_read_back():
     weights, candidates = weighted(40, 5)
     order = heatmap_order(weights, candidates)
-    numbers = 100_000 + np.arange(40)
-    payload = heatmap_payload(weights, candidates, order=order, examples=numbers, selected=100_003)
-    assert payload["exampleSize"] == 4
-    assert decoded(payload["examples"], "<u4").tolist() == numbers[order].tolist()
+    payload = heatmap_payload(weights, candidates, Presentation(selected=3), order=order)
+    assert payload["exampleSize"] == 2 and payload["selected"] == 3
+    assert decoded(payload["examples"], "<u2").tolist() == order.tolist()
     mask = np.unpackbits(decoded(payload["mask"], "u1"))[: 40 * 5].reshape(40, 5).astype(bool)
     assert mask.tolist() == candidates.mask()[order].tolist()
     assert len(decoded(payload["values"], "u1")) == mask.sum()

@@ -36,23 +36,23 @@ function pointsText({ x, y, truth, sets }) {
 function pointsOf(text) {
   const count = text.length / 5;
   if (!/^[0-9a-z]*$/.test(text) || !Number.isInteger(count) || count < FEWEST || count > MOST) return null;
-  const found = { x: [], y: [], truth: [], sets: [] };
+  const points = { x: [], y: [], truth: [], sets: [] };
   for (let at = 0; at < text.length; at += 5) {
     const [px, py, rest] = [text.slice(at, at + 2), text.slice(at + 2, at + 4), text[at + 4]].map((part) => parseInt(part, DIGITS));
     if (rest > 23 || rest % 8 === 0) return null;
-    found.x.push((px / STEPS) * 2 - 1);
-    found.y.push((py / STEPS) * 2 - 1);
-    found.truth.push(rest >> 3);
-    found.sets.push(CLASSES.map((_, j) => j).filter((j) => (rest >> j) & 1));
+    points.x.push((px / STEPS) * 2 - 1);
+    points.y.push((py / STEPS) * 2 - 1);
+    points.truth.push(rest >> 3);
+    points.sets.push(CLASSES.map((_, j) => j).filter((j) => (rest >> j) & 1));
   }
-  return found;
+  return points;
 }
 
 class Ground {
   constructor(settings) {
     this.settings = settings;
     this.selected = 0;
-    this.known = new Map();     // what was trained on these points
+    this.trained = new Map();     // what was trained on these points
     this.read();
   }
 
@@ -61,7 +61,7 @@ class Ground {
     const own = pointsOf(this.settings.get("points"));
     this.points = own ?? this.drawn(threeClouds());
     this.selected = Math.min(this.selected, this.count - 1);
-    this.known.clear();
+    this.trained.clear();
   }
 
   get count() { return this.points.truth.length; }
@@ -78,7 +78,7 @@ class Ground {
   redraw() {
     const edited = this.settings.get("points") !== "";
     this.points = this.drawn(this.points);
-    this.known.clear();
+    this.trained.clear();
     if (edited) this.keep();
   }
 
@@ -94,7 +94,7 @@ class Ground {
     this.points.x[i] = onGrid(x);
     this.points.y[i] = onGrid(y);
     this.selected = i;
-    this.known.clear();
+    this.trained.clear();
   }
 
   add(label, x, y) {
@@ -106,7 +106,7 @@ class Ground {
     points.truth.push(label);
     points.sets.push(flipBinomial([label], CLASSES.length, this.settings.get("toy-q"), random)[0]);
     this.selected = this.count - 1;
-    this.known.clear();
+    this.trained.clear();
     return true;
   }
 
@@ -114,27 +114,27 @@ class Ground {
     if (this.count <= FEWEST) return false;
     for (const part of Object.values(this.points)) part.splice(i, 1);
     this.selected = Math.min(this.selected, this.count - 1);
-    this.known.clear();
+    this.trained.clear();
     return true;
   }
 
   choose(i, set) {
     this.points.sets[i] = set;
-    this.known.clear();
+    this.trained.clear();
   }
 
   /** The frames of a method on these points: {network, frames, labels, right}. */
   trained(method, model = "linear", start = this.settings.get("toy-start")) {
     const lr = this.settings.get("toy-lr");
     const key = [method, model, start, lr].join();
-    if (!this.known.has(key)) {
+    if (!this.trained.has(key)) {
       const network = new Network(SIZES[model]);
       const frames = train(this.points, { method, network, parameters: network.start(start), lr });
       const labels = frames.map(({ weights }) => weights.map((own, i) => this.points.sets[i][argmax(own)]));
       const right = labels.map((all) => all.filter((label, i) => label === this.points.truth[i]).length);
-      this.known.set(key, { method, network, frames, labels, right });
+      this.trained.set(key, { method, network, frames, labels, right });
     }
-    return this.known.get(key);
+    return this.trained.get(key);
   }
 
   /** Lines 6 to 9 of Algorithm 1 for one point: the step that follows epoch `after`, for PRODEN. */

@@ -9,12 +9,12 @@ const range = (from, to, count) => Array.from({ length: count }, (_, k) => from 
 const xlogy = (x, y) => (x > 0 ? x * Math.log(y) : 0);
 const INKS = { min: "wrong", weights: "accent", mean: "quiet" };   // one colour a reading of the candidate set
 
-const kept = new Map();
+const cache = new Map();
 /** A value that is computed once for its key; the latest few are kept. */
 function once(key, make) {
-  if (!kept.has(key)) kept.set(key, make());
-  if (kept.size > 60) kept.delete(kept.keys().next().value);
-  return kept.get(key);
+  if (!cache.has(key)) cache.set(key, make());
+  if (cache.size > 60) cache.delete(cache.keys().next().value);
+  return cache.get(key);
 }
 
 const landscape = (q) => once(`landscape ${q}`, () => new Landscape(q));
@@ -38,12 +38,12 @@ function hills(screen, { q, sure, start, readings, ball, way }) {
   const [low, high] = [Math.min(...all), Math.max(...all)];
   const step = [0.05, 0.1, 0.2, 0.5, 1, 2].find((size) => (high - low) / size < 6) ?? 5;
   const [from, to] = [Math.floor((low - 0.02) / step) * step, Math.ceil((high + 0.02) / step) * step];
-  const said = readings.map((reading) => `${names[reading]} ${valleys(q, sure, reading)}`).join("; ");
+  const words = readings.map((reading) => `${names[reading]} ${valleys(q, sure, reading)}`).join("; ");
   return {
     title: "Risk of the whole data set", lines, marks,
     x: { label: "angle θ by which the classifier is turned", from: -182, to: 182, ticks: [-180, -120, -60, 0, 60, 120, 180], format: degrees },
     y: { label: "risk", from, to, ticks: range(from, to, Math.round((to - from) / step) + 1), format: shareText },
-    words: `Risk over the angle: ${said}. Ball at ${degrees(way ? way.at(-1) : start)}`,
+    words: `Risk over the angle: ${words}. Ball at ${degrees(way ? way.at(-1) : start)}`,
   };
 }
 
@@ -117,30 +117,30 @@ const IDEAS = {
   },
 
   minimum(screen) {
-    const found = () => {
+    const risks = () => {
       const p = screen.settings.get("minimum-p");
       const losses = [-Math.log(p), -Math.log(1 - OUTSIDE - p)];
       return { p, losses, least: Math.min(...losses), mean: (losses[0] + losses[1]) / 2 };
     };
-    screen.say("An example may be a <strong>3</strong> or a <strong>5</strong>. How wrong is a model about it? Averaging over the candidates punishes a model that found the true one. So the paper counts only <strong>the best candidate</strong>.");
+    screen.say("An example may be a <strong>3</strong> or a <strong>5</strong>. How wrong is a model about it? Averaging over the candidates punishes a model that risks the true one. So the paper counts only <strong>the best candidate</strong>.");
     screen.slider("minimum-p", "What the model gives to “3”", { from: 0.01, to: 0.89, step: 0.01, format: shareText });
     screen.formula(() => {
-      const { p, losses: [a, b], least } = found();
+      const { p, losses: [a, b], least } = risks();
       return `min<sub><var>i</var>∈<var>S</var></sub> ℓ(<var>g</var>, <var>e<sup>i</sup></var>) = min(−log ${shareText(p)}, −log ${shareText(1 - OUTSIDE - p)})<br>`
         + `= min(${shareText(a)}, ${shareText(b)}) = <strong>${shareText(least)}</strong>`;
     });
     screen.guess(() => "Training makes the loss smaller. It sees this example alone. Where does the best candidate's loss lead the model?",
       ["It becomes sure of 3", "It becomes sure of 5", "It stays undecided between them"],
-      () => (found().p >= (1 - OUTSIDE) / 2 ? 0 : 1));
+      () => (risks().p >= (1 - OUTSIDE) / 2 ? 0 : 1));
     screen.say(() => {
       if (!screen.guessed) return "";
-      const { losses: [a, b], mean } = found();
+      const { losses: [a, b], mean } = risks();
       return `Here the best guess is <strong>${a <= b ? 3 : 5}</strong>, and the loss falls towards it. The minimum has <em>two</em> valleys: being sure of 3 is as good as being sure of 5. The average has one, `
         + `in between, where the model stays undecided (here ${shareText(mean)}). What decides between the valleys are <em>other</em> examples that look alike and have other wrong labels.`;
     });
     screen.box = screen.figure;
     screen.chart(() => {
-      const { p, least, mean } = found();
+      const { p, least, mean } = risks();
       const at = range(0.005, 1 - OUTSIDE - 0.005, 121);
       const losses = (g) => [-Math.log(g), -Math.log(1 - OUTSIDE - g)];
       const shown = screen.guessed ? [
@@ -235,18 +235,18 @@ const IDEAS = {
     screen.guess(() => "How many will the minimum alone identify?",
       ["As many as with weights, or at most five fewer", "Fewer, but more than two thirds", "Two thirds or fewer"],
       () => (right("proden") - right("sudden") <= 5 ? 0 : right("sudden") / ground.count > 2 / 3 ? 1 : 2));
-    const seen = () => screen.guessed;
+    const guessed = () => screen.guessed;
     screen.inside(screen.put(made("div")), () => {
       const { proden, ...others } = TITLES;
       screen.choice("Beside PRODEN", others, { chosen: () => settings.get("together-other"), choose: (value) => settings.set("together-other", value) });
-    }, seen);
-    screen.inside(screen.below, () => screen.say(() => togetherWords(ground, settings.get("together-other"))), seen);
+    }, guessed);
+    screen.inside(screen.below, () => screen.say(() => togetherWords(ground, settings.get("together-other"))), guessed);
     screen.box = screen.figure;
-    screen.toy(() => ["proden", settings.get("together-other")], { still: () => !seen(), fill: 330 });
+    screen.toy(() => ["proden", settings.get("together-other")], { still: () => !guessed(), fill: 330 });
     screen.inside(screen.put(made("div")), () => {
       learningRate(screen);
       manyStarts(screen);
-    }, seen);
+    }, guessed);
   },
 
   jin(screen) {
@@ -348,33 +348,33 @@ function algorithmLines(ground, after) {
     ["<strong>New weights</strong>, from the same forward pass", fresh.join("<br>")],
     ["Only then do the parameters move", `‖ΔΘ‖ = ${step.move.toFixed(3)}`],
   ];
-  return `<p><strong>Algorithm 1</strong>, the step after epoch ${after} (one mini-batch of all ${ground.count} points an epoch)</p><ol start="6">${lines.map(([said, numbers]) => `<li>${said}<div class="formula">${numbers}</div></li>`).join("")}</ol>`;
+  return `<p><strong>Algorithm 1</strong>, the step after epoch ${after} (one mini-batch of all ${ground.count} points an epoch)</p><ol start="6">${lines.map(([said, numbers]) => `<li>${result}<div class="formula">${numbers}</div></li>`).join("")}</ol>`;
 }
 
 /** How two methods end, in words. */
 function togetherWords(ground, other) {
   const [ours, theirs] = ["proden", other].map((method) => ground.trained(method));
   const n = ground.count;
-  const said = `After ${EPOCHS} epochs: PRODEN ${ours.right[EPOCHS]} of ${n}, ${TITLES[other].toLowerCase()} ${theirs.right[EPOCHS]} of ${n}. `;
-  if (other === "supervised") return `${said}This is what true labels would give: the mark to reach.`;
-  if (theirs.right[EPOCHS] >= ours.right[EPOCHS]) return `${said}Here the weights gain nothing. Try another start, or a larger q (<em>Your own points</em>).`;
-  if (other === "naive") return `${said}It never chooses: wrong candidates move the boundary as much as true ones, to the end.`;
+  const result = `After ${EPOCHS} epochs: PRODEN ${ours.right[EPOCHS]} of ${n}, ${TITLES[other].toLowerCase()} ${theirs.right[EPOCHS]} of ${n}. `;
+  if (other === "supervised") return `${result}This is what true labels would give: the mark to reach.`;
+  if (theirs.right[EPOCHS] >= ours.right[EPOCHS]) return `${result}Here the weights gain nothing. Try another start, or a larger q (<em>Your own points</em>).`;
+  if (other === "naive") return `${result}It never chooses: wrong candidates move the boundary as much as true ones, to the end.`;
   const sure = theirs.frames[EPOCHS].weights.reduce((sum, own) => sum + Math.max(...own), 0) / n;
-  return `${said}Its mean confidence is ${percent(sure)} all the same: sure is not right. Look for a class that has lost its part of the plane; its points follow wrong candidates.`;
+  return `${result}Its mean confidence is ${percent(sure)} all the same: sure is not right. Look for a class that has lost its part of the plane; its points follow wrong candidates.`;
 }
 
 /** Is that luck? The same from ten starts, where somebody asks for it. */
 function manyStarts(screen) {
   const { ground } = screen;
   const methods = ["proden", "sudden", "naive"];
-  let asked = false;
-  screen.inside(screen.put(made("div", { class: "buttons" })), () => screen.button(`Is that luck? Try ${STARTS} starts`, () => { asked = true; }));
+  let requested = false;
+  screen.inside(screen.put(made("div", { class: "buttons" })), () => screen.button(`Is that luck? Try ${STARTS} starts`, () => { requested = true; }));
   const shares = () => methods.map((method) => range(0, STARTS - 1, STARTS).map((start) => ground.trained(method, "linear", start).right[EPOCHS] / ground.count));
   const mean = (all) => all.reduce((sum, share) => sum + share, 0) / all.length;
   const dots = screen.put(made("div", { class: "starts" }), () => {
-    dots.hidden = !asked;
-    if (!asked) return;
+    dots.hidden = !requested;
+    if (!requested) return;
     dots.innerHTML = shares().map((all, k) => `<span>${TITLES[methods[k]]}</span><span class="rail">${all.map((share) => `<i class="ink-${INKS[["weights", "min", "mean"][k]]}" style="left: ${100 * share}%"></i>`).join("")}</span><span>${percent(mean(all))}</span>`).join("");
   });
-  screen.say(() => (asked ? `Identified right from ${STARTS} starts, a dot each, and the mean. With a small learning rate, ${EPOCHS} steps are too few for methods that find their own targets; then the average may win.` : ""), { class: "note" });
+  screen.say(() => (requested ? `Identified right from ${STARTS} starts, a dot each, and the mean. With a small learning rate, ${EPOCHS} steps are too few for methods that find their own targets; then the average may win.` : ""), { class: "note" });
 }

@@ -77,12 +77,12 @@ class Landscape {
   valleys(sharpness, reading) {
     const risk = ANGLES.slice(1).map((theta) => Math.round(this.risk(theta, sharpness, reading) / LEVEL));
     const { length } = risk;
-    const found = risk.map((_, k) => k).filter((k) => risk[k] < risk[(k + length - 1) % length] && risk[k] <= risk[(k + 1) % length]);
-    if (!found.length) return "no valley at all";
-    const places = found.map((k) => degrees(ANGLES[k + 1]));
-    if (found.length === 1) return `one valley, at ${places[0]}`;
-    const deepest = places[argmax(found.map((k) => -risk[k]))];
-    const where = found.length < 5 ? `, at ${places.slice(0, -1).join(", ")} and ${places.at(-1)}` : "";
-    return `${found.length} valleys${where}, the deepest at ${deepest}`;
+    const valleys = risk.map((_, k) => k).filter((k) => risk[k] < risk[(k + length - 1) % length] && risk[k] <= risk[(k + 1) % length]);
+    if (!valleys.length) return "no valley at all";
+    const places = valleys.map((k) => degrees(ANGLES[k + 1]));
+    if (valleys.length === 1) return `one valley, at ${places[0]}`;
+    const deepest = places[argmax(valleys.map((k) => -risk[k]))];
+    const where = valleys.length < 5 ? `, at ${places.slice(0, -1).join(", ")} and ${places.at(-1)}` : "";
+    return `${valleys.length} valleys${where}, the deepest at ${deepest}`;
   }
 }

@@ -39,7 +39,7 @@ function lineChart({ title, lines, marks = [], x, y, words }) {
     const [px, py] = at(vx, Math.min(Math.max(vy, y.from), y.to));
     const before = px > wide - 110;
     return `<circle class="mark ink-${colour}${hollow ? " hollow" : ""}" cx="${round(px)}" cy="${round(py)}" r="6.5"/>`
-      + (name ? `<text class="said" x="${round(px) + (before ? -12 : 12)}" y="${round(py) - 9}" text-anchor="${before ? "end" : "start"}">${name}</text>` : "");
+      + (name ? `<text class="label" x="${round(px) + (before ? -12 : 12)}" y="${round(py) - 9}" text-anchor="${before ? "end" : "start"}">${name}</text>` : "");
   });
   const legend = lines.filter(({ name }) => name).map(({ name, ink: colour, dash }) => (
     `<span><svg width="26" height="10" aria-hidden="true"><path class="curve ink-${colour}" d="M1 5H25"${dash ? ` stroke-dasharray="${dash}"` : ""}/></svg>${name}</span>`

@@ -1,6 +1,6 @@
 // What ideas are made of: settings that a link holds, and a screen with words beside a figure, whose parts follow them.
 
-const WAIT = 400;         // ms after which a setting that stands still is told
+const WAIT = 400;         // ms after which a setting that stands still is reported
 const among = (...options) => (text) => (options.includes(text) ? text : undefined);
 const within = (from, to) => (text) => (text !== "" && Number(text) >= from && Number(text) <= to ? Number(text) : undefined);
 const integer = (from, to) => (text) => (/^\d{1,6}$/.test(text) ? within(from, to)(text) : undefined);
@@ -93,13 +93,13 @@ class Screen {
     return element;
   }
 
-  /** The parts that `fill` makes go into `box`, which is seen only while `seen()`. */
-  inside(box, fill, seen = null) {
+  /** The parts that `fill` makes go into `box`, which is seen only while `isVisible()`. */
+  inside(box, fill, isVisible = null) {
     const outer = this.box;
     this.box = box;
     fill();
     this.box = outer;
-    if (seen) this.parts.push(() => { box.hidden = !seen(); });
+    if (isVisible) this.parts.push(() => { box.hidden = !isVisible(); });
   }
 
   get guessed() { return this.settings.guesses[this.name] !== undefined; }
@@ -190,19 +190,19 @@ class Screen {
       const state = `${guesses[this.name]} ${question()}`;
       if (state === box.state) return;
       box.state = state;
-      const asked = made("p", { class: "question" }, question());
+      const prompt = made("p", { class: "question" }, question());
       const then = (done) => () => {
         done();
         this.refresh();
         box.querySelector("button").focus({ preventScroll: true });
       };
       if (!this.guessed) {
-        box.replaceChildren(asked, ...options.map((option) => made("label", {}, made("input", { type: "radio", name: `guess-${this.name}`, change: then(() => judge(option)) }), option)),
+        box.replaceChildren(prompt, ...options.map((option) => made("label", {}, made("input", { type: "radio", name: `guess-${this.name}`, change: then(() => judge(option)) }), option)),
           made("button", { type: "button", class: "quiet", click: then(() => { guesses[this.name] = ""; }) }, "Show the answer"));
         return;
       }
       const verdict = guesses[this.name] ? [made("p", { class: "verdict", role: "status" }, guesses[this.name])] : [];
-      box.replaceChildren(asked, ...verdict, made("button", { type: "button", class: "quiet", click: then(() => { delete guesses[this.name]; }) }, "Ask again"));
+      box.replaceChildren(prompt, ...verdict, made("button", { type: "button", class: "quiet", click: then(() => { delete guesses[this.name]; }) }, "Ask again"));
     });
   }
 
@@ -254,10 +254,10 @@ class Screen {
 
 /** The text alternative of the toy. */
 function described(ground, panels, epoch) {
-  const found = panels.map(({ title, right, frames }) => {
+  const results = panels.map(({ title, right, frames }) => {
     const sure = frames[epoch].weights.reduce((sum, own) => sum + Math.max(...own), 0) / ground.count;
     return `${title}: ${right[epoch]} of ${ground.count} identified right, mean confidence ${percent(sure)}`;
   });
   return `${ground.count} points of three classes in a square, ${epoch ? `after epoch ${epoch}` : "before training"}; each is a pie of its label `
-    + `weights, with a cross where its identified label is wrong, and the plane behind is shaded by the model's class. ${found.join(". ")}.`;
+    + `weights, with a cross where its identified label is wrong, and the plane behind is shaded by the model's class. ${results.join(". ")}.`;
 }

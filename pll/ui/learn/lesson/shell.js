@@ -4,13 +4,13 @@
 const OWN_ARROWS = "input, textarea, select, canvas";
 const names = Object.keys(LESSON.titles);
 const part = (name) => document.querySelector(`.top .${name}`);
-const asked = () => new URLSearchParams(location.hash.slice(1));
+const parameters = () => new URLSearchParams(location.hash.slice(1));
 const ideaOf = (address) => (names.includes(address.get("idea")) ? address.get("idea") : names[0]);
 const addressOf = (idea) => `#${new URLSearchParams({ idea })}${settings.text() ? `&${settings.text()}` : ""}`;
 
 const settings = new Settings(location.hash.slice(1), () => history.replaceState(null, "", addressOf(at)));
 const ground = new Ground(settings);
-let at = ideaOf(asked());
+let at = ideaOf(parameters());
 let shown = null;
 
 function show(idea, focus = true) {
@@ -55,7 +55,7 @@ document.addEventListener("keydown", (event) => {
 function follow() {
   settings.read(location.hash.slice(1));
   ground.read();
-  show(ideaOf(asked()), false);
+  show(ideaOf(parameters()), false);
 }
 addEventListener("popstate", follow);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => shown.refresh());

@@ -34,7 +34,7 @@ class Toy extends ToyHands {
     super(root);
     this.epoch = 0;
     this.panel = 0;            // where the pointer is
-    this.held = null;          // the point that follows pointer or keys: {point, by, from, moved}
+    this.dragged = null;          // the point that follows pointer or keys: {point, by, from, moved}
     this.placing = null;       // the class of the points that a press on empty ground adds
     this.now = [];             // the frame that is drawn, of each panel: on its way to that of the epoch
     this.logits = [];          // of the plane, of each panel
@@ -100,9 +100,9 @@ class Toy extends ToyHands {
   show(epoch) {
     this.epoch = Math.max(0, Math.min(epoch, this.data.epochs));
     this.range.value = this.epoch;
-    const said = this.epoch === 0 ? "before training" : `epoch ${this.epoch} of ${this.data.epochs}`;
-    this.range.setAttribute("aria-valuetext", said);
-    this.root.querySelector(".when").textContent = said;
+    const moment = this.epoch === 0 ? "before training" : `epoch ${this.epoch} of ${this.data.epochs}`;
+    this.range.setAttribute("aria-valuetext", moment);
+    this.root.querySelector(".when").textContent = moment;
     this.wake();
   }
 

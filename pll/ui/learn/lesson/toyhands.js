@@ -23,28 +23,28 @@ class ToyHands extends ToyPicture {
     const [px, py] = this.spot(event);
     const point = this.at(px, py);
     if (point === null) return;
-    this.held = { point, by: "pointer", from: [px, py], moved: false };
+    this.dragged = { point, by: "pointer", from: [px, py], moved: false };
   }
 
   point(event) {
     const [px, py] = this.spot(event);
-    if (!this.held || this.held.by !== "pointer") return super.point(event);
-    const [fx, fy] = this.held.from;
-    if (!this.held.moved && Math.hypot(px - fx, py - fy) < SLIDE) return;
-    this.held.moved = true;
+    if (!this.dragged || this.dragged.by !== "pointer") return super.point(event);
+    const [fx, fy] = this.dragged.from;
+    if (!this.dragged.moved && Math.hypot(px - fx, py - fy) < SLIDE) return;
+    this.dragged.moved = true;
     const [left, top] = this.corners[this.panel];
     this.carry(inside((2 * (px - left)) / this.side - 1), inside(1 - (2 * (py - top)) / this.side));
   }
 
   carry(x, y) {
     this.tip.hidden = true;
-    this.data.on.move(this.held.point, x, y);
+    this.data.on.move(this.dragged.point, x, y);
   }
 
   drop() {
-    const { held } = this;
-    this.held = null;
-    if (held?.moved) {
+    const { dragged } = this;
+    this.dragged = null;
+    if (dragged?.moved) {
       this.dropped = true;   // the click that follows selects nothing
       this.data.on.dropped();
     }
@@ -84,11 +84,11 @@ class ToyHands extends ToyPicture {
   press(event) {
     const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
     if (event.key === " " && this.cursor !== null) {
-      if (this.held) { this.drop(); this.dropped = false; this.spoken.textContent = `point ${this.cursor} put down`; }
-      else { this.held = { point: this.cursor, by: "keys", moved: false }; this.spoken.textContent = `point ${this.cursor} held: arrow keys move it, space puts it down`; }
-    } else if (this.held?.by === "keys" && step) {
-      this.held.moved = true;
-      const { point } = this.held;
+      if (this.dragged) { this.drop(); this.dropped = false; this.spoken.textContent = `point ${this.cursor} put down`; }
+      else { this.dragged = { point: this.cursor, by: "keys", moved: false }; this.spoken.textContent = `point ${this.cursor} held: arrow keys move it, space puts it down`; }
+    } else if (this.dragged?.by === "keys" && step) {
+      this.dragged.moved = true;
+      const { point } = this.dragged;
       this.carry(inside(this.data.xs[point] + NUDGE * step[0]), inside(this.data.ys[point] + NUDGE * step[1]));
     } else if (event.key === "Delete" || event.key === "Backspace") {
       if (this.cursor !== null) this.data.on.remove(this.cursor);
@@ -104,7 +104,7 @@ class ToyHands extends ToyPicture {
   }
 
   moveCursor(cursor, speak = false) {
-    if (cursor === null && this.held?.by === "keys") { this.drop(); this.dropped = false; }
+    if (cursor === null && this.dragged?.by === "keys") { this.drop(); this.dropped = false; }
     super.moveCursor(cursor, speak);
   }
 }

@@ -236,11 +236,11 @@ class ToyPicture extends Plot {
 
   words(i) {
     const { names, colours, sets, truth, panels } = this.data;
-    const said = (k) => weightsText(names, sets[i], panels[k].frames[this.epoch].weights[i]);
+    const weightsOf = (k) => weightsText(names, sets[i], panels[k].frames[this.epoch].weights[i]);
     return [
       { text: `point ${i}` },
       { text: `true label ${names[truth[i]]}`, colour: colours[truth[i]] },
-      ...panels.map((panel, k) => ({ text: panels.length > 1 ? `${panel.title}: ${said(k)}` : said(k) })),
+      ...panels.map((panel, k) => ({ text: panels.length > 1 ? `${panel.title}: ${weightsOf(k)}` : weightsOf(k) })),
     ];
   }
 }

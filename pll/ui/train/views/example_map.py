@@ -11,7 +11,7 @@ from pll.analysis.projection import Places, inside, project
 from pll.dataset import PartialLabelDataset
 from pll.runs.snapshots import ACTIVE
 from pll.ui.charts import csv_button
-from pll.ui.components.canvas import raw
+from pll.ui.components.canvas import Presentation, raw
 from pll.ui.components.component import Payload
 from pll.ui.components.scatter import map_payload, mount_map
 from pll.ui.format import count
@@ -108,11 +108,8 @@ def _payload(
         _scene.frame.sharp,
         _scene.sets,
         rows,
-        when=_scene.frame.when,
-        selected=selected,
-        outline=None if outline is None else list(outline),
-        ids=_scene.data.row_ids,
-        texts=_scene.data.texts,
+        Presentation(_scene.frame.when, selected, _scene.data.row_ids, _scene.data.texts),
+        None if outline is None else list(outline),
     )
 
 

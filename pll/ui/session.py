@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NoReturn, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar, get_args
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -175,17 +175,20 @@ def choose(choice: ChosenData) -> None:
 def dataset(source: Source) -> PartialLabelDataset:
     """The data of a source, read once and cached; UserError where it cannot be read."""
     if not source.rule and not source.classes:
-        return cached_dataset(data_key(source), lambda: mapped(source).dataset if source.vote_files else source.load())
+        return cached(
+            "dataset", data_key(source), lambda: mapped(source).dataset if source.vote_files else source.load()
+        )
     # Read once for all rules, and for whatever becomes of its classes.
     if not source.rule:
         plain = replace(source, classes={})
-        return cached_dataset(data_key(source), lambda: with_classes(dataset(plain), source.classes))
-    return cached_dataset(data_key(source), lambda: by_rule(dataset(replace(source, rule="")), Rule.parse(source.rule)))
+        return cached("dataset", data_key(source), lambda: with_classes(dataset(plain), source.classes))
+    plain = replace(source, rule="")
+    return cached("dataset", data_key(source), lambda: by_rule(dataset(plain), Rule.parse(source.rule)))
 
 
 def mapped(source: Source) -> Mapped:
     """The examples of a source joined with its files of votes, and what of these is no vote; read once and cached."""
-    return cached_votes(votes_key(source), source.with_votes)
+    return cached("votes", votes_key(source), source.with_votes)
 
 
 def votes_key(source: Source) -> str:
@@ -208,36 +211,29 @@ def choice_key(choice: ChosenData) -> str:
     return json.dumps([data_key(choice.source), asdict(choice)], sort_keys=True)
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
-def cached_dataset(key: str, _make: Callable[[], PartialLabelDataset]) -> PartialLabelDataset:
-    """Data that was read, by `data_key`."""
+@st.cache_resource(max_entries=12, show_spinner=False)
+def _cached(what: str, key: str, _make: Callable[[], Any]) -> Any:
     return _make()
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
-def cached_votes(key: str, _make: Callable[[], Mapped]) -> Mapped:
-    """Examples joined with files of votes, by `votes_key`."""
-    return _make()
-
-
-@st.cache_resource(max_entries=4, show_spinner=False)
-def cached_prepared(key: str, _make: Callable[[], PartialLabelDataset]) -> PartialLabelDataset:
-    """Data with features and candidate sets, by `choice_key`."""
-    return _make()
+def cached(what: str, key: str, make: Callable[[], T]) -> T:
+    """What was made under a key, once for all tabs: a dataset, joined votes, data with candidates, columns."""
+    value: T = _cached(what, key, make)
+    return value
 
 
 class _NotYet(Exception):
-    """Raised to probe a cache without filling it."""
+    """Raised to probe the cache without filling it."""
 
 
 def _not_yet() -> NoReturn:
     raise _NotYet
 
 
-def if_cached(cached: Callable[[str, Callable[[], T]], T], key: str) -> T | None:
-    """Return the entry of a cache (`cached_dataset`, `cached_votes`, `cached_prepared`) under a key, or None."""
+def if_cached(what: str, key: str) -> Any:
+    """Return what is cached under a key, or None."""
     with suppress(_NotYet):
-        return cached(key, _not_yet)
+        return cached(what, key, _not_yet)
     return None
 
 
@@ -265,7 +261,7 @@ def with_candidates_made(
 
 def dataset_with_candidates(choice: ChosenData) -> PartialLabelDataset:
     """The data of a choice with its features and candidate sets, made if need be."""
-    return cached_prepared(choice_key(choice), lambda: with_candidates_made(choice, dataset(choice.source)))
+    return cached("prepared", choice_key(choice), lambda: with_candidates_made(choice, dataset(choice.source)))
 
 
 def uploads_folder() -> Path:

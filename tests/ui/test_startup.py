@@ -40,7 +40,8 @@ def test_the_first_page_waits_for_none_of_the_large_libraries(tmp_path: Path, mo
     assert not set(HEAVY) & set(ran.stdout.split())
 
 
-def test_what_is_loaded_is_not_looked_through_again() -> None:
+def test_what_is_loaded_is_not_looked_through_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLL_HOME", str(tmp_path))
     gc.collect()
     before = len(gc.get_objects())
     startup.PAGE_SHOWN.set()

@@ -18,10 +18,11 @@ from pll.formats.checks import listing
 from pll.formats.classes import class_counts, no_answers, proposed_merges
 from pll.formats.tabular.labels import JOINED
 from pll.ui import session
+from pll.ui.data.editable import edit_column, undo_all
 from pll.ui.format import plain
 
-ROW, ROWS_SHOWN = 35, 12
-"""Pixels of a row of a table, and how many classes show without scrolling."""
+ROWS_SHOWN = 12
+"""Classes that show without scrolling."""
 NAMED = 4
 """Spellings that are named; the rest are counted."""
 
@@ -89,31 +90,21 @@ def edit_classes(source: Source, data: PartialLabelDataset) -> None:
         "dropped label counts as no answer. The file itself stays as it is."
     )
     names = list(counts)
-    becomes = [edits.get(name, name) or "" for name in names]
-    key = f"{_key(source)}-table-{hash(tuple(becomes))}"  # a table a state
 
-    def changed() -> None:
-        rows = st.session_state[key]["edited_rows"].items()
-        edited = {names[int(row)]: str(cells.get("becomes") or "").strip() or None for row, cells in rows}
+    def save(cells: dict[int, str | None]) -> None:
+        edited = {names[row]: (cell or "").strip() or None for row, cell in cells.items()}
         st.session_state[_key(source)] = st.session_state.get(_key(source), {}) | edited
 
-    st.data_editor(
+    becomes = [edits.get(name, name) or "" for name in names]
+    edit_column(
         pd.DataFrame({"class": names, "given": [counts[name] for name in names], "becomes": becomes}),
-        hide_index=True,
-        disabled=["class", "given"],
-        column_config={
+        "becomes",
+        save,
+        key=f"{_key(source)}-table",
+        config={
             "given": st.column_config.NumberColumn("given", help="How often it was given.", width="small"),
             "becomes": st.column_config.TextColumn("becomes", help="Another class merges; empty drops."),
         },
-        height=ROW * (min(len(names), ROWS_SHOWN) + 1) + 2,
-        key=key,
-        on_change=changed,
+        rows_shown=ROWS_SHOWN,
     )
-    st.button(
-        "Undo all",
-        icon=":material/undo:",
-        disabled=not st.session_state.get(_key(source)),
-        key=f"classes-undo-{_key(source)}",
-        on_click=st.session_state.pop,
-        args=(_key(source), None),
-    )
+    undo_all(_key(source))

@@ -5,8 +5,9 @@ A person's choices are stored as explicit roles (`_explicit_roles`); the widgets
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -22,10 +23,11 @@ from pll.formats.tabular.columns import ROLES, SINGLE, Column, Question, questio
 from pll.formats.votes import VOTES
 from pll.ui import session
 from pll.ui.data import loader
+from pll.ui.data.editable import edit_column
 from pll.ui.format import plain, without_shell
 
-ROW, ROWS_SHOWN = 35, 14
-"""Pixels of a row of a table, and how many columns show without scrolling."""
+ROWS_SHOWN = 14
+"""Columns that show without scrolling."""
 MOST_TICKED, MOST_COLUMNS = 12, 300
 """Columns that are offered to be ticked, and that a person goes through in a table; of more the guess stands."""
 
@@ -87,23 +89,16 @@ def resolved(source: Source) -> Columns:
 
 def _columns(source: Source) -> list[Column] | None:
     """The columns with their roles; None while they are not known, as the page says then."""
-    path, options = source.path, formats.ReadOptions(**source.options)
-    assert path is not None
-
-    def found() -> list[Column]:
-        return formats.columns(path, name=source.name, options=options)
-
+    assert source.path is not None
+    read_columns = partial(
+        formats.columns, source.path, name=source.name, options=formats.ReadOptions(**source.options)
+    )
     if _is_quick(source):
-        return found()
+        return read_columns()
     if not loader.may_read(source):
         return None
     title = f"Reading the columns of {source.name}"
-    return loader.in_background(_cached_columns, session.data_key(source), title, lambda _: found(), "columns")
-
-
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _cached_columns(key: str, _read: Callable[[], list[Column]]) -> list[Column]:
-    return _read()
+    return loader.in_background("columns", session.data_key(source), title, lambda _: read_columns())
 
 
 def _with_roles(source: Source, roles: Mapping[str, str]) -> Source:
@@ -184,8 +179,8 @@ def _explicit_roles(source: Source) -> Mapping[str, str]:
     return roles
 
 
-def tell(table: Columns, roles: Mapping[str, str]) -> None:
-    """Keep the roles of some columns. All are told then: one that is told may change what is guessed of the others.
+def set_roles(table: Columns, roles: Mapping[str, str]) -> None:
+    """Store the roles of some columns, and of all others with them: one may change what is guessed of another.
 
     Where only one column can have a role, the other that had it is kept and not learnt from.
     """
@@ -220,7 +215,7 @@ def tick_voters(table: Columns, *, has_labels: bool) -> bool:
     def ticked() -> None:
         chosen = st.session_state[key]
         other = {name: "keep" if before[name] == "annotator" else before[name] for name in names}
-        tell(table, {name: "annotator" if name in chosen else other[name] for name in names})
+        set_roles(table, {name: "annotator" if name in chosen else other[name] for name in names})
 
     title = "Whose answers are these?" if has_labels else "Which columns hold labels?"
     st.pills(title, names, selection_mode="multi", format_func=plain, key=key, on_change=ticked)
@@ -235,14 +230,8 @@ def edit_roles(table: Columns) -> None:
     if not 0 < len(table.columns) <= MOST_COLUMNS:
         return
     st.caption("What each column is was guessed from names and first cells. Double-click what is wrong under *is*.")
-    key = f"roles-{_key(table.source)}-{hash(tuple(column.role for column in table.columns))}"  # a table a state
     role_of = {title: role for role, title in TITLES.items()}
-
-    def edited() -> None:
-        rows = st.session_state[key]["edited_rows"].items()
-        tell(table, {table.columns[int(row)].name: role_of[cells["is"]] for row, cells in rows})
-
-    st.data_editor(
+    edit_column(
         pd.DataFrame(
             {
                 "column": [column.name for column in table.columns],
@@ -250,14 +239,13 @@ def edit_roles(table: Columns) -> None:
                 "first cells": [_beginning(column.first) for column in table.columns],
             }
         ),
-        hide_index=True,
-        disabled=["column", "first cells"],
-        column_config={
+        "is",
+        lambda cells: set_roles(table, {table.columns[row].name: role_of[str(cell)] for row, cell in cells.items()}),
+        key=f"roles-{_key(table.source)}",
+        config={
             "is": st.column_config.SelectboxColumn("is", width="medium", options=list(TITLES.values()), required=True)
         },
-        height=ROW * (min(len(table.columns), ROWS_SHOWN) + 1) + 2,
-        key=key,
-        on_change=edited,
+        rows_shown=ROWS_SHOWN,
     )
     for sentence in describe_unused_columns(table.columns):
         st.caption(f":material/info: {plain(sentence)}")
@@ -300,7 +288,7 @@ def read(table: Columns, source: Source) -> PartialLabelDataset | None:
             icon=":material/format_list_numbered:",
             type="primary",
             help=f"The column {plain(names[0])} is kept and exported, and every row gets a number.",
-            on_click=tell,
+            on_click=set_roles,
             args=(table, {names[0]: "keep"}),
         )
         return None

@@ -67,7 +67,7 @@ def offer_download(entry: Entry) -> None:
     )
     _by_hand(entry)
     if result is not None:
-        session.cached_dataset(session.data_key(Source(entry.name)), lambda: result)
+        session.cached("dataset", session.data_key(Source(entry.name)), lambda: result)
         st.rerun()
 
 

@@ -52,10 +52,10 @@ def read(source: Source) -> PartialLabelDataset | None:
     if size < LARGE:
         with st.spinner("Reading…"):
             return session.dataset(source)
-    is_begun = session.if_cached(session.cached_dataset, key) or background.board().get(f"reading {key}")
+    is_begun = session.if_cached("dataset", key) or background.board().get(f"dataset {key}")
     if is_begun is None and not may_read(source):
         return None
-    return in_background(session.cached_dataset, key, title, source.load, "reading")
+    return in_background("dataset", key, title, source.load)
 
 
 def read_votes(source: Source) -> Mapped | None:
@@ -63,19 +63,16 @@ def read_votes(source: Source) -> Mapped | None:
     if size_of(source) < LARGE:
         with st.spinner("Reading votes…"):
             return session.mapped(source)
-    key = session.votes_key(source)
-    return in_background(session.cached_votes, key, f"Reading {source.name}", source.with_votes, "reading votes")
+    return in_background("votes", session.votes_key(source), f"Reading {source.name}", source.with_votes)
 
 
-def in_background(
-    cached: Callable[[str, Callable[[], T]], T], key: str, title: str, work: Callable[[Report], T], slot: str
-) -> T | None:
-    """What the work returns, cached under this key; None while it is at work, as the page says then."""
-    value = session.if_cached(cached, key)
+def in_background(what: str, key: str, title: str, work: Callable[[Report], T]) -> T | None:
+    """What the work returns, cached as `session.cached` does; None while it is at work, as the page says then."""
+    value: T | None = session.if_cached(what, key)
     if value is not None:
         return value
-    result = background.result_of(f"{slot} {key}", title, work, slot=slot)
-    return None if result is None else cached(key, lambda: result)
+    result = background.result_of(f"{what} {key}", title, work, slot=what)
+    return None if result is None else session.cached(what, key, lambda: result)
 
 
 def may_read(source: Source) -> bool:
@@ -98,8 +95,7 @@ def prepared(choice: ChosenData, data: PartialLabelDataset) -> PartialLabelDatas
     if not is_slow(choice, data):
         return session.dataset_with_candidates(choice)
     work = partial(session.with_candidates_made, choice, data)
-    key = session.choice_key(choice)
-    return in_background(session.cached_prepared, key, "Getting the data ready", work, "preparing")
+    return in_background("prepared", session.choice_key(choice), "Getting the data ready", work)
 
 
 def is_slow(choice: ChosenData, data: PartialLabelDataset) -> bool:

@@ -13,10 +13,11 @@ from pll.errors import UserError
 from pll.formats.votes import FEW_CLASSES, VOTES, Mapped
 from pll.ui import session
 from pll.ui.data import loader
+from pll.ui.data.editable import edit_column, undo_all
 from pll.ui.format import count
 
-ROW, ROWS_SHOWN, MOST_ROWS = 35, 8, 500
-"""Pixels of a row of the table, how many show without scrolling, and how many there are at most."""
+ROWS_SHOWN, MOST_ROWS = 8, 500
+"""Rows of the table that show without scrolling, and how many there are at most."""
 MOST_CHIPS = 20
 """Classes that are shown as chips; of more, the answers stand as they are."""
 NO_ANSWER, NEW_CLASS = "(no answer)", "(a class of its own)"
@@ -94,18 +95,17 @@ def _map_by_hand(source: Source, mapped: Mapped) -> None:
         )
         listed = rows[:MOST_ROWS]
         means = [(NO_ANSWER if target == "" and text in by_hand else target) for text, target, _ in listed]
-        key = f"{_key(source)}-table-{hash(tuple(means))}"  # a table a state
 
-        def changed() -> None:
+        def save(cells: dict[int, str | None]) -> None:
             edited = dict(by_hand)
-            for row, cells in st.session_state[key]["edited_rows"].items():
-                text, target = listed[int(row)][0], cells.get("means")
+            for row, target in cells.items():
+                text = listed[row][0]
                 edited.pop(text, None)
                 if target:
                     edited[text] = {NO_ANSWER: "", NEW_CLASS: text.strip()}.get(target, target)
             st.session_state[_key(source)] = edited
 
-        st.data_editor(
+        edit_column(
             pd.DataFrame(
                 {
                     "answer": [text for text, _, _ in listed],
@@ -113,24 +113,16 @@ def _map_by_hand(source: Source, mapped: Mapped) -> None:
                     "means": means,
                 }
             ),
-            hide_index=True,
-            disabled=["answer", "times"],
-            column_config={
+            "means",
+            save,
+            key=f"{_key(source)}-table",
+            config={
                 "answer": st.column_config.TextColumn("answer", width="large"),
                 "times": st.column_config.NumberColumn("times", width="small", help="Empty once it is mapped."),
                 "means": st.column_config.SelectboxColumn(
                     "means", options=[*mapped.dataset.class_names, NO_ANSWER, NEW_CLASS], width="medium"
                 ),
             },
-            height=ROW * (min(len(listed), ROWS_SHOWN) + 1) + 2,
-            key=key,
-            on_change=changed,
+            rows_shown=ROWS_SHOWN,
         )
-        st.button(
-            "Undo all",
-            icon=":material/undo:",
-            disabled=not by_hand,
-            key=f"{_key(source)}-undo",
-            on_click=st.session_state.pop,
-            args=(_key(source), None),
-        )
+        undo_all(_key(source))

@@ -1,0 +1,50 @@
+"""A table of which a person edits one column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+ROW = 35
+"""Pixels of a row of a table."""
+
+
+def edit_column(
+    table: pd.DataFrame,
+    column: str,
+    save: Callable[[dict[int, str | None]], None],
+    *,
+    key: str,
+    config: Mapping[str, Any],
+    rows_shown: int,
+) -> None:
+    """Show a table; `save` takes the cells of a column that a person changed, by row."""
+    key = f"{key}-{hash(tuple(table[column]))}"  # the widget has no edits of an earlier table
+
+    def edited() -> None:
+        save({int(row): cells.get(column) for row, cells in st.session_state[key]["edited_rows"].items()})
+
+    st.data_editor(
+        table,
+        hide_index=True,
+        disabled=[str(name) for name in table if name != column],
+        column_config=config,
+        height=ROW * (min(len(table), rows_shown) + 1) + 2,
+        key=key,
+        on_change=edited,
+    )
+
+
+def undo_all(edits: str) -> None:
+    """Show the button that forgets the edits which the session state has under a key."""
+    st.button(
+        "Undo all",
+        icon=":material/undo:",
+        disabled=not st.session_state.get(edits),
+        key=f"{edits}-undo",
+        on_click=st.session_state.pop,
+        args=(edits, None),
+    )

@@ -302,12 +302,12 @@ class CandidateSets:
         """(n,) bool, whether `labels[i]` is in S_i; a label of -1 (unknown) never is."""
         wanted = np.asarray(labels, dtype=np.int64)
         result = np.empty(len(self), dtype=np.bool_)
-        for part in self.parts():
-            hit = self.indices[self.span(part)] == np.repeat(wanted[part], self._sizes(part))
-            result[part] = np.logical_or.reduceat(hit, self.indptr[part] - self.indptr[part.start])
+        for block in self.row_blocks():
+            hit = self.indices[self.span(block)] == np.repeat(wanted[block], self._sizes(block))
+            result[block] = np.logical_or.reduceat(hit, self.indptr[block] - self.indptr[block.start])
         return result
 
-    def parts(self) -> Iterator[slice]:
+    def row_blocks(self) -> Iterator[slice]:
         """Yield slices that cover the examples, `ROWS_AT_ONCE` each, for work in pieces."""
         return (slice(start, min(start + ROWS_AT_ONCE, len(self))) for start in range(0, len(self), ROWS_AT_ONCE))
 
@@ -358,8 +358,8 @@ class CandidateSets:
     def uniform_weights(self) -> npt.NDArray[np.float32]:
         """(nnz,) float32, 1/|S_i| on every candidate (paper, Eq. init)."""
         result: npt.NDArray[np.float32] = large_array(self.nnz, np.float32)
-        for part in self.parts():
-            result[self.span(part)] = np.repeat((1.0 / self._sizes(part)).astype(np.float32), self._sizes(part))
+        for block in self.row_blocks():
+            result[self.span(block)] = np.repeat((1.0 / self._sizes(block)).astype(np.float32), self._sizes(block))
         return result
 
 
@@ -489,11 +489,11 @@ def with_sets(
     sizes[rows] = [len(changed[int(row)]) for row in rows]
     indptr = np.zeros(n + 1, dtype=np.int64)
     np.cumsum(sizes, out=indptr[1:])
-    is_kept = np.ones(n, dtype=np.bool_)
-    is_kept[rows] = False
+    unchanged = np.ones(n, dtype=np.bool_)
+    unchanged[rows] = False
     indices = np.empty(int(indptr[-1]), dtype=np.int32)
-    here = np.repeat(is_kept, sizes)  # (nnz,) entries of unchanged rows
-    indices[here] = sets.indices[is_kept[sets.rows]]
+    here = np.repeat(unchanged, sizes)  # (nnz,) entries of unchanged rows
+    indices[here] = sets.indices[unchanged[sets.rows]]
     indices[~here] = [label for row in rows for label in changed[int(row)]]
     names = (*sets.class_names, *new_classes)
     return CandidateSets(indptr, indices, len(names), names)

@@ -351,7 +351,7 @@ def sharpness(weights: Weights, candidates: CandidateSets) -> Sharpness:
     """
     n = len(candidates)
     if n > ROWS_AT_ONCE:
-        return _sharpness_in_parts(weights, candidates)
+        return _sharpness_by_blocks(weights, candidates)
     identified = np.empty(n, dtype=np.int64)
     confidence, margin, entropy = (np.empty(n, dtype=np.float32) for _ in range(3))
     starts, sizes = candidates.indptr[:-1], candidates.sizes
@@ -364,15 +364,15 @@ def sharpness(weights: Weights, candidates: CandidateSets) -> Sharpness:
     return Sharpness(identified, confidence, margin, entropy)
 
 
-def _sharpness_in_parts(weights: Weights, candidates: CandidateSets) -> Sharpness:
+def _sharpness_by_blocks(weights: Weights, candidates: CandidateSets) -> Sharpness:
     """Compute it in chunks, so that only the result grows with the number of examples."""
     n = len(candidates)
     identified = large_array(n, np.int64)
     confidence, margin, entropy = (large_array(n, np.float32) for _ in range(3))
-    for part in candidates.parts():
-        result = sharpness(np.asarray(weights[candidates.span(part)]), candidates[part])
-        identified[part], confidence[part] = result.identified, result.confidence
-        margin[part], entropy[part] = result.margin, result.entropy
+    for block in candidates.row_blocks():
+        result = sharpness(np.asarray(weights[candidates.span(block)]), candidates[block])
+        identified[block], confidence[block] = result.identified, result.confidence
+        margin[block], entropy[block] = result.margin, result.entropy
     return Sharpness(identified, confidence, margin, entropy)
 
 

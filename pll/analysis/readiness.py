@@ -92,7 +92,7 @@ def _candidate_warnings(data: PartialLabelDataset, sets: CandidateSets) -> list[
     if single == len(sets) and single:
         warnings.append("Every set has one candidate: nothing is ambiguous here.")
     ever = np.zeros(sets.n_classes, dtype=np.bool_)
-    for part in sets.parts():
+    for part in sets.row_blocks():
         ever[sets.indices[sets.span(part)]] = True
     never = int((~ever).sum())
     if never:

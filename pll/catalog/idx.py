@@ -14,7 +14,7 @@ from pll.catalog.files import damaged, open_unpacked
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 
-_PARTS = ("train", "t10k")
+_SPLITS = ("train", "t10k")
 
 
 def read_idx(path: Path) -> npt.NDArray[np.uint8]:
@@ -48,8 +48,8 @@ def as_pixels(images: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
 
 def load(paths: Mapping[str, Path], *, classes: Sequence[str]) -> PartialLabelDataset:
     """Return the images of the four files of MNIST and its successors, the training part first."""
-    images = [read_idx(paths[f"{part}-images-idx3-ubyte.gz"]) for part in _PARTS]
-    labels = [read_idx(paths[f"{part}-labels-idx1-ubyte.gz"]) for part in _PARTS]
+    images = [read_idx(paths[f"{part}-images-idx3-ubyte.gz"]) for part in _SPLITS]
+    labels = [read_idx(paths[f"{part}-labels-idx1-ubyte.gz"]) for part in _SPLITS]
     return PartialLabelDataset(
         X=as_pixels(np.concatenate(images)),
         y=np.concatenate(labels).astype(np.int64),

@@ -21,7 +21,7 @@ from pll.dataset import PartialLabelDataset
 
 COMPONENTS = 300
 SEED = 0  # of the randomised SVD
-_PARTS = {"20news-bydate-train": False, "20news-bydate-test": True}  # folder in the archive → is test part
+_SPLITS = {"20news-bydate-train": False, "20news-bydate-test": True}  # folder in the archive → is test part
 
 
 def features(texts: Sequence[str], is_test: npt.NDArray[np.bool_], components: int) -> npt.NDArray[np.float32]:
@@ -50,7 +50,7 @@ def load(paths: Mapping[str, Path]) -> PartialLabelDataset:
     names = sorted(set(groups))
     codes = {name: code for code, name in enumerate(names)}
     return PartialLabelDataset(
-        X=_kept(ids, texts, np.array(is_test)),
+        X=_cached_features(ids, texts, np.array(is_test)),
         y=np.array([codes[group] for group in groups]),
         class_names=tuple(names),
         ids=np.array(ids),
@@ -67,11 +67,11 @@ def _read(archive: Path) -> tuple[list[str], list[str], list[bool], list[str]]:
         with tarfile.open(archive) as members:
             for member in members:
                 place = PurePosixPath(member.name).parts
-                if not member.isfile() or len(place) != 3 or place[0] not in _PARTS:
+                if not member.isfile() or len(place) != 3 or place[0] not in _SPLITS:
                     continue
                 content = members.extractfile(member)
                 assert content is not None  # a plain file always has content
-                test = _PARTS[place[0]]
+                test = _SPLITS[place[0]]
                 identity = f"{'test' if test else 'train'}/{place[1]}/{place[2]}"
                 result.append((identity, place[1], test, content.read().decode("latin-1")))
     except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
@@ -82,7 +82,7 @@ def _read(archive: Path) -> tuple[list[str], list[str], list[bool], list[str]]:
     return ids, groups, is_test, texts
 
 
-def _kept(ids: list[str], texts: list[str], is_test: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:
+def _cached_features(ids: list[str], texts: list[str], is_test: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:
     """Return the features, from the cache if they were computed before."""
     import sklearn
 

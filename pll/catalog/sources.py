@@ -149,7 +149,7 @@ class Source:
         if self.sha256 is not None and file_hash(file) != self.sha256:
             raise UserError(f"{self.name} at {self.path} has changed since the run was made; start a new run.")
 
-    def kept_in(self, folder: Path) -> Source:
+    def copied_to(self, folder: Path) -> Source:
         """Return the source with its file hashed, and copied into `folder` if it is small enough.
 
         Raises
@@ -158,7 +158,7 @@ class Source:
             The file does not exist.
         """
         own = folder / VOTES  # files of votes and data may have the same name
-        votes = tuple(one.kept_in(own / str(k)) for k, one in enumerate(self.votes))
+        votes = tuple(one.copied_to(own / str(k)) for k, one in enumerate(self.votes))
         if self.path is None:
             return replace(self, votes=votes)
         file = Path(self.path).resolve()
@@ -173,10 +173,10 @@ class Source:
             file = copy
         return replace(self, path=str(file), sha256=digest, votes=votes)
 
-    def found_in(self, folder: Path) -> Source:
+    def relocated(self, folder: Path) -> Source:
         """Return the source reading the copy in `folder` if its own path is gone (the run was moved)."""
         own = folder / VOTES
-        here = replace(self, votes=tuple(one.found_in(own / str(k)) for k, one in enumerate(self.votes)))
+        here = replace(self, votes=tuple(one.relocated(own / str(k)) for k, one in enumerate(self.votes)))
         if self.path is None or Path(self.path).exists():
             return here
         copy = folder / Path(self.path).name

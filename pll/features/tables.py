@@ -61,7 +61,7 @@ class TableFeatures(Featuriser):
         means = np.zeros(d)
         if d:  # columns without any number become 0
             means = SimpleImputer(keep_empty_features=True).fit(data.X.astype(np.float64)).statistics_
-        self.words = {name: _known_words(_filled(cells)) for name, cells in data.categories.items()}
+        self.words = {name: _vocabulary(_filled(cells)) for name, cells in data.categories.items()}
         self._build(means)
         return self
 
@@ -84,7 +84,7 @@ class TableFeatures(Featuriser):
         if self.words:
             cells = np.empty((len(data), len(self.words)), dtype=object)
             for at, (name, words) in enumerate(self.words.items()):
-                cells[:, at] = _as_known(_words(data, name), words)
+                cells[:, at] = _in_vocabulary(_words(data, name), words)
             blocks.append(self._encoder.transform(cells))
         return np.ascontiguousarray(np.hstack(blocks))
 
@@ -130,7 +130,7 @@ def _filled(cells: Column) -> Words:
     return np.array([MISSING if cell is None or cell == "" else str(cell) for cell in cells], dtype=object)
 
 
-def _known_words(cells: Words) -> list[str]:
+def _vocabulary(cells: Words) -> list[str]:
     """Return the categories of a column: sorted words, then `MISSING` and `OTHER` if needed."""
     counts = pd.Series(cells).value_counts(sort=False)
     missing = [MISSING] if MISSING in counts.index else []
@@ -140,7 +140,7 @@ def _known_words(cells: Words) -> list[str]:
     return sorted(order[:MOST_WORDS]) + missing + rare
 
 
-def _as_known(cells: Words, words: list[str]) -> Words:
+def _in_vocabulary(cells: Words, words: list[str]) -> Words:
     """Replace unknown words by `OTHER`, if it is a category."""
     if OTHER not in words:
         return cells

@@ -109,8 +109,8 @@ class RunFolder:
     def _create(self, config: RunConfig) -> RunConfig:
         stored = replace(
             config,
-            source=config.source.kept_in(self._sources),
-            test=None if config.test is None else config.test.kept_in(self._test_sources),
+            source=config.source.copied_to(self._sources),
+            test=None if config.test is None else config.test.copied_to(self._test_sources),
         )
         about = {
             "run": stored.to_json(),
@@ -148,8 +148,8 @@ class RunFolder:
         return replace(
             config,
             name=self._other_name() or config.name,
-            source=config.source.found_in(self._sources),
-            test=None if test is None else test.found_in(self._test_sources),
+            source=config.source.relocated(self._sources),
+            test=None if test is None else test.relocated(self._test_sources),
         )
 
     def rename(self, name: str) -> None:

@@ -44,47 +44,47 @@ def test_what_is_neither_is_said(word: str, said: str, tmp_path: Path, monkeypat
 
 
 def test_a_small_file_is_copied_and_the_copy_is_what_counts(file: Path, tmp_path: Path) -> None:
-    kept = Source("small.npz", str(file)).kept_in(tmp_path / "run" / "source")
-    assert kept.path == str(tmp_path / "run" / "source" / "small.npz")
-    assert kept.sha256 == hashlib.sha256(file.read_bytes()).hexdigest() == file_hash(file)
+    copied = Source("small.npz", str(file)).copied_to(tmp_path / "run" / "source")
+    assert copied.path == str(tmp_path / "run" / "source" / "small.npz")
+    assert copied.sha256 == hashlib.sha256(file.read_bytes()).hexdigest() == file_hash(file)
     file.unlink()
-    assert len(kept.load()) == 120
-    assert kept.kept_in(tmp_path / "run" / "source") == kept  # again changes nothing
+    assert len(copied.load()) == 120
+    assert copied.copied_to(tmp_path / "run" / "source") == copied  # again changes nothing
 
 
 def test_a_large_file_stays_where_it_is(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "COPY_UP_TO", 10)
-    kept = Source("small.npz", str(file)).kept_in(tmp_path / "run")
-    assert kept.path == str(file)
+    copied = Source("small.npz", str(file)).copied_to(tmp_path / "run")
+    assert copied.path == str(file)
     assert not (tmp_path / "run").exists()
-    assert len(kept.load()) == 120
+    assert len(copied.load()) == 120
     write_data(file, n=60)
     with pytest.raises(UserError, match=r"small\.npz at .* has changed since the run was made"):
-        kept.load()
+        copied.load()
     file.unlink()
     with pytest.raises(UserError, match=r"small\.npz is no longer at"):
-        kept.load()
+        copied.load()
 
 
 @pytest.mark.parametrize("name", ["gone.npz", ""])
 def test_what_is_not_a_file_cannot_be_kept(tmp_path: Path, name: str) -> None:
     with pytest.raises(UserError, match="There is no file"):
-        Source("x", str(tmp_path / name)).kept_in(tmp_path / "run")
+        Source("x", str(tmp_path / name)).copied_to(tmp_path / "run")
 
 
 def test_a_copy_is_found_again_where_the_run_was_moved_to(file: Path, tmp_path: Path) -> None:
-    kept = Source("small.npz", str(file)).kept_in(tmp_path / "old")
+    copied = Source("small.npz", str(file)).copied_to(tmp_path / "old")
     (tmp_path / "old").rename(tmp_path / "new")
-    assert kept.found_in(tmp_path / "new").path == str(tmp_path / "new" / "small.npz")
-    assert kept.found_in(tmp_path / "elsewhere") == kept
-    assert Source("digits").found_in(tmp_path) == Source("digits")
+    assert copied.relocated(tmp_path / "new").path == str(tmp_path / "new" / "small.npz")
+    assert copied.relocated(tmp_path / "elsewhere") == copied
+    assert Source("digits").relocated(tmp_path) == Source("digits")
 
 
 def test_data_that_somebody_holds_is_not_read_again(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "COPY_UP_TO", 1)  # as with a large file, a run reads the very file of the page
     held = Source("small.npz", str(file)).load()
-    kept = Source("small.npz", str(file)).kept_in(file.parent / "source")
-    assert kept.sha256 and kept.load() is held
+    copied = Source("small.npz", str(file)).copied_to(file.parent / "source")
+    assert copied.sha256 and copied.load() is held
     assert Source("other name", str(file)).load() is not held
     assert Source("small.npz", str(file), options={"max_bytes": 2**20}).load() is not held
     write_data(file)  # the file is another one now

@@ -21,7 +21,7 @@ from pll.cli.declared import SetOptions, TrainingOptions
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.checks import shorten
-from pll.formats.classes import class_counts, class_edits, no_answers, proposed_merges
+from pll.formats.classes import class_edits, no_answers
 from pll.formats.votes import ONE_VOTER, kind_of
 from pll.methods import get_method
 from pll.synthesis import FLIPS, Flip
@@ -299,18 +299,14 @@ NAMED_CLASSES = 8
 
 
 def class_notes(data: PartialLabelDataset) -> list[str]:
-    """Return sentences on classes that look like one, or like no answer, with the options that make them so."""
-    counts = class_counts(data)
+    """Return a sentence on classes that look like no answer, with the options that make them so."""
     empty = no_answers(data.class_names)
-    merges = [f"--merge {shlex.quote(f'{name}={other}')}" for name, other in proposed_merges(counts).items()]
-    dropped = [f"--drop {shlex.quote(name)}" for name in empty if len(empty) < data.n_classes]
-    if not merges and not dropped:
+    if not empty or len(empty) == data.n_classes:
         return []
-    notes = " ".join((merges + dropped)[:NAMED_CLASSES])
-    more = len(merges) + len(dropped) - NAMED_CLASSES
+    dropped = " ".join(f"--drop {shlex.quote(name)}" for name in empty[:NAMED_CLASSES])
+    more = len(empty) - NAMED_CLASSES
     rest = f" (and {more} more)" if more > 0 else ""
-    what = " or ".join(["others"] * bool(merges) + ["no answer"] * bool(dropped))
-    return [f"Some classes look like {what}; they stay as they are unless you say so: {notes}{rest}"]
+    return [f"Some classes look like no answer; they stay as they are unless you say so: {dropped}{rest}"]
 
 
 def pair(text: str, option: str, form: str) -> tuple[str, str]:

@@ -1,14 +1,10 @@
-"""Classes put in order after reading: merged, renamed, dropped; and which ones look as if they should be.
+"""Classes put in order after reading: merged, renamed, dropped, as the user says.
 
-People spell differently: `PRAISE`, `Praise ` and `praise` are three classes until they are declared to be
-one. Nothing is changed by itself; the user's edits are stored with the source (`Source.classes`), so that the file
-stays as it is and everything can be undone.
+The edits are stored with the source (`Source.classes`), so that the file stays as it is and everything can be undone.
 """
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -27,11 +23,6 @@ from pll.weights import Weights
 
 Edits = Mapping[str, str | None]
 """What becomes of classes: the old name → the new one, or None where it is no label at all and is dropped."""
-
-RARE = 0.1
-"""A class whose name differs by one letter from another is proposed as a misspelling if it is so much rarer."""
-LONG_ENOUGH = 5
-"""Letters of a name from which one letter may be a mistake."""
 
 
 def class_counts(data: PartialLabelDataset) -> dict[str, int]:
@@ -56,78 +47,6 @@ def no_answers(names: Sequence[str]) -> list[str]:
     """
     has_plus = any(name.strip().strip("+") == "" != name.strip() for name in names)
     return [name for name in names if says_nothing(name) and not (has_plus and name.strip().strip("-–—") == "")]
-
-
-def _key(name: str) -> str:
-    """The common spelling without spaces, but those between two digits: `A / b`, `a/B`; `e-mail`, `email`.
-
-    Of a whole number its digits: `01` and `1.0` may be 1.
-    """
-    if number := re.fullmatch(r"0*(\d+)(?:\.0+)?", name.strip()):
-        return number[1]
-    plain = spelling(name).strip(";:\"' ")
-    return plain if re.match(r"[+-]\d", plain) else re.sub(r"(?<!\d)[\s_-]+|[\s_-]+(?!\d)", "", plain)
-
-
-def proposed_merges(counts: Mapping[str, int]) -> dict[str, str]:
-    """Return which classes look like others, and which these are: each group's most frequent one.
-
-    Alike are names that differ in case, spaces, hyphens, width or punctuation around them; and a rare one that differs
-    in one letter (no digit) from a name of five letters or more that is ten times as frequent.
-
-    Parameters
-    ----------
-    counts
-        Of each class, as `class_counts`.
-
-    Examples
-    --------
-    >>> proposed_merges({"PRAISE": 2, "praise": 90, "late": 80, "Late.": 1, "priase": 3, "step 1": 9, "step 2": 9})
-    {'PRAISE': 'praise', 'Late.': 'late', 'priase': 'praise'}
-    """
-    ignored = set(no_answers(list(counts)))
-    groups: defaultdict[str, list[str]] = defaultdict(list)
-    for name in counts:
-        if name not in ignored:
-            groups[_key(name)].append(name)
-    totals = {key: sum(counts[name] for name in names) for key, names in groups.items()}
-    target = {key: max(names, key=lambda name: (counts[name], name == key)) for key, names in groups.items()}
-    nearby: defaultdict[str, list[str]] = defaultdict(list)
-    for key in groups:
-        for form in _with_one_letter_less(key):
-            nearby[form].append(key)
-    stands_for = {key: key for key in groups}
-    for key in sorted(groups, key=lambda key: totals[key]):
-        others = {other for form in _with_one_letter_less(key) for other in nearby[form]} - {key}
-        likely = [other for other in others if totals[key] <= RARE * totals[other] and _is_one_mistake(key, other)]
-        if likely:
-            stands_for[key] = max(likely, key=lambda other: (totals[other], other))
-    merges: dict[str, str] = {}
-    for key, names in groups.items():
-        last = key
-        while stands_for[last] != last:  # each step leads to a class ten times as frequent
-            last = stands_for[last]
-        merges |= {name: target[last] for name in names if name != target[last]}
-    return {name: merges[name] for name in counts if name in merges}
-
-
-def _with_one_letter_less(key: str) -> set[str]:
-    """The name, and what is left of it without one of its letters: two names of one mistake have one in common."""
-    return {key} | {key[:k] + key[k + 1 :] for k in range(len(key))}
-
-
-def _is_one_mistake(key: str, other: str) -> bool:
-    """Whether one letter is missing, too many, wrong, or changed places with its neighbour; digits are no mistakes."""
-    if min(len(key), len(other)) < LONG_ENOUGH or abs(len(key) - len(other)) > 1:
-        return False
-    if [letter for letter in key if letter.isdigit()] != [letter for letter in other if letter.isdigit()]:
-        return False
-    if len(key) == len(other):
-        apart = [k for k in range(len(key)) if key[k] != other[k]]
-        swapped = len(apart) == 2 and apart[1] == apart[0] + 1 and sorted(key) == sorted(other)
-        return len(apart) == 1 or swapped
-    short, long = sorted((key, other), key=len)
-    return any(long[:k] + long[k + 1 :] == short for k in range(len(long)))
 
 
 def class_edits(

@@ -13,7 +13,7 @@ from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
-from pll.formats.classes import proposed_merges, with_classes
+from pll.formats.classes import with_classes
 
 from .strategies import named_sets
 
@@ -40,27 +40,6 @@ def test_the_source_keeps_it_and_the_file_stays(messy: Path) -> None:
     assert Source(messy.name, str(messy)).load().n_classes == 5
     assert Source(messy.name, str(messy), options={"merge": False}).load().n_classes == 7
     assert messy.read_text() == MESSY
-
-
-@pytest.mark.parametrize(
-    ("counts", "expected"),
-    [
-        ({"cat": 5, "CAT": 9, "Cat ": 1}, {"cat": "CAT", "Cat ": "CAT"}),
-        ({"not sure": 9, "not_sure": 1, "Not-sure": 1}, {"not_sure": "not sure", "Not-sure": "not sure"}),
-        ({"damaged": 50, "damagd": 2, "Damgaed": 3}, {"damagd": "damaged", "Damgaed": "damaged"}),
-        ({"damaged": 50, "damage": 40}, {}),  # both are frequent
-        ({"class 1": 50, "class 2": 2, "N/A": 3, "na": 1}, {}),  # another number; no answers
-        ({"late": 50, "Don't know": 3, "don’t know": 1}, {}),
-        (
-            {"Key / Login": 50, "Key/Login": 4, "key / login": 2, "E-Mail": 3, "Email": 9},
-            {"Key/Login": "Key / Login", "key / login": "Key / Login", "E-Mail": "Email"},
-        ),
-        ({"-1": 3, "0": 9, "1": 40, "1-2": 3, "12": 40, "+": 4, "-": 4}, {}),  # signs and ranges
-        ({"cat": 90, "cats": 1, "car": 2}, {}),  # short names: one letter is a lot
-    ],
-)
-def test_what_looks_alike(counts: dict[str, int], expected: dict[str, str]) -> None:
-    assert proposed_merges(counts) == expected
 
 
 NAMES = ("a", "b", "c", "d")

@@ -844,10 +844,11 @@ def _sets_by_type(table: _Header) -> None:
     if table.having(*LABELLED, "vote") or any(column.asks for column in table.roles.values()):
         return
     fitting = []
-    for name in table.open():
+    worded = [name for name in table.open() if not is_measured(table.cells[name])]
+    for name in worded:
         cells, words = present_cells(table.cells[name]), table.words(name)
         labels = words.total()
-        if labels <= len(cells) or is_measured(cells) or are_pictures(cells) or all(map(is_number, words)):
+        if labels <= len(cells) or are_pictures(cells) or all(map(is_number, words)):
             continue
         mark = guess_separator(cells)
         if mark not in SEPARATORS[:3] and are_texts(cells, 8):  # a comma may be that of a sentence
@@ -855,7 +856,7 @@ def _sets_by_type(table: _Header) -> None:
         if table.truth():
             is_set = _share_among(table.truth(), words) >= NEARLY_ALL
         else:
-            others = [table.words(other) for other in table.open() if other != name]
+            others = [table.words(other) for other in worded if other != name]
             is_shared = any(other and _share_among(other, words) >= NEARLY_ALL for other in others)
             is_set = _recur(cells, words, mark) and (not is_shared or 2 * labels >= 3 * len(cells))
         if is_set:

@@ -11,7 +11,6 @@ import csv
 import io
 import itertools
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -27,7 +26,7 @@ from pll.formats.base import HEAD_BYTES, ReadOptions
 from pll.formats.checks import MAX_RECORD_BYTES, looks_like_text, parsing, readable, scan_text, shorten
 from pll.formats.encodings import ENCODINGS, encode_like, encoding_of, without_marks
 from pll.formats.results import Results, example_rows
-from pll.formats.tabular.cells import Cells, is_data, is_measured, is_number, numbered
+from pll.formats.tabular.cells import is_data, is_measured, is_number, numbered
 from pll.formats.tabular.columns import sample_rows
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.table import ArrowTable
@@ -235,79 +234,21 @@ def check_last_quote(text: Text) -> None:
                 ) from None
 
 
-_FEWEST_LINES = 3
-_AGREE = 0.8
-"""Share of the lines that have as many fields as most; an error names a line that has not."""
-
-
 def is_spaced(head: bytes) -> bool:
-    """Whether the start of a file is a table of numbers with spaces between them; words may be among them.
+    """Whether the start of a file is a table with spaces between its columns, half of them numbers.
 
     Examples
     --------
-    >>> (
-    ...     is_spaced(b"a 1 2.5\\nb 3 ?\\nc 5 6\\n"),
-    ...     is_spaced(b"to be or\\nnot to be\\nthat is it\\n"),
-    ...     is_spaced(b"1,2\\n3,4\\n5,6\\n"),
-    ... )
-    (True, False, False)
+    >>> is_spaced(b"a 1 2.5\\nb 3 ?\\nc 5 6\\n"), is_spaced(b"to be or\\nnot to be\\nthat is it\\n")
+    (True, False)
     """
-    if not looks_like_text(head) or delimiter_of(head.decode("utf-8", errors="replace"), ",;\t") is not None:
+    text = head.decode("utf-8", errors="replace")
+    if not looks_like_text(head) or delimiter_of(text, ",;\t") is not None:
         return False
-    first, *rest = _rows(head) or [[]]
-    width = _width(rest)
-    whole = [row for row in rest if len(row) == width]
-    if len(rest) + 1 < _FEWEST_LINES or width < 2 or len(whole) < _AGREE * len(rest):
-        return False
-    numbers = sum(map(is_measured, zip(*whole, strict=True)))
-    return len(_header(first, width)) == width and 2 * numbers >= width
-
-
-def _rows(head: bytes) -> list[list[str]]:
-    """Return the fields of the first lines that are not blank; none where a line cannot be split."""
-    text = head.decode("utf-8-sig", errors="replace")
-    if len(head) >= HEAD_BYTES:  # the last line may be cut off
-        text = text[: text.rfind("\n") + 1]
-    rows: list[list[str]] = []
-    for line in text.splitlines():
-        if line.strip():
-            rows.append([])
-            with suppress(UserError):  # the error comes when the file is read
-                rows[-1] = split_fields(line)
-    return rows
-
-
-def _width(rows: Sequence[Sequence[str]]) -> int:
-    """Return the most frequent number of fields."""
-    return Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
-
-
-def split_fields(line: str) -> list[str]:
-    """Split a line into fields; a quoted one may hold spaces.
-
-    Raises
-    ------
-    UserError
-        a quote that is never closed.
-
-    Examples
-    --------
-    >>> split_fields('  a  "b c" 1 ')
-    ['a', 'b c', '1']
-    """
-    if '"' not in line:
-        return line.split()
-    try:
-        return next(csv.reader([" ".join(line.split("\t")).strip()], delimiter=" ", skipinitialspace=True, strict=True))
-    except csv.Error as error:
-        raise UserError(f"a double quote is opened and never closed, or stands inside a cell ({error})") from None
-
-
-def _header(first: list[str], width: int) -> list[str]:
-    """The first line as wide as the others: `numpy.savetxt` puts a `#` before it, R gives its row names no name."""
-    if len(first) == width + 1 and first[0] == "#":
-        return first[1:]
-    return ["", *first] if len(first) == width - 1 else first
+    rows = [_fields(line) for line in text[: text.rfind("\n")].splitlines() if line.strip()][1:]
+    whole = [row for row in rows if len(row) == len(rows[0]) > 1]
+    columns = list(zip(*whole, strict=True))
+    return len(rows) > 1 and 5 * len(whole) >= 4 * len(rows) and 2 * sum(map(is_measured, columns)) >= len(columns) > 0
 
 
 class Delimited(TableFormat):
@@ -421,7 +362,7 @@ class Tsv(Delimited):
         return ["The spaces between the columns: tabs take their place.", *lost] if _is_spaced(source) else lost
 
     def table(self, path: Path, options: ReadOptions) -> ArrowTable:
-        return _spaced_table(path, options) if _is_spaced(path) else super().table(path, options)
+        return _spaced_table(path) if _is_spaced(path) else super().table(path, options)
 
 
 def write_columns(columns: Sequence[TextColumn], file: IO[bytes], delimiter: str) -> None:
@@ -456,55 +397,44 @@ def _is_spaced(path: Path) -> bool:
         return is_spaced(file.read(HEAD_BYTES))
 
 
-def _spaced_table(path: Path, options: ReadOptions) -> ArrowTable:
+def _fields(line: str) -> list[str]:
+    """Split a line at spaces; a quoted field may hold some."""
+    plain = " ".join(line.split())
+    return next(csv.reader([plain], delimiter=" "), []) if '"' in plain else plain.split()
+
+
+def _spaced_table(path: Path) -> ArrowTable:
     """Return a table with spaces between its columns.
 
     Raises
     ------
     UserError
-        a line that cannot be taken apart; the row is named.
+        A line with more or fewer fields than the others; the row is named.
     """
-    scan = scan_text(path, options.tick)
-    with path.open("rb") as file:
-        width = _width(_rows(file.read(HEAD_BYTES))[1:])
-    (_, header), *below = itertools.islice(_spaced_rows(path, width), 1 + sample_rows(width))
-    first: Sequence[Cells] = [list(cells) for cells in zip(*(fields for _, fields in below), strict=True)]
-    top = int(not is_data(header, first))
-
-    def row_of(position: int) -> int:
-        return next(itertools.islice(_spaced_rows(path, width), position + top, None))[0]
-
-    def batches(used: Sequence[int]) -> Iterator[pa.RecordBatch]:
-        rows = itertools.islice((fields for _, fields in _spaced_rows(path, width)), top, None)
-        while some := list(itertools.islice(rows, _WRITE_ROWS)):
-            columns = [pa.array([fields[at] or None for fields in some], pa.string()) for at in used]
-            yield pa.record_batch(columns, names=[str(at) for at in used])
-
-    names, notes = (header, ()) if top else (numbered(width), (no_header(width),))
-    return ArrowTable(names, batches, scan.records_at_most - top, row_of, notes, first=first if top else ())
-
-
-def _spaced_rows(path: Path, width: int) -> Iterator[tuple[int, list[str]]]:
-    """Yield (number, fields) of every line that is not blank; the first one as wide as the others."""
-    is_first = True
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        for number, line in enumerate(iter(lambda: file.readline(MAX_RECORD_BYTES), ""), start=1):
-            if len(line) >= MAX_RECORD_BYTES:
-                raise _too_long(number)
-            try:
-                row = split_fields(line)
-            except UserError as error:
-                raise UserError(f"Row {number} cannot be parsed: {error}.") from None
-            if not row:
-                continue
-            row, is_first = (_header(row, width), False) if is_first else (row, False)
-            if len(row) != width:
-                raise UserError(
-                    f"Row {number} has {len(row)} field{'s' * (len(row) != 1)}, most rows have {width}; "
-                    f"{'fill in' if len(row) < width else 'remove'} the difference (? where a value is missing), or "
-                    "put quotes around cells that hold spaces."
-                )
-            yield number, row
+    scan_text(path)
+    rows, numbers = [], []
+    for number, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), start=1):
+        if fields := _fields(line):
+            rows.append(fields)
+            numbers.append(number)
+    width = len(rows[1])
+    if rows[0][0] == "#":  # as numpy.savetxt begins a header
+        rows[0] = rows[0][1:]
+    if len(rows[0]) == width - 1:  # R writes no name above those of rows
+        rows[0] = ["", *rows[0]]
+    wrong = next((at for at, row in enumerate(rows) if len(row) != width), None)
+    if wrong is not None:
+        raise UserError(
+            f"Row {numbers[wrong]} has {len(rows[wrong])} fields, others have {width}; write ? where a value is "
+            "missing, and quotes around cells that hold spaces."
+        )
+    top = int(not is_data(rows[0], list(zip(*rows[1 : 1 + sample_rows(width)], strict=True))))
+    cells = [pa.array([cell or None for cell in column], pa.string()) for column in zip(*rows[top:], strict=True)]
+    return ArrowTable.of(
+        pa.table(cells, names=rows[0] if top else numbered(width)),
+        row_of=numbers[top:].__getitem__,
+        notes=() if top else (no_header(width),),
+    )
 
 
 def left_out(title: str) -> str:

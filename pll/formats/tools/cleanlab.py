@@ -43,15 +43,17 @@ class Cleanlab(Csv):
             return False
         try:
             text = text_of_file(path, self.delimiters)
-            header, sample = [name.strip() for name in text.header], first_cells(text)
-            if len(header) > 10_000:
+            header = [name.strip() for name in text.header]
+            if {*CONSENSUS_COLUMNS[:2]} <= set(header):  # what cleanlab adds
+                return True
+            if header[0]:
                 return False
-            # An index without a name, as pandas writes it, with annotators beside it; or what cleanlab itself adds.
-            named = {name: cells for name, cells in zip(header[1:], sample[1:], strict=True) if name}
+            # An index without a name, as pandas writes it, with annotators beside it.
+            named = {name: cells for name, cells in zip(header[1:], first_cells(text)[1:], strict=True) if name}
             people = [column for column in roles_of(list(named), list(named.values())) if column.role == "annotator"]
         except (UserError, UnicodeDecodeError):
             return False
-        return (not header[0] and len(people) == len(header) - 1) or {*CONSENSUS_COLUMNS[:2]} <= set(header)
+        return len(people) == len(header) - 1
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         data = super().read(path, options)

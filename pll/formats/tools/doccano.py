@@ -17,19 +17,18 @@ from pll.formats.json_objects import Record
 from pll.formats.results import Results
 from pll.formats.tools.records import (
     Example,
-    RecordFormat,
+    LineFormat,
     answers_of,
     fields_of,
     has_own_sets,
     label_names,
-    merged_lines,
 )
 
 _LABELS = ("label", "labels")
 _PEOPLE = ("username", "user", "annotator")
 
 
-class Doccano(RecordFormat):
+class Doccano(LineFormat):
     """Exports of doccano (JSONL)."""
 
     name = "doccano"
@@ -53,9 +52,6 @@ class Doccano(RecordFormat):
         if (dataset.texts is None and dataset.pictures is None) or "_input_hash" in dataset.extras:
             lost.append("Which tool the file is for: read again, it is taken for another's, and its labels are lost.")
         return lost
-
-    def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
-        return merged_lines(source, len(self.read(source, options)))
 
     def records(self, dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
         answers = answers_of(dataset)

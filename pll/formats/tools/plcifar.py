@@ -7,13 +7,14 @@ largest set instead (*vaguest*). It is published as a pickle, which is never ope
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.base import Format, ReadOptions
+from pll.formats.base import HEAD_BYTES, Format, ReadOptions
 from pll.formats.checks import (
     parsing,
     readable,
@@ -29,9 +30,6 @@ MAX_BYTES = 40 * 2**20
 MAX_VALUES = 2_500_000
 """Maximum size: the file is one object, which is read whole. The published one has 50,000 images, a million values."""
 
-_LOOKED_AT = 5
-"""Number of entries that `sniff` reads."""
-
 
 class PlCifar(Format):
     """PLCIFAR10 as JSON."""
@@ -45,7 +43,13 @@ class PlCifar(Format):
     row_note = "Rows are counted as the entries of the file, from 0."
 
     def sniff(self, path: Path, head: bytes) -> bool:
-        return _begins_so(head.decode("utf-8-sig", errors="replace"))
+        text = head.decode("utf-8-sig", errors="replace")
+        if len(head) == HEAD_BYTES:  # of a long file the whole entries
+            text = text[: max((end.end() for end in re.finditer(r"\]\s*\]", text)), default=0)] + "}"
+        with suppress(ValueError, RecursionError):
+            entries = json.loads(text)
+            return isinstance(entries, dict) and bool(entries) and all(map(_are_answers, entries.values()))
+        return False
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         examples = Examples(options)
@@ -88,39 +92,11 @@ class PlCifar(Format):
         return ["The annotations: the identified label of an image replaces them."]
 
 
-def _begins_so(text: str) -> bool:
-    """Whether a text begins with entries `"index": [[label, …], …]` and nothing else."""
-    decode = json.JSONDecoder().raw_decode
-    at, opened = _after(text, 0, "{")
-    with suppress(ValueError, RecursionError):  # cut off, or something else
-        for _ in range(_LOOKED_AT):
-            index, at = decode(text, at)
-            at, colon = _after(text, at, ":")
-            if not (opened and colon and isinstance(index, str)):
-                return False
-            sets, at = decode(text, at)
-            if not isinstance(sets, list) or not all(_is_answer(names) for names in sets):
-                return False
-            at, more = _after(text, at, ",")
-            if not more:
-                at, closed = _after(text, at, "}")
-                return closed and not text[at:].strip()
-        return True
-    return False
-
-
-def _after(text: str, at: int, mark: str) -> tuple[int, bool]:
-    """Return the position after spaces, a mark and spaces, and whether the mark was there."""
-    rest = text[at : at + 10_000].lstrip()
-    at += len(text[at : at + 10_000]) - len(rest)
-    if not rest.startswith(mark):
-        return at, False
-    left = rest[1:].lstrip()
-    return at + len(rest) - len(left), True
-
-
-def _is_answer(names: object) -> bool:
-    return isinstance(names, list) and all(isinstance(name, str | int) for name in names)
+def _are_answers(sets: object) -> bool:
+    """Whether a value is a list of lists of labels."""
+    return isinstance(sets, list) and all(
+        isinstance(names, list) and all(isinstance(name, str | int) for name in names) for names in sets
+    )
 
 
 def _load(path: Path) -> dict[str, list[list[str]]]:

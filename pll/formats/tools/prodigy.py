@@ -20,12 +20,11 @@ from pll.formats.limitations import class_names
 from pll.formats.results import Results
 from pll.formats.tools.records import (
     Example,
-    RecordFormat,
+    LineFormat,
     answers_of,
     fields_of,
     has_own_sets,
     label_names,
-    merged_lines,
 )
 
 _ANSWERS = ("accept", "reject", "ignore")
@@ -33,7 +32,7 @@ _OF_AN_ANSWER = ("answer", "_annotator_id", "_session_id", "_timestamp")
 _NO_FIELDS = (*_OF_AN_ANSWER, "options", "accept", "label", "config", "_view_id")
 
 
-class Prodigy(RecordFormat):
+class Prodigy(LineFormat):
     """Exports of Prodigy (JSONL)."""
 
     name = "prodigy"
@@ -54,9 +53,6 @@ class Prodigy(RecordFormat):
         if spans:
             notes.append(f"The spans of {spans:,} lines were left out; only labels of whole examples are read.")
         return _example
-
-    def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
-        return merged_lines(source, len(self.read(source, options)))
 
     def labelled(self, record: Record, dataset: PartialLabelDataset, i: int, results: Results) -> Record:
         task = {name: value for name, value in record.items() if name not in _OF_AN_ANSWER}

@@ -398,24 +398,6 @@ def label_names(values: Any, row: int, where: str) -> list[str]:
     return list(dict.fromkeys(label_name(value, row, where) for value in listed))
 
 
-def first_records(path: Path, example_of: Callable[[int, Record], Example]) -> Iterator[tuple[str, Record]]:
-    """Yield (id, object) of each example in the order of `Examples`: its first line where it has several."""
-    ids: set[str] = set()
-    for at, (row, record) in enumerate(json_objects.records(path)):
-        example = example_of(row, record).key or str(at)
-        if example not in ids:
-            ids.add(example)
-            yield example, record
-
-
-def merged_lines(path: Path, examples: int) -> list[str]:
-    """Return a sentence if examples with several lines, one per annotator, are written on one line."""
-    further = sum(1 for _ in json_objects.records(path)) - examples
-    if not further:
-        return []
-    return [f"{further:,} lines of further annotators: each example is written once, with all its candidates."]
-
-
 def choose_question(counts: Counter[str], options: ReadOptions, notes: list[str]) -> str | None:
     """Return the question whose answers are the labels: the user's choice, else the one most often answered.
 
@@ -460,10 +442,6 @@ class RecordFormat(Format):
     def records(self, dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
         """Yield the records of a dataset, as they are written."""
 
-    def labelled(self, record: Record, dataset: PartialLabelDataset, i: int, results: Results) -> Record:
-        """Return the record of example i with its identified label."""
-        raise NotImplementedError
-
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         examples = Examples(options)
         example_of = self.reader(path, options, examples.notes)
@@ -477,7 +455,24 @@ class RecordFormat(Format):
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         json_objects.write(path, self.records(dataset, results), as_list=self.is_list)
 
+
+class LineFormat(RecordFormat):
+    """Base class of formats whose lines of one id are one example, by several people; written back, it is one line."""
+
+    @abstractmethod
+    def labelled(self, record: Record, dataset: PartialLabelDataset, i: int, results: Results) -> Record:
+        """Return the record of example i with its identified label."""
+
+    def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
+        further = sum(1 for _ in json_objects.records(source)) - len(self.read(source, options))
+        if not further:
+            return []
+        return [f"{further:,} lines of further annotators: each example is written once, with all its candidates."]
+
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
-        data, examples = self.read(source, options), first_records(source, self.reader(source, options, []))
-        lines = ((name, self.labelled(record, data, i, results)) for i, (name, record) in enumerate(examples))
+        data, example_of = self.read(source, options), self.reader(source, options, [])
+        first: dict[str, Record] = {}  # of several lines of an example the first, in the order of `Examples`
+        for at, (row, record) in enumerate(json_objects.records(source)):
+            first.setdefault(example_of(row, record).key or str(at), record)
+        lines = ((name, self.labelled(one, data, i, results)) for i, (name, one) in enumerate(first.items()))
         json_objects.write(path, results.in_order(lines), as_list=self.is_list)

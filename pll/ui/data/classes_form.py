@@ -15,7 +15,7 @@ import streamlit as st
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.formats.checks import listing
-from pll.formats.classes import class_counts, no_answers, proposed_merges
+from pll.formats.classes import class_counts, no_answers
 from pll.formats.tabular.labels import JOINED
 from pll.ui import session
 from pll.ui.data.editable import edit_column, undo_all
@@ -75,7 +75,6 @@ def _edits(source: Source, counts: Mapping[str, int]) -> dict[str, str | None]:
     targets: dict[str, str | None] = {}
     if source.path is not None and not _is_apart(source):
         targets |= dict.fromkeys(no_answers(list(counts)))
-        targets |= {name: edited.get(target, target) for name, target in proposed_merges(counts).items()}
     targets |= {name: becomes for name, becomes in edited.items() if name in counts}
     changes = {name: becomes for name, becomes in targets.items() if becomes != name}
     return changes if any(changes.get(name, name) is not None for name in counts) else {}

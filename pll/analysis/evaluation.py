@@ -190,8 +190,6 @@ def _result_of_row(row: dict[Hashable, Any], where: str) -> Result:
     try:
         for name in ("test_accuracy", "transductive_accuracy", "q"):
             values[name] = float(values[name]) if values.get(name) else None
-        if not values.get("flip"):
-            values["q"] = None  # docs/results.csv has a 0 there
         for name, kind in (("seed", int), ("fold", int), ("seconds", float)):
             values[name] = kind(values[name])
     except ValueError as error:

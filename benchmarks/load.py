@@ -1,16 +1,9 @@
-"""How many people one server carries: tabs that review and tabs that watch a run which trains, against a real server.
+"""How many reviewers one server carries, while a run trains in it: `python -m benchmarks.load [--write]`.
 
-    python -m benchmarks.load                                              30 reviewers, then 60, SQLite, 2 minutes each
-    python -m benchmarks.load --reviewing 50 --watching 50 --minutes 10 --database postgresql --write
-
-Tabs are websockets that speak Streamlit's protocol as a browser does (a page, its refreshes, a key of the desk), so
-that the machine's time goes to the server and not to browsers: what a browser takes to draw comes on top. A run trains
-meanwhile.
-
-People come within `--arrival` seconds, reload their page every few minutes, and look at an example for `--thinking`
-seconds on average before they press a key. Printed, and put between the marks `load` of docs/reliability.md with
-`--write`: seconds from opening a tab to its whole page, from a key to the next example, errors, decisions in the
-database against decisions acknowledged, memory and descriptors of the server.
+30 reviewers, then 60, two minutes each, SQLite. Tabs are websockets that speak Streamlit's protocol as a browser does
+(a page, its refreshes, a key of the desk), so that the machine's time goes to the server and not to browsers: what a
+browser takes to draw comes on top. People come within half a minute, reload their page every few minutes, and look at
+an example for some seconds before they press a key. `--write` puts the table into docs/reliability.md.
 """
 
 from __future__ import annotations
@@ -23,7 +16,7 @@ import platform
 import random
 import time
 from collections.abc import Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -44,14 +37,14 @@ from pll.review.database import Database
 from pll.review.session import Settings, open_review
 from pll.review.store import Store
 from pll.runs.registry import RunRegistry
-from tests.postgres import cluster
 from tests.review_helpers import on_disk
 
 LINK = "link=1&data=digits&flip=binomial&q=0.7&holdout=0.2&method=proden&epochs=100000&pace=2"
 PATIENCE = 120.0
 RELOAD_EVERY = 150.0
 """Seconds after which somebody reloads the page."""
-BEFORE_ANYBODY, DURING, AT_ONCE, LATER = "before", "during", "5 s after", "{:.0f} s after"
+ARRIVAL, THINKING = 30.0, 3.0
+"""Seconds within which everybody comes, and for which somebody looks at an example, on average."""
 
 
 @dataclass
@@ -72,6 +65,8 @@ class Findings:
         Acknowledged.
     errors
         In words.
+    standing
+        What the server holds before, during and after.
     """
 
     opening: list[float] = field(default_factory=list)
@@ -80,6 +75,7 @@ class Findings:
     late: list[float] = field(default_factory=list)
     decisions: int = 0
     errors: list[str] = field(default_factory=list)
+    standing: list[dict[str, Any]] = field(default_factory=list)
 
 
 def words_of(message: bytes) -> dict[str, Any]:
@@ -203,101 +199,89 @@ async def _opened(server: Server, page: str, query: str, reviewer: str = "") -> 
     return tab, time.monotonic() - begin
 
 
-@dataclass(frozen=True)
-class Visit:
-    """Somebody who comes, and what for.
+async def visit(
+    server: Server, run_id: str, reviewer: str, *, wait: float, until: float, thinking: float, found: Findings
+) -> None:
+    """Come, review, reload the page now and then, and go; errors are noted, and the page is opened again.
 
-    Attributes
+    Parameters
     ----------
-    server
-        Whose page is opened.
-    run_id
-        The run to watch or to review.
-    reviewer
-        Name; "" to watch.
     wait
         Seconds until they come.
     until
         When they go, by `time.monotonic`.
     thinking
         Seconds for which they look at an example, on average.
-    seed
-        Of what is random about them.
     """
+    chance = random.Random(reviewer)
+    await asyncio.sleep(wait)
+    times, part = found.opening, chance.uniform(0.5, 1.0)
+    while time.monotonic() < until:
+        reload_at = min(until, time.monotonic() + part * RELOAD_EVERY)
+        part = 1.0
+        try:
+            tab, seconds = await _opened(server, "review", f"run={run_id}", reviewer)
+            times.append(seconds)
+            times = found.reloading
+            async with tab.socket:
+                await _review(tab, reviewer, reload_at, thinking, chance, found)
+            found.errors += tab.errors
+        except (OSError, TimeoutError, ConnectionClosed) as error:
+            found.errors.append(f"{reviewer}: {type(error).__name__}: {error}")
+            await asyncio.sleep(1)
 
-    server: Server
-    run_id: str
-    reviewer: str
-    wait: float
-    until: float
-    thinking: float
-    seed: int
 
-    async def pay(self, found: Findings) -> None:
-        """Come, work, reload the page now and then, and go; errors are noted, and the page is opened again."""
-        chance = random.Random(self.seed)
-        await asyncio.sleep(self.wait)
-        times, part = found.opening, chance.uniform(0.5, 1.0)
-        while time.monotonic() < self.until:
-            until = min(self.until, time.monotonic() + part * RELOAD_EVERY)
-            part = 1.0
-            try:
-                tab, seconds = await _opened(
-                    self.server, "review" if self.reviewer else "train", f"run={self.run_id}", self.reviewer
-                )
-                times.append(seconds)
-                times = found.reloading
-                async with tab.socket:
-                    await (self._review(tab, until, chance, found) if self.reviewer else tab.live(until))
-                found.errors += tab.errors
-            except (OSError, TimeoutError, ConnectionClosed) as error:
-                found.errors.append(f"{self.reviewer or 'somebody watching'}: {type(error).__name__}: {error}")
-                await asyncio.sleep(1)
-
-    async def _review(self, tab: Tab, until: float, chance: random.Random, found: Findings) -> None:
-        """Decide one example after the other."""
-        while time.monotonic() < until:
-            await tab.live(min(until, time.monotonic() + self.thinking * chance.uniform(0.5, 1.5)))
-            if tab.desk is None:
-                found.errors.append(f"{self.reviewer}: there is no example")
-                return
-            component, fragment, data = tab.desk
-            nonce, begin = f"{self.reviewer}-{chance.random()}", time.monotonic()
-            decision = {"what": "decide", "kind": "pick", "label": data["choices"][0]["label"]}
-            message = decision | {"token": data["token"], "nonce": nonce, "seconds": self.thinking}
-            await tab.ask(fragment, id=_make_trigger_id(component, "events"), message=message)
-            while tab.desk[2].get("ack") != nonce:
-                if not await tab.listen(begin + PATIENCE):
-                    raise TimeoutError(f"no example {PATIENCE:.0f} s after a key")
-            found.keys.append(time.monotonic() - begin)
-            found.decisions += 1
-            if tab.desk[2].get("problem"):
-                found.errors.append(f"{self.reviewer}: {tab.desk[2]['problem']}")
+async def _review(
+    tab: Tab, reviewer: str, until: float, thinking: float, chance: random.Random, found: Findings
+) -> None:
+    """Decide one example after the other."""
+    while time.monotonic() < until:
+        await tab.live(min(until, time.monotonic() + thinking * chance.uniform(0.5, 1.5)))
+        if tab.desk is None:
+            found.errors.append(f"{reviewer}: there is no example")
+            return
+        component, fragment, data = tab.desk
+        nonce, begin = f"{reviewer}-{chance.random()}", time.monotonic()
+        decision = {"what": "decide", "kind": "pick", "label": data["choices"][0]["label"]}
+        message = decision | {"token": data["token"], "nonce": nonce, "seconds": thinking}
+        await tab.ask(fragment, id=_make_trigger_id(component, "events"), message=message)
+        while tab.desk[2].get("ack") != nonce:
+            if not await tab.listen(begin + PATIENCE):
+                raise TimeoutError(f"no example {PATIENCE:.0f} s after a key")
+        found.keys.append(time.monotonic() - begin)
+        found.decisions += 1
+        if tab.desk[2].get("problem"):
+            found.errors.append(f"{reviewer}: {tab.desk[2]['problem']}")
 
 
 async def load(
-    server: Server, to_review: str, reviewing: int, given: argparse.Namespace, standing: list[dict[str, Any]]
+    server: Server,
+    to_review: str,
+    reviewing: int,
+    *,
+    minutes: float = 2.0,
+    arrival: float = ARRIVAL,
+    thinking: float = THINKING,
 ) -> Findings:
-    """All of them at a time; what the server holds before, during and after is added to `standing`."""
-    found, seconds = Findings(), 60 * given.minutes
+    """Let all of them review at a time, while a run trains."""
+    found, seconds = Findings(), 60 * minutes
 
     def note(when: str) -> None:
-        standing.append(process(server.pid) | {"when": when})
+        found.standing.append(process(server.pid) | {"when": when})
 
     for page in ("review", "train"):  # loads what is loaded once
         await (await opened(server, page, f"run={to_review}", Findings(), "Nobody")).socket.close()
-    note(BEFORE_ANYBODY)
+    note("before")
     first = await opened(server, "train", LINK, Findings())
     await first.ask(id=first.buttons["Start"])
     await first.finish()
     while "run=" not in first.query:
         await first.listen(time.monotonic() + PATIENCE)
-    trained = dict(part.split("=", 1) for part in first.query.split("&"))["run"]
     following = asyncio.create_task(first.live(float("inf")))
 
     async def during() -> None:
         await asyncio.sleep(seconds * 0.8)
-        note(DURING)
+        note("during")
 
     async def look() -> None:
         while True:
@@ -305,26 +289,28 @@ async def load(
             await asyncio.sleep(0.1)
             found.late.append(time.monotonic() - due)
 
-    people = [(trained, "")] * given.watching
-    people += [(to_review, f"Reviewer {k}") for k in range(1, reviewing + 1)]
-    random.Random(0).shuffle(people)
     until = time.monotonic() + seconds
     visits = [
-        Visit(server, run, who, given.arrival * k / len(people), until, given.thinking, k)
-        for k, (run, who) in enumerate(people)
+        visit(
+            server,
+            to_review,
+            f"Reviewer {k + 1}",
+            wait=arrival * k / reviewing,
+            until=until,
+            thinking=thinking,
+            found=found,
+        )
+        for k in range(reviewing)
     ]
     looking = asyncio.create_task(look())
-    ended = await asyncio.gather(during(), *(visit.pay(found) for visit in visits), return_exceptions=True)
+    ended = await asyncio.gather(during(), *visits, return_exceptions=True)
     looking.cancel()
     following.cancel()
     found.errors += [f"{type(error).__name__}: {error}" for error in ended if isinstance(error, BaseException)]
     with suppress(ConnectionClosed):
         await first.socket.close()
     await asyncio.sleep(5)
-    note(AT_ONCE)
-    if given.settle:
-        await asyncio.sleep(max(0.0, given.settle - 5))
-        note(LATER.format(given.settle))
+    note("5 s after")
     return found
 
 
@@ -335,10 +321,10 @@ def process(pid: int) -> dict[str, Any]:
     return {"memory": pages * os.sysconf("SC_PAGE_SIZE") / 1e6, "descriptors": descriptors}
 
 
-def begun_review(home: Path, n: int = 5000, database: str | None = None) -> str:
+def begun_review(home: Path, n: int) -> str:
     """A run whose review has begun; its id."""
     run_id = prepared_run(home, n)
-    registry, store = RunRegistry(home / "runs"), Store(Database(database or home / "reviews.sqlite3"))
+    registry, store = RunRegistry(home / "runs"), Store(Database(home / "reviews.sqlite3"))
     open_review(registry.get(run_id), store, registry.get, settings=Settings())
     store.database.close()
     return run_id
@@ -358,20 +344,12 @@ def seconds_of(times: Sequence[float]) -> str:
 
 
 def main() -> None:
-    """Run it, and print what was found."""
+    """Measure, and print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument(
-        "--reviewing", type=int, nargs="+", default=[30, 60], help="reviewers at a time, one after the other"
-    )
-    parser.add_argument("--watching", type=int, default=0)
-    parser.add_argument("--minutes", type=float, default=2.0)
-    parser.add_argument("--database", choices=("postgresql", "sqlite"), default="sqlite")
-    parser.add_argument("--arrival", type=float, default=30.0, help="seconds within which everybody comes")
-    parser.add_argument("--thinking", type=float, default=3.0, help="seconds to look at an example, on average")
-    parser.add_argument("--settle", type=float, default=0.0, help="seconds until the server is looked at again")
+    parser.add_argument("--reviewing", type=int, nargs="+", default=[30, 60], help="reviewers, one trial after another")
     parser.add_argument("--write", action="store_true", help="put the table into docs/reliability.md")
     given = parser.parse_args()
-    columns = [measured(given, reviewing) for reviewing in given.reviewing]
+    columns = [measured(reviewing) for reviewing in given.reviewing]
     header = ["", *(f"{reviewing} reviewing" for reviewing in given.reviewing)]
     text = table(header, [[name, *(column[name] for column in columns)] for name in columns[0]])
     print(text)
@@ -379,28 +357,24 @@ def main() -> None:
         put(ROOT / "docs" / "reliability.md", "load", text)
 
 
-def measured(given: Any, reviewing: int) -> dict[str, str]:
+def measured(reviewing: int) -> dict[str, str]:
     """A new server with so many reviewers; name → figure."""
-    standing: list[dict[str, Any]] = []
     before = os.getloadavg()[0]
-    place = cluster() if given.database == "postgresql" else nullcontext(None)
-    with TemporaryDirectory() as folder, place as database:
+    with TemporaryDirectory() as folder:
         home = Path(folder)
-        enough = int(reviewing * 60 * given.minutes / given.thinking) + 1000
-        run_id = begun_review(home, enough, database)
-        with Server(home, database=database) as server:
-            found = asyncio.run(load(server, run_id, reviewing, given, standing))
+        run_id = begun_review(home, int(reviewing * 120 / THINKING) + 1000)
+        with Server(home) as server:
+            found = asyncio.run(load(server, run_id, reviewing))
             during = os.getloadavg()[1]
-        stored = len(on_disk(home, run_id, database)[0])
+        stored = len(on_disk(home, run_id)[0])
         log = (home / "server.log").read_text("utf-8", "replace")
     for error in found.errors[:20]:
         print("error:", error)
     if "Traceback" in log:
         print(log[-4000:])
     return {
-        "people": f"{given.watching} watching a run that trains, {reviewing} reviewing ({given.thinking:g} s an "
-        f"example), coming within {given.arrival:g} s, a reload every {RELOAD_EVERY:g} s, for {given.minutes:g} min",
-        "database": "PostgreSQL" if given.database == "postgresql" else "SQLite",
+        "people": f"{reviewing} reviewing ({THINKING:g} s an example), coming within {ARRIVAL:g} s, a reload every "
+        f"{RELOAD_EVERY:g} s, for 2 min, SQLite; a run trains",
         "machine": f"{len(os.sched_getaffinity(0))} cores ({platform.machine()}), shared with this program, the run "
         f"and other work; load {before:.1f} before, {during:.1f} at the end (5 minutes)",
         "made": f"{datetime.now(UTC):%Y-%m-%d}",
@@ -411,8 +385,8 @@ def measured(given: Any, reviewing: int) -> dict[str, str]:
         "errors": str(len(found.errors)),
         "traceback in the server's log": "yes" if "Traceback" in log else "no",
         "decisions acknowledged / in the database": f"{found.decisions} / {stored}",
-        "memory": ", ".join(f"{one['memory']:,.0f} MB {one['when']}" for one in standing),
-        "descriptors": ", ".join(f"{one['descriptors']} {one['when']}" for one in standing),
+        "memory": ", ".join(f"{one['memory']:,.0f} MB {one['when']}" for one in found.standing),
+        "descriptors": ", ".join(f"{one['descriptors']} {one['when']}" for one in found.standing),
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import signal
@@ -42,9 +41,8 @@ def test_sigterm_stops_runs_with_a_checkpoint(tmp_path: Path) -> None:
 def test_reviewers_of_the_benchmark_decide(tmp_path: Path) -> None:
     """`benchmarks.load` speaks the desk's own messages: what it counts is in the database."""
     run_id = begun_review(tmp_path, 300)
-    given = argparse.Namespace(minutes=0.2, watching=1, arrival=1.0, thinking=0.2, settle=0.0)
     with Server(tmp_path) as server:
-        found = asyncio.run(load(server, run_id, 2, given, []))
+        found = asyncio.run(load(server, run_id, 2, minutes=0.2, arrival=1.0, thinking=0.2))
     assert found.errors == [] and found.decisions > 5
     assert len(on_disk(tmp_path, run_id)[0]) == found.decisions
 

@@ -45,8 +45,6 @@ class Exporter:
         What it is good for, in a sentence.
     file_name
         What it is called on disk.
-    mime
-        Its media type.
     build
         Writes it to a path, atomically. Raises `UserError` where that cannot be done.
     applies
@@ -58,7 +56,6 @@ class Exporter:
     label: str
     summary: str
     file_name: str
-    mime: str
     build: Callable[[ExportSource, Path], None]
     why_not: Callable[[ExportSource], str | None] = lambda source: None
     applies: Callable[[ExportSource], bool] = lambda source: True
@@ -158,28 +155,24 @@ EXPORTS: dict[str, Exporter] = {
         "Labels as a table (CSV)",
         "One row an example: its identified label, how sure that is, its candidates. Opens anywhere.",
         "labels.csv",
-        "text/csv",
         lambda source, path: write_labels(source.frame, path),
     ),
     "labels-parquet": Exporter(
         "Labels as a table (Parquet)",
         "The same table with its types, small and quick to load; candidates as lists.",
         "labels.parquet",
-        "application/vnd.apache.parquet",
         lambda source, path: write_parquet(source.labels, path),
     ),
     "labels-jsonl": Exporter(
         "Labels as JSON lines",
         "The same table, one JSON object a line; candidates as lists.",
         "labels.jsonl",
-        "application/jsonl",
         lambda source, path: write_jsonl(source.labels, path),
     ),
     "no-answer": Exporter(
         "Examples without a label (CSV)",
         "The ids of the examples that nobody answered; without features, nothing predicts them.",
         NO_ANSWER,
-        "text/csv",
         lambda source, path: write_no_answer(source.no_answer, path),
         applies=lambda source: bool(source.no_answer),
     ),
@@ -187,7 +180,6 @@ EXPORTS: dict[str, Exporter] = {
         "Labels added in review (CSV)",
         "The examples whose candidate set missed the label that a person gave: the set, the label, who and when.",
         "added_labels.csv",
-        "text/csv",
         lambda source, path: write_added(source.added, path),
         applies=lambda source: bool(source.decisions) and len(source.added) > 0,
     ),
@@ -195,7 +187,6 @@ EXPORTS: dict[str, Exporter] = {
         "Certificate of all labels (JSON)",
         "What share of all labels may be wrong, and every decision behind it; `candid verify` checks it.",
         "certificate.json",
-        "application/json",
         _certificate_json,
         applies=_is_certified,
     ),
@@ -203,7 +194,6 @@ EXPORTS: dict[str, Exporter] = {
         "Certificate to read (HTML)",
         "The same as a page.",
         "certificate.html",
-        "text/html",
         _certificate_html,
         applies=_is_certified,
     ),
@@ -211,7 +201,6 @@ EXPORTS: dict[str, Exporter] = {
         "All labels, as certified (CSV)",
         "The label of every example after the review, and whether it was accepted without another look.",
         "final.csv",
-        "text/csv",
         _final_csv,
         applies=_is_certified,
     ),
@@ -219,7 +208,6 @@ EXPORTS: dict[str, Exporter] = {
         "Confidence, put right by review (CSV)",
         "How sure each of the model's labels is: as the model says, and as the decisions of the review bear out.",
         "confidence.csv",
-        "text/csv",
         _calibrated,
         applies=lambda source: source.calibration is not None,
     ),
@@ -227,7 +215,6 @@ EXPORTS: dict[str, Exporter] = {
         "Audit trail as a table (CSV)",
         "Every decision and every undo: who, when, before, after, what was shown; and which labels were under review.",
         "audit.csv",
-        "text/csv",
         lambda source, path: write_audit_csv(source.events, path, source.rounds),
         applies=_was_reviewed,
     ),
@@ -235,7 +222,6 @@ EXPORTS: dict[str, Exporter] = {
         "Audit trail as JSON lines",
         "The same, one JSON object a line.",
         "audit.jsonl",
-        "application/jsonl",
         lambda source, path: write_audit_jsonl(source.events, path, source.rounds),
         applies=_was_reviewed,
     ),
@@ -243,28 +229,24 @@ EXPORTS: dict[str, Exporter] = {
         "Label weights (sparse matrix)",
         "The weight of every candidate of every example, for SciPy.",
         "label_weights.npz",
-        "application/zip",
         lambda source, path: write_label_weights(source.candidates, source.label_weights, source.ids, path),
     ),
     "model-weights": Exporter(
         "Model, to load in Candid: numbers",
         "The model's parameters and scaling. Keep it together with model.json.",
         WEIGHTS_FILE,
-        "application/octet-stream",
         _model_weights,
     ),
     "model-card": Exporter(
         "Model, to load in Candid: description",
         "Method, settings, class names, versions. Keep it together with model.safetensors.",
         CARD_FILE,
-        "application/json",
         lambda source, path: write_card(card_of(source), path),
     ),
     "features-card": Exporter(
         "How features are made",
         "What makes the model's features of texts, pictures or words. Keep it together with model.json.",
         FEATURES_CARD,
-        "application/json",
         _features_file(FEATURES_CARD),
         applies=lambda source: source.features is not None,
     ),
@@ -272,7 +254,6 @@ EXPORTS: dict[str, Exporter] = {
         "What was learnt for features",
         "What was learnt for it. Keep it together with features.json.",
         FEATURES_ARRAYS,
-        "application/octet-stream",
         _features_file(FEATURES_ARRAYS),
         applies=lambda source: source.features is not None and bool(source.features.state()[1]),
     ),
@@ -280,7 +261,6 @@ EXPORTS: dict[str, Exporter] = {
         "Model as a PyTorch program",
         "Predicts from features wherever PyTorch is, without Candid.",
         "model.pt2",
-        "application/zip",
         write_torch_program,
         why_no_program,
     ),
@@ -288,7 +268,6 @@ EXPORTS: dict[str, Exporter] = {
         "Model as ONNX",
         "Predicts from features in any language that has an ONNX runtime.",
         "model.onnx",
-        "application/octet-stream",
         write_onnx,
         why_no_onnx,
     ),
@@ -296,7 +275,6 @@ EXPORTS: dict[str, Exporter] = {
         "Check example (NumPy)",
         "A few inputs of the training data with the probabilities they give, and the range of all inputs.",
         CHECK_FILE,
-        "application/zip",
         write_check,
         applies=_has_examples,
     ),
@@ -304,7 +282,6 @@ EXPORTS: dict[str, Exporter] = {
         "Check of the model (Python)",
         "Compares the programs with the check example, and says where features of your own have another scale.",
         CHECK_PROGRAM,
-        "text/x-python",
         write_check_program,
         applies=lambda source: _has_examples(source) and why_no_program(source) is None,
     ),
@@ -312,7 +289,6 @@ EXPORTS: dict[str, Exporter] = {
         "Replay of the run (HTML)",
         "How the labels were found, to scrub through in any browser; one file, without Candid or a network.",
         "replay.html",
-        "text/html",
         _replay,
         _why_no_replay,
     ),

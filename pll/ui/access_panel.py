@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pll.errors import UserError
 from pll.runs.access import Access, Role, person_id
 from pll.runs.run import Run
 from pll.ui import session
 from pll.ui.format import plain
+from pll.ui.review.error_messages import toast_errors
 from pll.ui.routes import address
 
 TITLES: dict[Role, str] = {"viewer": "may look", "reviewer": "may review", "owner": "may do everything"}
@@ -97,9 +97,7 @@ def _set_link(run: Run) -> None:
     _save(run, lambda access: replace(access, link=role))
 
 
+@toast_errors
 def _save(run: Run, change: Callable[[Access], Access]) -> None:
     registry = session.registry()
-    try:
-        registry.share(run, change(registry.access(run)))
-    except UserError as error:
-        st.toast(plain(error), icon=":material/error:")
+    registry.share(run, change(registry.access(run)))

@@ -13,6 +13,7 @@ import streamlit as st
 
 from pll.colors import ACCENT, short_names
 from pll.ui.components.saving import picture_buttons
+from pll.ui.downloads import download
 
 HEIGHT = 320
 """Pixels of a chart."""
@@ -76,16 +77,7 @@ def thinned(n: int, most: int = MOST_POINTS) -> npt.NDArray[np.int64]:
 
 def csv_button(table: Callable[[], pd.DataFrame], file_name: str, *, key: str, label: str = "Download as CSV") -> None:
     """Show a button that computes and downloads a table as CSV when pressed."""
-    st.download_button(
-        label,
-        data=lambda: table().to_csv(index=False),
-        file_name=file_name,
-        mime="text/csv",
-        key=key,
-        icon=":material/download:",
-        type="tertiary",
-        on_click="ignore",
-    )
+    download(label, lambda: table().to_csv(index=False), file_name, key=key, kind="tertiary")
 
 
 def over_epochs(figure: go.Figure, total: int | None, viewed: int | None, *, first: float = 0) -> None:

@@ -8,12 +8,12 @@ from typing import TypeVar
 
 import streamlit as st
 
-from pll.errors import UserError
 from pll.runs.control import Holder
 from pll.runs.fit_loop import most_processes
 from pll.runs.run import Run
 from pll.ui import session
 from pll.ui.format import count, plain
+from pll.ui.review.error_messages import toast_errors
 from pll.ui.routes import link
 from pll.ui.view_state import RunView, run_view
 
@@ -228,66 +228,56 @@ def format_patience(epochs: int) -> str:
 # ---- what the buttons do -------------------------------------------------------------------------------------------
 
 
+@toast_errors
 def pause(run: Run) -> None:
     """Pause before the next mini-batch."""
-    attempt(lambda: session.registry().control(run, "paused", run.pause))
+    session.registry().control(run, "paused", run.pause)
     run.wait_until_paused(PATIENCE)
 
 
+@toast_errors
 def play(run: Run) -> None:
     """Resume, and follow the latest epoch."""
     run_view(run).follow = True
-    attempt(lambda: session.registry().resume(run, run.resume))
+    session.registry().resume(run, run.resume)
 
 
+@toast_errors
 def step(run: Run, epochs: int | None = None, batches: int | None = None) -> None:
     """Run some epochs or mini-batches, and follow the latest epoch."""
     run_view(run).follow = True
-    attempt(lambda: session.registry().resume(run, lambda: run.step(epochs=epochs, batches=batches), ""))
+    session.registry().resume(run, lambda: run.step(epochs=epochs, batches=batches), "")
     run.wait_until_paused(PATIENCE)
 
 
+@toast_errors
 def stop(run: Run) -> None:
     """Stop; labels and model are kept."""
-    attempt(lambda: session.registry().control(run, "stopped", run.stop))
+    session.registry().control(run, "stopped", run.stop)
     run.join(PATIENCE)
 
 
+@toast_errors
 def reset(run: Run) -> None:
     """A new run with the same settings, paused before its first batch; the example in view stays in view."""
-
-    def begin() -> None:
-        registry = session.registry()
-        registry.control(run, "stopped", run.stop)
-        name = "" if run.listed is None else run.listed.name
-        new = registry.start(*(lane.config for lane in run.lanes), name=name, paused=True)
-        new.set_pace(run.pace)
-        new.set_patience(run.patience)
-        new.wait_until_paused(PATIENCE)
-        before = run_view(run)
-        st.session_state[f"run-view-{new.id}"] = RunView(
-            new.id,
-            selected=before.selected,
-            truth=before.truth,
-            order=before.order,
-            hidden=before.hidden,
-        )
-        session.view(new)
-
-    attempt(begin)
+    registry = session.registry()
+    registry.control(run, "stopped", run.stop)
+    name = "" if run.listed is None else run.listed.name
+    new = registry.start(*(lane.config for lane in run.lanes), name=name, paused=True)
+    new.set_pace(run.pace)
+    new.set_patience(run.patience)
+    new.wait_until_paused(PATIENCE)
+    before = run_view(run)
+    st.session_state[f"run-view-{new.id}"] = RunView(
+        new.id, selected=before.selected, truth=before.truth, order=before.order, hidden=before.hidden
+    )
+    session.view(new)
 
 
+@toast_errors
 def control(run: Run, action: Callable[[], None]) -> None:
-    """Change a setting of a run; show the message of a UserError."""
-    attempt(lambda: session.registry().control(run, "", action))
-
-
-def attempt(action: Callable[[], None]) -> None:
-    """Run `action`; show the message of a UserError."""
-    try:
-        action()
-    except UserError as error:
-        st.toast(plain(error), icon=":material/error:")
+    """Change a setting of a run."""
+    session.registry().control(run, "", action)
 
 
 def show_role(run: Run) -> None:

@@ -31,6 +31,7 @@ from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.ui import access_panel, session
 from pll.ui.data import known_data
+from pll.ui.downloads import download
 from pll.ui.format import plain
 from pll.ui.routes import address
 from pll.ui.session import ChosenData
@@ -318,14 +319,12 @@ def caveats(run: Run, snapshot: Snapshot, look: Look) -> list[str]:
 def _offer_replay(run: Run, snapshot: Snapshot) -> None:
     st.markdown("**Replay.** One HTML file that plays the run in any browser, without Candid or a network.")
     folder = run.folder
-    st.download_button(
+    download(
         "Download replay",
-        data=lambda: replay_html(folder, run.splits().train),
-        file_name="candid-replay.html",
-        mime="text/html",
-        icon=":material/slideshow:",
+        lambda: replay_html(folder, run.splits().train),
+        "candid-replay.html",
         key="replay-html",
-        on_click="ignore",
+        icon="slideshow",
         disabled=not snapshot.rows,
     )
 

@@ -28,15 +28,8 @@ def uploaded(label: str, names: Sequence[str], key: str, help_: str) -> Matrix |
             f"{len(names):,} × {len(names):,} numbers as CSV, JSON or npz; a first row and column of class names put "
             "it into order."
         )
-        st.download_button(
-            "An empty one to fill in",
-            data=_template(names),
-            file_name="matrix.csv",
-            mime="text/csv",
-            key=f"{key}-template",
-            on_click="ignore",
-            type="tertiary",
-            icon=":material/download:",
+        charts.csv_button(
+            lambda: _template(names), "matrix.csv", key=f"{key}-template", label="An empty one to fill in"
         )
         return None
     with tempfile.TemporaryDirectory() as folder:
@@ -45,9 +38,10 @@ def uploaded(label: str, names: Sequence[str], key: str, help_: str) -> Matrix |
         return _or_error(lambda: read_matrix(file, names, name=upload.name))
 
 
-def _template(names: Sequence[str]) -> str:
-    table = pd.DataFrame(np.eye(len(names), dtype=np.int64), index=list(names), columns=list(names))
-    return table.to_csv()
+def _template(names: Sequence[str]) -> pd.DataFrame:
+    table = pd.DataFrame(np.eye(len(names), dtype=np.int64), columns=list(names))
+    table.insert(0, "", list(names))
+    return table
 
 
 def transitions(names: Sequence[str]) -> Matrix | None:

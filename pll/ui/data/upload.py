@@ -8,13 +8,14 @@ from pathlib import Path
 import streamlit as st
 
 from pll.catalog.sources import Source, counting_votes, joined_votes, with_own_votes
-from pll.errors import UserError
 from pll.formats import FORMATS
 from pll.formats.checks import listing
 from pll.formats.votes import VOTES, kind_of
 from pll.paths import app_root
 from pll.ui import session
+from pll.ui.downloads import download
 from pll.ui.format import plain
+from pll.ui.review.error_messages import toast_errors
 
 UPLOAD, CATALOGUE, SERVER = "Upload a file", "Choose a dataset", "Path on the server"
 """Ways to bring data; the page begins with the first."""
@@ -137,13 +138,6 @@ def _kind(path: str, sha256: str) -> str:
     return kind_of(Path(path))
 
 
-def _try_sample(path: Path) -> None:
-    try:
-        open_sample(*VOTE_SAMPLES) if path == VOTE_SAMPLES[0] else open_sample(path)
-    except UserError as error:
-        st.toast(plain(error), icon=":material/error:")
-
-
 def explain_formats() -> None:
     """What a file may look like, with a sample of each to open or to start from."""
     with st.popover("File formats and samples", icon=":material/help:", type="tertiary"):
@@ -163,18 +157,10 @@ def explain_formats() -> None:
                 st.button(
                     f"Open {sample.name}" + " and all votes" * (sample == VOTE_SAMPLES[0]),
                     key=f"open-{sample.name}",
-                    on_click=_try_sample,
-                    args=(sample,),
+                    on_click=toast_errors(open_sample),
+                    args=VOTE_SAMPLES if sample == VOTE_SAMPLES[0] else (sample,),
                     type="tertiary",
                     icon=":material/draft:",
                 )
-                st.download_button(
-                    "",
-                    data=sample.read_bytes(),
-                    file_name=sample.name,
-                    key=f"sample-{sample.name}",
-                    on_click="ignore",
-                    type="tertiary",
-                    icon=":material/download:",
-                    help=f"Download {sample.name}",
-                )
+                key, hint = f"sample-{sample.name}", f"Download {sample.name}"
+                download("", sample.read_bytes, sample.name, key=key, kind="tertiary", help=hint)

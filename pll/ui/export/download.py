@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import streamlit as st
 
@@ -20,6 +21,7 @@ from pll.methods import method_title
 from pll.runs.folder import RunFolder
 from pll.runs.run import Run, readable
 from pll.ui import session
+from pll.ui.downloads import download
 from pll.ui.format import plain
 
 LABELLED, CERTIFIED = "-labelled", "-certified"
@@ -28,9 +30,6 @@ SAFE = "spreadsheet-safe"
 """Key of the switch that neutralises cells which spreadsheets would execute."""
 ELSEWHERE = ("labels-csv", "final", "certificate-page", "certificate")
 """Files that have a place of their own on the page."""
-
-MIME = {".csv": "text/csv", ".tsv": "text/tab-separated-values", ".json": "application/json", ".xml": "application/xml",
-        ".zip": "application/zip", ".npz": "application/zip"}  # fmt: skip
 
 
 def runs_with_result() -> list[Run]:
@@ -77,17 +76,14 @@ def _titles(runs: Mapping[str, Run]) -> dict[str, str]:
 def one_file(name: str, exporter: Exporter, source: ExportSource, *, is_first: bool = False) -> None:
     """A button for one of the files, with the reason where there is no such file."""
     why_not = exporter.why_not(source)
-    st.download_button(
+    download(
         f"Download {exporter.file_name}",
-        data=partial(exporter.data, source),
-        file_name=exporter.file_name,
-        mime=exporter.mime,
+        partial(exporter.data, source),
+        exporter.file_name,
         key=f"export-{name}",
-        icon=":material/download:",
-        type="primary" if is_first else "secondary",
+        kind="primary" if is_first else "secondary",
         help=plain(why_not) if why_not else f"{exporter.label}. {exporter.summary}",
         disabled=why_not is not None,
-        on_click="ignore",
     )
 
 
@@ -120,6 +116,7 @@ def labels(source: ExportSource, *, is_first: bool) -> None:
 
 def in_hand(run: Run, *, is_first: bool) -> None:
     """Offer the labels of a run that has ended in the file they came from, and labels.csv; made when pressed."""
+    first: Literal["primary", "secondary"] = "primary" if is_first else "secondary"
     try:
         own = next(iter(files_of(run.config.source).items()), None)
     except UserError:  # its file is gone, as the export page says
@@ -127,22 +124,10 @@ def in_hand(run: Run, *, is_first: bool) -> None:
     if own is not None:
         name, file = own[0], Path(own[1].name)
         labelled = f"{file.stem}{LABELLED}{file.suffix or FORMATS[name].suffixes[0]}"
-        _take("Download", partial(_own_file, run, name), labelled, key="take-own", is_first=is_first)
-    label = "labels.csv" if own is not None else "Download"
-    _take(label, partial(_labels_csv, run), "labels.csv", key="take-labels", is_first=is_first and own is None)
-
-
-def _take(label: str, make: Callable[[], bytes], name: str, *, key: str, is_first: bool) -> None:
-    st.download_button(
-        label,
-        data=make,
-        file_name=name,
-        mime=MIME.get(Path(name).suffix, "application/octet-stream"),
-        type="primary" if is_first else "secondary",
-        icon=":material/download:",
-        key=key,
-        on_click="ignore",
-    )
+        download("Download", partial(_own_file, run, name), labelled, key="take-own", kind=first)
+        download("labels.csv", partial(_labels_csv, run), "labels.csv", key="take-labels")
+    else:
+        download("Download", partial(_labels_csv, run), "labels.csv", key="take-labels", kind=first)
 
 
 def _own_file(run: Run, to: str) -> bytes:
@@ -178,15 +163,9 @@ def into_another(run: Run, source: ExportSource, titles: Collection[str]) -> Non
 
 def everything(source: ExportSource) -> None:
     """All files of a run in one ZIP, and each for itself."""
-    st.download_button(
-        "Download all",
-        data=partial(archive_data, source),
-        file_name=archive_name(source),
-        mime="application/zip",
-        icon=":material/folder_zip:",
-        help="Labels, label weights and the model in every form, with a README that says how to use each.",
-        on_click="ignore",
-    )
+    hint = "Labels, label weights and the model in every form, with a README that says how to use each."
+    data, name = partial(archive_data, source), archive_name(source)
+    download("Download all", data, name, key="export-all", icon="folder_zip", help=hint)
     with st.container(horizontal=True, key="export-single-files"):
         for name, exporter in exporters_of(source).items():
             if name not in ELSEWHERE:
@@ -200,27 +179,18 @@ def _offer(plan: Conversion, name: str, *, about: str, is_first: bool = False, s
         return
     uncertain_first = bool(FORMATS[plan.to].queue) and st.session_state.get(f"first-{plan.to}", True)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.download_button(
-            f"Download {plain(name)}",
-            data=partial(file_content, plan, uncertain_first, safe=safe),
-            file_name=name,
-            mime=MIME.get(Path(name).suffix, "application/octet-stream"),
-            type="primary" if is_first else "secondary",
-            icon=":material/download:",
-            key=f"take-{plan.to}",
-            on_click="ignore",
-        )
+        content = partial(file_content, plan, uncertain_first, safe=safe)
+        kind: Literal["primary", "secondary"] = "primary" if is_first else "secondary"
+        download(f"Download {plain(name)}", content, name, key=f"take-{plan.to}", kind=kind)
         for end, text in plan.extra_files.items():
-            st.download_button(
+            download(
                 "Its labelling configuration",
-                data=text,
-                file_name=Path(name).stem + end,
-                mime=MIME[".xml"],
-                type="tertiary",
-                icon=":material/settings:",
+                text,
+                Path(name).stem + end,
                 key=f"take-{plan.to}{end}",
+                kind="tertiary",
+                icon="settings",
                 help="For a new project: paste it into the project's labelling interface. An old one keeps its own.",
-                on_click="ignore",
             )
         if FORMATS[plan.to].queue:
             st.toggle(

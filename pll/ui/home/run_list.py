@@ -16,14 +16,8 @@ from pll.runs.folder import MOST_NAME
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.ui import session
-from pll.ui.format import (
-    count,
-    format_state,
-    format_when,
-    headline,
-    plain,
-    state_icon,
-)
+from pll.ui.format import count, format_state, format_when, headline, plain, state_icon
+from pll.ui.review.error_messages import toast_errors
 from pll.ui.routes import go
 
 RECENT = 8
@@ -166,48 +160,41 @@ def _offer_to_rename(one: Run, name: str) -> None:
         st.form_submit_button("Rename", on_click=rename, args=(one,))
 
 
+@toast_errors
 def rename(one: Run) -> None:
-    """Give a run or comparison the name that was typed; show the message of a UserError."""
-    try:
-        session.registry().rename(one, st.session_state[f"name-{one.id}"])
-    except UserError as error:
-        st.toast(plain(error), icon=":material/error:")
+    """Give a run or comparison the name that was typed."""
+    session.registry().rename(one, st.session_state[f"name-{one.id}"])
 
 
+@toast_errors
 def resume(run: Run) -> None:
-    """Resume a run; show the message of a UserError."""
-    try:
-        session.registry().resume(run, run.resume)
-    except UserError as error:
-        st.toast(plain(error), icon=":material/error:")
+    """Resume a run."""
+    session.registry().resume(run, run.resume)
 
 
-ASKED = "delete-asked"
-"""Where this tab keeps the id of the run under review whose deletion was asked about."""
+CONFIRMING = "delete-confirming"
+"""Where this tab has the id of the run under review whose deletion waits to be confirmed, and the warning."""
 
 
 def _ask_to_delete(one: Run) -> None:
     """The button; where there is a review, a second one that says what becomes of its decisions."""
-    run_id, reviews = st.session_state.get(ASKED, ("", ""))
+    run_id, reviews = st.session_state.get(CONFIRMING, ("", ""))
     if run_id == one.id:
         st.warning(reviews, icon=":material/rate_review:")
     label = "Delete all the same" if run_id == one.id else "Delete"
     st.button(label, key=f"delete-{one.id}", on_click=delete, args=(one,))
 
 
+@toast_errors
 def delete(one: Run) -> None:
     """Move a run or comparison to the bin; what is under review only after a second confirmation."""
-    try:
-        if st.session_state.get(ASKED, ("",))[0] != one.id and (reviews := _under_review(one)):
-            st.session_state[ASKED] = (one.id, reviews)
-            return
-        st.session_state.pop(ASKED, None)
-        session.registry().delete(one.id)
-    except UserError as error:
-        st.toast(plain(error), icon=":material/error:")
-    else:
-        if st.session_state.get("run") == one.id:
-            session.view(None)
+    if st.session_state.get(CONFIRMING, ("",))[0] != one.id and (reviews := _under_review(one)):
+        st.session_state[CONFIRMING] = (one.id, reviews)
+        return
+    st.session_state.pop(CONFIRMING, None)
+    session.registry().delete(one.id)
+    if st.session_state.get("run") == one.id:
+        session.view(None)
 
 
 def _under_review(one: Run) -> str:

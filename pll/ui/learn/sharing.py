@@ -11,15 +11,16 @@ import pandas as pd
 import streamlit as st
 
 from pll.colors import percent
-from pll.errors import UserError
 from pll.export.spreadsheet import is_formula
 from pll.review.database import Database
 from pll.review.lessons import LONGEST_NAME, Guess, Lessons, guess_rows
 from pll.runs.process import PerProcess
 from pll.ui import charts, login
-from pll.ui.format import count, plain
+from pll.ui.downloads import download
+from pll.ui.format import count
 from pll.ui.learn.layout import CHAPTERS, IDEA
 from pll.ui.learn.lesson_files import lesson_zip
+from pll.ui.review.error_messages import toast_errors
 from pll.ui.routes import address
 
 LESSON, RESULTS = "lesson", "guesses"
@@ -40,15 +41,9 @@ def popover(idea: str) -> None:
     with box:
         st.markdown("**Link to this screen** with its settings")
         st.code(_link(**{IDEA: idea}), language=None, wrap_lines=True)
-        st.download_button(
-            "Download the lesson",
-            lesson_zip,
-            "candid-lesson.zip",
-            icon=":material/folder_zip:",
-            key="learn-download",
-            on_click="ignore",
-            help="A folder with all ideas that need no server. It opens by a double click, offline, on a phone too.",
-        )
+        hint = "A folder with all ideas that need no server. It opens by a double click, offline, on a phone too."
+        name, key = "candid-lesson.zip", "learn-download"
+        download("Download the lesson", lesson_zip, name, key=key, icon="folder_zip", help=hint)
         made = st.session_state.get("learn-shared")
         if made is None:
             st.button(
@@ -73,11 +68,9 @@ def _link(**more: str) -> str:
     return address("learn") + (f"?{query}" if query else "")
 
 
+@toast_errors
 def _share() -> None:
-    try:
-        st.session_state["learn-shared"] = _lessons().share(_person())
-    except UserError as error:
-        st.toast(plain(error), icon=":material/error:")
+    st.session_state["learn-shared"] = _lessons().share(_person())
 
 
 def _look_at(key: str) -> None:
@@ -195,6 +188,7 @@ def _lesson_in_view() -> str:
     return str(lesson)
 
 
+@toast_errors
 def record(idea: str, question: str, choice: str, answer: str) -> None:
     """Send a guess to the teacher, where a shared lesson was opened; a failure is said and disturbs nothing."""
     lesson = _lesson_in_view()
@@ -202,7 +196,4 @@ def record(idea: str, question: str, choice: str, answer: str) -> None:
         return
     student = st.session_state.setdefault("learn-student", secrets.token_hex(8))
     name = login.clean(str(st.session_state.get("learn-name") or ""), LONGEST_NAME)
-    try:
-        _lessons().add(lesson, student, name, idea, question, choice, answer)
-    except UserError as error:
-        st.toast(plain(error), icon=":material/error:")
+    _lessons().add(lesson, student, name, idea, question, choice, answer)

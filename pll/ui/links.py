@@ -34,7 +34,6 @@ from pll.ui.data import known_data
 from pll.ui.downloads import download
 from pll.ui.format import plain
 from pll.ui.routes import address
-from pll.ui.session import ChosenData
 from pll.ui.train.views import EXPERT_VIEWS, VIEWS
 from pll.ui.view_state import RunView, run_view
 
@@ -110,7 +109,7 @@ def _begin(kind: session.Kind, shares: tuple[Share, ...]) -> Run | None:
     run = session.registry().start(*(share.config for share, _ in ready), paused=look.paused)
     run.set_pace(look.pace)
     run.set_patience(look.patience)
-    session.choose(ChosenData(config.source, config.flip, config.seed, config.features, config.noisy))
+    session.choose(session.ChosenData.of(config))
     for note in dict.fromkeys(note for _, notes in ready for note in notes):
         st.toast(plain(note), icon=":material/info:", duration="long")
     return run

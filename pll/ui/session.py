@@ -30,6 +30,7 @@ from pll.synthesis.label_noise import Noisy
 from pll.ui import login
 
 if TYPE_CHECKING:
+    from pll.runs.config import RunConfig
     from pll.ui.view_state import RunView
 
 
@@ -160,6 +161,11 @@ class ChosenData:
     seed: int = 0
     features: str = "auto"
     noisy: Noisy | None = None
+
+    @classmethod
+    def of(cls, config: RunConfig) -> ChosenData:
+        """The data of a run."""
+        return cls(config.source, config.flip, config.seed, config.features, config.noisy)
 
 
 def chosen() -> ChosenData | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from pll.runs.config import RunConfig
 from pll.runs.run import Run
 from pll.synthesis import Flip
 from pll.ui import session
-from pll.ui.train import chosen
+from pll.ui.train.views import settings
 
 
 def ended(open_page: Any, **params: Any) -> tuple[Any, Run]:
@@ -29,7 +30,8 @@ def ended(open_page: Any, **params: Any) -> tuple[Any, Run]:
 def test_a_run_says_whether_it_is_to_be_trusted(
     open_page: Any, monkeypatch: pytest.MonkeyPatch, params: dict[str, Any], healthy: bool
 ) -> None:
-    monkeypatch.setattr(chosen, "warnings_of", lambda run: ("Nothing does better than chance.",))
+    warned = SimpleNamespace(warnings=["Nothing does better than chance."])
+    monkeypatch.setattr(settings, "recipe_of", lambda run: warned)
     page, run = ended(open_page, **params)
     health = run.snapshot().health
     assert health is not None and health.is_healthy == healthy

@@ -25,14 +25,14 @@ from pll.ui import session
 from pll.ui.format import about_seconds, count, plain
 from pll.ui.routes import link
 from pll.ui.session import ChosenData
-from pll.ui.train.setup import BY_DATA, HELP, model_title
+from pll.ui.train.setup import NUMBERS, holdout_of, model_title, number, run_config, seed_of
 
 TOGETHER, RUNS = "Train together", "Your runs"
 """Ways to compare: new lanes, or finished runs."""
 DIGITS = ChosenData(Source("digits"), Flip("binomial", 0.7))
 """What is compared where nothing else was chosen."""
-OWN = {"epochs": "Epochs", "lr": "Learning rate", "weight_decay": "Weight decay"}
-"""Settings in which lanes may differ."""
+OWN = {"epochs": 1, "lr": 0.0, "weight_decay": 0.0}
+"""Settings in which lanes may differ, and their smallest values."""
 Q_HELP = "Probability that a wrong label becomes a candidate. Increase it to see where a method fails."
 PACE = 8.0
 """Epochs a second at which eyes can follow; one of the speeds of the transport bar."""
@@ -49,13 +49,7 @@ FAMILIES = (VARIANTS, SUPERVISED, LOSSES, CLASSICAL, VOTES)
 
 
 def choose_data() -> tuple[ChosenData, PartialLabelDataset]:
-    """The data of this tab, the digits where it has none; how ambiguous, where its candidates are made.
-
-    Raises
-    ------
-    UserError
-        It cannot be read, or nothing can be learnt from it.
-    """
+    """The data of this tab, the digits where it has none; how ambiguous, where its candidates are made."""
     above = st.container(horizontal=True, vertical_alignment="center", gap="medium")
     choice = _as_ambiguous_as_wished(session.chosen() or DIGITS)
     data = session.dataset_with_candidates(choice)
@@ -137,65 +131,35 @@ def _pills(title: str, methods: Sequence[str], key: str, default: Sequence[str] 
 
 
 def settings(choice: ChosenData, data: PartialLabelDataset, methods: Sequence[str]) -> list[RunConfig]:
-    """Settings for all lanes, and below them those in which a lane differs.
-
-    Raises
-    ------
-    UserError
-        Lanes that cannot be compared, or a setting that does not exist.
-    """
-    shared, seed, holdout = {}, choice.seed, None
+    """Settings for all lanes, and below them those in which a lane differs."""
     with st.expander("Settings", icon=":material/tune:"):
         usual = get_method("proden")().get_params()
+        chosen: dict[str, Any] = {}
         left, middle, right = st.columns(3, gap="large")
         with left:
-            model = st.selectbox("Model", list(MODEL_INFO), format_func=model_title, key="compare_model")
-            epochs = st.number_input("Epochs", 1, 100_000, usual["epochs"], 10, key="compare_epochs")
+            chosen["model"] = st.selectbox("Model", list(MODEL_INFO), format_func=model_title, key="compare_model")
+            chosen["epochs"] = number("epochs", usual["epochs"], "compare_epochs")
         with middle:
-            lr = st.number_input(
-                *("Learning rate", 0.0, 100.0, usual["lr"], 0.01, "%g"),
-                placeholder=BY_DATA,
-                key="compare_lr",
-                help=HELP["lr"],
-            )
-            batch = st.number_input(
-                *("Batch size", 1, 65_536, usual["batch_size"], 32),
-                placeholder=BY_DATA,
-                key="compare_batch",
-                help=HELP["batch_size"],
-            )
+            chosen["lr"] = number("lr", usual["lr"], "compare_lr")
+            chosen["batch_size"] = number("batch_size", usual["batch_size"], "compare_batch")
         with right:
-            seed = st.number_input("Seed", 0, 2**31 - 1, choice.seed, key="compare_seed", help=HELP["seed"])
-            if data.y is not None and (data.is_test is None or not data.is_test.any()):
-                usually = 20 if choice.source.path is None else 0  # every row of a user's own file gets a label
-                share = st.slider(
-                    "Held out to test on, %", 0, 50, usually, 5, key=f"compare_holdout_{usually}", help=HELP["holdout"]
-                )
-                holdout = share / 100 or None
-        chosen = {"model": model, "epochs": int(epochs), "lr": lr, "batch_size": batch}
+            seed = seed_of(choice, "compare_seed")
+            holdout = holdout_of(choice, data, "compare_holdout")
         # Settings that were not changed stay each method's own default.
         shared = {name: value for name, value in chosen.items() if value != usual[name]}
         own = _own_settings(methods, shared)
-    config = RunConfig(
-        source=choice.source,
-        params=shared,
-        flip=choice.flip,
-        noisy=choice.noisy,
-        features=choice.features,
-        holdout=holdout,
-        seed=int(seed),
-        name=data.name,
-    )
-    return lane_configs(config, methods, own)
+    return lane_configs(run_config(choice, data, shared, seed=seed, holdout=holdout), methods, own)
 
 
 def _own_settings(methods: Sequence[str], shared: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """A table with a row a lane; what is changed in it holds for that lane alone."""
-    base = {method: get_method(method)().get_params() | shared for method in methods}
-    table = pd.DataFrame(
-        [{"lane": method_title(method)} | {name: _own(method, name, base) for name in OWN} for method in methods],
-        columns=["lane", *OWN],
-    )
+    params = {method: get_method(method)().get_params() for method in methods}
+    usual = {
+        method: {name: (defaults | shared)[name] for name in OWN if name in defaults}
+        for method, defaults in params.items()
+    }
+    table = pd.DataFrame([{"lane": method_title(method)} | usual[method] for method in methods], columns=["lane", *OWN])
+    table[list(OWN)] = table[list(OWN)].astype(float)
     st.caption("Change a cell to set it for that lane only. Empty: chosen by the data, or no such setting.")
     edited = st.data_editor(
         table,
@@ -204,23 +168,18 @@ def _own_settings(methods: Sequence[str], shared: dict[str, Any]) -> dict[str, d
         key=f"compare_own-{methods}-{shared}",
         column_config={"lane": "Lane"}
         | {
-            name: st.column_config.NumberColumn(title, min_value=1 if name == "epochs" else 0.0, format="%g")
-            for name, title in OWN.items()
+            name: st.column_config.NumberColumn(NUMBERS[name][0], min_value=least, format="%g")
+            for name, least in OWN.items()
         },
         alt="Settings of single lanes",
     )
     changed: dict[str, dict[str, Any]] = {}
-    for method, (_, row), (_, before) in zip(methods, edited.iterrows(), table.iterrows(), strict=True):
-        for name in OWN:
-            if name in get_method(method)().get_params() and pd.notna(row[name]) and row[name] != before[name]:
-                value = int(row[name]) if name == "epochs" else float(row[name])
-                changed.setdefault(method, {})[name] = value
+    for k, method in enumerate(methods):
+        for name in usual[method]:
+            value = edited[name].iloc[k]
+            if pd.notna(value) and value != table[name].iloc[k]:
+                changed.setdefault(method, {})[name] = int(value) if name == "epochs" else float(value)
     return changed
-
-
-def _own(method: str, name: str, base: dict[str, dict[str, Any]]) -> float | None:
-    value = base[method].get(name) if name in get_method(method)().get_params() else None
-    return None if value is None else float(value)
 
 
 def cost(configs: Sequence[RunConfig], data: PartialLabelDataset) -> float | None:
@@ -240,13 +199,7 @@ def cost(configs: Sequence[RunConfig], data: PartialLabelDataset) -> float | Non
 
 
 def begin(configs: Sequence[RunConfig], seconds: float) -> Run:
-    """Create lanes; slowed down where they would end before one could watch them.
-
-    Raises
-    ------
-    UserError
-        See `RunRegistry.start`.
-    """
+    """Create lanes; slowed down where they would end before one could watch them."""
     run = session.registry().start(*configs)
     longest = max(int(config.params.get("epochs", 100)) for config in configs)
     if seconds < FOR_EYES and longest <= FOR_EYES * PACE:

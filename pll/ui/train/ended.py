@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pll.runs.config import RunConfig
 from pll.ui import health_notice, session
 from pll.ui.export import download
 from pll.ui.result import result_of
 from pll.ui.routes import go
-from pll.ui.session import ChosenData
-from pll.ui.train import chosen
+from pll.ui.train.views import settings
 from pll.ui.view_state import Scene, stored_frame
 
 
@@ -28,7 +26,8 @@ def draw(now: Scene) -> None:
     st.markdown(f"#### {result.sentence}")
     if "next" not in now.looking.hidden:
         onward(now, result.doubtful)
-    health_notice.show(now.snapshot.health, more=chosen.warnings_of(now.run))
+    recipe = settings.recipe_of(now.run)
+    health_notice.show(now.snapshot.health, more=() if recipe is None else tuple(recipe.warnings))
     health_notice.disputes(now.run)
 
 
@@ -42,11 +41,6 @@ def onward(now: Scene, doubtful: int) -> None:
         if st.button("Other formats", type="tertiary", key="export"):
             go("export", run=now.run.id)
         if st.button("Compare with other methods", type="tertiary", key="compare"):
-            session.choose(data_of(now.run.config))
+            session.choose(session.ChosenData.of(now.run.config))
             session.view(None, "comparison")
             go("compare")
-
-
-def data_of(config: RunConfig) -> ChosenData:
-    """The data of a run, to train on again."""
-    return ChosenData(config.source, config.flip, config.seed, config.features, config.noisy)

@@ -18,17 +18,16 @@ def choose() -> None:
     """Choose or edit an experiment; list those of the past."""
     st.title("Experiments")
     st.markdown("Many methods on many datasets, with the same splits and candidate sets.")
-    fits = 0
+    wanted, can_start = None, False
     try:
         wanted = setup.experiment()
-        fits = setup.size(wanted)
+        can_start = wanted is not None and setup.size(wanted) > 0
     except UserError as error:
         st.error(plain(error), icon=":material/error:")
-        wanted = None
-    if st.button("Start", type="primary", icon=":material/play_arrow:", disabled=fits == 0, key="experiment-start"):
+    if st.button("Start", type="primary", icon=":material/play_arrow:", disabled=not can_start, key="experiment-start"):
         assert wanted is not None  # the button is disabled without one
         try:
-            begun = background.begin(setup.name(wanted), wanted)
+            begun = background.begin(wanted.title or "experiment", wanted)
             session.registry().claim(begun.path)
             open_(begun)
         except UserError as error:
@@ -66,8 +65,7 @@ def follow(name: str) -> None:
     except UserError as error:
         st.error(plain(error), icon=":material/error:")
         if st.button("All experiments", icon=":material/arrow_back:"):
-            del st.query_params["experiment"]
-            st.rerun()
+            live.leave()
 
 
 in_view = st.query_params.get("experiment")

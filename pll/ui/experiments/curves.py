@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pll.experiments.figures import Curve, Panel, panel_figure, q_panels, style
+from pll.experiments.figures import Panel, panel_figure, q_panels, style
 from pll.experiments.tables import Table, TableEntry
 from pll.methods import method_title
 from pll.ui import charts
@@ -33,13 +33,7 @@ def show(results: Sequence[Table]) -> None:
 
 
 def chart(table: Table, dataset: str, title: str) -> tuple[go.Figure, pd.DataFrame]:
-    """The chart of one data set of a table: curves over q where it has several, else a mark a method.
-
-    Parameters
-    ----------
-    title
-        `IDENTIFIED` or `UNSEEN`.
-    """
+    """The chart of one data set of a table: curves over q where it has several, else a mark a method."""
     transductive = title == IDENTIFIED
     columns = [column for column in table.columns if column[0] == dataset]
     if len(columns) == 1:
@@ -51,19 +45,11 @@ def chart(table: Table, dataset: str, title: str) -> tuple[go.Figure, pd.DataFra
 
 
 def band_chart(panel: Panel, title: str, methods: Sequence[str]) -> tuple[go.Figure, pd.DataFrame]:
-    """The figure of a panel, dressed for the page.
-
-    Parameters
-    ----------
-    panel
-        Of one data set.
-    title
-        Says what is drawn; the number of parts is added.
-    methods
-        All of the experiment; the place of a method there is its colour.
-    """
+    """The figure of a panel, dressed for the page; the place of a method among `methods` is its colour."""
     figure, numbers = panel_figure(panel, methods)
-    charts.dress(figure, f"{title}, {_over(panel.lines)}", panel.x_title, "%", height=360)
+    fits = sorted({line.n_fits for line in panel.lines}) or [0]
+    over = f"mean ± deviation of {_counted(fits)}" if fits[-1] > 1 else "one fit"
+    charts.dress(figure, f"{title}, {over}", panel.x_title, "%", height=360)
     return figure, numbers
 
 
@@ -102,16 +88,6 @@ def mean_chart(
     figure.update_layout(showlegend=False, hovermode="closest")
     figure.update_yaxes(autorange="reversed", rangemode="normal")
     return figure, pd.DataFrame(rows)
-
-
-def epochs_chart(panel: Panel, methods: Sequence[str]) -> tuple[go.Figure, pd.DataFrame]:
-    """Test accuracy over the epochs of the lines of a panel."""
-    return band_chart(panel, "Test accuracy", methods)
-
-
-def _over(lines: Sequence[Curve]) -> str:
-    fits = sorted({line.n_fits for line in lines}) or [0]
-    return f"mean ± deviation of {_counted(fits)}" if fits[-1] > 1 else "one fit"
 
 
 def _counted(fits: Sequence[int]) -> str:

@@ -16,15 +16,16 @@ from pll.errors import UserError
 from pll.experiments import background
 from pll.experiments.background import OUTPUT
 from pll.experiments.execution import RESULTS, ExperimentFolder, Progress
-from pll.experiments.experiment import Cell, Experiment
+from pll.experiments.experiment import Experiment
 from pll.experiments.figures import curve_panels
 from pll.experiments.report import REPORT
-from pll.experiments.tables import Table, signed, spread, tables
+from pll.experiments.tables import Table, TableEntry, signed, spread, tables
 from pll.methods import method_title
 from pll.runs.manifest import MANIFEST_FILE
 from pll.ui import charts
 from pll.ui.experiments import curves
 from pll.ui.format import ICONS, count, duration, plain
+from pll.ui.review.error_messages import toast_errors
 
 IDENTIFIED = "identified correctly"
 EVERY = 2.0
@@ -38,74 +39,76 @@ WORDS = {
 }
 
 
+def state_of(folder: ExperimentFolder) -> tuple[str, Progress | None]:
+    """Return the state of an experiment, "running" also while its process starts, and how far it is."""
+    state, progress, _ = folder.progress()
+    return "running" if background.is_starting(folder) else state, progress
+
+
 def in_short(folder: ExperimentFolder) -> str:
     """Return name, state and how far it is, as Markdown."""
     state, progress, _ = folder.progress()
     done = "" if progress is None else f" · {progress.done:,} of {count(progress.total, 'fit')}"
-    return f"{_icon(state)} **{plain(folder.path.name)}**  \n:gray[:small[{WORDS.get(state, state)}{done}]]"
-
-
-def _icon(state: str) -> str:
-    return ICONS.get(state, ":material/hourglass_empty:")
+    icon = ICONS.get(state, ":material/hourglass_empty:")
+    return f"{icon} **{plain(folder.path.name)}**  \n:gray[:small[{WORDS.get(state, state)}{done}]]"
 
 
 def heading(folder: ExperimentFolder) -> None:
-    """Title, state, and the buttons that fit it."""
-    experiment = folder.experiment()
-    state, progress, _ = folder.progress()
-    at_work = state == "running" or background.is_starting(folder)
+    """Title, and the buttons that fit the state."""
+    state, progress = state_of(folder)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
-        st.title(plain(experiment.title or folder.path.name), anchor=False, width="content")
+        st.title(plain(folder.experiment().title or folder.path.name), anchor=False, width="content")
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
-            if at_work:
+            if state == "running":
                 st.button(
                     "Stop", icon=":material/stop:", key="experiment-stop", on_click=background.stop, args=(folder,)
                 )
             elif progress is None or progress.done < progress.total:
-                st.button(
-                    "Resume", icon=":material/play_arrow:", key="experiment-resume", on_click=_resume, args=(folder,)
-                )
+                resume("Resume", "play_arrow", folder)
             if st.button("All experiments", icon=":material/arrow_back:", key="experiment-all"):
-                del st.query_params["experiment"]
-                st.rerun()
-            if not at_work:
+                leave()
+            if state != "running":
                 with st.popover("Delete", icon=":material/delete:", type="tertiary"):
                     st.markdown("Deletes its results and tables. This cannot be undone.")
                     if st.button("Delete", type="primary", key="experiment-delete"):
                         background.delete(folder)
-                        del st.query_params["experiment"]
-                        st.rerun()
-    failed = st.session_state.pop("experiment-refused", None)
-    if failed:
-        st.error(plain(failed), icon=":material/error:")
+                        leave()
 
 
-def _resume(folder: ExperimentFolder) -> None:
-    try:
-        background.resume(folder)
-    except UserError as error:
-        st.session_state["experiment-refused"] = str(error)
+def leave() -> None:
+    """Go back to all experiments."""
+    del st.query_params["experiment"]
+    st.rerun()
+
+
+def resume(title: str, icon: str, folder: ExperimentFolder) -> None:
+    """Show the button that goes on."""
+    st.button(
+        title,
+        icon=f":material/{icon}:",
+        key=f"experiment-{title}",
+        on_click=toast_errors(background.resume),
+        args=(folder,),
+    )
 
 
 def watch(folder: ExperimentFolder) -> None:
     """Everything that changes, looked at again while it runs."""
-    state, _, _ = folder.progress()
-    at_work = state == "running" or background.is_starting(folder)
-    st.fragment(partial(_live, folder, at_work), run_every=EVERY if at_work else None)()
+    state, _ = state_of(folder)
+    st.fragment(partial(_live, folder, state), run_every=EVERY if state == "running" else None)()
 
 
-def _live(folder: ExperimentFolder, was_at_work: bool) -> None:
-    state, progress, _ = folder.progress()
-    at_work = state == "running" or background.is_starting(folder)
-    if at_work != was_at_work:
+def _live(folder: ExperimentFolder, state_of_page: str) -> None:
+    state, progress = state_of(folder)
+    if (state == "running") != (state_of_page == "running"):
         st.rerun()  # the buttons above belong to another state
-    _say_progress(folder, "running" if at_work else state, progress)
+    _show_progress(folder, state, progress)
     try:
         folder.check()
         experiment = folder.experiment()
     except UserError as error:
         st.error(plain(error), icon=":material/error:")
-        st.button("Write it anew", icon=":material/refresh:", key="experiment-anew", on_click=_resume, args=(folder,))
+        resume("Write it anew", "refresh", folder)
         return
     results = read_results(folder.path / RESULTS) if (folder.path / RESULTS).exists() else []
     result_tables = tables(results, methods=experiment.methods, n_fits=len(experiment.seeds) * (experiment.folds or 1))
@@ -113,18 +116,19 @@ def _live(folder: ExperimentFolder, was_at_work: bool) -> None:
         st.caption("Charts and tables appear with the first results.")
     curves.show(result_tables)
     for number, table in enumerate(result_tables):
-        _show_table(folder, experiment, table, results, number)
+        entry = _choose_entry(table, number)
+        if entry is not None:
+            _show_fits(folder, experiment, table, entry, results)
     _downloads(folder, state)
 
 
-def _say_progress(folder: ExperimentFolder, state: str, progress: Progress | None) -> None:
+def _show_progress(folder: ExperimentFolder, state: str, progress: Progress | None) -> None:
     if progress is None:
         if state == "running":
             st.progress(0.0, text="Starting…")
             return
-        output = (
-            (folder.path / OUTPUT).read_text(errors="replace").splitlines() if (folder.path / OUTPUT).exists() else []
-        )
+        file = folder.path / OUTPUT
+        output = file.read_text(errors="replace").splitlines() if file.exists() else []
         st.error(plain(output[-1]) if output else "It has not been started.", icon=":material/error:")
         return
     left = f" · about {duration(progress.left)} left" if state == "running" and progress.left else ""
@@ -144,19 +148,11 @@ def _say_progress(folder: ExperimentFolder, state: str, progress: Progress | Non
                 st.caption(f"The first {len(progress.errors)}; log.txt in the experiment's folder has all.")
 
 
-def experiment_cells(experiment: Experiment) -> tuple[Cell, ...]:
-    """Return the cells of an experiment."""
-    return experiment.plan().cells
-
-
-def _show_table(
-    folder: ExperimentFolder, experiment: Experiment, table: Table, results: list[Result], number: int
-) -> None:
+def _choose_entry(table: Table, number: int) -> TableEntry | None:
+    """Show a table; return the entry that is selected in it."""
     st.subheader(table.title, anchor=False)
-    rows = [(method, q) for method in table.methods for q in table.qs]
-    frame = table_frame(table)
     chosen = st.dataframe(
-        frame,
+        table_frame(table),
         hide_index=True,
         key=f"experiment-table-{number}",
         on_select="rerun",
@@ -170,12 +166,18 @@ def _show_table(
         "the paper's mean and the difference. Select an entry to see its fits."
     )
     cells = chosen.selection.cells if hasattr(chosen, "selection") else []
-    if cells:
-        row, column = cells[0]
-        if column in table.datasets and row < len(rows):
-            _show_fits(folder, experiment, table, results, rows[row], column)
-        else:
-            st.info("Select an entry in the column of a dataset.", icon=":material/touch_app:")
+    if not cells:
+        return None
+    rows = [(method, q) for method in table.methods for q in table.qs]
+    row, dataset = cells[0]
+    if dataset not in table.datasets or row >= len(rows):
+        st.info("Select an entry in the column of a dataset.", icon=":material/touch_app:")
+        return None
+    method, q = rows[row]
+    entry = table.entries.get(((dataset, q), method))
+    if entry is None:
+        st.info("This entry has no result yet.", icon=":material/hourglass_empty:")
+    return entry
 
 
 def table_frame(table: Table) -> pd.DataFrame:
@@ -206,27 +208,18 @@ def table_frame(table: Table) -> pd.DataFrame:
 
 
 def _show_fits(
-    folder: ExperimentFolder,
-    experiment: Experiment,
-    table: Table,
-    results: list[Result],
-    row: tuple[str, float | None],
-    dataset: str,
+    folder: ExperimentFolder, experiment: Experiment, table: Table, entry: TableEntry, results: list[Result]
 ) -> None:
-    """The fits behind one entry: each with its figures, the settings, and their curves."""
-    method, q = row
-    entry = table.entries.get(((dataset, q), method))
-    if entry is None:
-        st.info("This entry has no result yet.", icon=":material/hourglass_empty:")
-        return
+    """The fits behind one entry: each with its figures, their mean curve where there are epochs, and the settings."""
     own = [
         result
         for result in results
         if (result.dataset, result.q, result.method, result.flip, result.recipe, result.model)
-        == (dataset, q, method, entry.flip, entry.recipe, entry.model)
+        == (entry.dataset, entry.q, entry.method, entry.flip, entry.recipe, entry.model)
     ]
     with st.container(border=True):
-        st.markdown(f"**{method_title(method)} on {plain(dataset)}**" + ("" if q is None else f", q = {q:g}"))
+        q = "" if entry.q is None else f", q = {entry.q:g}"
+        st.markdown(f"**{method_title(entry.method)} on {plain(entry.dataset)}**{q}")
         st.dataframe(
             pd.DataFrame(
                 {
@@ -247,27 +240,20 @@ def _show_fits(
                 f"Against {against} on the same parts: paired t-test p = {entry.p:.3g} ({entry.p_holm:.3g} after "
                 f"Holm's correction), Wilcoxon p = {entry.p_wilcoxon:.3g}."
             )
-        _curve(folder, experiment, entry.method, own)
+        cells = [
+            cell
+            for cell in experiment.plan().cells
+            if (cell.dataset, cell.method, cell.model, cell.recipe)
+            == (entry.dataset, entry.method, entry.model, entry.recipe)
+            and ("" if cell.flip is None else cell.flip.how) == entry.flip
+            and (None if cell.flip is None else cell.flip.q) == entry.q
+        ]
+        outcomes = {cell.key: outcome for cell in cells if (outcome := folder.outcome(cell)) is not None}
+        for panel in curve_panels(cells, outcomes)[:1]:
+            figure, numbers = curves.band_chart(panel, "Test accuracy", experiment.methods)
+            charts.show(figure, numbers, "experiment-curve", "Test accuracy over the epochs")
         with st.expander("Settings"):
             st.json(json.loads(own[0].settings or "{}"))
-
-
-def _curve(folder: ExperimentFolder, experiment: Experiment, method: str, own: list[Result]) -> None:
-    """Mean test accuracy over the epochs with its band, where the method has epochs."""
-    one = own[0]
-    cells = [
-        cell
-        for cell in experiment_cells(experiment)
-        if (cell.dataset, cell.method, cell.model, cell.recipe) == (one.dataset, method, one.model, one.recipe)
-        and ("" if cell.flip is None else cell.flip.how) == one.flip
-        and (None if cell.flip is None else cell.flip.q) == one.q
-    ]
-    outcomes = {cell.key: outcome for cell in cells if (outcome := folder.outcome(cell)) is not None}
-    panels = curve_panels(cells, outcomes)
-    if not panels:
-        return
-    figure, table = curves.epochs_chart(panels[0], experiment.methods)
-    charts.show(figure, table, "experiment-curve", "Test accuracy over the epochs")
 
 
 def _downloads(folder: ExperimentFolder, state: str) -> None:
@@ -304,11 +290,7 @@ def archive(folder: ExperimentFolder) -> bytes:
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as packed:
         for file in sorted(folder.path.rglob("*")):
             inside = file.relative_to(folder.path)
-            if (
-                file.is_file()
-                and inside.parts[0] not in ("cells", MANIFEST_FILE)
-                and not file.name.startswith(".")
-                and file.suffix != ".lock"
-            ):
+            is_internal = inside.parts[0] in ("cells", MANIFEST_FILE) or file.name.startswith(".")
+            if file.is_file() and not is_internal and file.suffix != ".lock":
                 packed.write(file, inside)
     return buffer.getvalue()

@@ -30,13 +30,7 @@ PROTOCOLS: dict[str, dict[str, Any]] = {
 
 
 def experiment() -> Experiment | None:
-    """Return what is chosen; None where none of its data is on this server.
-
-    Raises
-    ------
-    UserError
-        Nothing is chosen, or the text is not an experiment.
-    """
+    """Return what is chosen; None where none of its data is on this server."""
     name = st.selectbox(
         "Experiment", list(PRESETS), format_func=lambda name: preset(name).title, key="experiment-preset"
     )
@@ -115,24 +109,11 @@ def missing(entry: Entry) -> None:
         st.rerun()
 
 
-def size(wanted: Experiment | None) -> int:
-    """Say how many fits it has; their number.
-
-    Raises
-    ------
-    UserError
-        a file of its data is not in a folder that the server may read.
-    """
-    if wanted is None:
-        return 0
+def size(wanted: Experiment) -> int:
+    """Say how many fits it has; their number."""
     experiments.check_paths(wanted)  # before any of its files is touched
     plan = wanted.plan()
     for one in plan.missing:
         st.caption(f":material/info: {plain(one.dataset)}: {plain(one.reason)}")
     st.caption(f"{count(len(plan.cells), 'fit')}, each written to disk when it ends.")
     return len(plan.cells)
-
-
-def name(wanted: Experiment) -> str:
-    """Return what to call it."""
-    return wanted.title or "experiment"

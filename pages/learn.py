@@ -5,6 +5,7 @@ import streamlit as st
 from pll.errors import UserError
 from pll.ui.format import plain
 from pll.ui.learn import ambiguity, bound, in_browser, screens, sharing
+from pll.ui.learn.layout import CHAPTERS
 
 ON_OWN_DATA = {"ambiguity": ambiguity.draw, "bound": bound.draw}
 
@@ -13,6 +14,7 @@ def show(name: str) -> None:
     """One idea, with the ways to the others."""
     screens.bar(name)
     sharing.greet()
+    st.title(CHAPTERS[name], anchor=False)
     if name in ON_OWN_DATA:
         ON_OWN_DATA[name]()
     else:

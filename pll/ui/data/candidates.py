@@ -10,10 +10,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pll.analysis.protocol import single_labels
 from pll.catalog.sources import Source
-from pll.colors import percent
 from pll.dataset import PartialLabelDataset
 from pll.features import CHOICES, contents, fitting_choices, suggested, without_folders
-from pll.synthesis.ambiguity import estimate_ambiguity_degree
 from pll.ui.data import language_model
 from pll.ui.session import ChosenData
 
@@ -60,21 +58,6 @@ def choose_way(
     if has_candidates:
         return details.radio("Labels", ways, key=key, horizontal=True, persist_state="session")
     return page.radio("Are these labels right?", ways, format_func=PLAIN.__getitem__, key=key, persist_state="session")
-
-
-def format_sets(made: PartialLabelDataset) -> str:
-    """What came of it: how many candidates, and how ambiguous they are where the truth is known."""
-    sets = made.sets()
-    words = [f"{sets.nnz / len(sets):.2f} candidates on average"]
-    degree = None if made.y is None else estimate_ambiguity_degree(sets, made.y)
-    if made.y is not None and degree is not None:
-        exact = "exact" if degree.known == len(sets) else f"from {degree.known:,} of {len(sets):,} true labels"
-        if degree.says_enough:
-            words.append(f"γ = {percent(degree.value)} ({exact})")
-        outside = len(made.truth_outside())
-        if outside:
-            words.append(f"the truth inside for {percent(1 - outside / int((made.y >= 0).sum()), 2)}")
-    return f"**These sets:** {', '.join(words)}."
 
 
 def feature_title(spec: str) -> str:

@@ -45,6 +45,10 @@ def figures(data: PartialLabelDataset) -> None:
         ("Candidates each", f"{sets.nnz / len(sets):.2f}", "Candidate labels of an example, on average."),
         ("Already certain", percent(float((sets.sizes == 1).mean())), "Examples with one candidate."),
     ]
+    outside = len(data.truth_outside())
+    if data.y is not None and outside:
+        share = 1 - outside / int((data.y >= 0).sum())
+        entries.append(("Truth inside", percent(share, 2), "Sets that hold the true label, where it is known."))
     if degree is not None:
         help_ = (
             "How often the most frequent wrong label accompanies a true one. Below 100 % the true labels can be "

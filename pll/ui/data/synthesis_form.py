@@ -15,7 +15,6 @@ from pll.synthesis import FLIPS, Flip, flip_matrix_of
 from pll.synthesis.label_noise import Noisy, estimated_confusion
 from pll.synthesis.transitions import Matrix, truth_given_label
 from pll.ui.data import matrices
-from pll.ui.data.candidates import format_sets
 from pll.ui.format import plain
 from pll.ui.session import ChosenData, choice_key
 
@@ -108,11 +107,10 @@ def _confusion(data: PartialLabelDataset) -> Noisy | None:
 
 
 def show_result(choice: ChosenData, raw: PartialLabelDataset, made: PartialLabelDataset) -> None:
-    """What came of the settings, in words and as a chart."""
+    """The matrix of the settings, as a chart."""
     flip, noisy, names = choice.flip, choice.noisy, made.class_names
     if flip is None and noisy is None:
         return
-    st.markdown(format_sets(made))
     if flip is not None:
         each = flip.how == "instance"  # then every example has probabilities of its own
         matrix = _mean_flips(choice_key(choice), choice, made) if each else flip_matrix_of(flip, len(names), names)
@@ -120,11 +118,11 @@ def show_result(choice: ChosenData, raw: PartialLabelDataset, made: PartialLabel
         if each:
             st.caption("The mean over the examples of each class: every example has probabilities of its own.")
     elif noisy is not None:
-        given = noisy.matrix(names)
+        confusion = noisy.matrix(names)
         matrix = (
             _estimated(choice_key(replace(choice, noisy=None)), choice, raw, made)
-            if given is None
-            else truth_given_label(given, names, rows=noisy.rows)
+            if confusion is None
+            else truth_given_label(confusion, names, rows=noisy.rows)
         )
         title = "What a given label may truly be"
         matrices.draw(matrix, names, key="doubt", title=title, across="true label", down="given label")

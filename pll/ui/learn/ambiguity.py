@@ -17,8 +17,8 @@ from pll.errors import UserError
 from pll.ui import charts
 from pll.ui.format import count, plain
 from pll.ui.learn.guess import guess
-from pll.ui.learn.layout import beside, formula, heading, line, marker
-from pll.ui.learn.lesson_data import DIGITS, LessonData, labels_of, lesson_sources
+from pll.ui.learn.layout import formula, line, marker
+from pll.ui.learn.lesson_data import DIGITS, LessonData, digits, labels_of, lesson_sources
 from pll.ui.routes import link
 
 MOST_CLASSES = 40
@@ -30,8 +30,7 @@ HOWS = {"binomial": "any wrong label, with probability q", "pair": "only the nex
 
 @st.fragment
 def draw() -> None:
-    heading("ambiguity")
-    words, figure = beside()
+    words, figure = st.columns([4, 5], gap="large")
     with words:
         st.markdown(
             "In idea 3, all valleys were equally deep when every wrong label was always a candidate. The **ambiguity "
@@ -42,65 +41,52 @@ def draw() -> None:
         source = choose()
         try:
             data = source.read()
-            cooccurrence = measured(source, data)
+            labels, estimated = labels_of(source, data)
         except UserError as error:
             st.warning(plain(error), icon=":material/info:")
             return
+        cooccurrence = None if labels is None else label_cooccurrence(data.sets(), labels, estimated=estimated)
         if cooccurrence is None:
-            ask_for_a_run()
+            st.info(
+                "The true labels are not known, and no run has identified any yet. Train on this data: γ can then be "
+                "estimated from the identified labels.",
+                icon=":material/info:",
+            )
+            link("train", "Train on it")
             return
-        answered = tell(cooccurrence, data.sets())
+        answered = ask(cooccurrence, data.sets())
     with figure:
         show(cooccurrence, data, answered)
 
 
 def choose() -> LessonData:
     """Which data; for the digits, how their sets are made."""
-    q = float(st.session_state.get("learn-gamma-q", 0.7))
-    how = str(st.session_state.get("learn-gamma-how", "binomial"))
-    by_kind = {source.kind: source for source in lesson_sources(q, how)}
+    sources = lesson_sources()
     kind = DIGITS
-    if len(by_kind) > 1:
+    if len(sources) > 1:
         kind = st.segmented_control(
             "Data",
-            list(by_kind),
-            format_func=lambda kind: by_kind[kind].name,
-            default=next(iter(by_kind)),
+            list(sources),
+            format_func=lambda kind: sources[kind].name,
+            default=next(iter(sources)),
             required=True,
             key="learn-gamma-data",
         )
-    if kind == DIGITS:
-        st.selectbox(
-            "Wrong labels of the digits",
-            list(HOWS),
-            format_func=HOWS.__getitem__,
-            key="learn-gamma-how",
-            bind="query-params",
-            persist_state="session",
-        )
-        st.slider("q", 0.1, 1.0, 0.7, 0.1, key="learn-gamma-q", bind="query-params", persist_state="session")
-        q, how = st.session_state["learn-gamma-q"], st.session_state["learn-gamma-how"]
-        return next(source for source in lesson_sources(q, how) if source.kind == DIGITS)
-    return by_kind[str(kind)]
-
-
-def measured(source: LessonData, data: PartialLabelDataset) -> LabelCooccurrence | None:
-    """γ of the data; None where neither truth nor identified labels are known."""
-    labels, estimated = labels_of(source, data)
-    return None if labels is None else label_cooccurrence(data.sets(), labels, estimated=estimated)
-
-
-def ask_for_a_run() -> None:
-    """No truth, no run: γ cannot even be estimated."""
-    st.info(
-        "The true labels are not known, and no run has identified any yet. Train on this data: γ can then be "
-        "estimated from the identified labels.",
-        icon=":material/info:",
+    if kind != DIGITS:
+        return sources[kind]
+    how = st.selectbox(
+        "Wrong labels of the digits",
+        list(HOWS),
+        format_func=HOWS.__getitem__,
+        key="learn-gamma-how",
+        bind="query-params",
+        persist_state="session",
     )
-    link("train", "Train on it")
+    q = st.slider("q", 0.1, 1.0, 0.7, 0.1, key="learn-gamma-q", bind="query-params", persist_state="session")
+    return digits(q, how)
 
 
-def tell(cooccurrence: LabelCooccurrence, sets: CandidateSets) -> bool:
+def ask(cooccurrence: LabelCooccurrence, sets: CandidateSets) -> bool:
     """γ with its numbers, and the question what it means; whether that is answered."""
     truth, company = (sets.class_names[label] for label in cooccurrence.pair)
     k, m = cooccurrence.together

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -10,7 +12,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pll.analysis.theory.bound import Bound, NotComputable, linear_bound
-from pll.colors import ACCENT
+from pll.colors import ACCENT, WRONG
 from pll.errors import UserError
 from pll.training.losses import LOSSES
 from pll.training.models import MODEL_INFO
@@ -18,9 +20,10 @@ from pll.ui import charts
 from pll.ui.charts import QUIET
 from pll.ui.format import count, plain
 from pll.ui.learn.guess import guess
-from pll.ui.learn.layout import INK, beside, heading, line, marker
-from pll.ui.learn.lesson_data import DIGITS, LessonData, lesson_sources, radius_of
+from pll.ui.learn.layout import line, marker
+from pll.ui.learn.lesson_data import DIGITS, lesson_sources, radius_of
 
+T = TypeVar("T", int, float)
 NORMS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 DELTAS = (0.5, 0.1, 0.05, 0.01, 0.001)
 TIMES = (1, 10, 100, 1000, 10_000, 100_000)
@@ -29,8 +32,7 @@ ANSWERS = ("Yes: it promises something", "No: it allows more than can happen any
 
 @st.fragment
 def draw() -> None:
-    heading("bound")
-    words, figure = beside()
+    words, figure = st.columns([4, 5], gap="large")
     with words:
         st.markdown(
             "With γ < 1 the deepest valley is the right one, *with infinitely many examples*. With n examples, how "
@@ -74,19 +76,12 @@ def draw() -> None:
 
 def chosen_bound() -> Bound:
     """The bound of what the reader has set; NotComputable where this model or loss has none."""
-    by_kind = {source.kind: source for source in lesson_sources(0.7, "binomial")}
+    sources = lesson_sources()
     with st.container(horizontal=True, gap="small"):
         kind = DIGITS
-        if len(by_kind) > 1:
-            kind = str(
-                st.selectbox(
-                    "Data",
-                    list(by_kind),
-                    format_func=lambda kind: by_kind[kind].name,
-                    key="learn-bound-data",
-                    width=200,
-                )
-            )
+        if len(sources) > 1:
+            names = {kind: source.name for kind, source in sources.items()}
+            kind = st.selectbox("Data", list(names), format_func=names.__getitem__, key="learn-bound-data", width=200)
         model = st.selectbox(
             "Model",
             list(MODEL_INFO),
@@ -100,48 +95,28 @@ def chosen_bound() -> Bound:
             "Loss", list(LOSSES), key="learn-bound-loss", bind="query-params", persist_state="session", width=170
         )
     with st.container(horizontal=True, gap="medium"):
-        norm = st.select_slider(
-            "Norm bound Λ",
-            NORMS,
-            1.0,
-            key="learn-bound-norm",
-            bind="query-params",
-            persist_state="session",
-            format_func="{:g}".format,
-            width=200,
-        )
-        delta = st.select_slider(
-            "δ",
-            DELTAS,
-            0.05,
-            key="learn-bound-delta",
-            bind="query-params",
-            persist_state="session",
-            format_func="{:g}".format,
-            width=160,
-        )
-        times = st.select_slider(
-            "Examples, times",
-            TIMES,
-            1,
-            key="learn-bound-times",
-            bind="query-params",
-            persist_state="session",
-            format_func="{:,}".format,
-            width=200,
-        )
-    source = by_kind[kind]
-    data = source.read()
+        norm = _slider("Norm bound Λ", NORMS, 1.0, "norm", "{:g}")
+        delta = _slider("δ", DELTAS, 0.05, "delta", "{:g}")
+        times = _slider("Examples, times", TIMES, 1, "times", "{:,}")
+    data = sources[kind].read()
     n, c = len(data), data.n_classes
-    radius = radius_of(source, data) if model == "linear" else math.nan
-    st.caption(whose(source, n, c, times))
+    more = f", as if there were {times:,} times as many" if times > 1 else ""
+    st.caption(f"{sources[kind].name}: {count(n, 'example')}{more}, {count(c, 'class', 'classes')}.")
+    radius = radius_of(sources[kind].key, data) if model == "linear" else math.nan
     return linear_bound(n=n * times, n_classes=c, radius=radius, norm=norm, delta=delta, loss=loss, model=model)
 
 
-def whose(source: LessonData, n: int, c: int, times: int) -> str:
-    """Which data the numbers are of."""
-    more = f", as if there were {times:,} times as many" if times > 1 else ""
-    return f"{source.name}: {count(n, 'example')}{more}, {count(c, 'class', 'classes')}."
+def _slider(label: str, values: Sequence[T], start: T, name: str, form: str) -> T:
+    return st.select_slider(
+        label,
+        values,
+        start,
+        key=f"learn-bound-{name}",
+        bind="query-params",
+        persist_state="session",
+        format_func=form.format,
+        width=200 if len(label) > 1 else 160,
+    )
 
 
 def numbers(bound: Bound) -> str:
@@ -227,7 +202,7 @@ def over_n(bound: Bound) -> tuple[go.Figure, pd.DataFrame]:
     line(figure, n, terms["value"], "the bound", ACCENT)
     line(figure, n, terms["first"], "first term", ACCENT, width=1.2, dash="dot")
     line(figure, n, terms["second"], "second term", QUIET, width=1.2, dash="dot")
-    line(figure, n, np.full(len(n), bound.trivial), "certain anyway", INK["min"], dash="dash")
+    line(figure, n, np.full(len(n), bound.trivial), "certain anyway", WRONG, dash="dash")
     marker(figure, bound.n, bound.value, "here")
     charts.dress(figure, "The bound over the number of examples", "n, logarithmic", "difference of risks, logarithmic")
     figure.update_xaxes(type="log", dtick=1)

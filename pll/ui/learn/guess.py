@@ -28,9 +28,6 @@ def guess(name: str, question: str, options: Sequence[str], answer: Callable[[],
             RIGHT if choice == options[right] else f"You guessed “{choice}”. It is: {options[right]}."
         )
 
-    def show() -> None:
-        st.session_state[key] = SHOWN
-
     def forget() -> None:
         st.session_state.pop(key, None)
         st.session_state.pop(f"{key}-choice", None)
@@ -47,7 +44,13 @@ def guess(name: str, question: str, options: Sequence[str], answer: Callable[[],
                 on_change=judge,
                 label_visibility="collapsed",
             )
-            st.button("Show the answer", key=f"{key}-show", on_click=show, type="tertiary")
+            st.button(
+                "Show the answer",
+                key=f"{key}-show",
+                on_click=st.session_state.__setitem__,
+                args=(key, SHOWN),
+                type="tertiary",
+            )
             return False
         label = f":material/help: **{question}**"
         if verdict != SHOWN:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pll.ui.components.component import register
 from pll.ui.learn import sharing
-from pll.ui.learn.layout import CHAPTERS, heading
+from pll.ui.learn.layout import CHAPTERS
 from pll.ui.learn.lesson_files import HERE, SCRIPTS, STYLES, lesson_data
 from pll.ui.routes import link
 
@@ -24,7 +24,6 @@ _lesson = register(
 @st.fragment
 def draw(name: str) -> None:
     """One idea: the browser shows it, and tells of settings and guesses."""
-    heading(name)
     data = {"idea": name, "settings": st.query_params.get(SETTINGS, ""), "lesson": lesson_data()}
     _lesson(key=KEY, data=data, on_settings_change=remember, on_guess_change=record)
     if name in ("together", "jin"):

@@ -1,4 +1,4 @@
-"""Layout of the Learn page: chapters, headings, columns and chart elements."""
+"""Layout of the Learn page: chapters, formulas and chart elements."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from pll.colors import ACCENT, WRONG
-from pll.ui.charts import QUIET
+from pll.colors import ACCENT
 
 CHAPTERS = {
     "partial": "A partial label",
@@ -29,43 +28,17 @@ ON_OWN_DATA = ("ambiguity", "bound")
 IDEA = "idea"
 """The part of the address that holds the idea in view."""
 
-INK = {"min": WRONG, "weights": ACCENT, "mean": QUIET}
-"""One colour a reading of the candidate set, on the whole page: the palette's orange and blue, and grey."""
 
-
-def heading(name: str) -> None:
-    """The title of an idea."""
-    st.title(CHAPTERS[name], anchor=False)
-
-
-def formula(tex: str, about: str = "") -> None:
-    """A formula that nobody need read to follow the idea, and a remark on it."""
+def formula(tex: str) -> None:
+    """A formula that nobody need read to follow the idea."""
     with st.expander("Show the formula"):
         st.latex(tex)
-        if about:
-            st.caption(about)
 
 
-def beside() -> tuple[Any, Any]:
-    """Two columns: words and figure. On a narrow screen the figure comes below the words."""
-    words, figure = st.columns([4, 5], gap="large")
-    return words, figure
-
-
-def marker(figure: go.Figure, x: float, y: float, name: str, *, symbol: str = "circle", colour: str = ACCENT) -> None:
+def marker(figure: go.Figure, x: float, y: float, name: str) -> None:
     """A mark on a line, with what it is in the legend."""
-    figure.add_scatter(
-        x=[x],
-        y=[y],
-        name=name,
-        mode="markers",
-        marker={
-            "size": 13,
-            "symbol": symbol,
-            "color": colour,
-            "line": {"width": 1.5, "color": "rgba(255,255,255,0.9)"},
-        },
-    )
+    edge = {"width": 1.5, "color": "rgba(255,255,255,0.9)"}
+    figure.add_scatter(x=[x], y=[y], name=name, mode="markers", marker={"size": 13, "color": ACCENT, "line": edge})
 
 
 def line(

@@ -28,46 +28,36 @@ RUN, CHOICE, DIGITS = "run", "choice", "digits"
 class LessonData:
     """Some data that a reader may ask about."""
 
-    kind: str  # `RUN`, `CHOICE` or `DIGITS`
     name: str
-    key: str  # the same for the same data, for caches
-    read: Callable[[], PartialLabelDataset]  # gives the examples; may take a while, and may raise UserError
+    key: str  # the same for the same examples, for caches
+    read: Callable[[], PartialLabelDataset]  # may take a while, and may raise UserError
     run: Run | None = None
 
 
-def digits(q: float, how: str) -> PartialLabelDataset:
+def digits(q: float = 0.7, how: str = "binomial") -> LessonData:
     """The embedded digits, with candidate sets made from their truth."""
-    data = session.dataset(Source("digits"))
-    assert data.y is not None
-    return replace(data, candidates=flip(how, data.y, data.n_classes, q, 0, data.class_names))
+
+    def read() -> PartialLabelDataset:
+        data = session.dataset(Source("digits"))
+        assert data.y is not None
+        return replace(data, candidates=flip(how, data.y, data.n_classes, q, 0, data.class_names))
+
+    return LessonData("handwritten digits", DIGITS, read)
 
 
-def lesson_sources(q: float, how: str) -> list[LessonData]:
-    """What there is to ask about, the reader's own first, the digits last.
-
-    Parameters
-    ----------
-    q, how
-        Of the digits' candidate sets.
-    """
-    sources = []
+def lesson_sources() -> dict[str, LessonData]:
+    """What there is to ask about, the reader's own first, the digits last."""
+    sources = {}
     run = _run()
     if run is not None:
         name = run.config.name or run.config.source.name
-        sources.append(LessonData(RUN, f"{name}, the run in view", f"run-{run.id}", lambda: run.splits().train, run))
+        sources[RUN] = LessonData(f"{name}, the run in view", f"run-{run.id}", lambda: run.splits().train, run)
     choice = session.chosen()
     if choice is not None:
-        key = f"choice-{choice}"
-        sources.append(
-            LessonData(
-                CHOICE,
-                f"{choice.source.name}, the data you chose",
-                key,
-                lambda: session.dataset_with_candidates(choice),
-            )
-        )
-    sources.append(LessonData(DIGITS, "handwritten digits", f"digits-{how}-{q}", lambda: digits(q, how)))
-    return sources
+        name = f"{choice.source.name}, the data you chose"
+        key = session.choice_key(choice)
+        sources[CHOICE] = LessonData(name, key, lambda: session.dataset_with_candidates(choice))
+    return sources | {DIGITS: digits()}
 
 
 def labels_of(source: LessonData, data: PartialLabelDataset) -> tuple[npt.NDArray[np.int64] | None, bool]:
@@ -82,13 +72,9 @@ def labels_of(source: LessonData, data: PartialLabelDataset) -> tuple[npt.NDArra
     return _identified(source.run, data.sets()), True
 
 
-def radius_of(source: LessonData, data: PartialLabelDataset) -> float:
-    """R of the scaled features, computed once for the same data."""
-    return _radius(f"{source.kind}-{data.name}-{data.X.shape}-{source.key if source.kind != DIGITS else ''}", data)
-
-
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _radius(key: str, _data: PartialLabelDataset) -> float:
+def radius_of(key: str, _data: PartialLabelDataset) -> float:
+    """R of the scaled features, computed once for the same `LessonData.key`."""
     return feature_radius(_data.X, fit_scaling(_data.X))
 
 

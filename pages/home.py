@@ -12,7 +12,7 @@ from pll.ui import session
 from pll.ui.data import upload
 from pll.ui.format import plain
 from pll.ui.home import demo, run_list
-from pll.ui.routes import PAGES, go
+from pll.ui.routes import go
 
 DEMO = RunConfig(Source("digits"), flip=Flip("binomial", 0.7), holdout=0.2, seed=0, name="digits demo")
 DEMO_SLOW, DEMO_SLOW_EPOCHS = 0.9, 5
@@ -88,9 +88,8 @@ def start_demo() -> None:
 
 def doors() -> None:
     """Show other ways to start."""
-    open_doors = [door for door in DOORS if door.page in PAGES]
-    cells = st.grid(len(open_doors), min_column_width=230, gap="medium")
-    for door in open_doors:
+    cells = st.grid(len(DOORS), min_column_width=230, gap="medium")
+    for door in DOORS:
         with cells.cell(), st.container(border=True, height="stretch"):
             st.markdown(f"**{door.title}**")
             st.caption(door.about)

@@ -10,6 +10,7 @@ import streamlit as st
 from pll.runs.access import Access, Role, person_id
 from pll.runs.run import Run
 from pll.ui import session
+from pll.ui.controls import setting
 from pll.ui.format import plain
 from pll.ui.review.error_messages import toast_errors
 from pll.ui.routes import address
@@ -49,15 +50,14 @@ def _person(run: Run, place: int, person: str, role: Role) -> None:
     key = f"access-{run.id}-{place}-{person}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(plain(person), width="stretch")
-        st.selectbox(
+        setting(
             "Role",
             list(TITLES),
-            index=list(TITLES).index(role),
-            format_func=TITLES.__getitem__,
+            role,
             key=key,
-            label_visibility="collapsed",
+            format_value=TITLES.__getitem__,
+            change=lambda role: _change(run, {person: role}),
             width=180,
-            on_change=lambda: _change(run, {person: st.session_state[key]}),
         )
         st.button(
             "",

@@ -35,7 +35,7 @@ def uploaded(label: str, names: Sequence[str], key: str, help_: str) -> Matrix |
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"matrix{Path(upload.name).suffix.lower()}"
         file.write_bytes(upload.getvalue())
-        return _or_error(lambda: read_matrix(file, names, name=upload.name))
+        return or_error(lambda: read_matrix(file, names, name=upload.name))
 
 
 def _template(names: Sequence[str]) -> pd.DataFrame:
@@ -50,7 +50,7 @@ def transitions(names: Sequence[str]) -> Matrix | None:
     if origin == FILE:
         help_ = "Row: true label. Column: probability, 0 to 1, that this label is a candidate too. The diagonal is 1."
         matrix = uploaded("Matrix of probabilities", names, "matrix-file", help_)
-        return None if matrix is None else _or_error(lambda: checked_transitions(matrix, names))
+        return None if matrix is None else or_error(lambda: checked_transitions(matrix, names))
     help_ = "Row: true label. Column: how often it was taken for this label, as counts or shares."
     confusion = uploaded("Confusion matrix", names, "confusion-file", help_)
     if confusion is None:
@@ -58,7 +58,7 @@ def transitions(names: Sequence[str]) -> Matrix | None:
     highest = st.slider(
         "Highest probability (0: as often as they are confused)", 0.0, 1.0, 0.6, 0.05, key="matrix_highest"
     )
-    return _or_error(lambda: transitions_from_confusion(confusion, names, highest=highest or None))
+    return or_error(lambda: transitions_from_confusion(confusion, names, highest=highest or None))
 
 
 def draw(matrix: Matrix, names: Sequence[str], *, key: str, title: str, across: str, down: str) -> None:
@@ -70,7 +70,7 @@ def draw(matrix: Matrix, names: Sequence[str], *, key: str, title: str, across: 
     charts.show(figure, table, key, f"{title}: {down} by {across}, in percent")
 
 
-def _or_error(make: Callable[[], Matrix]) -> Matrix | None:
+def or_error(make: Callable[[], Matrix]) -> Matrix | None:
     """What `make` gives; where it cannot, why, beside the field it is about."""
     try:
         return make()

@@ -10,12 +10,10 @@ import streamlit as st
 from pll.analysis.protocol import single_labels
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
 from pll.synthesis import FLIPS, Flip, flip_matrix_of
 from pll.synthesis.label_noise import Noisy, estimated_confusion
 from pll.synthesis.transitions import Matrix, truth_given_label
 from pll.ui.data import matrices
-from pll.ui.format import plain
 from pll.ui.session import ChosenData, choice_key
 
 Q_HELP = "Probability that a wrong label becomes a candidate. 0: almost nothing is ambiguous; 1: everything is."
@@ -98,10 +96,7 @@ def _confusion(data: PartialLabelDataset) -> Noisy | None:
     matrix = matrices.uploaded("Confusion matrix", data.class_names, "noisy-file", help_)
     if matrix is None:
         return None
-    try:
-        truth_given_label(matrix, data.class_names, rows=rows)
-    except UserError as error:
-        st.error(plain(error), icon=":material/error:")
+    if matrices.or_error(lambda: truth_given_label(matrix, data.class_names, rows=rows)) is None:
         return None
     return Noisy("confusion", least, tuple(tuple(row) for row in matrix.tolist()), rows)
 

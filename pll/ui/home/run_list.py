@@ -7,14 +7,12 @@ from datetime import UTC, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from pll.colors import percent
 from pll.errors import UserError
 from pll.methods import method_title
 from pll.runs.folder import MOST_NAME
 from pll.runs.run import Run
-from pll.runs.snapshots import Snapshot
 from pll.ui import session
 from pll.ui.format import count, format_state, format_when, headline, plain, state_icon
 from pll.ui.review.error_messages import toast_errors
@@ -36,7 +34,7 @@ def runs() -> None:
     limit = st.session_state.get(SHOWN, RECENT)
     for one in past[:limit]:
         try:
-            lanes_row(one) if one.is_comparison else row(one, one.snapshot())
+            row(one)
         except UserError as error:
             damaged_row(one, str(error))
     if len(past) > limit:
@@ -73,27 +71,6 @@ def past_runs(*, everybodys: bool = False) -> list[Run]:
     return [one for _, one in sorted(made, key=lambda pair: pair[0], reverse=True)]
 
 
-def lanes_row(comparison: Run) -> None:
-    """One comparison: its lanes, state, and a link to it."""
-    snapshot = comparison.snapshot()
-    name, data, progress, figure, actions = st.columns(COLUMNS, vertical_alignment="center")
-    methods = ", ".join(method_title(lane.method) for lane in snapshot.lanes)
-    name.markdown(f"{state_icon(snapshot)} **{plain(snapshot.name)}**  \nComparison: {plain(methods)}")
-    data.caption(_data_and_date(comparison, comparison.created()))
-    progress.caption(format_state(snapshot))
-    figure.markdown(f"{len(snapshot.lanes)}  \n:gray[:small[lanes]]")
-    with actions.container(horizontal=True):
-        if st.button("Open", key=f"open-{comparison.id}"):
-            go("compare", comparison=comparison.id)
-        if session.registry().may(comparison, "owner"):
-            with _more():
-                _offer_to_rename(comparison, snapshot.name)
-                if not snapshot.is_active:
-                    together = " and the runs of its lanes" if comparison.is_together else "; its runs stay"
-                    st.write(f"Move this comparison{together} to the bin?")
-                    _ask_to_delete(comparison)
-
-
 def damaged_row(one: Run, problem: str) -> None:
     """One run or comparison whose files cannot be read: what is wrong, and the way to remove it."""
     name, message, actions = st.columns([3, 6, 3], vertical_alignment="center")
@@ -102,44 +79,53 @@ def damaged_row(one: Run, problem: str) -> None:
         st.text(problem)
     with actions.container(horizontal=True), st.popover("", icon=":material/delete:", type="tertiary", help="Delete"):
         st.write("Move its folder to the bin, with all that may still be readable in it?")
-        _ask_to_delete(one)
+        _confirm_delete(one)
 
 
-def row(run: Run, snapshot: Snapshot) -> None:
-    """One run: data, time, state, accuracy and a link to it; its method where the pointer rests."""
+def row(one: Run) -> None:
+    """One run or comparison: its methods, data, time, state, result, and what can be done with it."""
+    snapshot, registry = one.snapshot(), session.registry()
     name, data, progress, figure, actions = st.columns(COLUMNS, vertical_alignment="center")
-    registry = session.registry()
-    whose = "" if registry.is_own(run) else f" · :gray[of {plain(registry.owner(run) or 'nobody')}]"
-    method = plain(method_title(snapshot.method))
-    name.markdown(f"{state_icon(snapshot)} **{plain(snapshot.name)}**{whose}", help=method)
-    data.caption(_data_and_date(run, run.folder.created()))
+    whose = "" if registry.is_own(one) else f" · :gray[of {plain(registry.owner(one) or 'nobody')}]"
+    title = f"{state_icon(snapshot)} **{plain(snapshot.name)}**{whose}"
+    methods = plain(", ".join(method_title(lane.method) for lane in snapshot.lanes))
+    if one.is_comparison:
+        name.markdown(f"{title}  \nComparison: {methods}")
+        figure.markdown(f"{len(snapshot.lanes)}  \n:gray[:small[lanes]]")
+        together = " and the runs of its lanes" if one.is_together else "; its runs stay"
+        question = f"Move this comparison{together} to the bin?"
+    else:
+        name.markdown(title, help=methods)
+        share, of_what = headline(snapshot.metrics or (snapshot.rows[-1] if snapshot.rows else {}))
+        figure.markdown(f"{percent(share)}  \n:gray[:small[{of_what}]]")
+        question = f"Move **{plain(snapshot.name)}** with its labels and model to the bin?"
+    data.caption(_data_and_date(one))
     failure = plain(snapshot.error) if snapshot.state == "failed" and snapshot.error else None
     progress.caption(failure or format_state(snapshot))
-    latest = snapshot.metrics or (snapshot.rows[-1] if snapshot.rows else {})
-    share, of_what = headline(latest)
-    figure.markdown(f"{percent(share)}  \n:gray[:small[{of_what}]]")
     with actions.container(horizontal=True):
-        if st.button("Open", key=f"open-{run.id}"):
-            go("train", run=run.id)
-        is_owner = registry.may(run, "owner")
-        if snapshot.state in ("stopped", "interrupted") and is_owner:
-            st.button("Resume", key=f"resume-{run.id}", icon=":material/play_arrow:", on_click=resume, args=(run,))
-        if is_owner:
-            with _more():
-                _offer_to_rename(run, snapshot.name)
-                if not snapshot.is_active:
-                    st.write(f"Move **{plain(snapshot.name)}** with its labels and model to the bin?")
-                    _ask_to_delete(run)
+        if st.button("Open", key=f"open-{one.id}"):
+            go("compare", comparison=one.id) if one.is_comparison else go("train", run=one.id)
+        if not registry.may(one, "owner"):
+            return
+        if snapshot.state in ("stopped", "interrupted") and not one.is_comparison:
+            st.button("Resume", key=f"resume-{one.id}", icon=":material/play_arrow:", on_click=resume, args=(one,))
+        with st.popover("", icon=":material/more_horiz:", type="tertiary", help="Rename or delete"):
+            with st.form(f"rename-{one.id}", border=False):
+                st.text_input("Name", value=snapshot.name, max_chars=MOST_NAME, key=f"name-{one.id}")
+                st.form_submit_button("Rename", on_click=rename, args=(one,))
+            if not snapshot.is_active:
+                st.write(question)
+                _confirm_delete(one)
 
 
-def _data_and_date(run: Run, created: str) -> str:
+def _data_and_date(run: Run) -> str:
     """The data, its size, and when the run was made, in the zone of the reader."""
     about = run.folder.about().get("data", {})
     data = [plain(run.config.source.name)]
     if "examples" in about:
         n = about["examples"] + about.get("test_examples", 0)
         data += [count(n, "example"), count(len(about["class_names"]), "class", "classes")]
-    return " · ".join(data) + f"  \n{format_when(created, _zone())}"
+    return " · ".join(data) + f"  \n{format_when(run.created(), _zone())}"
 
 
 def _zone() -> tzinfo:
@@ -147,17 +133,6 @@ def _zone() -> tzinfo:
         return ZoneInfo(st.context.timezone or "UTC")
     except (ZoneInfoNotFoundError, ValueError):  # a name unknown to this machine
         return UTC
-
-
-def _more() -> DeltaGenerator:
-    """Rare actions on a run, behind a button."""
-    return st.popover("", icon=":material/more_horiz:", type="tertiary", help="Rename or delete")
-
-
-def _offer_to_rename(one: Run, name: str) -> None:
-    with st.form(f"rename-{one.id}", border=False):
-        st.text_input("Name", value=name, max_chars=MOST_NAME, key=f"name-{one.id}")
-        st.form_submit_button("Rename", on_click=rename, args=(one,))
 
 
 @toast_errors
@@ -176,7 +151,7 @@ CONFIRMING = "delete-confirming"
 """Where this tab has the id of the run under review whose deletion waits to be confirmed, and the warning."""
 
 
-def _ask_to_delete(one: Run) -> None:
+def _confirm_delete(one: Run) -> None:
     """The button; where there is a review, a second one that says what becomes of its decisions."""
     run_id, reviews = st.session_state.get(CONFIRMING, ("", ""))
     if run_id == one.id:

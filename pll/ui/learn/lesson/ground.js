@@ -52,7 +52,7 @@ class Ground {
   constructor(settings) {
     this.settings = settings;
     this.selected = 0;
-    this.trained = new Map();     // what was trained on these points
+    this.trainings = new Map();     // what was trained on these points
     this.read();
   }
 
@@ -61,7 +61,7 @@ class Ground {
     const own = pointsOf(this.settings.get("points"));
     this.points = own ?? this.drawn(threeClouds());
     this.selected = Math.min(this.selected, this.count - 1);
-    this.trained.clear();
+    this.trainings.clear();
   }
 
   get count() { return this.points.truth.length; }
@@ -78,7 +78,7 @@ class Ground {
   redraw() {
     const edited = this.settings.get("points") !== "";
     this.points = this.drawn(this.points);
-    this.trained.clear();
+    this.trainings.clear();
     if (edited) this.keep();
   }
 
@@ -94,7 +94,7 @@ class Ground {
     this.points.x[i] = onGrid(x);
     this.points.y[i] = onGrid(y);
     this.selected = i;
-    this.trained.clear();
+    this.trainings.clear();
   }
 
   add(label, x, y) {
@@ -106,7 +106,7 @@ class Ground {
     points.truth.push(label);
     points.sets.push(flipBinomial([label], CLASSES.length, this.settings.get("toy-q"), random)[0]);
     this.selected = this.count - 1;
-    this.trained.clear();
+    this.trainings.clear();
     return true;
   }
 
@@ -114,32 +114,32 @@ class Ground {
     if (this.count <= FEWEST) return false;
     for (const part of Object.values(this.points)) part.splice(i, 1);
     this.selected = Math.min(this.selected, this.count - 1);
-    this.trained.clear();
+    this.trainings.clear();
     return true;
   }
 
   choose(i, set) {
     this.points.sets[i] = set;
-    this.trained.clear();
+    this.trainings.clear();
   }
 
   /** The frames of a method on these points: {network, frames, labels, right}. */
   trained(method, model = "linear", start = this.settings.get("toy-start")) {
     const lr = this.settings.get("toy-lr");
     const key = [method, model, start, lr].join();
-    if (!this.trained.has(key)) {
+    if (!this.trainings.has(key)) {
       const network = new Network(SIZES[model]);
       const frames = train(this.points, { method, network, parameters: network.start(start), lr });
       const labels = frames.map(({ weights }) => weights.map((own, i) => this.points.sets[i][argmax(own)]));
       const right = labels.map((all) => all.filter((label, i) => label === this.points.truth[i]).length);
-      this.trained.set(key, { method, network, frames, labels, right });
+      this.trainings.set(key, { method, network, frames, labels, right });
     }
-    return this.trained.get(key);
+    return this.trainings.get(key);
   }
 
   /** Lines 6 to 9 of Algorithm 1 for one point: the step that follows epoch `after`, for PRODEN. */
   step(i, after) {
-    const { network, frames } = this.trained("proden");
+    const { network, frames } = this.trainings("proden");
     const [now, next] = [frames[after], frames[after + 1]];
     const set = this.points.sets[i];
     const g = softmax(network.forward(now.parameters, this.points.x[i], this.points.y[i]));

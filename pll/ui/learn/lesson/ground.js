@@ -139,7 +139,7 @@ class Ground {
 
   /** Lines 6 to 9 of Algorithm 1 for one point: the step that follows epoch `after`, for PRODEN. */
   step(i, after) {
-    const { network, frames } = this.trainings("proden");
+    const { network, frames } = this.trained("proden");
     const [now, next] = [frames[after], frames[after + 1]];
     const set = this.points.sets[i];
     const g = softmax(network.forward(now.parameters, this.points.x[i], this.points.y[i]));

@@ -17,7 +17,8 @@ The estimate, from scores that have not seen the example (in-sample estimates co
    ρ (1 − P(S_i)) / (c − |S_i|)]. The rate may depend on the size: where the truth was left out, sets are smaller; where
    another label took its place, they are not.
 3. If the rate reaches `LEAST_RATE`, steps 1 and 2 are repeated `ROUNDS` times with the posterior of the labels, on and
-   off the sets, in place of the sets.
+   off the sets, in place of the sets. Each round learns the mean of the two latest posteriors: the latest alone makes
+   the estimated rate swing between two values where the rate falls steeply with the size.
 4. m_i = ρ P(A) / [(1 − ρ) P(S) (c − |S|) / |S| + ρ P(A)] with P(A) = 1 − P(S); a_i is the likeliest label off S_i.
 
 The regression on sets goes back to label propagation and SURE, the rounds to SARI (Lv et al., 2024).
@@ -68,7 +69,7 @@ RIDGES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 """Of the regression, of which the one with the least leave-one-out error is taken."""
 CENTRES = 2_000
 """Examples that the kernel is computed with."""
-ROUNDS = 3
+ROUNDS = 6
 """Times that the regression learns its own posterior."""
 LEAST = 0.01
 """Miss probability from which an example gets an added label."""
@@ -273,10 +274,12 @@ def find_outside(
     if not is_supervised and evidence.log_likelihood + len(drawn) * np.log(c) < 1.5 * np.log(len(drawn)):
         return nothing
     if is_supervised or float(evidence.miss(evidence.scores(scores[:, None]), sets, u[drawn])[0].mean()) >= LEAST_RATE:
+        earlier = evidence.posterior(scores[:, None], sets, u[drawn], inside)
         for _ in range(ROUNDS):
             hook()
-            scores = ridge.fit(evidence.posterior(scores[:, None], sets, u[drawn], inside), hook)
-            evidence = _fit_miss_model(scores, sets, u[drawn])
+            latest = evidence.posterior(scores[:, None], sets, u[drawn], inside)
+            scores = ridge.fit((latest + earlier) / 2, hook)
+            evidence, earlier = _fit_miss_model(scores, sets, u[drawn]), latest
     classifier = None
     if is_supervised:
         assert decided is not None and undecided is not None
@@ -343,11 +346,15 @@ class _Ridge:
         """Fit targets (n, c) with the ridge of least error; return the scores (n, c) of each row without itself."""
         rest = Y - Y.mean(axis=0)  # else frequent classes explain what is missing
         reached, best = self._rotated.T @ rest, np.inf
+        sums = self._rotated.sum(axis=0)
         for ridge in RIDGES:
             hook()
             shrinkage = 1 / (np.maximum(self._eigenvalues, 0) + ridge)
             own = (self._rotated**2 @ shrinkage)[:, None]  # the diagonal of the hat matrix
-            scores = (self._rotated @ (shrinkage[:, None] * reached) - own * rest) / np.maximum(1 - own, 1e-6)
+            # The mean is to be of the other rows too: with its own row in it, a row's score falls as its target rises.
+            level = self._rotated @ (shrinkage * sums)[:, None] - own  # of targets that are all 1
+            scores = self._rotated @ (shrinkage[:, None] * reached) - own * rest + level * rest / (len(Y) - 1)
+            scores /= np.maximum(1 - own, 1e-6)
             error = float(((scores - rest) ** 2).mean())
             if error < best:
                 best, best_scores, self._coef = error, scores, self._vectors @ (shrinkage[:, None] * reached)

@@ -60,6 +60,7 @@ FIELDS: dict[str, Rows] = {
     "jsonl": (
         *TABLE,
         ("values", "`candidates` and annotators are lists of names; numbers are numbers; null is missing; lists and objects are carried along"),
+        ("`annotations`, `votes`", "the votes on one example: `[{\"annotator\": \"anna\", \"label\": \"cat\"}, …]` (usual names, also `score`), under any name; or `{\"anna\": \"cat\"}` under a name like `votes` or `annotations`"),
     ),
     "npz": (
         ("`X`", "(n, d) or (n, C, H, W) numbers: the features, or images; (n, 0) where there are only texts or pictures"),

@@ -17,7 +17,8 @@ from pll.formats.tabular.cells import Cells, nearly_all
 ANSWER_FIELDS = ("label", "answer", "class", "category", "prediction", "choice")
 """Fields of a model's answer that hold the label."""
 _SEVERAL = (*(f"{name}s" for name in ANSWER_FIELDS), "classes", "categories")
-_SURE = ("confidence", "score", "probability", "prob", "certainty")
+SCORE_FIELDS = ("confidence", "score", "probability", "prob", "certainty")
+"""Fields with the confidence in it."""
 _FENCE = re.compile(r"\s*```[a-z]*[ \t]*\n?(.*?)\n?```\s*", re.IGNORECASE | re.DOTALL)
 COVERED = 0.99
 """Probability that the likeliest classes together have at least, where candidate sets are made of probabilities."""
@@ -46,7 +47,7 @@ def answer_of(cell: str) -> tuple[tuple[str, ...], float] | None:
     names = [_name(one) for one in values if one is not None]
     if any(name is None for name in names):
         return None
-    confidence = next((_share(plain[name]) for name in _SURE if name in plain), math.nan)
+    confidence = next((_share(plain[name]) for name in SCORE_FIELDS if name in plain), math.nan)
     return tuple(dict.fromkeys(name for name in names if name)), confidence
 
 

@@ -1,10 +1,11 @@
 """JSON lines: a table whose rows are objects; a single list of objects is read as well.
 
-Every field is a column with a role (`columns`), `candidates` a list of names.
+Every field is a column with a role (`columns`), `candidates` a list of names. Votes in one field become a column each.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -19,12 +20,15 @@ from pll.formats import json_objects
 from pll.formats.base import ReadOptions
 from pll.formats.json_objects import Record
 from pll.formats.results import Results, example_rows
-from pll.formats.tabular.columns import MAX_COLUMNS, results_among
+from pll.formats.tabular.answers import SCORE_FIELDS, answer_of
+from pll.formats.tabular.columns import MAX_COLUMNS, USUAL, marked, plain_name, results_among
 from pll.formats.tabular.format import TableFormat
-from pll.formats.tabular.table import JSON, ArrowTable, as_json, cell_of, json_column, no_rows
+from pll.formats.tabular.table import JSON, ArrowTable, as_json, cell_of, json_column, no_rows, value_of
 from pll.formats.tabular.writer import feature_column_names, table_limitations, text_columns
 
 _BATCH = 4096
+VOTES = ("votes", "annotations", "annotators", "voters", "raters")
+"""Usual names of a field that holds an object of voters and their labels."""
 
 
 class JsonLines(TableFormat):
@@ -59,9 +63,11 @@ class JsonLines(TableFormat):
             raise no_rows()
         if not names:
             raise UserError("The objects have no fields; bring what was labelled, and its labels.")
-        columns = {
-            name: _whole([part.get(name, size) for part, size in zip(chunks, sizes, strict=True)]) for name in names
-        }
+        columns: dict[str, pa.ChunkedArray] = {}
+        for name in names:
+            column = _whole([part.get(name, size) for part, size in zip(chunks, sizes, strict=True)])
+            votes = None if name in options.columns else _votes_in(name, column)
+            columns |= {name: column} if votes is None or names.keys() & votes.keys() else votes
         return ArrowTable.of(pa.table(columns), row_of=lines.__getitem__)
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
@@ -84,9 +90,9 @@ class JsonLines(TableFormat):
                 yield [*values, record]
 
         places, examples = example_rows(lines(), columns)
-        stay = {names[at] for at in places} - earlier
+        gone = {*names} - {names[at] for at in places} | earlier
         added = (
-            {name: value for name, value in row[-1].items() if name in stay} | results.record(example_id)
+            {name: value for name, value in row[-1].items() if name not in gone} | results.record(example_id)
             for example_id, row in examples
         )
         json_objects.write(path, added, as_list=json_objects.is_list(source))
@@ -98,6 +104,49 @@ def _whole(chunks: Sequence[pa.Array | int]) -> pa.ChunkedArray:
     kind = JSON if is_json else pa.string()
     whole = [pa.nulls(part, kind) if isinstance(part, int) else as_json(part) if is_json else part for part in chunks]
     return pa.chunked_array(whole, kind)
+
+
+def _votes_in(name: str, column: pa.ChunkedArray) -> dict[str, pa.Array] | None:
+    """Return a column for each voter of a field of votes, marked as such; None where a field holds no votes.
+
+    Votes are a list of objects with usual names (`[{"annotator": "anna", "label": "cat"}]`), or an object of voters
+    (`{"anna": "cat"}`) in a field that is called `votes` or the like.
+    """
+    if not isinstance(column.type, pa.JsonType):
+        return None
+    voters: dict[str, dict[int, list[Any]]] = {}
+    for row, cell in enumerate(column.cast(pa.string()).to_pylist()):
+        pairs = _answers(name, None if cell is None else value_of(cell))
+        if pairs is None:
+            return None
+        for voter, answer in pairs:
+            labels = voters.setdefault(marked("annotator", voter), {}).setdefault(row, [])
+            labels += answer if isinstance(answer, list) else [answer]
+    columns = {}
+    for header, answers in voters.items():
+        cells = (answers.get(row, [None]) for row in range(len(column)))
+        columns[header] = json_column([labels[0] if len(labels) == 1 else labels for labels in cells])
+    return columns or None
+
+
+def _answers(name: str, value: Any) -> list[tuple[str, Any]] | None:
+    """Return (voter, answer) of a value that holds votes on one example; None of any other value."""
+    if value is None:
+        return []
+    if isinstance(value, dict) and plain_name(name) in VOTES:
+        are_words = all(answer is None or isinstance(answer, str | list) for answer in value.values())
+        return list(value.items()) if are_words and answer_of(json.dumps(value)) is None else None
+    pairs = []
+    for one in value if isinstance(value, list) else [value]:
+        fields = {plain_name(field): cell for field, cell in one.items()} if isinstance(one, dict) else {}
+        voter = next((cell for field, cell in fields.items() if field in USUAL["worker"]), None)
+        answer = next((cell for field, cell in fields.items() if field in USUAL["vote"]), None)
+        score = next((fields[field] for field in SCORE_FIELDS if field in fields), None)
+        if not isinstance(voter, str | int):
+            return None
+        one_answer = answer if score is None else {"label": answer, "confidence": score}
+        pairs.append((str(voter), one_answer))
+    return pairs
 
 
 def _records(dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:

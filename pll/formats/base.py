@@ -28,8 +28,6 @@ class ReadOptions:
         What to call the dataset; by default the name of the file.
     class_names
         All classes, in order; by default those that occur, sorted. A label outside them is refused.
-    separator
-        Text between the candidates of a cell; by default `|`, or `;` where no cell holds a `|`.
     columns
         What a column (or field) is, by its name: one of `columns.ROLES`; the others are guessed.
     merge
@@ -53,7 +51,6 @@ class ReadOptions:
 
     name: str = ""
     class_names: tuple[str, ...] = ()
-    separator: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     merge: bool = True
     combine: str = "union"

@@ -233,7 +233,7 @@ def _from_folders(members: Members, options: ReadOptions) -> PartialLabelDataset
                 "in folders called after their labels, or add a table with a column image."
             )
     folders = [path[-1] for path in paths]
-    mark = options.separator or guess_separator(set(folders))
+    mark = guess_separator(set(folders))
     sets = {folder: split_cell(folder, mark) for folder in set(folders)}
     empty = [folder for folder, labels in sets.items() if not labels]
     if empty:

@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.annotations import Annotations, Rule, resolve
-from pll.candidates import CandidateSets, sort_names
+from pll.candidates import sort_names
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import detect
@@ -43,7 +43,7 @@ from pll.formats.tabular.columns import LINES, SCORE_ENDS, Column, is_named_id
 from pll.formats.tabular.csv import Delimited, text_of_file
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.jsonl import JsonLines
-from pll.formats.tabular.labels import likeliest
+from pll.formats.tabular.labels import sets_of_shares
 from pll.formats.tabular.table import ArrowTable
 from pll.formats.tools.argilla import Argilla
 from pll.formats.tools.labelstudio import LabelStudio
@@ -56,7 +56,6 @@ from pll.formats.tools.models import (
     prompted_answers,
     sample_answers,
 )
-from pll.weights import checked_prior
 
 THOUGHT = re.compile(r"^\s*<think(?:ing)?>.*?</think(?:ing)?>", re.I | re.S)
 """What a reasoning model writes before it answers: it names classes that are not its answer."""
@@ -629,10 +628,10 @@ def _with_shares(
         a column that is no class, an example that stands twice, or no probability above 0.
     """
     columns = votes.columns or classes
-    places = [classes.index(name) if name in classes else _plain_classes(classes).get(_plain(name)) for name in columns]
-    at = [classes.index(one) if isinstance(one, str) else one for one in places]
-    if None in at or len(set(at)) < len(at):
-        wrong = [name for name, one in zip(columns, at, strict=True) if one is None or at.count(one) > 1]
+    plain = _plain_classes(classes)
+    named = [name if name in classes else plain.get(_plain(name), "") for name in columns]
+    wrong = [name for name, one in zip(columns, named, strict=True) if not one or named.count(one) > 1]
+    if wrong:
         raise UserError(f"The probabilities are of {listing(wrong)}, but the classes are {listing(classes)}.")
     if len(columns) > len(classes):
         raise UserError(f"There are {len(columns)} probabilities for each example but {len(classes)} classes.")
@@ -641,16 +640,15 @@ def _with_shares(
     order = np.argsort(rows)
     shares = np.array(votes.shares, dtype=np.float64)[source[order]]
     wide = np.zeros((len(rows), len(classes)))
-    wide[:, np.array(at, dtype=np.int64)] = shares
-    wide[wide.sum(axis=1) == 0] = 1.0
-    wide /= wide.sum(axis=1, keepdims=True)
-    sets = CandidateSets.from_mask(likeliest(wide), classes)
+    places = [classes.index(name) for name in named]
+    wide[:, places] = shares
+    sets, prior = sets_of_shares(wide, classes, places)
     matched = data.take(rows[order])
     return replace(
         matched,
         candidates=sets,
         class_names=(),
-        prior=checked_prior(wide[sets.rows, sets.indices], sets),
+        prior=prior,
         annotations=None,
         notes=(*matched.notes, *notes, ONE_CLASSIFIER),
     )

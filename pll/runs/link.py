@@ -363,7 +363,6 @@ class ReadingParts(BaseModel, extra="forbid"):
 
     name: str = ""
     class_names: list[str] = []
-    separator: str | None = None
     columns: dict[str, str] = {}
     combine: Literal["union", "largest"] = "union"
     fold: int | None = Field(None, ge=1)

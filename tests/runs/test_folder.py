@@ -37,7 +37,7 @@ def row(epoch: int, **values: object) -> dict[str, object]:
 # ---- config ----------------------------------------------------------------------------------------------------------
 
 SOURCES = st.builds(
-    Source, st.text(min_size=1), st.none(), st.sampled_from([None, "csv"]), st.none(), st.just({"separator": ";"})
+    Source, st.text(min_size=1), st.none(), st.sampled_from([None, "csv"]), st.none(), st.just({"sheet": "labels"})
 )
 CONFIGS = st.builds(
     RunConfig,

@@ -43,7 +43,7 @@ def build(table: ArrowTable, columns: Sequence[Column], options: ReadOptions) ->
     columns : sequence of Column
         The role of each column, as `ArrowTable.plan` says.
     options : ReadOptions
-        Class names, separator, name and the like.
+        Class names, name and the like.
 
     Raises
     ------

@@ -145,14 +145,14 @@ RoleColumns: TypeAlias = Mapping[str, Mapping[str, Chunks]]
 
 
 def read_column(name: str, chunks: Chunks, row_of: RowNumber, read_cell: Callable[[str], Any]) -> LabelColumn:
-    """Parse every distinct cell of a text column.
+    """Parse every distinct cell of a text column; a missing one is "".
 
     Raises
     ------
     UserError
         What `read_cell` raised, with the row, the column and the cell.
     """
-    codes, cells = encode(chunks)
+    codes, cells = encode(without_nulls(chunks))
     column = LabelColumn(name, codes, [], row_of)
     for code, cell in enumerate(cells):
         try:
@@ -166,7 +166,7 @@ REPEATED = 0.05
 """Share of the candidate sets in which a label is repeated, from which repetitions are counts and no slips."""
 
 
-def read_candidates(name: str, chunks: Chunks, row_of: RowNumber, separator: str | None = None) -> LabelColumn:
+def read_candidates(name: str, chunks: Chunks, row_of: RowNumber) -> LabelColumn:
     """The column of the candidates, under its own name; its values are tuples of names.
 
     Objects of counts or shares are read, and labels that stand several times in a cell are counted.
@@ -176,7 +176,7 @@ def read_candidates(name: str, chunks: Chunks, row_of: RowNumber, separator: str
     UserError
         An empty set, or a cell that cannot be read; the row is named.
     """
-    mark = separator or guess_separator(encode(chunks)[1])
+    mark = guess_separator(encode(chunks)[1])
 
     def read_counts(cell: str) -> Mapping[str, float]:
         if not is_object(cell):
@@ -186,7 +186,7 @@ def read_candidates(name: str, chunks: Chunks, row_of: RowNumber, separator: str
             raise UserError("write a number from 0 for each label: how often or how likely it is")
         return shares
 
-    column = read_column(name, without_nulls(chunks), row_of, read_counts)
+    column = read_column(name, chunks, row_of, read_counts)
     weighed = np.array([bool(weights) and set(weights.values()) != {1} for weights in column.values], dtype=np.bool_)
     is_weighed = weighed[column.codes].mean() >= REPEATED
     weights = tuple(column.values) if is_weighed else ()
@@ -196,7 +196,7 @@ def read_candidates(name: str, chunks: Chunks, row_of: RowNumber, separator: str
     return column
 
 
-def read_answers(name: str, chunks: Chunks, row_of: RowNumber, separator: str | None = None) -> LabelColumn:
+def read_answers(name: str, chunks: Chunks, row_of: RowNumber) -> LabelColumn:
     """The column of an annotator; its values are tuples of names, with the confidence of a model's answers in JSON.
 
     Raises
@@ -204,30 +204,15 @@ def read_answers(name: str, chunks: Chunks, row_of: RowNumber, separator: str | 
     UserError
         a cell that cannot be read; the row is named.
     """
-    cells = encode(without_nulls(chunks))[1]
-    if not any("{" in cell for cell in cells):
-        return read_sets(name, chunks, row_of, separator)
-    answers = [answer_of(cell) for cell in cells]
-    mark = separator or guess_separator(encode(chunks)[1])
+    mark = guess_separator(encode(chunks)[1])
+    confidence: list[float] = []
 
     def read(cell: str) -> tuple[str, ...]:
-        answer = answer_of(cell)
-        return split_cell(cell, mark) if answer is None else answer[0]
+        labels, score = answer_of(cell) or (split_cell(cell, mark), math.nan)
+        confidence.append(score)
+        return labels
 
-    confidence = tuple(math.nan if answer is None else answer[1] for answer in answers)
-    return replace(read_column(name, without_nulls(chunks), row_of, read), confidence=confidence)
-
-
-def read_sets(name: str, chunks: Chunks, row_of: RowNumber, separator: str | None = None) -> LabelColumn:
-    """Parse a column of cells that may hold several names each, or none; its values are tuples.
-
-    Raises
-    ------
-    UserError
-        a cell that cannot be read; the row is named.
-    """
-    mark = separator or guess_separator(encode(chunks)[1])
-    return read_column(name, without_nulls(chunks), row_of, lambda cell: split_cell(cell, mark))
+    return replace(read_column(name, chunks, row_of, read), confidence=tuple(confidence))
 
 
 def read_truth(chunks: Chunks, row_of: RowNumber) -> LabelColumn:
@@ -238,7 +223,7 @@ def read_truth(chunks: Chunks, row_of: RowNumber) -> LabelColumn:
             raise UserError("the true label is one name and no object")
         return read_label(cell)
 
-    return read_column("true_label", without_nulls(chunks), row_of, read_name)
+    return read_column("true_label", chunks, row_of, read_name)
 
 
 def names_in(columns: Sequence[LabelColumn], class_names: tuple[str, ...] = ()) -> tuple[str, ...]:
@@ -338,7 +323,7 @@ def true_labels(column: LabelColumn, names: tuple[str, ...]) -> npt.NDArray[np.i
 
 def split_marks(chunks: Chunks, row_of: RowNumber) -> npt.NDArray[np.bool_]:
     """Return (n,) bool, True where the column `split` is "test"."""
-    column = read_column("split", without_nulls(chunks), row_of, _split_cell)
+    column = read_column("split", chunks, row_of, _split_cell)
     return np.asarray(column.values, dtype=np.bool_)[column.codes]
 
 
@@ -417,7 +402,7 @@ def read_labels(columns_by_role: RoleColumns, options: ReadOptions, row_of: RowN
     columns_by_role
         Roles of labels, and the columns that have them.
     options
-        Class names, separator and the like.
+        Class names and the like.
     row_of
         The number a message gives to a row.
 
@@ -432,13 +417,10 @@ def read_labels(columns_by_role: RoleColumns, options: ReadOptions, row_of: RowN
         return _read_lines(columns_by_role, true, options, row_of)
     name, sets = next(iter(columns_by_role.get("candidates", {}).items()), ("candidates", None))
     sets = sets or _joined(columns_by_role.get("candidate", {}))
-    set_column = None if sets is None else read_candidates(name, sets, row_of, options.separator)
+    set_column = None if sets is None else read_candidates(name, sets, row_of)
     annotators, scores = columns_by_role.get("annotator", {}), columns_by_role.get("score", {})
     notes: list[str] = []
-    answers = {
-        name: read_answers(f"{name} (an annotator)", chunks, row_of, options.separator)
-        for name, chunks in annotators.items()
-    }
+    answers = {name: read_answers(f"{name} (an annotator)", chunks, row_of) for name, chunks in annotators.items()}
     _whole_numbers(list(answers.values()))
     by_column = (
         {}
@@ -501,7 +483,7 @@ def _read_lines(
         )
     task, worker, vote = (next(iter(columns_by_role[role].values())) for role in LINES)
     tasks, workers = (_named(name, chunks, row_of) for name, chunks in (("task", task), ("annotator", worker)))
-    votes = read_answers("label", vote, row_of, options.separator)
+    votes = read_answers("label", vote, row_of)
     columns = [votes] if true is None else [votes, true]
     joined = join_spellings(columns, options)
     names = names_in(columns, options.class_names)
@@ -562,7 +544,7 @@ def _numbers_of(
             )
     numbers = {}
     for name, chunks in scores.items():
-        column = read_column(f"score of {shorten(name)}", without_nulls(chunks), row_of, _score)
+        column = read_column(f"score of {shorten(name)}", chunks, row_of, _score)
         numbers[name] = np.array(column.values, dtype=np.float64)[column.codes]
     return numbers
 
@@ -640,18 +622,33 @@ def _sets_by_column(
     shape = (len(next(iter(columns.values()))), len(names))
     shares: npt.NDArray[Any] = np.zeros(shape, dtype=np.float64 if are_shares else np.bool_)
     for name, chunks in columns.items():
-        cells = without_nulls(chunks)
-        written = {cell.strip().casefold() for cell in encode(cells)[1]}
+        written = {cell.strip().casefold() for cell in encode(chunks)[1]}
         says_no = any((BINARY | WORDS).get(cell) is False for cell in written)
-        column = read_column(name, cells, row_of, _share if are_shares else _mark if says_no else _mark_or_nothing)
+        column = read_column(name, chunks, row_of, _share if are_shares else _mark if says_no else _mark_or_nothing)
         shares[:, names.index(name)] = np.asarray(column.values, dtype=shares.dtype)[column.codes]
     if not are_shares:
         refuse_empty(np.logical_not(shares.any(axis=1)), row_of, "the columns of the classes")
         return CandidateSets.from_mask(shares, names), None
-    at = [names.index(name) for name in columns]
-    shares[np.ix_(shares.sum(axis=1) == 0, at)] = 1.0
+    return sets_of_shares(shares, names, [names.index(name) for name in columns])
+
+
+def sets_of_shares(
+    shares: npt.NDArray[np.float64], names: tuple[str, ...], columns: Sequence[int]
+) -> tuple[CandidateSets, Weights]:
+    """Return the sets of the likeliest classes that make up `COVERED`, and these shares as the prior.
+
+    Parameters
+    ----------
+    shares
+        (n, c) at least 0, changed in place; in a row without any, all classes of `columns` are equally likely.
+    names
+        c names.
+    columns
+        The classes of which there are shares.
+    """
+    shares[np.ix_(shares.sum(axis=1) == 0, columns)] = 1.0
     shares /= shares.sum(axis=1, keepdims=True)
-    sets = CandidateSets.from_mask(likeliest(shares), names)
+    sets = CandidateSets.from_mask(_likeliest(shares), names)
     return sets, checked_prior(shares[sets.rows, sets.indices], sets)
 
 
@@ -666,7 +663,7 @@ def _share(cell: str) -> float:
     return share
 
 
-def likeliest(shares: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+def _likeliest(shares: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
     """Return (n, c) bool: of each row the fewest classes that make up `COVERED`, with those as likely as the last."""
     order = np.argsort(-shares, axis=1, kind="stable")
     ahead = np.cumsum(np.take_along_axis(shares, order, axis=1), axis=1)

@@ -37,8 +37,11 @@ def test_writing_then_reading_gives_everything_back(
     assert same(back.row_ids, data.row_ids)
     assert same(back.is_test, data.is_test)
     assert back.feature_names == data.feature_names
-    assert (named_sets(back), named_truth(back)) == (named_sets(data), named_truth(data))
-    if not FORMATS[suffix].cannot_hold(data):
+    assert named_sets(back) == named_sets(data)
+    lost = FORMATS[suffix].cannot_hold(data)
+    if not any("say there is none" in sentence for sentence in lost):
+        assert named_truth(back) == named_truth(data)
+    if not lost:
         assert back.class_names == data.class_names
         assert back.candidates == data.candidates
         assert same(back.y, data.y)

@@ -75,7 +75,7 @@ def test_a_folder_of_the_arrays_is_the_same_data_and_stays_in_its_files(tmp_path
         assert data.fingerprint == whole.fingerprint and data.candidates == whole.candidates
         assert is_mapped(data.X) and data.row_ids.tolist() == ["x", "y", "z"]
     assert source_of(str(folder / "X.npy")).path == str(folder.resolve())
-    source = source_of(str(folder)).kept_in(tmp_path / "run")
+    source = source_of(str(folder)).copied_to(tmp_path / "run")
     assert source.load().fingerprint == whole.fingerprint and not (tmp_path / "run").exists()
     np.save(folder / "y.npy", np.array([1, 1, 1]))
     with pytest.raises(UserError, match="has changed"):

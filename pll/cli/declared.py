@@ -187,9 +187,9 @@ def takes(kind: type[Options]) -> Callable[[Callable[[Options], Any]], Callable[
 
     What is no field of the dataclass is a setting of a method, and goes into its field `settings`.
     """
-    declared = [one for one in fields(kind) if one.metadata]  # type: ignore[arg-type]
+    declared = [one for one in fields(kind) if one.metadata]  # type: ignore[arg-type]  # a TypeVar cannot say "a dataclass"
     declared.sort(key=lambda one: one.name not in kind.__annotations__)  # the command's own options first
-    has_settings = any(one.name == "settings" for one in fields(kind))  # type: ignore[arg-type]
+    has_settings = any(one.name == "settings" for one in fields(kind))  # type: ignore[arg-type]  # as above
 
     def decorate(function: Callable[[Options], Any]) -> Callable[..., Any]:
         @wraps(function)
@@ -199,7 +199,7 @@ def takes(kind: type[Options]) -> Callable[[Callable[[Options], Any]], Callable[
             explicit = {name: value for name, value in values.items() if source(name) is not ParameterSource.DEFAULT}
             return function(kind(**own, **({"settings": explicit} if has_settings else {})))
 
-        command.__click_params__ = [  # type: ignore[attr-defined]
+        command.__click_params__ = [  # type: ignore[attr-defined]  # where click's own decorators put them
             *(_shown(one.name, **one.metadata) for one in declared),
             *(SETTINGS if has_settings else ()),
         ][::-1]  # click's decorators append from the last to the first

@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -26,7 +25,6 @@ from pll.cli.declared import FitOptions
 from pll.cli.options import (
     class_notes,
     flip_of,
-    has_setting,
     needs_classes,
     noisy_of,
     note,
@@ -43,7 +41,6 @@ from pll.methods import METHODS, PartialLabelEstimator, get_method
 from pll.methods.advice import advise
 from pll.runs import fit_loop, run_data
 from pll.runs.config import RunConfig
-from pll.runs.control import Holder, What, announce, take, withdraw
 from pll.runs.folder import RunFolder
 from pll.training.devices import default_threads
 from pll.training.distributed import Ranks
@@ -51,8 +48,6 @@ from pll.training.metrics import EpochRecord, StopTraining
 
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 """The signals that end a training before its last epoch."""
-LOOK = 0.3
-"""Seconds between two checks for commands from the pages of a server."""
 
 
 def fit(options: FitOptions) -> int:
@@ -121,7 +116,7 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
                 return 0
         else:
             folder.create(config)
-        with _progress(folder) as (on_ready, on_record, on_search), _stopped_by_others(folder) as hook:
+        with _progress(folder) as (on_ready, on_record, on_search), _stopped_by_signals() as hook:
             outcome = fit_loop.train(
                 folder,
                 load=partial(_load, folder, hook),
@@ -187,9 +182,10 @@ def _load(folder: RunFolder, hook: Callable[[], None]) -> Splits:
 
 def _run_config(options: FitOptions) -> RunConfig:
     params = dict(options.settings)
-    if get_method(options.method)().get_params().get("recipe", cli.RECIPE) != cli.RECIPE:
+    defaults = get_method(options.method)().get_params()
+    if defaults.get("recipe", cli.RECIPE) != cli.RECIPE:
         params.setdefault("recipe", cli.RECIPE)
-    if has_setting(options.method, "threads"):
+    if "threads" in defaults:
         params.setdefault("threads", default_threads())
     source = resolve_source(options)
     note_votes(source)
@@ -272,46 +268,20 @@ def _said(option: str, options: dict[str, Any]) -> str:
 
 
 class _Stop:
-    """Whether a signal or a page of a server stops the training; pages can pause it too.
+    """Whether a signal stops the training: the hook of a run.
 
     Attributes
     ----------
-    folder
-        Of the run.
-    holder
-        This process, as others see it; None before it is at work.
     signal
         Its number; None as long as there was none.
     """
 
-    def __init__(self, folder: RunFolder) -> None:
-        self.folder = folder
-        self.holder: Holder | None = None
-        self.signal: int | None = None
-        self._order: What = "resume"
-        self._looks_at = 0.0
+    signal: int | None = None
 
     def __call__(self) -> None:
-        """Raise `StopTraining` once stopped, return once not paused: the hook of a run."""
-        self._look()
-        if self._is_paused():
-            self.folder.set_state("paused")
-            while self._is_paused():
-                time.sleep(LOOK)
-                self._look()
-            self.folder.set_state("running")
-        if self.signal is not None or self._order == "stop":
+        """Raise `StopTraining` once there was a signal."""
+        if self.signal is not None:
             raise StopTraining
-
-    def _is_paused(self) -> bool:
-        return self._order == "pause" and self.signal is None
-
-    def _look(self) -> None:
-        if self.holder is None or time.monotonic() < self._looks_at:
-            return
-        self._looks_at = time.monotonic() + LOOK
-        for order in take(self.folder.path, self.holder):
-            self._order = "stop" if self._order == "stop" else order.what
 
 
 @contextmanager
@@ -348,12 +318,12 @@ def _progress(folder: RunFolder) -> Iterator[tuple[fit_loop.Prepared, fit_loop.O
 
 
 @contextmanager
-def _stopped_by_others(folder: RunFolder) -> Iterator[_Stop]:
-    """Make Ctrl-C, SIGTERM, SIGHUP and the Stop of a page stop before the next batch and keep what was learnt.
+def _stopped_by_signals() -> Iterator[_Stop]:
+    """Make Ctrl-C, SIGTERM and SIGHUP stop before the next batch and keep what was learnt.
 
     Docker and Slurm end a process by SIGTERM, a connection that is lost by SIGHUP. The second signal ends it at once.
     """
-    stop = _Stop(folder)
+    stop = _Stop()
     before: dict[int, Any] = {}
 
     def on_signal(number: int, _: object) -> None:
@@ -365,10 +335,8 @@ def _stopped_by_others(folder: RunFolder) -> Iterator[_Stop]:
         for name in SIGNALS:
             if signal.getsignal(name) is not signal.SIG_IGN or name == signal.SIGINT:  # `nohup` ignores SIGHUP
                 before[name] = signal.signal(name, on_signal)
-    stop.holder = announce(folder.path, folder.path.name, takes=("pause", "resume", "stop"))
     try:
         yield stop
     finally:
-        withdraw(folder.path)
         for name, earlier in before.items():
             signal.signal(name, earlier)

@@ -23,18 +23,12 @@ from pll.errors import UserError
 from pll.formats.checks import shorten
 from pll.formats.classes import class_edits, no_answers
 from pll.formats.votes import ONE_VOTER, kind_of
-from pll.methods import get_method
 from pll.synthesis import FLIPS, Flip
 from pll.synthesis import SETTINGS as FLIP_SETTINGS
 from pll.synthesis.label_noise import Noisy
 from pll.synthesis.transitions import read_matrix, transitions_from_confusion, truth_given_label
 
 Training = TypeVar("Training", bound=TrainingOptions)
-
-
-def has_setting(method: str, name: str) -> bool:
-    """Return whether the method has a setting of that name."""
-    return name in get_method(method)().get_params()
 
 
 def flip_of(options: SetOptions, data: PartialLabelDataset | None = None) -> Flip | None:

@@ -255,7 +255,7 @@ def _model_folder(model: str, progress: Progress | None) -> Path:
         ) from error
 
 
-class _ReportingBar(tqdm):  # type: ignore[type-arg]
+class _ReportingBar(tqdm):  # type: ignore[type-arg]  # generic in its stub alone
     """A progress bar that reports bytes to `progress` and draws nothing."""
 
     progress: Progress

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -98,20 +97,14 @@ class RunConfig:
         )
 
 
-def format_settings(config: RunConfig, chosen: Mapping[str, Any] | None = None) -> str:
-    """Format the settings of a run in one line.
-
-    Parameters
-    ----------
-    chosen
-        What its recipe has found; until it has, what is searched is not named.
-    """
+def format_settings(config: RunConfig) -> str:
+    """Format the settings of a run in one line; what its recipe searches is not named."""
     texts = [method_title(config.method)]
     defaults = get_method(config.method)().get_params()
-    every = defaults | config.params | dict(chosen or {})
+    every = defaults | config.params
     if config.params.get("recipe") == "auto":
         texts.append("recipe auto")
-        every = every if chosen else {name: value for name, value in config.params.items() if name in defaults}
+        every = {name: value for name, value in config.params.items() if name in defaults}
     texts.append(str(every.get("model", "")))
     if config.flip is not None:
         texts.append(f"candidates made: {config.flip.words}")

@@ -68,12 +68,11 @@ class DecidedSets:
         sets: Mapping[int, Sequence[int]],
         *,
         new_classes: Sequence[str] = (),
-        warm: bool = True,
         decisions: int = 0,
     ) -> DecidedSets:
         """Return the decided sets of a mapping row → remaining labels."""
         text = " ".join(f"{row}:{','.join(map(str, sorted(labels)))}" for row, labels in sorted(sets.items()))
-        return cls(review, root, parent, text, tuple(new_classes), warm, decisions)
+        return cls(review, root, parent, text, tuple(new_classes), decisions=decisions)
 
     @cached_property
     def by_row(self) -> dict[int, tuple[int, ...]]:

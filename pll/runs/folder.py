@@ -14,7 +14,6 @@ log.txt          events with their time, and the full trace of an error
 manifest.json    checksums of all these (pll.runs.manifest)
 name.json        another display name, where the run was renamed
 run.lock         held by the process that is at work on it; released when that process ends
-process.json  control/   that process, and requests to it from others (pll.runs.control)
 """
 
 from __future__ import annotations

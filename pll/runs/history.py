@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.io import TIME_STEP, save_array, write_json
+from pll.io import save_array, write_json
 from pll.runs.manifest import check
 from pll.training.metrics import EpochRecord
 from pll.weights import Weights
@@ -56,10 +55,6 @@ class HistoryWriter:
         Created if missing.
     candidates
         Of the training examples.
-    budget
-        Bytes for all frames together.
-    tracked
-        Number of examples to store in every epoch.
     first
         (nnz,) label weights before training, where they are not uniform (warm start).
     """
@@ -69,15 +64,13 @@ class HistoryWriter:
         folder: Path,
         candidates: CandidateSets,
         *,
-        budget: int = FRAME_BUDGET,
-        tracked: int = TRACKED,
         first: Weights | None = None,
     ) -> None:
         self.folder = folder
-        self._most_frames = most_frames(candidates.nnz, budget)
+        self._most_frames = most_frames(candidates.nnz)
         (folder / "frames").mkdir(parents=True, exist_ok=True)
         if not (folder / "tracked.npy").exists():
-            save_array(folder / "tracked.npy", choose_tracked(len(candidates), tracked))
+            save_array(folder / "tracked.npy", choose_tracked(len(candidates)))
         self._tracked_at = candidates.positions(_read_tracked(folder, len(candidates)))
         self._epochs = _frame_epochs(folder)
         self._stride = _stride(self._epochs)
@@ -160,7 +153,6 @@ class History:
     def __init__(self, folder: Path, candidates: CandidateSets) -> None:
         self.folder = folder
         self.candidates = candidates
-        self._cached: tuple[tuple[int | None, int | None], _Index] | None = None
 
     def epochs(self) -> list[int]:
         """Return the epochs that have a frame, in order."""
@@ -204,7 +196,7 @@ class History:
                     frame = self._read(self._file(index, stored), in_memory=at is None)
                     break
                 except FileNotFoundError:  # thinned out since the index was read
-                    index = self._read_index()
+                    index = self._index()
             else:
                 raise FileNotFoundError(f"The history in {self.folder} is being rewritten.")
             yield stored, frame if at is None else frame[at]
@@ -266,21 +258,6 @@ class History:
         return changes
 
     def _index(self) -> _Index:
-        """Return the index of frames, cached while neither the frames nor the final frame change."""
-        stamp, cached = self._stamp(), self._cached
-        if cached is not None and cached[0] == stamp:
-            return cached[1]
-        index, read_at = self._read_index(), time.time_ns()
-        # File times are coarse: what changed just now may change again without a new time.
-        is_old = all(read_at - changed > TIME_STEP for changed in stamp if changed is not None)
-        self._cached = (stamp, index) if is_old and stamp == self._stamp() else None
-        return index
-
-    def _stamp(self) -> tuple[int | None, int | None]:
-        """Return when the folder of frames and final.json changed, in nanoseconds; None where missing."""
-        return _changed_at(self.folder / "frames"), _changed_at(self.folder / "final.json")
-
-    def _read_index(self) -> _Index:
         frames, file = _frame_epochs(self.folder), self.folder / "final.json"
         try:
             final = int(json.loads(_checked(file).read_text(encoding="utf-8"))["epoch"])
@@ -321,10 +298,10 @@ class History:
         return flat[: complete * width].reshape(complete, width)
 
 
-def most_frames(nnz: int, budget: int = FRAME_BUDGET) -> int:
+def most_frames(nnz: int) -> int:
     """Return the number of frames that are kept at most."""
     few = max(2, min(MIN_FRAMES, MOST_BYTES // (4 * nnz)))
-    return min(MAX_FRAMES, max(few, budget // (4 * nnz)))
+    return min(MAX_FRAMES, max(few, FRAME_BUDGET // (4 * nnz)))
 
 
 def history_bytes(nnz: int, epochs: int) -> int:
@@ -402,13 +379,6 @@ def _frame(folder: Path, epoch: int) -> Path:
     return folder / "frames" / f"{epoch:06d}.npy"
 
 
-def _changed_at(path: Path) -> int | None:
-    try:
-        return path.stat().st_mtime_ns
-    except FileNotFoundError:
-        return None
-
-
 def _frame_epochs(folder: Path) -> list[int]:
     return sorted(int(file.stem) for file in (folder / "frames").glob("[0-9]*.npy"))
 
@@ -417,7 +387,7 @@ def _stride(epochs: list[int]) -> int:
     return epochs[1] - epochs[0] if len(epochs) > 1 else 1
 
 
-def choose_tracked(n: int, count: int = TRACKED) -> npt.NDArray[np.int64]:
-    """Return (≤ count,) rows: a fixed sample, the same for all runs of n examples."""
+def choose_tracked(n: int) -> npt.NDArray[np.int64]:
+    """Return (≤ `TRACKED`,) rows: a fixed sample, the same for all runs of n examples."""
     rng = np.random.default_rng(0)
-    return np.sort(rng.choice(n, size=min(count, n), replace=False)).astype(np.int64)
+    return np.sort(rng.choice(n, size=min(TRACKED, n), replace=False)).astype(np.int64)

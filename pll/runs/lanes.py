@@ -59,27 +59,23 @@ def check_lanes(configs: Sequence[RunConfig]) -> None:
                 raise UserError(f"The lanes differ in {name}; lanes share everything but method and settings.")
 
 
-def why_not(method: str, data: PartialLabelDataset, params: Mapping[str, Any] | None = None) -> str | None:
+def why_not(method: str, data: PartialLabelDataset) -> str | None:
     """Return the reason why a method cannot be a lane on this data; None where it can.
 
     Parameters
     ----------
     data
         With its candidate sets.
-    params
-        Settings; those the method does not have are ignored.
     """
     kind = METHODS[method]
     if kind.needs_truth and (data.y is None or bool((data.y < 0).any())):
         return f"{kind.title} learns from the true label of every example, which this data does not have."
     if kind.needs_features and not prod(data.input_shape):
         return f"{kind.title} learns from features, and this data has none."
-    defaults = kind().get_params()
-    settings = {name: value for name, value in (params or {}).items() if name in defaults}
     if kind.adds_labels:
         return f"{kind.title} adds labels to candidate sets, and lanes share theirs; train it on its own."
     try:
-        obstacles = advise(kind(**settings), data).obstacles
+        obstacles = advise(kind(), data).obstacles
     except UserError as error:  # sets from which this method cannot learn
         return str(error)
     return obstacles[0] if obstacles else None

@@ -176,13 +176,13 @@ def slug(title: str) -> str:
     return title.lower().replace(" ", "-")
 
 
-def on_this_machine(share: Share, most_threads: int | None = None) -> tuple[Share, tuple[str, ...]]:
+def on_this_machine(share: Share) -> tuple[Share, tuple[str, ...]]:
     """The share as this machine can run it, and what is different then, in words.
 
     Threads are part of a link, since sums in another order may differ in their last digits; more than there are
     cores would only be slower.
     """
-    most = most_threads or os.cpu_count() or 1
+    most = os.cpu_count() or 1
     wanted = share.config.params.get("threads")
     if wanted is None or wanted <= most:
         return share, ()

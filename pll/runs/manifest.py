@@ -28,8 +28,8 @@ from pll.io import PART, TIME_STEP, Recent, hash_of, write_atomically
 MANIFEST_FILE, CONFIG_FILE, STATE_FILE = "manifest.json", "config.json", "state.json"
 
 UNLISTED = (
-    *(MANIFEST_FILE, "run.lock", "process.json", "comparison.json", "access.json", "name.json", "deleted.json"),
-    *("control/*", "review/*", f"*{PART}*", "experiment.lock", "progress.json", "output.txt"),
+    *(MANIFEST_FILE, "run.lock", "comparison.json", "access.json", "name.json", "deleted.json"),
+    *("review/*", f"*{PART}*", "experiment.lock", "progress.json", "output.txt"),
 )
 """Not results of the run or experiment; the files in review/ are named by their checksums."""
 GROWING = ("metrics.csv", "log.txt", "history/*.f32")

@@ -176,7 +176,7 @@ class RunRegistry:
         log_event("run started", by=self._user, run=run.id, methods=methods, data=configs[0].source.name)
         return run
 
-    def compare(self, run_ids: Sequence[str], *, name: str = "") -> Run:
+    def compare(self, run_ids: Sequence[str]) -> Run:
         """Return a comparison of finished runs, which are not changed.
 
         Raises
@@ -192,7 +192,7 @@ class RunRegistry:
             if lane.folder.is_locked() or not lane.folder.metrics():
                 raise UserError(f"{lane.config.name or lane.id} has no result yet; finish or stop it first.")
         with self._guard:
-            run = self._joined(lanes, together=False, name=name)
+            run = self._joined(lanes, together=False, name="")
             self._runs[run.id] = run
             return run
 
@@ -397,7 +397,7 @@ class RunRegistry:
     def resume(self, run: Run, action: Callable[[], None], what: str = "resumed") -> None:
         """Let a run go on, within the limit of this server."""
         self.require(run, "owner")
-        if run.holder() is None and not run.is_alive():  # else it continues where it is
+        if not run.is_alive():  # else it continues where it is
             self.check_alive()
         self.control(run, what, action)
 

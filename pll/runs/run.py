@@ -25,11 +25,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pll.analysis.health import Health
 from pll.errors import UserError, explain
 from pll.io import write_json
-from pll.runs import control
 from pll.runs.config import RunConfig
-from pll.runs.control import Holder, What
 from pll.runs.device_queue import DeviceQueue
-from pll.runs.folder import ENDED, OUTSIDE_FILE, RunFolder, State, checked_name
+from pll.runs.folder import OUTSIDE_FILE, RunFolder, State, checked_name
 from pll.runs.snapshots import ACTIVE, LaneSnapshot, Snapshot, joint_state, seconds_left
 from pll.training.devices import computing_threads, device_name
 from pll.training.metrics import EpochRecord, StopTraining, TrainingProgress
@@ -561,15 +559,7 @@ class Run:
             self._thread.start()
 
     def pause(self) -> None:
-        """Pause before the next mini-batch; the device is free for others meanwhile.
-
-        Raises
-        ------
-        UserError
-            As for `stop`.
-        """
-        if self._ask("pause"):
-            return
+        """Pause before the next mini-batch; the device is free for others meanwhile."""
         self._allow()
         self._want("paused")
 
@@ -579,10 +569,8 @@ class Run:
         Raises
         ------
         UserError
-            As for `start` and `stop`.
+            As for `start`.
         """
-        if self._ask("resume"):
-            return
         self._await_end()
         self._allow()
         self._go()
@@ -595,24 +583,15 @@ class Run:
         Raises
         ------
         UserError
-            As for `start` and `stop`.
+            As for `start`.
         """
-        if self._ask("step", epochs=epochs, batches=batches):
-            return
         self._await_end()
         self._allow(epochs, batches)
         self._go()
 
     def stop(self) -> None:
-        """Stop before the next mini-batch. The result so far is kept, and training can be resumed.
-
-        Raises
-        ------
-        UserError
-            Another process trains it, which takes no such request, or has not answered yet.
-        """
-        if not self._ask("stop"):
-            self._want("stopped")
+        """Stop before the next mini-batch. The result so far is kept, and training can be resumed."""
+        self._want("stopped")
 
     def set_patience(self, epochs: int | None) -> None:
         """Stop automatically once no identified label has changed for so many epochs; None for never."""
@@ -669,25 +648,8 @@ class Run:
         return self._thread is not None and self._thread.is_alive()
 
     def is_elsewhere(self) -> bool:
-        """Return whether it is trained by another process, or by a comparison that it is a lane of.
-
-        It can then be watched from here; `holder` says whether it also takes requests.
-        """
+        """Return whether it is trained by another process, or by a comparison that it is a lane of."""
         return not self.is_alive() and any(lane.folder.state()["state"] in ACTIVE for lane in self.lanes)
-
-    def holder(self) -> Holder | None:
-        """Return the other process that trains this and takes requests; None for none."""
-        if self.is_alive() or not self.is_together or all(map(_has_ended, self.lanes)):  # a lock may be held a moment
-            return None
-        other = control.holder_of(self.folder.path)
-        return other if other is not None and other.run == self.id else None
-
-    def _ask(self, what: What, *, epochs: int | None = None, batches: int | None = None) -> bool:
-        """Send a request to the process that trains this, where it is another one; return whether it is."""
-        if (holder := self.holder()) is None:
-            return False
-        control.send(self.folder.path, holder, what, epochs=epochs, batches=batches)
-        return True
 
     # ---- the thread ----------------------------------------------------------------------------------------------
 
@@ -762,9 +724,6 @@ class Run:
                 processes = 1 if self.is_comparison else lane.folder.config().processes  # lanes train by turns
                 lane.begin(self.splits, self._hook, self._note_ready, processes)
             if working:
-                for lane in reversed(lanes):
-                    undo.callback(control.withdraw, lane.folder.path)
-                    control.announce(lane.folder.path, self.id)
                 self._locked = undo.pop_all()  # they stay locked
         self._working = working
         self._complete = self._complete_epochs()
@@ -892,13 +851,6 @@ class Run:
         if self.patience and quiet >= self.patience and self._wants != "stopped":
             self._wants = "stopped"
             self._why_stopped = f"Stopped by itself: no label has changed for {self.patience} epochs."
-
-
-def _has_ended(lane: Lane) -> bool:
-    try:
-        return lane.folder.state()["state"] in ENDED
-    except UserError:  # damaged
-        return False
 
 
 def quiet_epochs(rows: Sequence[dict[str, Any]]) -> int:

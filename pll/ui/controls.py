@@ -8,7 +8,6 @@ from typing import TypeVar
 
 import streamlit as st
 
-from pll.runs.control import Holder
 from pll.runs.fit_loop import most_processes
 from pll.runs.run import Run
 from pll.ui import session
@@ -42,24 +41,24 @@ def bar(run: Run, state: str) -> None:
     show_role(run)
     if not run.is_together or not session.registry().may(run, "owner"):
         return
-    holder, elsewhere = run.holder(), run.is_elsewhere()
-    can_move = state in MOVABLE and (not elsewhere or holder is not None)
+    elsewhere = run.is_elsewhere()
+    can_move = state in MOVABLE and not elsewhere
     hidden = run_view(run).hidden
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if "transport" not in hidden and state != "finished":  # then there is nothing to pause or to step
             restart(run, state)
-            transport(run, state, can_move=can_move, can_step=holder is None or "step" in holder.takes)
-        if can_move and not elsewhere and "speed" not in hidden:
+            transport(run, state, can_move=can_move)
+        if can_move and "speed" not in hidden:
             speed(run)
             if run.is_comparison or state not in ("running", "queued"):
                 patience(run)
         if state in ("stopped", "interrupted") and not elsewhere and run.config.processes > 1:
             processes(run)
     if elsewhere:
-        show_holder(run, holder)
+        show_elsewhere(run)
 
 
-def transport(run: Run, state: str, *, can_move: bool, can_step: bool) -> None:
+def transport(run: Run, state: str, *, can_move: bool) -> None:
     """Show pause or resume, steps and stop."""
     moving = state in ("running", "queued")
     play_or_pause(run, moving=moving, disabled=not can_move)
@@ -69,7 +68,7 @@ def transport(run: Run, state: str, *, can_move: bool, can_step: bool) -> None:
     )
     if moving and not run.is_comparison:  # who only waits for labels need not see the rest
         return
-    steps(run, disabled=not (can_move and can_step))
+    steps(run, disabled=not can_move)
     if not run.is_comparison:
         st.button(
             "Next step",
@@ -78,7 +77,7 @@ def transport(run: Run, state: str, *, can_move: bool, can_step: bool) -> None:
             args=(run, None, 1),
             shortcut="b",
             help="Run one mini-batch, then pause.",
-            disabled=not (can_move and can_step),
+            disabled=not can_move,
         )
 
 
@@ -292,16 +291,13 @@ def show_role(run: Run) -> None:
     st.caption(f":material/group: {whose}; you may {may[role or 'viewer']}.")
 
 
-def show_holder(run: Run, holder: Holder | None) -> None:
-    """Explain which process or comparison trains this run, and whether it can be controlled from here."""
+def show_elsewhere(run: Run) -> None:
+    """Say that a comparison or another process trains this run."""
     comparison = None if run.is_comparison else run.folder.about().get("comparison")
     if comparison:
         message = "This run is a lane of a comparison, which pauses and stops all its lanes together."
         st.info(message, icon=":material/compare:")
         link("compare", "Open the comparison", comparison=str(comparison))
         return
-    if holder is None:
-        message = "Another process trains this. You can watch it here, but not pause or stop it."
-    else:
-        message = f"Trained by another process ({holder.where}), which pauses and stops it when asked here."
-    st.info(plain(message), icon=":material/visibility:")
+    message = "Another process trains this, perhaps in a shell: stop it there (Ctrl-C). Here you can watch it."
+    st.info(message, icon=":material/visibility:")

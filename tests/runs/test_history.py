@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
+from pll.runs import history as module
 from pll.runs.history import MIN_FRAMES, TRACKED_FILE, History, HistoryWriter
 from pll.synthesis import flip_binomial
 from pll.training.metrics import EpochRecord, Monitor
@@ -31,8 +32,8 @@ def record_of(epoch: int, sets: CandidateSets = SETS) -> EpochRecord:
     return Monitor(sets, Y if sets is SETS else None).record(epoch, weights_of(epoch, sets))
 
 
-def write(folder: Path, epochs: int, *, start: int = 1, **options: int) -> HistoryWriter:
-    writer = HistoryWriter(folder, SETS, **options)
+def write(folder: Path, epochs: int, *, start: int = 1) -> HistoryWriter:
+    writer = HistoryWriter(folder, SETS)
     for epoch in range(start, epochs + 1):
         writer.append(record_of(epoch))
     return writer
@@ -61,7 +62,9 @@ def test_thinned_frames_cover_the_run_evenly_within_the_budget(
     tmp_path_factory: pytest.TempPathFactory, most: int, epochs: int
 ) -> None:
     folder = tmp_path_factory.mktemp("history")
-    writer = write(folder, epochs, budget=4 * SETS.nnz * most)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(module, "FRAME_BUDGET", 4 * SETS.nnz * most)
+        writer = write(folder, epochs)
     kept = History(folder, SETS).epochs()
     assert kept[0] == 0
     distance = kept[1] - kept[0]
@@ -101,8 +104,10 @@ def test_what_is_written_after_a_look_is_seen_at_the_next(tmp_path: Path) -> Non
 # ---- an example's story ----------------------------------------------------------------------------------------------
 
 
-def test_the_story_of_a_followed_example_has_every_epoch(tmp_path: Path) -> None:
-    write(tmp_path, 40, budget=1, tracked=10)
+def test_the_story_of_a_followed_example_has_every_epoch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "FRAME_BUDGET", 1)
+    monkeypatch.setattr(module, "TRACKED", 10)
+    write(tmp_path, 40)
     history = History(tmp_path, SETS)
     assert len(history.tracked) == 10
     for row in history.tracked[[0, 4, 9]]:
@@ -115,8 +120,11 @@ def test_the_story_of_a_followed_example_has_every_epoch(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("tracked", [0, 30])
-def test_after_a_stop_every_story_ends_with_the_final_model(tmp_path: Path, tracked: int) -> None:
-    write(tmp_path, 5, tracked=tracked).finish(5, weights_of(99))
+def test_after_a_stop_every_story_ends_with_the_final_model(
+    tmp_path: Path, tracked: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "TRACKED", tracked)
+    write(tmp_path, 5).finish(5, weights_of(99))
     epochs, story = History(tmp_path, SETS).example(3)
     assert epochs[-1] == 5
     np.testing.assert_array_equal(story[-1], weights_of(99)[SETS.indptr[3] : SETS.indptr[4]])
@@ -128,14 +136,17 @@ def test_after_a_stop_every_story_ends_with_the_final_model(tmp_path: Path, trac
 
 @pytest.mark.parametrize("budget", [1, 2**20])
 @pytest.mark.parametrize("back_to", [0, 7, 22])
-def test_after_going_back_it_ends_as_if_nothing_had_happened(tmp_path: Path, back_to: int, budget: int) -> None:
-    write(tmp_path / "straight", 30, budget=budget).finish(30, weights_of(30), np.arange(30))
-    write(tmp_path / "twice", 22, budget=budget).finish(22, weights_of(99))
-    HistoryWriter(tmp_path / "twice", SETS, budget=budget).rewind(back_to)
+def test_after_going_back_it_ends_as_if_nothing_had_happened(
+    tmp_path: Path, back_to: int, budget: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "FRAME_BUDGET", budget)
+    write(tmp_path / "straight", 30).finish(30, weights_of(30), np.arange(30))
+    write(tmp_path / "twice", 22).finish(22, weights_of(99))
+    HistoryWriter(tmp_path / "twice", SETS).rewind(back_to)
     history = History(tmp_path / "twice", SETS)
     assert max(history.epochs()) <= back_to
     assert len(history.example(int(history.tracked[0]))[0]) == back_to + 1
-    writer = write(tmp_path / "twice", 30, start=back_to + 1, budget=budget)
+    writer = write(tmp_path / "twice", 30, start=back_to + 1)
     writer.finish(30, weights_of(30), np.arange(30))
     assert contents(tmp_path / "twice") == contents(tmp_path / "straight")
 
@@ -168,8 +179,10 @@ def check_reading(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_another_process_can_read_while_this_one_writes(tmp_path: Path) -> None:
-    writer = HistoryWriter(tmp_path, SETS, budget=1, tracked=3)
+def test_another_process_can_read_while_this_one_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "FRAME_BUDGET", 1)
+    monkeypatch.setattr(module, "TRACKED", 3)
+    writer = HistoryWriter(tmp_path, SETS)
     script = (
         "import sys; from pathlib import Path; from tests.runs.test_history import check_reading\n"
         "print('ready', flush=True)\n"

@@ -209,9 +209,11 @@ def test_whatever_a_link_holds_it_is_understood_or_refused_in_words(parts: dict[
 # ---- machines --------------------------------------------------------------------------------------------------------
 
 
-def test_threads_are_kept_where_the_machine_has_them() -> None:
+def test_threads_are_kept_where_the_machine_has_them(monkeypatch: pytest.MonkeyPatch) -> None:
     share = Share(replace(DIGITS, params={"threads": 8}))
-    assert on_this_machine(share, most_threads=8) == (share, ())
-    fewer, notes = on_this_machine(share, most_threads=2)
+    monkeypatch.setattr("os.cpu_count", lambda: 8)
+    assert on_this_machine(share) == (share, ())
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    fewer, notes = on_this_machine(share)
     assert fewer.config.params == {"threads": 2}
     assert "used 8 CPU threads and this machine has 2" in notes[0]

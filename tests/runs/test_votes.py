@@ -120,7 +120,8 @@ def test_decisions_measure_the_voters(trained: RunFolder) -> None:
     wrong = train.sets().indices[train.sets().indptr[:-1]]  # say the first candidate is right: others than m0.8 say so
     sets = {row: [int(label)] for row, label in enumerate(wrong[:60])}
     child = RunFolder(trained.path.parent / "child")
-    decided = DecidedSets.of("r", "root", "root", sets, warm=False, decisions=len(sets))
+    decided = DecidedSets.of("r", "root", "root", sets, decisions=len(sets))
+    decided = replace(decided, warm=False)
     child.create(replace(trained.config(), decided_sets=decided))
     fit_loop.train(child)
     found = run_data.splits_of(child)

@@ -42,16 +42,14 @@ def strip(run: Run, snapshot: Snapshot) -> None:
     """Show the transport in one strip, and the way out."""
     st.html(STYLE)
     looking = run_view(run)
-    elsewhere = run.is_elsewhere()
-    movable = snapshot.state in controls.MOVABLE and (not elsewhere or run.holder() is not None)
-    movable = movable and session.registry().may(run, "owner")
+    movable = snapshot.state in controls.MOVABLE and not run.is_elsewhere() and session.registry().may(run, "owner")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         button(looking)
         if movable and "transport" not in looking.hidden:
             moving = snapshot.state in ("running", "queued")
             controls.play_or_pause(run, moving=moving, disabled=False)
             controls.steps(run, disabled=False)
-        if movable and not elsewhere and "speed" not in looking.hidden:
+        if movable and "speed" not in looking.hidden:
             controls.speed(run)
 
 

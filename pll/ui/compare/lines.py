@@ -12,9 +12,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from pll.colors import LANE_COLOURS, LANE_DASHES
-from pll.formats.label_frame import labels_frame
 from pll.runs.snapshots import Snapshot
 from pll.ui import charts
+from pll.ui.train.pictures import labels_of
 from pll.ui.view_state import Scene
 
 STROKES = {"solid": "", "dash": "7 4", "dashdot": "8 3 2 3", "longdash": "12 4", "dot": "3 3"}
@@ -64,14 +64,9 @@ def series(lane: Scene, quantity: Quantity, until: int) -> tuple[npt.NDArray[np.
 def chart(
     lanes: Sequence[Scene], quantity: Quantity, snapshot: Snapshot, viewed: int | None
 ) -> tuple[go.Figure, pd.DataFrame]:
-    """One quantity of all lanes; while they train a new picture only now and then, since each takes the browser 0.1 s.
+    """One quantity of all lanes, with the epoch in view marked where it is not the latest one.
 
-    Parameters
-    ----------
-    snapshot
-        The state of the lanes.
-    viewed
-        The epoch to mark; None where it is the latest one.
+    While they train there is a new picture only now and then, since each takes the browser 0.1 s.
     """
     every = max(1, (snapshot.total or 1) // PICTURES) if snapshot.state == "running" else 1
     until = max(lane.snapshot.epoch for lane in lanes) // every * every
@@ -106,14 +101,8 @@ def table(lanes: Sequence[Scene], wanted: Sequence[Quantity]) -> pd.DataFrame:
 
 def labels(lanes: Sequence[Scene]) -> pd.DataFrame:
     """What the star plots show, of every example: lane, epoch, and the columns of labels.csv."""
-    frames = []
-    for lane in lanes:
-        data = lane.data
-        frame = labels_frame(data.sets(), lane.frame.weights, data.row_ids, y=data.y, original_sets=data.original_sets)
-        frame.insert(0, "epoch", lane.frame.epoch)
-        frame.insert(0, "lane", lane.title)
-        frames.append(frame)
-    return pd.concat(frames, ignore_index=True)
+    tables = {(lane.title, lane.frame.epoch): labels_of(lane) for lane in lanes}
+    return pd.concat(tables, names=["lane", "epoch"]).reset_index(level=["lane", "epoch"]).reset_index(drop=True)
 
 
 def swatch(lane: int, title: str) -> str:

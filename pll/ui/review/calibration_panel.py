@@ -46,37 +46,24 @@ def draw(review: ReviewSession) -> None:
 
 def words_of(calibration: Calibration) -> list[str]:
     """The chart in sentences."""
+    before, temperature = calibration.before, calibration.temperature
     chance = percent(error_by_chance(calibration.after))
-    sentences = [
-        f"On {count(calibration.decisions, 'decided example')}: {percent(calibration.before.error)} before, "
-        f"{percent(calibration.after.error)} after. Perfect confidence would show about {chance} on so few, by chance."
-    ]
-    sentences.append(_temperature_words(calibration.temperature))
-    sentences.extend(_fullest_words(calibration.before))
-    sentences.append("An export carries this confidence beside the model's own, in confidence.csv.")
-    return sentences
-
-
-def _temperature_words(temperature: float) -> str:
-    """What T says.
-
-    >>> _temperature_words(1.4)
-    'Temperature 1.40: the model was overconfident.'
-    """
+    how = "the model was overconfident" if temperature > 1 else "the model was underconfident"
     if abs(temperature - 1) < 0.05:
-        return f"Temperature {temperature:.2f}: confidence matches accuracy."
-    return f"Temperature {temperature:.2f}: the model was {'overconfident' if temperature > 1 else 'underconfident'}."
-
-
-def _fullest_words(before: ReliabilityDiagram) -> list[str]:
-    place = int(np.argmax(before.counts))
-    if before.counts[place] < FULLEST:
-        return []
-    lower, upper = before.edges[place], before.edges[place + 1]
-    return [
-        f"Most of them ({before.counts[place]:,}) had a confidence of {percent(lower, 0)} to {percent(upper, 0)}; "
-        f"{percent(before.accuracy[place], 0)} of these were right."
+        how = "confidence matches accuracy"
+    sentences = [
+        f"On {count(calibration.decisions, 'decided example')}: {percent(before.error)} before, "
+        f"{percent(calibration.after.error)} after. Perfect confidence would show about {chance} on so few, by chance.",
+        f"Temperature {temperature:.2f}: {how}.",
     ]
+    fullest = int(np.argmax(before.counts))
+    if before.counts[fullest] >= FULLEST:
+        lower, upper = before.edges[fullest], before.edges[fullest + 1]
+        sentences.append(
+            f"Most of them ({before.counts[fullest]:,}) had a confidence of {percent(lower, 0)} to "
+            f"{percent(upper, 0)}; {percent(before.accuracy[fullest], 0)} of these were right."
+        )
+    return [*sentences, "An export carries this confidence beside the model's own, in confidence.csv."]
 
 
 def chart(calibration: Calibration) -> tuple[go.Figure, pd.DataFrame]:

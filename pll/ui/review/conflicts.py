@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -89,18 +88,8 @@ def agreement_of(review: ReviewSession) -> Agreement | None:
     ]
     if not triples:
         return None
-    names = list(dict.fromkeys(name for _, name, _ in triples))
-    labels = list(dict.fromkeys(label for _, _, label in triples))
-    return agreement(
-        Annotations(
-            np.array([row for row, _, _ in triples], dtype=np.int64),
-            np.array([names.index(name) for _, name, _ in triples], dtype=np.int64),
-            np.array([labels.index(label) for _, _, label in triples], dtype=np.int64),
-            len(review.root),
-            tuple(labels),
-            tuple(names),
-        )
-    )
+    rows, names, labels = zip(*triples, strict=True)
+    return agreement(Annotations.from_long(rows, names, labels))
 
 
 def table_of(review: ReviewSession, open_: list[tuple[int, Outcome]]) -> pd.DataFrame:
@@ -110,15 +99,14 @@ def table_of(review: ReviewSession, open_: list[tuple[int, Outcome]]) -> pd.Data
         {
             "example": [str(review.root.ids[row]) for row, _ in open_],
             "answers": [
-                " · ".join(f"{name}: {short.get(label, label)}" for name, label in _answers_of(outcome))
+                " · ".join(
+                    f"{name}: {short.get(answer.label or '', answer.label or answer.status)}"
+                    for name, answer in outcome.answers.items()
+                )
                 for _, outcome in open_
             ],
         }
     )
-
-
-def _answers_of(outcome: Outcome) -> list[tuple[str, str]]:
-    return [(name, answer.label or answer.status) for name, answer in outcome.answers.items()]
 
 
 def settle(tab: ReviewTab, row: int, outcome: Outcome) -> None:

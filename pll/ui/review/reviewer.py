@@ -26,9 +26,12 @@ class Reviewer:
 def reviewer() -> Reviewer | None:
     """Who is reviewing in this tab; None where that is not known yet (`ask` then)."""
     user = person()
-    if user is None:
-        return _typed()
-    return Reviewer(user.name, verified=True) if user.id else None
+    if user is not None:
+        return Reviewer(user.name, verified=True) if user.id else None
+    if "review-name" not in st.session_state:  # the browser remembers it
+        st.session_state["review-name"] = clean(unquote(st.context.cookies.get(COOKIE, "")), LONGEST)
+    name = str(st.session_state["review-name"])
+    return Reviewer(name) if name else None
 
 
 def sign(who: Reviewer) -> None:
@@ -44,21 +47,6 @@ def sign(who: Reviewer) -> None:
 def forget() -> None:
     """The next decisions are somebody else's."""
     st.session_state["review-name"] = ""
-
-
-def reviewer_name() -> str:
-    """The typed name of this tab, or the one that the browser remembers; "" for none."""
-    if "review-name" in st.session_state:
-        return str(st.session_state["review-name"])
-    return clean(unquote(st.context.cookies.get(COOKIE, "")), LONGEST)
-
-
-def _typed() -> Reviewer | None:
-    name = reviewer_name()
-    if name:
-        st.session_state["review-name"] = name
-        return Reviewer(name)
-    return None
 
 
 def ask() -> None:

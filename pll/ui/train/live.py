@@ -74,32 +74,43 @@ def experts(now: Scene) -> None:
             EXPERT_VIEWS[view](now)
 
 
+HELP = {
+    "Epoch": "The epoch in view.",
+    "Identified": "Training examples whose identified label is the true one, of those whose true label is known; and, "
+    "where examples were held out, how many of those are predicted correctly. From some known labels the share of all "
+    "follows within an interval (95 %), if those labelled were chosen at random.",
+    "Sure": "Examples whose largest label weight is at least this. Sure is not right: see the verdict when the run has "
+    "ended.",
+    "Changed": "Identified labels that changed in this epoch.",
+    "Mean confidence": "The largest label weight, on average; and the share of examples where it is "
+    f"{percent(CONFIDENT, 0)} or more.",
+    "Time": "The search for settings and pauses included.",
+}
+
+
 def figures(now: Scene) -> None:
     """The strip of five figures, at the epoch in view."""
     snapshot, row = now.snapshot, now.row
-    spent = elapsed(now)
     changed = row.get("changed_labels", 0)
     sure = float((now.frame.sharp.confidence >= CONFIDENT).mean()) if now.frame.epoch else None
-    truth = None if now.data.y is None else identified(row, now.data, now.splits.test)
+    if now.data.y is None:
+        right = ("Sure", percent(sure), f"label weight {percent(CONFIDENT, 0)} or more")
+        below = "largest label weight"
+    else:
+        right = ("Identified", *identified(row, now.data, now.splits.test))
+        below = f"{percent(sure)} at {percent(CONFIDENT, 0)} or more"
     strip = [
-        ("Epoch", f"{now.frame.epoch:,}", f"of {snapshot.total:,}" if snapshot.total else "…", "The epoch in view."),
-        ("Identified", *truth, _I)
-        if truth is not None
-        else ("Sure", percent(sure), f"label weight {percent(CONFIDENT, 0)} or more", _S),
-        ("Changed", "–" if changed is None else f"{changed:,}", f"of {count(len(now.data), 'label')}", _C),
-        (
-            "Mean confidence",
-            percent(row.get("mean_confidence")),
-            _below_confidence(sure, has_truth=truth is not None),
-            _M,
-        ),
-        ("Time", duration(spent), "from the start", "The search for settings and pauses included."),
+        ("Epoch", f"{now.frame.epoch:,}", f"of {snapshot.total:,}" if snapshot.total else "…"),
+        right,
+        ("Changed", "–" if changed is None else f"{changed:,}", f"of {count(len(now.data), 'label')}"),
+        ("Mean confidence", percent(row.get("mean_confidence")), "not begun" if sure is None else below),
+        ("Time", duration(elapsed(now)), "from the start"),
     ]
     with st.container(key="run-figures"):
         cells = st.grid(5, min_column_width=140, gap="small")
-    for label, value, below, help_ in strip:
+    for label, value, below in strip:
         with cells.cell(), st.container(gap=None):
-            st.metric(label, value, help=help_)
+            st.metric(label, value, help=HELP[label])
             st.caption(below)
 
 
@@ -108,19 +119,3 @@ def elapsed(now: Scene) -> float:
     folder = now.lane.folder
     began = datetime.fromisoformat(str(folder.about()["created"])).timestamp()
     return (time.time() if now.snapshot.is_active else float(folder.state()["changed"])) - began
-
-
-def _below_confidence(sure: float | None, *, has_truth: bool) -> str:
-    if sure is None:
-        return "not begun"
-    return f"{percent(sure)} at {percent(CONFIDENT, 0)} or more" if has_truth else "largest label weight"
-
-
-_I = (
-    "Training examples whose identified label is the true one, of those whose true label is known; and, where examples "
-    "were held out, how many of those are predicted correctly. From some known labels the share of all follows within "
-    "an interval (95 %), if those labelled were chosen at random."
-)
-_S = "Examples whose largest label weight is at least this. Sure is not right: see the verdict when the run has ended."
-_C = "Identified labels that changed in this epoch."
-_M = f"The largest label weight, on average; and the share of examples where it is {percent(CONFIDENT, 0)} or more."

@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
 from pll.formats.label_frame import labels_frame
@@ -47,9 +46,7 @@ def draw(now: Scene) -> None:
 def star(now: Scene) -> None:
     """Where each example is heading."""
     looking = now.looking
-    with _head("star"):
-        st.markdown("**Where each example is heading**", help=STAR_HELP, width="content")
-        options = _options(f"star-options-{now.run.id}")
+    options = _head("star", "Where each example is heading", STAR_HELP, now)
     truth = looking.truth and now.data.y is not None
     payload = _star(now.stamp, truth, looking.selected, looking.presenting, now)
     mount(STAR, payload, f"star-{now.run.id}", range(len(now.sets)), looking.select)
@@ -86,9 +83,7 @@ def star_options(now: Scene) -> None:
         help="Off: by identified label. On: wrong examples have another colour than their corner.",
     )
     csv_button(
-        lambda: labels_frame(
-            now.sets, now.frame.weights, now.data.row_ids, y=now.data.y, original_sets=now.data.original_sets
-        ),
+        lambda: labels_of(now),
         f"candid-labels-epoch-{now.frame.epoch}.csv",
         key=f"labels-csv-{now.run.id}",
         label="These labels as CSV",
@@ -98,9 +93,7 @@ def star_options(now: Scene) -> None:
 def heatmap(now: Scene) -> None:
     """How sure each label is."""
     looking = now.looking
-    with _head("heatmap"):
-        st.markdown("**How sure each label is**", help=HEATMAP_HELP, width="content")
-        options = _options(f"heatmap-options-{now.run.id}")
+    options = _head("heatmap", "How sure each label is", HEATMAP_HELP, now)
     by: By = "label" if looking.order == "label" else "confidence"
     payload, order = _heatmap(now.stamp, by, looking.selected, looking.presenting, now)
     mount(HEATMAP, payload, f"heatmap-{now.run.id}", order, looking.select)
@@ -166,6 +159,12 @@ def heatmap_options(now: Scene) -> None:
     )
 
 
+def labels_of(now: Scene) -> pd.DataFrame:
+    """The labels of the epoch in view, with the columns of labels.csv."""
+    data = now.data
+    return labels_frame(now.sets, now.frame.weights, data.row_ids, y=data.y, original_sets=data.original_sets)
+
+
 def weights_frame(now: Scene) -> pd.DataFrame:
     """Every label weight of the epoch in view: id, candidate, label_weight."""
     names = np.array(now.sets.class_names, dtype=object)
@@ -178,12 +177,11 @@ def weights_frame(now: Scene) -> pd.DataFrame:
     )
 
 
-def _head(name: str) -> DeltaGenerator:
-    """The line above a picture; presenter mode puts it away by its key."""
-    return st.container(
+def _head(name: str, title: str, help_: str, now: Scene) -> PopoverContainer:
+    """The line above a picture, which presenter mode puts away by its key; return the place of the options."""
+    with st.container(
         key=f"picture-head-{name}", horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
-    )
-
-
-def _options(key: str) -> PopoverContainer:
-    return st.popover("Options", icon=":material/tune:", type="tertiary", key=key, on_change="rerun")
+    ):
+        st.markdown(f"**{title}**", help=help_, width="content")
+        key = f"{name}-options-{now.run.id}"
+        return st.popover("Options", icon=":material/tune:", type="tertiary", key=key, on_change="rerun")

@@ -38,17 +38,7 @@ def draw(scene: Scene) -> None:
 def accuracy_chart(
     rows: Sequence[dict[str, Any]], total: int | None = None, viewed: int | None = None
 ) -> tuple[go.Figure, pd.DataFrame]:
-    """How many labels are right, beside how sure the method is of them: sharp is not the same as right.
-
-    Parameters
-    ----------
-    rows
-        Lines of metrics.csv.
-    total
-        Epochs in all.
-    viewed
-        The epoch to mark.
-    """
+    """How many labels are right, beside how sure the method is of them: sharp is not the same as right."""
     table = _table(rows, ("epoch", *LINES))
     drawn = table.iloc[charts.thinned(len(table))]
     figure = go.Figure()

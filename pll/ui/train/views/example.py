@@ -90,21 +90,7 @@ def story_chart(
     total: int | None = None,
     viewed: int | None = None,
 ) -> tuple[go.Figure, pd.DataFrame]:
-    """The label weights of one example as areas on top of one another, the final label at the bottom.
-
-    Parameters
-    ----------
-    epochs
-        (e,) the epochs.
-    weights
-        (e, k) label weights of its candidates.
-    labels, names
-        The k candidates.
-    total
-        Epochs in all.
-    viewed
-        The epoch to mark.
-    """
+    """The (e, k) label weights of one example as areas on top of one another, the final label at the bottom."""
     colours = class_colours(int(labels.max()) + 1)
     short = short_names(names)
     figure = go.Figure()
@@ -140,11 +126,6 @@ def show_contents(data: PartialLabelDataset, row: int) -> None:
         table = pd.DataFrame({"column": list(words), "value": list(words.values())})
         st.dataframe(table, hide_index=True, key="words", alt="Its words")
         return
-    features(data, row)
-
-
-def features(data: PartialLabelDataset, row: int) -> None:
-    """The features of an example."""
     values = data.X[row].ravel()
     names = data.feature_names or tuple(f"feature {k}" for k in range(len(values)))
     table = pd.DataFrame({"feature": names[:MOST_FEATURES], "value": values[:MOST_FEATURES]})

@@ -122,7 +122,7 @@ const IDEAS = {
       const losses = [-Math.log(p), -Math.log(1 - OUTSIDE - p)];
       return { p, losses, least: Math.min(...losses), mean: (losses[0] + losses[1]) / 2 };
     };
-    screen.say("An example may be a <strong>3</strong> or a <strong>5</strong>. How wrong is a model about it? Averaging over the candidates punishes a model that risks the true one. So the paper counts only <strong>the best candidate</strong>.");
+    screen.say("An example may be a <strong>3</strong> or a <strong>5</strong>. How wrong is a model about it? Averaging over the candidates punishes a model that found the true one. So the paper counts only <strong>the best candidate</strong>.");
     screen.slider("minimum-p", "What the model gives to “3”", { from: 0.01, to: 0.89, step: 0.01, format: shareText });
     screen.formula(() => {
       const { p, losses: [a, b], least } = risks();
@@ -348,7 +348,7 @@ function algorithmLines(ground, after) {
     ["<strong>New weights</strong>, from the same forward pass", fresh.join("<br>")],
     ["Only then do the parameters move", `‖ΔΘ‖ = ${step.move.toFixed(3)}`],
   ];
-  return `<p><strong>Algorithm 1</strong>, the step after epoch ${after} (one mini-batch of all ${ground.count} points an epoch)</p><ol start="6">${lines.map(([said, numbers]) => `<li>${result}<div class="formula">${numbers}</div></li>`).join("")}</ol>`;
+  return `<p><strong>Algorithm 1</strong>, the step after epoch ${after} (one mini-batch of all ${ground.count} points an epoch)</p><ol start="6">${lines.map(([text, numbers]) => `<li>${text}<div class="formula">${numbers}</div></li>`).join("")}</ol>`;
 }
 
 /** How two methods end, in words. */

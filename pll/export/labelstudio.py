@@ -116,8 +116,12 @@ class Backend:
         UserError
             See `question_of`.
         """
-        question_of(config, self.manager.review.root.candidates.class_names)
+        self.question(config)
         return {"model_version": self.version}
+
+    def question(self, config: str) -> ChoiceQuestion:
+        """Return the question of a labelling configuration that asks for the run's classes; see `question_of`."""
+        return question_of(config, self.manager.review.root.candidates.class_names)
 
     # ---- predictions ---------------------------------------------------------------------------------------------
 
@@ -143,29 +147,36 @@ class Backend:
             The configuration asks no question, or a task has no data.
         """
         self.manager.learnt()
-        review = self.manager.review
-        question = question_of(config, review.root.candidates.class_names)
-        rows = [self.rows.find(task) for task in tasks]
-        result: list[tuple[str | None, float]] = [("", 0.0)] * len(tasks)
-        for place, row in enumerate(rows):
-            if row is not None:
-                outcome = review.state.outcome(row)
-                decided = outcome.status in ("label", "none")
-                result[place] = (review.label_of(row), 1.0 if decided else review.label_and_confidence(row)[1])
-        new = [place for place, row in enumerate(rows) if row is None]
+        question = self.question(config)
+        result = self.predict_known(tasks, question)
+        new = [place for place, one in enumerate(result) if one is None]
         for place, predicted in zip(new, self._predict_new([tasks[place] for place in new]), strict=True):
-            result[place] = predicted
-        version = self.version
-        return [
-            {
-                "result": [choice_answer(f"candid-{place}", question.from_name, question.to_name, [label])]
-                if label
-                else [],
-                "score": score,
-                "model_version": version,
-            }
-            for place, (label, score) in enumerate(result)
-        ]
+            result[place] = self._prediction(place, question, *predicted)
+        return [one for one in result if one is not None]
+
+    def predict_known(self, tasks: Sequence[Json], question: ChoiceQuestion) -> list[dict[str, Any] | None]:
+        """Return the current label of each task's example as a prediction; None where the run has no such example.
+
+        Raises
+        ------
+        UserError
+            A task has no data.
+        """
+        review = self.manager.review
+        result: list[dict[str, Any] | None] = []
+        for place, task in enumerate(tasks):
+            row = self.rows.find(task)
+            if row is None:
+                result.append(None)
+                continue
+            decided = review.state.outcome(row).status in ("label", "none")
+            score = 1.0 if decided else review.label_and_confidence(row)[1]
+            result.append(self._prediction(place, question, review.label_of(row), score))
+        return result
+
+    def _prediction(self, place: int, question: ChoiceQuestion, label: str | None, score: float) -> dict[str, Any]:
+        answers = [choice_answer(f"candid-{place}", question.from_name, question.to_name, [label])] if label else []
+        return {"result": answers, "score": score, "model_version": self.version}
 
     def _predict_new(self, tasks: Sequence[Json]) -> list[tuple[str | None, float]]:
         """Predict examples outside the run; no label where the model cannot read them."""
@@ -235,7 +246,7 @@ class Backend:
             return "The run has no such example: its model predicts it, and nothing was stored."
         if annotation.get("was_cancelled"):
             return "The annotation was skipped in Label Studio; nothing was stored."
-        labels = _choices(annotation)
+        labels = choices_of(annotation)
         if not labels:
             return "The annotation chooses nothing; nothing was stored."
         review = self.manager.review
@@ -351,8 +362,8 @@ def _objects(of: Json, name: str) -> list[Json]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else [_object(of, name)]
 
 
-def _choices(annotation: Json) -> list[str]:
-    """The classes that an annotation chose, each once."""
+def choices_of(annotation: Json) -> list[str]:
+    """Return the classes that an annotation or a prediction chose, each once."""
     results = annotation.get("result")
     values = [one.get("value") for one in results if isinstance(one, dict)] if isinstance(results, list) else []
     chosen = [

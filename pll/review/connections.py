@@ -1,6 +1,7 @@
 """Secrets by which Label Studio reaches a run: kept as hashes, one connection a run, revocable.
 
-The secret is random and long, so that one round of SHA-256 is enough; it is shown once and never stored.
+The secret is random and long, so that one round of SHA-256 is enough; it is shown once and never stored. Whether the
+run's labels are also written back by Label Studio's API is part of the connection; its token never is.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class Credentials:
 
 
 def connect(database: Database, run: str, *, by: str | None = None) -> Credentials:
-    """Make a new secret for a run; the one before, if any, no longer works.
+    """Make a new secret for a run; the one before, if any, no longer works. Labels are not written back at first.
 
     Parameters
     ----------
@@ -58,7 +59,9 @@ def connect(database: Database, run: str, *, by: str | None = None) -> Credentia
     with database.write() as connection:
         connection.execute(sa.delete(tables.connection).where(tables.connection.c.run == run))
         connection.execute(
-            sa.insert(tables.connection).values(run=run, secret_hash=_hash(made.secret), made_by=by, made_at=now())
+            sa.insert(tables.connection).values(
+                run=run, secret_hash=_hash(made.secret), made_by=by, made_at=now(), writes_back=False
+            )
         )
     return made
 
@@ -72,6 +75,22 @@ def revoke(database: Database, run: str) -> None:
 def is_connected(database: Database, run: str) -> bool:
     """Return whether a run has a secret."""
     return _stored(database, run) is not None
+
+
+def writes_back(database: Database, run: str) -> bool:
+    """Return whether the labels of a run are written back by Label Studio's API."""
+    with database.read() as connection:
+        return bool(
+            connection.execute(
+                sa.select(tables.connection.c.writes_back).where(tables.connection.c.run == run)
+            ).scalar()
+        )
+
+
+def set_writes_back(database: Database, run: str, on: bool) -> None:
+    """Store whether the labels of a connected run are written back."""
+    with database.write() as connection:
+        connection.execute(sa.update(tables.connection).where(tables.connection.c.run == run).values(writes_back=on))
 
 
 def opens(database: Database, run: str, user: str, secret: str) -> bool:

@@ -25,11 +25,13 @@ from starlette.routing import Route
 
 import pll
 from pll.errors import BusyError, UserError, explain
+from pll.runs.background import Report, default_board
 from pll.runs.process import PerProcess
 from pll.runs.registry import default_registry
 
 if TYPE_CHECKING:  # imported where a request needs them: the first page of the server does not wait for them
     from pll.export.labelstudio import Backend
+    from pll.export.write_back import Access
 
 PREFIX = "/labelstudio"
 _LOG = logging.getLogger("candid")
@@ -65,6 +67,8 @@ _recent: PerProcess[defaultdict[str, deque[Answered]]] = PerProcess(
     lambda: defaultdict(lambda: deque(maxlen=KEPT_REQUESTS))
 )
 _backends: PerProcess[dict[str, Backend]] = PerProcess(dict)
+_access: PerProcess[dict[str, Access]] = PerProcess(dict)
+"""Tokens of Label Studio by run; nowhere else, so that they end with the process."""
 _work = PerProcess(lambda: ThreadPoolExecutor(max_workers=1, thread_name_prefix="candid-labelstudio"))
 
 
@@ -86,9 +90,8 @@ def backend(run_id: str) -> Backend:
     UserError
         There is no such run, it has no result, or its data is gone.
     """
+    forget_deleted()
     backends = _backends()
-    for deleted in [one for one, kept in list(backends.items()) if not kept.run.folder.exists()]:
-        backends.pop(deleted, None)  # with its model, examples and review
     known = backends.get(run_id)
     if known is None:
         from pll.export.labelstudio import Backend
@@ -97,6 +100,57 @@ def backend(run_id: str) -> Backend:
         run = default_registry().get(run_id)
         known = backends.setdefault(run_id, Backend(run, manager_of(run, show_progress=False)))
     return known
+
+
+def forget_deleted() -> None:
+    """Forget runs that were deleted: model, examples, review, and the token that Label Studio sent."""
+    for deleted in [one for one, kept in list(_backends().items()) if not kept.run.folder.exists()]:
+        _backends().pop(deleted, None)
+        forget_access(deleted)
+
+
+# ---- writing labels back by Label Studio's API ----------------------------------------------------------------------
+
+
+def access_of(run: str) -> Access | None:
+    """Return where the labels of a run are written back; None unless that is ticked and Label Studio sent its token."""
+    if not _writes_back(run):
+        forget_access(run)  # the shell may have made a new secret, without the tick
+    return _access().get(run)
+
+
+def forget_access(run: str) -> None:
+    """Forget the token that Label Studio sent for a run, and stop the job that uses it."""
+    _access().pop(run, None)
+    default_board().forget(write_back_key(run))
+
+
+def write_back_key(run: str) -> str:
+    """Return the key of the job that writes a run's labels back."""
+    return f"labelstudio-write-back-{run}"
+
+
+def write_labels_back(run: str, report: Report) -> str:
+    """Write the labels of a run back, as a job; see `pll.export.write_back`.
+
+    Raises
+    ------
+    UserError
+        Label Studio has not sent its token, cannot be reached, or refuses.
+    """
+    from pll.export.write_back import write_back
+
+    access = access_of(run)
+    if access is None:
+        raise UserError("Label Studio has not sent its token: open Settings → Model of the project there.")
+    return write_back(backend(run), access, report)
+
+
+def _writes_back(run: str) -> bool:
+    from pll.review.connections import writes_back
+    from pll.ui.review.service import store
+
+    return writes_back(store().database, run)
 
 
 # ---- what each request is answered with: all but `health` within a thread, since they read files and the database ----
@@ -111,8 +165,16 @@ def _versions(run: str, body: dict[str, Any]) -> tuple[dict[str, Any], str]:
 
 
 def _setup(run: str, body: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    answer = backend(run).setup(str(body.get("schema") or ""))  # hostname and access_token are not needed, nor kept
-    return answer, f"project {body.get('project')}"
+    """Without the tick, address and token are not looked at."""
+    answer, said = backend(run).setup(str(body.get("schema") or "")), f"project {body.get('project')}"
+    if body.get("access_token") and _writes_back(run):
+        from pll.export.write_back import Access
+
+        try:
+            _access()[run] = Access.of(body)
+        except UserError as error:
+            said = f"{said}; labels cannot be written back: {explain(error)}"
+    return answer, said
 
 
 def _predict(run: str, body: dict[str, Any]) -> tuple[dict[str, Any], str]:

@@ -1,4 +1,4 @@
-"""A real Label Studio and a real Candid: predictions and their order, annotations, a restart, a wrong password.
+"""A real Label Studio and a real Candid: predictions and their order, annotations, labels written back, restarts.
 
 Label Studio is installed from the package index into an environment of its own, or taken from the folder that
 `CANDID_LABEL_STUDIO` names. Slow: some minutes, most of them the installation and the start of Label Studio.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -96,12 +97,24 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., A
         process.wait(60)
 
 
+def project_of_all(studio: Callable[..., Any], title: str) -> tuple[int, dict[int, int]]:
+    """A project with a task of each example: its id, and the row of each task by the task's id."""
+    settings = {"title": title, "label_config": CONFIG, "sampling": "Uncertainty sampling"}
+    project = studio("POST", "projects", settings)["id"]
+    studio("POST", f"projects/{project}/import", [{"text": text(row)} for row in range(N)])
+    tasks = studio("GET", f"tasks?project={project}&page_size={N}")["tasks"]
+    assert len(tasks) == N
+    return project, {task["id"]: int(task["data"]["text"].split()[-1]) for task in tasks}
+
+
 class Candid:
     """A Candid server with one finished run, which can be restarted."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
+        self.log = home.parent / "candid.log"
         self.env = os.environ | {"PLL_HOME": str(home), "OMP_NUM_THREADS": "1", "STREAMLIT_SERVER_HEADLESS": "true"}
+        self.env["STREAMLIT_LOGGER_LEVEL"] = "debug"  # no secret is in the log, however much is
         table = home / "texts.csv"
         home.mkdir(parents=True)
         lines = [f"{text(row)},{CLASSES[row % 3]}|{CLASSES[(row + 1 + row // 15) % 3]}" for row in range(N)]
@@ -127,7 +140,8 @@ class Candid:
     def start(self) -> None:
         """Until the database is open, too: Label Studio waits one second for its first answer."""
         command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(PORT_OF_CANDID)]
-        self.process = subprocess.Popen(command, cwd=ROOT, env=self.env)
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(command, cwd=ROOT, env=self.env, stdout=log, stderr=log)
         url = f"http://127.0.0.1:{PORT_OF_CANDID}/ready"
         wait(lambda: requests.get(url, timeout=5).ok, "Candid", 120)
 
@@ -151,12 +165,7 @@ def candid(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Candid]:
 
 
 def test_a_project_is_labelled_with_candid(studio: Callable[..., Any], candid: Candid) -> None:
-    project = studio("POST", "projects", {"title": "Live", "label_config": CONFIG, "sampling": "Uncertainty sampling"})[
-        "id"
-    ]
-    studio("POST", f"projects/{project}/import", [{"text": text(row)} for row in range(N)])
-    tasks = studio("GET", f"tasks?project={project}&page_size={N}")["tasks"]
-    assert len(tasks) == N
+    project, row_of = project_of_all(studio, "Live")
 
     wrong = re.sub(r":[^:@/]+@", ":wrong@", candid.told["url_with_secret"])
     assert wrong != candid.told["url_with_secret"]
@@ -176,7 +185,6 @@ def test_a_project_is_labelled_with_candid(studio: Callable[..., Any], candid: C
 
     wait(lambda: len(predictions()) >= N, "predictions", 120)
     by_task = {one["task"]: one for one in predictions()}
-    row_of = {task["id"]: int(task["data"]["text"].split()[-1]) for task in tasks}
     right = [by_task[number]["result"][0]["value"]["choices"] == [CLASSES[row % 3]] for number, row in row_of.items()]
     assert len(right) == N and sum(right) > 0.9 * N
     studio("PATCH", f"projects/{project}", {"model_version": next(iter(by_task.values()))["model_version"]})
@@ -206,3 +214,110 @@ def test_a_project_is_labelled_with_candid(studio: Callable[..., Any], candid: C
 
     studio("POST", f"ml/{backend['id']}/train", {})
     wait(lambda: len(list((candid.home / "runs").iterdir())) == 2, "a run that is trained on the decisions", 60)
+
+
+@pytest.fixture
+def panel() -> Iterator[Callable[[], Any]]:
+    """Opens Export with *Connect Label Studio* unfolded, in a browser."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright (requirements-dev.txt)")
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        pytest.skip("needs a Chromium on the PATH")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page()
+        page.set_default_timeout(120_000)
+
+        def open_panel() -> Any:
+            page.goto(f"http://127.0.0.1:{PORT_OF_CANDID}/export?run=live")
+            page.get_by_text("Connect Label Studio").click()
+            page.get_by_role("button", name="Disconnect").wait_for()
+            return page
+
+        yield open_panel
+        browser.close()
+
+
+def allow_legacy_tokens() -> None:
+    """As an administrator does on the page of Label Studio: with the session of a login, not with the token."""
+    url = f"http://127.0.0.1:{PORT_OF_STUDIO}"
+    with requests.Session() as browser:
+        browser.headers["Referer"] = url
+        browser.get(f"{url}/user/login/", timeout=60)
+        form = {
+            "email": "ann@example.org",
+            "password": "secret-of-ann",
+            "csrfmiddlewaretoken": browser.cookies["csrftoken"],
+        }
+        browser.post(f"{url}/user/login/", data=form, timeout=60)
+        settings, token = {"legacy_api_tokens_enabled": True}, {"X-CSRFToken": browser.cookies["csrftoken"]}
+        assert browser.post(f"{url}/api/jwt/settings", json=settings, headers=token, timeout=60).ok
+
+
+def test_labels_are_written_back(studio: Callable[..., Any], candid: Candid, panel: Callable[[], Any]) -> None:
+    project, row_of = project_of_all(studio, "Written back")
+    url = candid.told["url_with_secret"]
+    studio("POST", "ml", {"project": project, "url": url, "title": "Candid"})
+
+    def written(sentence: str) -> list[Any]:
+        page.get_by_role("button", name="Write labels back").click()
+        page.get_by_text(sentence).wait_for()
+        return studio("GET", f"predictions?project={project}")
+
+    page = panel()
+    page.get_by_text("Write labels back by the API").click()
+    page.get_by_text("so that it sends its token").wait_for()  # it came before the tick
+    assert page.get_by_role("button", name="Write labels back").count() == 0
+    studio("GET", f"ml?project={project}")  # what Settings → Model of Label Studio asks for
+    page = panel()
+    predictions = written(f"{N} predictions written, 0 updated, 0 as they were.")
+    tasks = [{"id": number, "data": {"text": text(row)}} for number, row in row_of.items()]
+    answers = requests.post(f"{url}/predict", json={"tasks": tasks, "label_config": CONFIG}, timeout=60).json()[
+        "results"
+    ]
+    expected = {task["id"]: answer for task, answer in zip(tasks, answers, strict=True)}
+    assert len(predictions) == len(expected) == N
+    for one in predictions:
+        answer = expected[one["task"]]
+        assert one["result"][0]["value"] == answer["result"][0]["value"]
+        assert (one["score"], one["model_version"]) == (answer["score"], answer["model_version"])
+    right = [one["result"][0]["value"]["choices"] == [CLASSES[row_of[one["task"]] % 3]] for one in predictions]
+    assert sum(right) > 0.9 * N
+
+    assert written(f"0 predictions written, 0 updated, {N} as they were.") == predictions
+    number = min(row_of, key=lambda one: expected[one]["score"])
+    before = len(candid.events())
+    result = [{"from_name": "kind", "to_name": "t", "type": "choices", "value": {"choices": ["bird"]}}]
+    studio("POST", f"tasks/{number}/annotations", {"result": result})
+    wait(lambda: len(candid.events()) > before, "a decision", 60)
+    predictions = written(f"0 predictions written, 1 updated, {N - 1} as they were.")
+    (changed,) = [one for one in predictions if one["task"] == number]
+    assert len(predictions) == N and changed["score"] == 1.0
+    assert changed["result"][0]["value"]["choices"] == ["bird"]
+    assert len(candid.events()) == before + 1  # what is written does not come back
+
+    studio("POST", "jwt/settings", {"legacy_api_tokens_enabled": False})  # as in a new Label Studio
+    page.get_by_role("button", name="Write labels back").click()
+    page.get_by_text("Legacy Tokens").wait_for()
+    allow_legacy_tokens()
+    page.get_by_role("button", name="Try again").click()
+    page.get_by_text(f"0 predictions written, 0 updated, {N} as they were.").wait_for()
+
+    candid.stop()
+    candid.start()
+    page = panel()
+    page.get_by_text("so that it sends its token").wait_for()
+    assert page.get_by_role("button", name="Write labels back").count() == 0
+    studio("GET", f"ml?project={project}")
+    page = panel()
+    predictions = written(" as they were.")  # a restart counts the latest decisions in: scores may be others
+    print(page.get_by_text(" as they were.").inner_text())
+    assert len({(one["task"], one["model_version"]) for one in predictions}) == len(predictions)
+
+    page.get_by_text("Write labels back by the API").click()
+    page.get_by_role("button", name="Write labels back").wait_for(state="detached")
+    candid.stop()  # all is written by now
+    files = [path for path in candid.home.parent.rglob("*") if path.is_file()]
+    assert candid.log in files and candid.home / "reviews.sqlite3" in files
+    assert not [path for path in files if TOKEN.encode() in path.read_bytes()]
+    candid.start()

@@ -12,10 +12,19 @@ import pandas as pd
 import requests
 import streamlit as st
 
-from pll.review.connections import Credentials, connect, is_connected, revoke
+from pll.review.connections import Credentials, connect, is_connected, revoke, set_writes_back, writes_back
 from pll.runs.run import Run
-from pll.ui import session
-from pll.ui.labelstudio import ANSWERS, PREFIX, recent_requests
+from pll.ui import background, session
+from pll.ui.format import plain
+from pll.ui.labelstudio import (
+    ANSWERS,
+    PREFIX,
+    access_of,
+    forget_access,
+    recent_requests,
+    write_back_key,
+    write_labels_back,
+)
 from pll.ui.review.service import store
 
 CONFIG = '<View><Text name="text" value="$text"/><Choices name="label" toName="text"/></View>'
@@ -51,12 +60,14 @@ def panel(run: Run) -> None:
     connected = is_connected(database, run.id)
     with st.container(horizontal=True):
         if st.button("New secret" if connected else "Connect Label Studio", icon=":material/link:"):
+            forget_access(run.id)
             st.session_state[key] = made = connect(
                 database, run.id, by=None if registry.person is None else registry.person.name
             )
             connected = True
         if connected and st.button("Disconnect", icon=":material/link_off:"):
             revoke(database, run.id)
+            forget_access(run.id)
             st.session_state.pop(key, None)
             st.rerun()
     if not connected:
@@ -74,10 +85,46 @@ def panel(run: Run) -> None:
         st.caption(f"It holds the user {made.user} and the secret, which is not shown again.")
         if st.button("Test connection", icon=":material/network_check:"):
             st.dataframe(pd.DataFrame(tried(run.id, made)), hide_index=True, key="labelstudio-test")
+    _write_back(run.id)
     latest = recent_requests(run.id)
     if latest:
         st.caption(f"The last {len(latest)} requests since the server started.")
         st.dataframe(pd.DataFrame(latest), hide_index=True, key="labelstudio-requests")
+
+
+def _write_back(run: str) -> None:
+    """The tick, and what writes the labels while it is on."""
+    database = store().database
+    ticked = writes_back(database, run)
+    # The key has the stored value in it: what another tab has ticked meanwhile is shown, not undone.
+    if st.checkbox("Write labels back by the API", value=ticked, key=f"writes-back-{run}-{ticked}") != ticked:
+        set_writes_back(database, run, not ticked)
+        forget_access(run)
+        st.rerun()
+    key = write_back_key(run)
+    asked, written = f"{key}-asked", f"{key}-written"
+    access = access_of(run)
+    if access is None:
+        st.session_state.pop(asked, None)
+        if ticked:
+            st.caption(
+                "Open *Settings → Model* of the project in Label Studio, so that it sends its token: Candid has it in "
+                "memory alone, and needs it again after a restart."
+            )
+        return
+    st.caption(f"Labels become predictions of project {access.project} at {plain(access.hostname)}.")
+    if asked in st.session_state or background.board().get(key) is not None:
+        result = background.result_of(key, "Writing labels back", lambda report: write_labels_back(run, report))
+        if result is not None:
+            st.session_state[written] = result
+            st.session_state.pop(asked, None)
+            st.rerun()
+    elif st.button("Write labels back", icon=":material/upload:"):
+        st.session_state[asked] = True
+        st.session_state.pop(written, None)
+        st.rerun()
+    elif written in st.session_state:
+        st.success(st.session_state[written])
 
 
 def addresses(page: str, run: str) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from pll.errors import UserError
 from pll.methods import method_title
 from pll.runs.folder import MOST_NAME
 from pll.runs.run import Run
-from pll.ui import session
+from pll.ui import labelstudio, session
 from pll.ui.format import count, format_state, format_when, headline, plain, state_icon
 from pll.ui.review.error_messages import toast_errors
 from pll.ui.routes import go
@@ -168,6 +168,7 @@ def delete(one: Run) -> None:
         return
     st.session_state.pop(CONFIRMING, None)
     session.registry().delete(one.id)
+    labelstudio.forget_deleted()
     if st.session_state.get("run") == one.id:
         session.view(None)
 

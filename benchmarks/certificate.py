@@ -1,10 +1,10 @@
 """Measure the promise about all labels, for docs/certificate.md: `python -m benchmarks.certificate`.
 
 Simulated reviews of real labels: every review shuffles the ties anew and draws its controls, a reviewer who knows the
-truth answers. Counted are broken promises, labels that nobody needs to look at, how far the expected number of checks
-was off after 30 controls, and the same with re-ranking. `--cache` keeps the labels of trained models; `--sims` is the
-number of reviews in each cell. Data is looked for in the folders of PLL_DATA_PATH; sets that are not there are left
-out, and the table says so.
+truth answers. Counted are broken promises and labels that nobody needs to look at, also with re-ranking (the expected
+number of checks: `benchmarks.expected_checks`). `--cache` keeps the labels of trained models; `--sims` is the number of
+reviews in each cell. Data is looked for in the folders of PLL_DATA_PATH; sets that are not there are left out, and the
+table says so.
 """
 
 from __future__ import annotations
@@ -25,14 +25,11 @@ from pll.catalog.files import search_roots
 from pll.errors import UserError
 from pll.io import save_array
 from pll.review import promise as pr
-from pll.review.expected_checks import expected_checks
 from pll.review.promise import Ints
 from pll.review.reranking import EVERY, FIRST, PoolFeatures, pool_features, rank_pool
 from pll.weights import sharpness
 
 ERRORS = (0.03, 0.05, 0.1)
-ASKED = 30
-"""Controls answered when the further checks are estimated."""
 TIES = 5
 """Orders of ties that re-ranking is repeated with."""
 
@@ -54,10 +51,10 @@ class Labels:
 
 def datasets(cache: Path) -> Iterator[Labels]:
     """Those that are there; then orders that are as bad as they can be."""
-    stance = _stance()
+    stance = read_stance()
     if stance is not None:
         yield stance
-    imagenet = _imagenet()
+    imagenet = read_imagenet()
     if imagenet is not None:
         yield imagenet
     for setting in TRAINED:
@@ -83,7 +80,7 @@ def _file(name: str) -> Path | None:
     return next((path for path in found if path.exists()), None)
 
 
-def _stance() -> Labels | None:
+def read_stance() -> Labels | None:
     path = _file("gpt_stance.csv")
     if path is None:
         return None
@@ -109,7 +106,7 @@ def _texts_tell() -> Labels:
     return Labels("simulated, texts tell", wrong, confidence, rng.choice(["true", "false"], n), texts=texts)
 
 
-def _imagenet() -> Labels | None:
+def read_imagenet() -> Labels | None:
     path = _file("gpt_imagenet.csv")
     if path is None:
         return None
@@ -144,12 +141,12 @@ def _trained(setting: Setting, cache: Path) -> Labels:
 
 
 def simulate(labels: Labels, sims: int, errors: tuple[float, ...], seed: int = 0) -> pd.DataFrame:
-    """A row an error: broken promises, labels unseen, error of the expected checks, the oracle."""
+    """A row an error: broken promises, labels unseen, the oracle."""
     rng = np.random.default_rng(seed)
     n, wrong = len(labels.wrong), labels.wrong
     plans = [pr.plan_dataset(n, error) for error in errors]
-    sums = np.zeros((len(plans), 4))
-    for sim in range(sims):
+    sums = np.zeros((len(plans), 3))
+    for _ in range(sims):
         order = np.lexsort((rng.random(n), -labels.confidence))
         until = np.cumsum(wrong[order].astype(np.int64))
         drawn = rng.permutation(n)
@@ -158,18 +155,9 @@ def simulate(labels: Labels, sims: int, errors: tuple[float, ...], seed: int = 0
             answers = np.where(wrong[controls], pr.WRONG, pr.RIGHT).astype(np.int8)
             cut = pr.cut_of(order, controls, answers, plan.tolerated)
             stays = (until[cut.accepted - 1] if cut.accepted else 0) - cut.wrong_inside
-            partly = np.full(n, pr.UNANSWERED, dtype=np.int8)
-            partly[controls[:ASKED]] = answers[:ASKED]
-            guess = expected_checks(order, labels.confidence, controls, partly, plan.tolerated, seed=sim)
-            truth = n - cut.unseen - ASKED
             oracle = np.searchsorted(until, plan.allowed, side="right")
-            sums[k] += (
-                stays > plan.allowed,
-                cut.unseen,
-                abs(guess.likely - truth) / truth,
-                oracle,
-            )
-    found = pd.DataFrame(sums / sims, columns=["broken", "unseen", "off", "oracle"])
+            sums[k] += (stays > plan.allowed, cut.unseen, oracle)
+    found = pd.DataFrame(sums / sims, columns=["broken", "unseen", "oracle"])
     found[["unseen", "oracle"]] /= n
     found.insert(0, "plan", [f"{plan.tolerated}, {plan.controls:,}" for plan in plans])
     found.insert(0, "error", errors)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from pll.errors import UserError
 from pll.review.calibration import Calibration, calibration_of
@@ -64,15 +65,17 @@ def promise_all_labels(
     return record
 
 
-def expected_checks_of(review: ReviewSession, error: float, level: float, rate: float | None) -> ExpectedChecks:
+def expected_checks_of(
+    review: ReviewSession, error: float, level: float, neighbour_labels: npt.NDArray[np.object_] | None
+) -> ExpectedChecks:
     """Return how many labels a promise that is not made yet would have people look at.
 
     Parameters
     ----------
     error, level
         See `promise_all_labels`.
-    rate
-        See `pll.review.expected_checks.expected_checks`.
+    neighbour_labels
+        (n,) names, see `ReviewSignals.neighbour_labels`; None where there are no neighbours.
     """
     table = table_of(review.current, review.state)
     plan = plan_dataset(len(table), error, level)
@@ -81,7 +84,8 @@ def expected_checks_of(review: ReviewSession, error: float, level: float, rate: 
     rng = np.random.default_rng(0)  # some draw: the real one is not made yet
     controls, ties = rng.permutation(len(table))[: plan.controls], rng.random(len(table))
     order = np.lexsort((ties, -table.confidence))
-    return expected_checks(order, table.confidence, controls, answers, plan.tolerated, error_rate=rate)
+    disagrees = None if neighbour_labels is None else neighbour_labels != table.labels
+    return expected_checks(order, table.confidence, controls, answers, plan.tolerated, disagrees=disagrees)
 
 
 def draws_before(review: ReviewSession) -> int:

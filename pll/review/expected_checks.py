@@ -1,10 +1,17 @@
 """How many labels people will have to look at until the certificate holds, expected from the controls answered so far.
 
-P(label wrong) is logistic in [1, logit(1 − confidence), r, r²], r the rank of the confidence in [−1, 1], with a normal
-prior on the four weights. Its posterior given the answered controls is approximated by a normal one at its mode
-(Laplace). Of each of 100 draws from it the open controls get answers; each set of answers ends the accepted part
-somewhere (`pll.review.promise.cut_of`). The median of these ends is what is expected. It guarantees nothing, and no
-row is shown because of it.
+Before any answer a label is wrong with probability q: 1 − its confidence, or, where neighbours are known, the mean of
+that and of how often labels of this confidence are not those of their neighbours (isotonic). The first misses what
+the model does not know of, the second what neighbours share. Then P(label wrong) is logistic in [1, logit q, r, r²],
+r the rank of q in [−1, 1], the last three centred where errors are expected, so that the constant is the level of the
+errors whatever the slope. Draws from the prior of the four weights are drawn again by the likelihood of the answered
+controls (sampling importance resampling). Of each draw the open controls get answers, and each set of answers ends
+the accepted part somewhere (`pll.review.promise.cut_of`). The median of these ends is what is expected. It guarantees
+nothing, and no row is shown because of it.
+
+References
+----------
+Rubin, Using the SIR algorithm to simulate posterior distributions, Bayesian Statistics 3, 1988.
 """
 
 from __future__ import annotations
@@ -13,21 +20,25 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
-from scipy.special import expit, logit
+from scipy.special import expit, log_expit, logit
 from scipy.stats import rankdata
 
 from pll.review.promise import UNANSWERED, WRONG, Answers, Floats, Ints
 
+PRIOR_DRAWS = 5000
 DRAWS = 100
+"""Draws from the posterior."""
+LEVEL, LEVEL_SCALE, LEVEL_TAIL = 0.3, 0.5, 3
+"""Prior of the constant less its value for q: Student's t. Models err more often than q; some, another model's, by far.
+
+Centre and scale are those of the development sets of `benchmarks.review_settings`.
+"""
 SLOPE, SLOPE_SPREAD = 0.9, 0.4
-"""Prior of the weight of logit(1 − confidence): nearly calibrated."""
+"""Prior of the weight of logit q: nearly calibrated."""
 CURVE_SPREAD = 1.0
 """Prior spread of the weights of r and r²; their mean is 0."""
-LEVEL_SPREAD = 0.35
-"""Prior spread of the constant."""
 SUREST = 1e-3
-"""Confidences are cut off so far from 0 and 1."""
+"""Probabilities are cut off so far from 0 and 1."""
 COVERAGE = 0.8
 """Share of the draws between `low` and `high`."""
 
@@ -54,7 +65,7 @@ def expected_checks(
     answers: Answers,
     tolerated: int,
     *,
-    error_rate: float | None = None,
+    disagrees: npt.NDArray[np.bool_] | None = None,
     seed: int = 0,
 ) -> ExpectedChecks:
     """Return how many further labels people look at until the certificate holds.
@@ -67,9 +78,8 @@ def expected_checks(
     answers : (n,) of all rows: `RIGHT`, `WRONG` or `UNANSWERED`
     tolerated : int
         Wrong controls that the accepted labels may hold.
-    error_rate : float, optional
-        Share of wrong labels to be expected before any answer, in (0, 1), such as the disagreement of the labels with
-        those of their nearest neighbours; by default what the confidences say.
+    disagrees : (n,) bool, optional
+        Labels that are not those of the nearest neighbours.
     seed : int
         Of the draws.
 
@@ -84,49 +94,56 @@ def expected_checks(
     place[order] = np.arange(n)
     controls = controls[np.argsort(place[controls])]
     at, control_answers = place[controls], answers[controls]
-    columns = _columns(np.asarray(confidence, dtype=np.float64))
+    is_open = answers == UNANSWERED
+    columns, level = _columns(_prior_probability(np.asarray(confidence, dtype=np.float64), disagrees, is_open))
     answered = control_answers != UNANSWERED
-    weights = _posterior(
-        columns, controls[answered], control_answers[answered] == WRONG, error_rate, seed
-    )  # (DRAWS, 4)
-    rng = np.random.default_rng([seed, 1])
+    rng = np.random.default_rng(seed)
+    weights = _posterior(columns[controls[answered]], control_answers[answered] == WRONG, level, rng)  # (DRAWS, 4)
     wrong = rng.random((DRAWS, len(controls))) < expit(weights @ columns[controls].T)
     wrong[:, answered] = control_answers[answered] == WRONG
     ends = np.append(at, n)[(np.cumsum(wrong, axis=1) <= tolerated).sum(axis=1)]  # at the (c+1)-th wrong control, or n
-    open_ = answers[order] == UNANSWERED
+    open_in_order = is_open[order]
     is_control = np.zeros(n, dtype=np.bool_)
     is_control[at] = True
-    ahead = np.concatenate([[0], np.cumsum(open_ & is_control)])
-    behind = open_.sum() - np.concatenate([[0], np.cumsum(open_)])
+    ahead = np.concatenate([[0], np.cumsum(open_in_order & is_control)])
+    behind = open_in_order.sum() - np.concatenate([[0], np.cumsum(open_in_order)])
     low, likely, high = np.quantile(
         (ahead + behind)[ends], [(1 - COVERAGE) / 2, 0.5, (1 + COVERAGE) / 2], method="nearest"
     )
     return ExpectedChecks(int(low), int(likely), int(high))
 
 
-def _columns(confidence: Floats) -> Floats:
-    """(n, 4): a constant, logit(1 − confidence), its rank r in [−1, 1], r²."""
-    doubt = logit(np.clip(1 - confidence, SUREST, 1 - SUREST))
+def _prior_probability(
+    confidence: Floats, disagrees: npt.NDArray[np.bool_] | None, is_open: npt.NDArray[np.bool_]
+) -> Floats:
+    """(n,) q. Neighbours of the open rows alone are looked at: an answered label is a person's, and surely certain."""
+    doubt = 1 - confidence
+    if disagrees is not None and is_open.any():
+        from sklearn.isotonic import IsotonicRegression
+
+        rate = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(doubt[is_open], disagrees[is_open])
+        doubt = (doubt + rate.predict(doubt)) / 2
+    return np.asarray(np.clip(doubt, SUREST, 1 - SUREST))
+
+
+def _columns(probability: Floats) -> tuple[Floats, float]:
+    """(n, 4): a constant, logit q, its rank r in [−1, 1], r², centred; and logit q where it is centred."""
+    doubt = logit(probability)
     rank = 2 * (rankdata(doubt) - 0.5) / len(doubt) - 1
-    return np.column_stack([np.ones(len(doubt)), doubt, rank, rank**2])
+    columns = np.column_stack([doubt, rank, rank**2])
+    centre = np.average(columns, axis=0, weights=probability * (1 - probability))
+    return np.column_stack([np.ones(len(doubt)), columns - centre]), float(centre[0])
 
 
-def _posterior(columns: Floats, rows: Ints, wrong: npt.NDArray[np.bool_], rate: float | None, seed: int) -> Floats:
-    """(DRAWS, 4) weights from the Laplace approximation of the posterior."""
-    centre = np.array([0.0, SLOPE, 0.0, 0.0])
-    if rate is not None:
-        share = min(max(rate, SUREST), 1 - SUREST)
-        centre[0] = brentq(lambda level: expit(level + SLOPE * columns[:, 1]).mean() - share, -20, 20)
-    precision = np.diag(1 / np.array([LEVEL_SPREAD, SLOPE_SPREAD, CURVE_SPREAD, CURVE_SPREAD]) ** 2)
-    design, weights = columns[rows], centre.copy()
-    for _ in range(50):  # Newton's method; the log posterior is concave
-        p = expit(design @ weights)
-        slope = design.T @ (p - wrong) + precision @ (weights - centre)
-        curvature = (design * (p * (1 - p))[:, None]).T @ design + precision
-        step = np.linalg.solve(curvature, slope)
-        weights -= step
-        if np.abs(step).max() < 1e-8:
-            break
-    p = expit(design @ weights)
-    covariance = np.linalg.inv((design * (p * (1 - p))[:, None]).T @ design + precision)
-    return np.random.default_rng([seed, 0]).multivariate_normal(weights, covariance, size=DRAWS)
+def _posterior(design: Floats, wrong: npt.NDArray[np.bool_], level: float, rng: np.random.Generator) -> Floats:
+    """(DRAWS, 4) weights given the answers `wrong` (k,) to the rows `design` (k, 4)."""
+    weights = np.column_stack(
+        [
+            level + LEVEL + LEVEL_SCALE * rng.standard_t(LEVEL_TAIL, PRIOR_DRAWS),
+            rng.normal(SLOPE, SLOPE_SPREAD, PRIOR_DRAWS),
+            rng.normal(0, CURVE_SPREAD, (PRIOR_DRAWS, 2)),
+        ]
+    )
+    log_likelihood = log_expit(np.where(wrong, 1, -1) * (weights @ design.T)).sum(axis=1)
+    likelihood = np.exp(log_likelihood - log_likelihood.max())
+    return weights[rng.choice(PRIOR_DRAWS, DRAWS, p=likelihood / likelihood.sum())]

@@ -256,13 +256,15 @@ class PromiseInForce:
             return "control", self.controls, True
         return CERTIFY, result.open, False
 
-    def expected(self, state: ReviewState, required: Ints, error_rate: float | None = None) -> ExpectedChecks:
+    def expected(
+        self, state: ReviewState, required: Ints, neighbour_labels: npt.NDArray[np.object_] | None = None
+    ) -> ExpectedChecks:
         """Return how many further labels people will look at, in the order as it is now.
 
         Parameters
         ----------
-        error_rate : float, optional
-            Share of wrong labels to be expected before any answer (`expected_checks`).
+        neighbour_labels : (n,) names, optional
+            The likeliest labels to the neighbours (`ReviewSignals.neighbour_labels`).
         """
         status = self.status(state, required)
         if status.done:
@@ -277,7 +279,7 @@ class PromiseInForce:
             self.controls,
             self._answers,
             self.plan.tolerated,
-            error_rate=error_rate,
+            disagrees=None if neighbour_labels is None else neighbour_labels != self.table.labels,
             seed=self.record.seed % 2**32,
         )
 

@@ -152,19 +152,12 @@ class ReviewSignals:
         return result
 
     @cached_property
-    def expected_error_rate(self) -> float | None:
-        """Share of identified labels to be expected wrong, before any answer; None without neighbours.
-
-        Of the run's own labels, the mean of 1 − confidence and of how often a label is not the likeliest
-        candidate to the neighbours: the first misses what the model does not know of, the second what neighbours share.
-        Labels that follow decisions have hardly more errors than that, and fewer where their confidences say so.
-        """
+    def neighbour_labels(self) -> npt.NDArray[np.object_] | None:
+        """(n,) names of the likeliest candidates to the neighbours, by the run's own labels; None without them."""
         if self.neighbourhood is None:
             return None
-        own = sharpness(self.weights, self.sets)
-        theirs = identified_labels(self.neighbourhood.shares(self.weights), self.sets)
-        rate = ((theirs != own.identified).mean() + (1 - own.confidence.mean())) / 2
-        return float(rate if self.followed is None else min(rate, 1 - self.sharp.confidence.mean()))
+        likeliest = identified_labels(self.neighbourhood.shares(self.weights), self.sets)
+        return np.array(self.sets.class_names, dtype=object)[likeliest]
 
 
 def prepare(

@@ -32,10 +32,10 @@ def answered(controls: np.ndarray, wrong: np.ndarray, first: int) -> np.ndarray:
     return found
 
 
-@pytest.mark.parametrize(("first", "most"), [(0, 0.25), (30, 0.15), (120, 0.1)])
-def test_its_median_error_over_200_reviews(first: int, most: float) -> None:
+@pytest.mark.parametrize(("first", "reviews", "most"), [(0, 200, 0.25), (30, 200, 0.15), (120, 80, 0.1)])
+def test_its_median_error_over_many_reviews(first: int, reviews: int, most: float) -> None:
     errors, held = [], []
-    for seed in range(200):
+    for seed in range(reviews):
         order, confidence, controls, wrong = review(seed)
         given = np.where(wrong[controls], WRONG, RIGHT).astype(np.int8)
         truth = N - cut_of(order, controls, given, PLAN.tolerated).unseen - first
@@ -46,6 +46,43 @@ def test_its_median_error_over_200_reviews(first: int, most: float) -> None:
         held.append(found.low <= truth <= found.high)
     assert np.median(errors) < most
     assert np.mean(held) > 0.6  # four fifths of the draws; the model is an approximation
+
+
+@pytest.mark.parametrize("shift", [-3.0, 3.0])
+def test_thirty_answers_correct_confidences_that_are_wrong_by_far(shift: float) -> None:
+    off = []
+    for seed in range(30):
+        order, confidence, controls, _ = review(seed)
+        doubt = logit(np.clip(1 - confidence, 1e-3, 1 - 1e-3))
+        wrong = np.random.default_rng(seed).random(N) < expit(shift + doubt)
+        answers = np.where(wrong[controls], WRONG, RIGHT).astype(np.int8)
+        truth = N - cut_of(order, controls, answers, PLAN.tolerated).unseen
+        of = [
+            expected_checks(order, confidence, controls, answered(controls, wrong, first), PLAN.tolerated, seed=seed)
+            for first in (0, 30)
+        ]
+        off.append([abs(of[0].likely - truth) / truth, abs(of[1].likely - (truth - 30)) / (truth - 30)])
+    before, after = np.median(off, axis=0)
+    assert after < min(0.3, before / 2)
+
+
+def test_neighbours_that_disagree_make_up_for_confidences_that_say_too_little() -> None:
+    off = []
+    for seed in range(30):
+        order, confidence, controls, _ = review(seed)
+        rng = np.random.default_rng(seed)
+        p = expit(1.5 + logit(np.clip(1 - confidence, 1e-3, 1 - 1e-3)))
+        wrong, disagrees = rng.random(N) < p, rng.random(N) < p
+        answers = np.where(wrong[controls], WRONG, RIGHT).astype(np.int8)
+        truth = N - cut_of(order, controls, answers, PLAN.tolerated).unseen
+        nothing = answered(controls, wrong, 0)
+        of = [
+            expected_checks(order, confidence, controls, nothing, PLAN.tolerated, disagrees=known, seed=seed)
+            for known in (None, disagrees)
+        ]
+        off.append([abs(one.likely - truth) / truth for one in of])
+    without, with_neighbours = np.median(off, axis=0)
+    assert with_neighbours < without / 2
 
 
 def test_it_is_exact_once_all_controls_are_answered_and_none_where_nothing_is_left() -> None:

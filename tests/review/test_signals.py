@@ -54,12 +54,11 @@ def test_slow_parts_are_made_once_and_kept(
     assert sorted(review_order(read).tolist()) == list(range(len(data)))
 
 
-def test_the_expected_error_rate_is_between_confidence_and_neighbours() -> None:
-    sets = CandidateSets.from_lists([[0, 1]] * 4, n_classes=2)
+def test_neighbour_labels_are_the_likeliest_candidates_to_the_neighbours() -> None:
+    sets = CandidateSets.from_lists([[0, 1]] * 4, n_classes=2, class_names=("a", "b"))
     weights = np.array([0.9, 0.1, 0.9, 0.1, 0.9, 0.1, 0.1, 0.9], dtype=np.float32)
     near = np.array([[1, 2], [0, 2], [0, 1], [0, 1]], dtype=np.int32)
     signals = ReviewSignals(sets, weights, neighbours=near)
-    assert signals.expected_error_rate == pytest.approx((0.25 + 0.1) / 2)
-    sure = np.tile(np.array([0.99, 0.01], dtype=np.float32), 4)
-    assert signals.with_labels(sure).expected_error_rate == pytest.approx(0.01)
-    assert ReviewSignals(sets, weights).expected_error_rate is None
+    assert signals.neighbour_labels is not None
+    assert signals.neighbour_labels.tolist() == ["a"] * 4
+    assert ReviewSignals(sets, weights).neighbour_labels is None

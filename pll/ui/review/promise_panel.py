@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
 import streamlit as st
 
 from pll.colors import percent
@@ -88,7 +90,7 @@ def form(tab: ReviewTab) -> None:
     level = st.segmented_control(
         "How sure", list(LEVELS), default=0.95, required=True, format_func=LEVELS.__getitem__, key=f"{key}-level"
     )
-    st.caption(sentence(certification.expected_checks_of(review, error, level, error_rate(tab)), error, level))
+    st.caption(sentence(certification.expected_checks_of(review, error, level, neighbour_labels(tab)), error, level))
     if plan_dataset(n, error, level).controls > n / 2:
         st.caption(":material/info: There are few labels for that: most of them have to be looked at.")
     before = certification.draws_before(review)
@@ -166,9 +168,9 @@ def target(promise: PromiseInForce) -> str:
     return f"at most {in_100(record.error)} labels are wrong (sure to {percent(record.level, 0)})"
 
 
-def error_rate(tab: ReviewTab) -> float | None:
-    """Return the share of wrong labels to be expected before any check is answered; None where confidences say it."""
-    return None if tab.manager.data.annotations is not None else tab.manager.signals.expected_error_rate
+def neighbour_labels(tab: ReviewTab) -> npt.NDArray[np.object_] | None:
+    """Return the (n,) likeliest labels to the neighbours; None without neighbours, and for votes."""
+    return None if tab.manager.data.annotations is not None else tab.manager.signals.neighbour_labels
 
 
 # ---- how far it is ---------------------------------------------------------------------------------------------------
@@ -203,7 +205,7 @@ def standing_of(tab: ReviewTab, promise: PromiseInForce) -> Standing:
 
 def _standing(tab: ReviewTab, promise: PromiseInForce, status: PromiseStatus) -> Standing:
     review = tab.manager.review
-    expected = promise.expected(review.state, review.required, error_rate(tab))
+    expected = promise.expected(review.state, review.required, neighbour_labels(tab))
     if status.done:
         unsure = f" {count(status.unsure, 'label')} could not be told and count as wrong." if status.unsure else ""
         unseen = f"{status.unseen:,} of {promise.n:,} labels were accepted without a look."

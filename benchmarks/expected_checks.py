@@ -55,7 +55,9 @@ def datasets(cache: Path) -> Iterator[Labels]:
                     continue
                 signals, sets = ready.signals, ready.signals.sets
                 identified = signals.sharp.identified
-                disagrees = signals.neighbour_labels != np.array(sets.class_names, dtype=object)[identified]
+                names = np.array(sets.class_names, dtype=object)
+                neighbours = signals.neighbour_labels
+                disagrees = None if neighbours is None else neighbours != names[identified]
                 confidence = signals.sharp.confidence.astype(float)
                 yield Labels(f"{setting}, {recipe}", group, identified != ready.y, confidence, disagrees)
     for one in (read_stance(), read_imagenet()):

@@ -31,7 +31,7 @@ DRAWS = 100
 LEVEL, LEVEL_SCALE, LEVEL_TAIL = 0.3, 0.5, 3
 """Prior of the constant less its value for q: Student's t. Models err more often than q; some, another model's, by far.
 
-Centre and scale are those of the development sets of `benchmarks.review_settings`.
+Centre and scale are from the development sets of `benchmarks.review_settings`, the tails from simulated ones.
 """
 SLOPE, SLOPE_SPREAD = 0.9, 0.4
 """Prior of the weight of logit q: nearly calibrated."""

@@ -323,9 +323,6 @@ class Problem:
         Settings → the method, unfitted, where its objective is not PRODEN's; None where it is.
     own_rate
         Whether that method's steps are of another scale than PRODEN's: it keeps its learning rate.
-    judged
-        n sets that held-out predictions are compared with; None for the candidates. With true labels it finds what
-        settings chosen with the truth would be; `python -m benchmarks.recipes` does.
     """
 
     X: npt.NDArray[np.float32]
@@ -338,7 +335,6 @@ class Problem:
     prior: Weights | None = None
     new_estimator: Callable[[Settings], PartialLabelEstimator] | None = None
     own_rate: bool = False
-    judged: CandidateSets | None = None
 
 
 LINEAR_STEPS = ((0.1, 1e-4), (0.1, 1e-3), (0.1, 1e-2), (0.1, 2e-2), (0.03, 2e-2), (0.3, 1e-3))
@@ -648,9 +644,8 @@ class _Contest:
 
     def __init__(self, problem: Problem, plan: _SearchPlan, progress: Progress) -> None:
         self.problem, self.plan, self.progress = problem, plan, progress
-        self.judged = problem.candidates if problem.judged is None else problem.judged
         self.parts = inner_parts(len(problem.candidates), plan.examples, plan.folds, problem.seed)
-        self.held = self.judged.take(np.concatenate([held for _, held in self.parts]))
+        self.held = self.problem.candidates.take(np.concatenate([held for _, held in self.parts]))
         self.entries = [
             _Configuration(g, arm, {}, {}) for g, group in enumerate(plan.groups) for arm in range(len(group.arms))
         ]
@@ -695,7 +690,7 @@ class _Contest:
             self.progress(min(self._done / self.plan.seconds, 0.99), work)
             losses.append(model.train_until(until, hook))
             logits = model.logits(self.problem, held)
-            found.append(_measured(logits, self.judged.take(held), self._prior_judged(held)))
+            found.append(_measured(logits, self.problem.candidates.take(held), _prior_of(self.problem, held)))
             self._done += seconds
         for place, e in enumerate(mine):
             self._note(self.entries[e], place, until, found)
@@ -715,7 +710,7 @@ class _Contest:
         entry.covered[epochs] = inside
         entry.log_likelihood[epochs] = set_likelihood(log_p, self.held, self.problem.seed)
         entry.log_likelihood[epochs][~np.isfinite(log_p).all(axis=1)] = -50.0
-        if entry is self.entries[0] and self.problem.judged is None and "model" not in self.problem.given:
+        if entry is self.entries[0] and "model" not in self.problem.given:
             gain = entry.log_likelihood[epochs] - set_likelihood(log_p, self.held, self.problem.seed, by_class=False)
             self.companions = _mean_interval(gain)[1][0] > COMPANIONS
         entry.evidence[epochs] = evidence.astype(np.float32)
@@ -734,7 +729,7 @@ class _Contest:
         tried = [(0, self.plan.groups[0].longest), *sorted(best.values(), key=likely.index)[:OWN]]
         cost = sum(self._own_cost(self.entries[e].group, epochs) for e, epochs in tried)
         self.parts = self.parts[: max(1, min(len(self.parts), int(self.plan.budget / cost)))]
-        self.held = self.judged.take(np.concatenate([held for _, held in self.parts]))
+        self.held = self.problem.candidates.take(np.concatenate([held for _, held in self.parts]))
         own = []
         for place, (e, epochs) in enumerate(tried):
             entry, found = _Configuration(self.entries[e].group, self.entries[e].arm, {}, {}), []
@@ -745,7 +740,7 @@ class _Contest:
                 for _ in one.iter_fit(part, hook=hook):
                     pass
                 logits = torch.from_numpy(one.predict_scores(problem.X[held]))[:, None]
-                found.append(_measured(logits, self.judged.take(held), self._prior_judged(held)))
+                found.append(_measured(logits, self.problem.candidates.take(held), _prior_of(self.problem, held)))
             self._note(entry, 0, epochs, found)
             own.append((entry, epochs))
         for entry, epochs in own:  # all of them, or none where the search is stopped
@@ -769,13 +764,8 @@ class _Contest:
         """Return the trials that the choice is made of."""
         finalists = set(self.own) or {*self.alive, 0}  # some reached their last epoch in an earlier stage
         trials = [(e, epochs) for e, epochs, _ in self.trials if e in finalists]
-        if self.problem.judged is not None:
-            return trials
         last = dict(sorted(trials, key=lambda trial: trial[1]))  # entry → epochs it reached
         return [(e, epochs) for e, epochs in trials if epochs >= min(last[e], EPOCHS[-2])]
-
-    def _prior_judged(self, rows: npt.NDArray[np.int64]) -> Weights | None:
-        return None if self.problem.judged is not None else _prior_of(self.problem, rows)
 
     def _without_features(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Return (h,) each: what `evidence` and `agreed` are without features.
@@ -786,7 +776,7 @@ class _Contest:
         evidence, tables = [], []
         for train, held in self.parts:
             frequencies = class_frequencies(self.problem.candidates.take(train), _prior_of(self.problem, train))
-            sets, prior = self.judged.take(held), self._prior_judged(held)
+            sets, prior = self.problem.candidates.take(held), _prior_of(self.problem, held)
             table = dense(sets.uniform_weights() if prior is None else prior, sets).astype(np.float64)  # (h, c)
             evidence.append(np.log(np.maximum(table @ np.stack((frequencies, equal), axis=1), math.exp(-50.0))))
             tables.append(table)
@@ -820,21 +810,14 @@ class _Contest:
         self.alive = sorted(kept)
 
     def _scores(self, trials: Sequence[tuple[int, int]]) -> npt.NDArray[np.float64]:
-        """Return the log-likelihood of trials (entry, epochs), or how many are right where the truth judges.
+        """Return the log-likelihood of trials (entry, epochs).
 
         What diverges is behind all others; where labels have companions, so is what is not linear in the features.
         """
-        scores = np.asarray([self._gains(trial).mean() for trial in trials])
+        scores = np.asarray([self.entries[e].log_likelihood[epochs].mean() for e, epochs in trials])
         shared = [self.plan.groups[self.entries[e].group].shared for e, _ in trials]
         flexible = np.asarray([one["model"] == SHALLOW or "+" in one["scale"] for one in shared])
         return scores - 1e6 * np.asarray([*map(self._diverges, trials)]) - 1e3 * (flexible & self.companions)
-
-    def _gains(self, trial: tuple[int, int]) -> npt.NDArray[np.float64]:
-        """Return (h,) what a trial is judged by; a covered single label is a right one."""
-        entry, epochs = self.entries[trial[0]], trial[1]
-        if self.problem.judged is None:
-            return entry.log_likelihood[epochs]
-        return entry.covered[epochs] + 1e-6 * entry.log_likelihood[epochs]
 
     def _diverges(self, trial: tuple[int, int]) -> bool:
         e, epochs = trial
@@ -845,8 +828,9 @@ class _Contest:
         """Return the best of the trials; the defaults, where it is not likelier by more than a standard error."""
         top = trials[int(self._scores(trials).argmax())]
         default = max(((e, epochs) for e, epochs in trials if e == self._default()), key=lambda trial: trial[1])
-        ahead = self._gains(top) - self._gains(default)
-        is_clear = self.problem.judged is not None or ahead.mean() > ahead.std() / math.sqrt(len(ahead))
+        likelihoods = (self.entries[e].log_likelihood[epochs] for e, epochs in (top, default))
+        ahead = np.subtract(*likelihoods)
+        is_clear = ahead.mean() > ahead.std() / math.sqrt(len(ahead))
         return top if is_clear or self._diverges(default) else default
 
     def _default(self) -> int:

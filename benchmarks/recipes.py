@@ -103,7 +103,8 @@ def best_by_truth(
             right = float((one.predict_scores(X).argmax(axis=1) == y).mean())
             if right > most:
                 best, most = one, right
-    return clone(best)
+    chosen: DeepEstimator = clone(best)
+    return chosen
 
 
 def main() -> None:

@@ -110,7 +110,7 @@ def figures(now: Scene) -> None:
         cells = st.grid(5, min_column_width=140, gap="small")
     for label, value, below in strip:
         with cells.cell(), st.container(gap=None):
-            st.metric(label, value, help=HELP[label])
+            st.metric(label, value, help=HELP.get(label))
             st.caption(below)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch and NumPy start their pools: threads of two would spin
 
@@ -91,3 +93,16 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
     yield server.replace("/postgres?", f"/{name}?") if "/postgres?" in server else server.rsplit("/", 1)[0] + f"/{name}"
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """A Chromium that plays no part in other modules' event loops."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright (requirements-dev.txt)")
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        pytest.skip("needs a Chromium on the PATH")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()

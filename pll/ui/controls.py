@@ -11,8 +11,8 @@ import streamlit as st
 from pll.runs.fit_loop import most_processes
 from pll.runs.run import Run
 from pll.ui import session
+from pll.ui.error_messages import toast_errors
 from pll.ui.format import count, plain
-from pll.ui.review.error_messages import toast_errors
 from pll.ui.routes import link
 from pll.ui.view_state import RunView, run_view
 

@@ -166,15 +166,15 @@ def _versions(run: str, body: dict[str, Any]) -> tuple[dict[str, Any], str]:
 
 def _setup(run: str, body: dict[str, Any]) -> tuple[dict[str, Any], str]:
     """Without the tick, address and token are not looked at."""
-    answer, said = backend(run).setup(str(body.get("schema") or "")), f"project {body.get('project')}"
+    answer, entry = backend(run).setup(str(body.get("schema") or "")), f"project {body.get('project')}"
     if body.get("access_token") and _writes_back(run):
         from pll.export.write_back import Access
 
         try:
             _access()[run] = Access.of(body)
         except UserError as error:
-            said = f"{said}; labels cannot be written back: {explain(error)}"
-    return answer, said
+            entry = f"{entry}; labels cannot be written back: {explain(error)}"
+    return answer, entry
 
 
 def _predict(run: str, body: dict[str, Any]) -> tuple[dict[str, Any], str]:

@@ -14,9 +14,9 @@ from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.ui import session
 from pll.ui.components.timeline import Timeline, mount_timeline
+from pll.ui.error_messages import show_errors
 from pll.ui.format import STATES, format_state, plain, state_icon
 from pll.ui.pace import pace
-from pll.ui.review.error_messages import show_errors
 from pll.ui.view_state import Scene, scenes
 
 REFRESH = 0.4

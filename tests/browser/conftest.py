@@ -7,7 +7,6 @@ fresh browser context), and must not rely on there being no runs of other tests.
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -25,19 +24,6 @@ Serve = Callable[..., str]
 NewPage = Callable[..., Any]
 PATIENCE = 120_000
 """Milliseconds after which a test gives up. No test passes or fails by how long something takes within it."""
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    """A Chromium that plays no part in other modules' event loops."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright (requirements-dev.txt)")
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if path is None:
-        pytest.skip("needs a Chromium on the PATH")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")

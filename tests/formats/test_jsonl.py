@@ -49,7 +49,14 @@ def test_votes_in_one_field_are_votes_and_stay_as_they_are(tmp_path: Path, field
 
 
 @pytest.mark.parametrize(
-    "value", [{"cat": 2, "dog": 1}, {"label": "cat", "confidence": 0.5}, [{"start": 1, "label": "x"}]]
+    "value",
+    [
+        {"cat": 2, "dog": 1},
+        {"label": "cat", "confidence": 0.5},
+        [{"start": 1, "label": "x"}],
+        [{"user": "anna", "text": "I agree"}],
+        {"user": "anna", "id": 3},
+    ],
 )
 def test_other_objects_name_no_voters(tmp_path: Path, value: Any) -> None:
     (tmp_path / "in.jsonl").write_text("\n".join(json.dumps({"id": f"r{k}", "votes": value}) for k in range(4)))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -217,25 +216,18 @@ def test_a_project_is_labelled_with_candid(studio: Callable[..., Any], candid: C
 
 
 @pytest.fixture
-def panel() -> Iterator[Callable[[], Any]]:
+def panel(chromium: Any) -> Callable[[], Any]:
     """Opens Export with *Connect Label Studio* unfolded, in a browser."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright (requirements-dev.txt)")
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if path is None:
-        pytest.skip("needs a Chromium on the PATH")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_page()
-        page.set_default_timeout(120_000)
+    page = chromium.new_page()
+    page.set_default_timeout(120_000)
 
-        def open_panel() -> Any:
-            page.goto(f"http://127.0.0.1:{PORT_OF_CANDID}/export?run=live")
-            page.get_by_text("Connect Label Studio").click()
-            page.get_by_role("button", name="Disconnect").wait_for()
-            return page
+    def open_panel() -> Any:
+        page.goto(f"http://127.0.0.1:{PORT_OF_CANDID}/export?run=live")
+        page.get_by_text("Connect Label Studio").click()
+        page.get_by_role("button", name="Disconnect").wait_for()
+        return page
 
-        yield open_panel
-        browser.close()
+    return open_panel
 
 
 def allow_legacy_tokens() -> None:

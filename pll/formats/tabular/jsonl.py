@@ -140,12 +140,11 @@ def _answers(name: str, value: Any) -> list[tuple[str, Any]] | None:
     for one in value if isinstance(value, list) else [value]:
         fields = {plain_name(field): cell for field, cell in one.items()} if isinstance(one, dict) else {}
         voter = next((cell for field, cell in fields.items() if field in USUAL["worker"]), None)
-        answer = next((cell for field, cell in fields.items() if field in USUAL["vote"]), None)
-        score = next((fields[field] for field in SCORE_FIELDS if field in fields), None)
-        if not isinstance(voter, str | int):
+        named = [cell for field, cell in fields.items() if field in USUAL["vote"]]
+        if not isinstance(voter, str | int) or not named:  # a comment has an author, too
             return None
-        one_answer = answer if score is None else {"label": answer, "confidence": score}
-        pairs.append((str(voter), one_answer))
+        score = next((fields[field] for field in SCORE_FIELDS if field in fields), None)
+        pairs.append((str(voter), named[0] if score is None else {"label": named[0], "confidence": score}))
     return pairs
 
 

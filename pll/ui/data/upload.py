@@ -14,8 +14,8 @@ from pll.formats.votes import VOTES, kind_of
 from pll.paths import app_root
 from pll.ui import session
 from pll.ui.downloads import download
+from pll.ui.error_messages import toast_errors
 from pll.ui.format import plain
-from pll.ui.review.error_messages import toast_errors
 
 UPLOAD, CATALOGUE, SERVER = "Upload a file", "Choose a dataset", "Path on the server"
 """Ways to bring data; the page begins with the first."""

@@ -23,9 +23,9 @@ from pll.experiments.tables import Table, TableEntry, signed, spread, tables
 from pll.methods import method_title
 from pll.runs.manifest import MANIFEST_FILE
 from pll.ui import charts
+from pll.ui.error_messages import toast_errors
 from pll.ui.experiments import curves
 from pll.ui.format import ICONS, count, duration, plain
-from pll.ui.review.error_messages import toast_errors
 
 IDENTIFIED = "identified correctly"
 EVERY = 2.0

@@ -14,8 +14,8 @@ from pll.methods import method_title
 from pll.runs.folder import MOST_NAME
 from pll.runs.run import Run
 from pll.ui import labelstudio, session
+from pll.ui.error_messages import toast_errors
 from pll.ui.format import count, format_state, format_when, headline, plain, state_icon
-from pll.ui.review.error_messages import toast_errors
 from pll.ui.routes import go
 
 RECENT = 8

@@ -17,10 +17,10 @@ from pll.review.lessons import LONGEST_NAME, Guess, Lessons, guess_rows
 from pll.runs.process import PerProcess
 from pll.ui import charts, login
 from pll.ui.downloads import download
+from pll.ui.error_messages import toast_errors
 from pll.ui.format import count
 from pll.ui.learn.layout import CHAPTERS, IDEA
 from pll.ui.learn.lesson_files import lesson_zip
-from pll.ui.review.error_messages import toast_errors
 from pll.ui.routes import address
 
 LESSON, RESULTS = "lesson", "guesses"

@@ -9,9 +9,9 @@ import streamlit as st
 from pll.colors import class_colours
 from pll.review.desk import Assignment
 from pll.ui.components.component import Payload
+from pll.ui.error_messages import show_errors
 from pll.ui.format import count
 from pll.ui.review.desk_view import component
-from pll.ui.review.error_messages import show_errors
 from pll.ui.review.payload import NEIGHBOUR, neighbour
 from pll.ui.review.review_tab import Message, ReviewTab, seconds_of
 

@@ -12,8 +12,8 @@ from pll.errors import UserError
 from pll.review.session import ReviewSession
 from pll.review.state import Outcome
 from pll.ui.components.gallery import show_picture
+from pll.ui.error_messages import show_errors, toast_errors
 from pll.ui.format import count, plain
-from pll.ui.review.error_messages import show_errors, toast_errors
 from pll.ui.review.review_tab import ReviewTab
 
 NONE = "None of these"

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import streamlit as st
 
 from pll.ui.components.component import Payload, register
-from pll.ui.review.error_messages import show_errors
+from pll.ui.error_messages import show_errors
 from pll.ui.review.payload import payload
 from pll.ui.review.progress import strip
 from pll.ui.review.review_tab import Message, ReviewTab

@@ -10,8 +10,8 @@ import streamlit as st
 from pll.colors import short_by_name
 from pll.dataset import PartialLabelDataset
 from pll.review.follow import LabelChanges
+from pll.ui.error_messages import toast_errors
 from pll.ui.format import count
-from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.payload import neighbour
 from pll.ui.review.review_tab import ReviewTab
 

@@ -36,7 +36,9 @@ def payload(tab: ReviewTab) -> Payload:
     if assignment is None:
         sentences = (tab.problem or tab.message, "Nothing is left to decide.")
         return {"message": " ".join(filter(None, sentences)), "token": "", "row": -1}
-    data, past, trail = tab.manager.data, tab.past, tab.trail
+    data, past = tab.manager.data, tab.past
+    can_undo = bool(tab.desk.history(1))
+    n_past = 0 if past is None else len(tab.trail)
     votes = votes_of(data, assignment.row)
     listed = ordered(tab, assignment)
     return {
@@ -49,12 +51,12 @@ def payload(tab: ReviewTab) -> Payload:
         "choices": choices(tab, assignment, listed),
         "votes": _by_voter(data, votes),
         "classes": list(data.class_names[:MOST_CLASSES]),
-        "past": None if past is None else {"place": tab.back, "of": len(trail), "words": format_event(past)},
+        "past": None if past is None else {"place": tab.back, "of": n_past, "words": format_event(past)},
         "can": {
             "decide": bool(assignment.token),
             "why": "" if assignment.token else "Somebody else has this example, or has answered it.",
-            "undo": bool(tab.desk.history(1)),
-            "back": tab.back < len(trail) if past is not None else bool(tab.desk.history(1)),
+            "undo": can_undo,
+            "back": can_undo if past is None else tab.back < n_past,
         },
     }
 

@@ -17,8 +17,8 @@ from pll.review.promise import plan_dataset
 from pll.review.promise_state import PromiseInForce, PromiseStatus, miss_rate_of
 from pll.review.tables import GOALS
 from pll.review.work import recent_rate
+from pll.ui.error_messages import toast_errors
 from pll.ui.format import count, plain
-from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.routes import link
 

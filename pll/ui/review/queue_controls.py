@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
+from pll.ui.error_messages import toast_errors
 from pll.ui.format import count
 from pll.ui.review import promise_panel
-from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.keys import action_keys
 from pll.ui.review.review_tab import Chosen, ReviewTab
 from pll.ui.routes import link

@@ -19,7 +19,7 @@ from pll.review.store import Store
 from pll.runs.process import PerProcess
 from pll.runs.registry import default_registry
 from pll.runs.run import Run
-from pll.ui.review.error_messages import show_errors
+from pll.ui.error_messages import show_errors
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.review.reviewer import Reviewer
 

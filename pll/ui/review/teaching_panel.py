@@ -6,8 +6,8 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.review.teaching import changed_by_teaching
+from pll.ui.error_messages import toast_errors
 from pll.ui.format import count, format_state, plain
-from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.review_tab import ReviewTab
 
 EVERY = 2.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "first"
+revision = "initial"
 down_revision: str | None = None
 
 
@@ -116,6 +116,7 @@ def upgrade() -> None:
         sa.Column("secret_hash", sa.String(64), nullable=False),
         sa.Column("made_by", sa.Text()),
         sa.Column("made_at", moment, nullable=False),
+        sa.Column("writes_back", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("run", name="pk_connection"),
     )
     op.create_table(

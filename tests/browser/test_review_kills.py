@@ -60,7 +60,16 @@ class Seat:
         """Answer what is in view."""
         self.page.wait_for_timeout(max(0.0, LOOK - (time.monotonic() - self.seen_at)) * 1000)
         self.asked = self.shown()
-        self.page.keyboard.press(key)
+        self._press_at(self.asked[0], key)
+
+    def _press_at(self, token: str, key: str) -> None:
+        """Press a key if that example is in view; in the browser, where no other comes between the look and the key."""
+        self.page.locator(".desk").first.evaluate(
+            """(desk, [token, key]) => {
+                if (desk.dataset.token === token) document.dispatchEvent(new KeyboardEvent("keydown", { key }));
+            }""",
+            [token, key],
+        )
         self.pressed_at = time.monotonic()
 
     def acknowledged(self) -> int | None:
@@ -70,8 +79,7 @@ class Seat:
         if self.shown()[0] == self.asked[0]:
             is_waiting = self.page.locator(".desk").first.evaluate("() => Boolean(globalThis.candidPending)")
             if time.monotonic() - self.pressed_at > AGAIN and not is_waiting:
-                self.pressed_at = time.monotonic()  # the desk did not take the key: the page had just been built anew
-                self.page.keyboard.press("1")
+                self._press_at(self.asked[0], "1")  # the desk did not take the key: the page had just been built anew
             return None
         answered, self.asked, self.seen_at = self.asked[1], None, time.monotonic()
         return answered

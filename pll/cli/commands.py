@@ -12,7 +12,14 @@ from tqdm import tqdm
 from pll import catalog, formats
 from pll.analysis.protocol import with_candidates
 from pll.analysis.readiness import warnings_about
-from pll.cli.declared import ConvertOptions, ExportOptions, PredictOptions, SynthesizeOptions
+from pll.cli.declared import (
+    CheckOptions,
+    ConvertOptions,
+    DatasetsOptions,
+    ExportOptions,
+    PredictOptions,
+    SynthesizeOptions,
+)
 from pll.cli.options import (
     class_notes,
     flip_of,
@@ -36,7 +43,7 @@ from pll.runs.manifest import unverified
 from pll.synthesis.ambiguity import ambiguity_degree
 
 
-def datasets() -> None:
+def datasets(_: DatasetsOptions) -> None:
     """List the catalogue."""
     for entry in catalog.CATALOG.values():
         shape = "×".join(str(size) for size in entry.shape)
@@ -137,13 +144,13 @@ def export(options: ExportOptions) -> None:
     print_result(out=options.out, files=len(result.files), zip=str(result.zip_path), notes=len(result.notes))
 
 
-def check(run: str) -> int:
+def check(options: CheckOptions) -> int:
     """Compare the files of a run with its manifest. Returns 2 where some are damaged."""
-    report = inspect(RunFolder(Path(run)))
+    report = inspect(RunFolder(Path(options.run)))
     for damage in report.damaged:
         print(damage.words)
     if not report.damaged:
         open_ = "" if report.complete else "; it has not ended, so the files it wrote last are not listed yet"
-        print(f"{run}: {report.files} files are as they were written{open_}")
+        print(f"{options.run}: {report.files} files are as they were written{open_}")
     print_result(files=report.files, damaged=[damage.name for damage in report.damaged])
     return 2 if report.damaged else 0

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pll.cli.declared import CertifyOptions, PlanOptions
+from pll.cli.declared import CertifyOptions, PlanOptions, VerifyOptions
 from pll.cli.options import note, print_result
 from pll.errors import UserError
 from pll.export.audit import altered_events
@@ -467,8 +467,9 @@ def _write_next(path: Path, table: dc.LabelTable, judgement: dc.Judgement) -> No
 # ---- verify ----------------------------------------------------------------------------------------------------------
 
 
-def verify(path: str) -> int:
+def verify(options: VerifyOptions) -> int:
     """Recompute a certificate from its own data; the exit status is 2 where something does not fit."""
+    path = options.certificate
     if Path(path).suffix == ".jsonl":
         return _verify_audit(Path(path))
     document = _read_json(Path(path))

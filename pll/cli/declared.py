@@ -1,4 +1,4 @@
-"""The options of the commands, each declared once: a field of a dataclass, with what click shows of it.
+"""The commands, each declared once: a dataclass, whose docstring is the help and whose fields are the options.
 
 Nothing here imports NumPy or PyTorch: a registry is read when a value has to be checked, and `choices.json` holds for
 the help what the registries hold (`python -m tools.cli_choices` writes it).
@@ -11,11 +11,11 @@ import difflib
 import importlib
 import json
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
-from functools import cache, cached_property, wraps
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -167,54 +167,67 @@ class MethodCommand(click.Command):
         ]
 
 
-# ---- how options are declared ----------------------------------------------------------------------------------------
-
-Options = TypeVar("Options")
+# ---- how commands are declared ---------------------------------------------------------------------------------------
 
 
 def argument(**shown: Any) -> Any:
-    """Declare a positional argument: a field of a dataclass of options."""
+    """Declare a positional argument: a field of a command."""
     return field(metadata={"kind": click.Argument, "shown": shown})
 
 
 def option(*flags: str, **shown: Any) -> Any:
-    """Declare an option: a field of a dataclass of options; its flag is made of its name where none is given."""
+    """Declare an option: a field of a command; its flag is made of its name where none is given."""
     return field(metadata={"kind": NameOption, "flags": flags, "shown": shown})
 
 
-def takes(kind: type[Options]) -> Callable[[Callable[[Options], Any]], Callable[..., Any]]:
-    """Give a command the options that a dataclass declares; it is called with one of these.
+def click_command(name: str, kind: type[Any], place: str) -> click.Command:
+    """Return the command that a dataclass declares.
 
     What is no field of the dataclass is a setting of a method, and goes into its field `settings`.
+
+    Parameters
+    ----------
+    name
+        Of the command.
+    kind
+        The dataclass.
+    place
+        `module:function` within `pll.cli`: imported when the command runs, and called with an object of `kind`; what
+        it returns, where it returns something, is the exit status.
     """
-    declared = [one for one in fields(kind) if one.metadata]  # type: ignore[arg-type]  # a TypeVar cannot say "a dataclass"
+    declared = [one for one in fields(kind) if one.metadata]
     declared.sort(key=lambda one: one.name not in kind.__annotations__)  # the command's own options first
-    has_settings = any(one.name == "settings" for one in fields(kind))  # type: ignore[arg-type]  # as above
+    has_settings = any(one.name == "settings" for one in fields(kind))
 
-    def decorate(function: Callable[[Options], Any]) -> Callable[..., Any]:
-        @wraps(function)
-        def command(**values: Any) -> Any:
-            own = {one.name: values.pop(one.name) for one in declared}
-            source = click.get_current_context().get_parameter_source
-            explicit = {name: value for name, value in values.items() if source(name) is not ParameterSource.DEFAULT}
-            return function(kind(**own, **({"settings": explicit} if has_settings else {})))
+    def run(**values: Any) -> Any:
+        own = {one.name: values.pop(one.name) for one in declared}
+        source = click.get_current_context().get_parameter_source
+        explicit = {name: value for name, value in values.items() if source(name) is not ParameterSource.DEFAULT}
+        options = kind(**own, **({"settings": explicit} if has_settings else {}))
+        module, _, function = place.partition(":")
+        return getattr(importlib.import_module(f"pll.cli.{module}"), function)(options)
 
-        command.__click_params__ = [  # type: ignore[attr-defined]  # where click's own decorators put them
-            *(_shown(one.name, **one.metadata) for one in declared),
-            *(SETTINGS if has_settings else ()),
-        ][::-1]  # click's decorators append from the last to the first
-        return command
-
-    return decorate
+    parameters = [_parameter(one.name, **one.metadata) for one in declared]
+    if has_settings:
+        return MethodCommand(name, params=[*parameters, *SETTINGS], help=kind.__doc__, callback=run)
+    return click.Command(name, params=parameters, help=kind.__doc__, callback=run)
 
 
-def _shown(name: str, kind: type[click.Parameter], shown: dict[str, Any], flags: tuple[str, ...] = ()) -> Any:
+def _parameter(
+    name: str, kind: type[click.Parameter], shown: dict[str, Any], flags: tuple[str, ...] = ()
+) -> click.Parameter:
     if kind is click.Argument:
         return click.Argument([name], **shown)
     return kind([name, *(flags or [f"--{name.replace('_', '-')}"])], **shown)
 
 
-# ---- the options of each command -------------------------------------------------------------------------------------
+def _check_exclusive(options: object, *names: str) -> None:
+    """Raise `click.UsageError` where more than one of these options is given."""
+    if sum(getattr(options, name) is not None for name in names) > 1:
+        raise click.UsageError(f"{' and '.join(f'--{name}' for name in names)} exclude each other; give one of them.")
+
+
+# ---- the commands ----------------------------------------------------------------------------------------------------
 
 COLUMN: dict[str, Any] = {
     "type": Name("pll.formats.tabular.columns:ROLES", others=True),
@@ -277,8 +290,13 @@ class SetOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DatasetsOptions:
+    """List what the catalogue has, and where each comes from."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class SynthesizeOptions(SetOptions):
-    """Options of `synthesize`."""
+    """Make candidate sets from labels or annotators."""
 
     seed: int = option(**SEED)
     out: str = option(required=True, metavar="FILE", help="data.npz, or any format by its ending")
@@ -316,10 +334,19 @@ class TrainingOptions(SetOptions):
     strict: bool = option(is_flag=True, help="refuse a truth that is not among the candidates")
     settings: dict[str, Any]
 
+    def __post_init__(self) -> None:
+        _check_exclusive(self, "test", "holdout")
+        if not self.data and not self.votes:
+            raise click.UsageError("Missing argument 'DATA'; give data, or votes with --votes FILE.")
+
 
 @dataclass(frozen=True, kw_only=True)
 class FitOptions(TrainingOptions):
-    """Options of `fit`."""
+    """Train one method and write a run folder.
+
+    Ctrl-C stops before the next mini-batch, keeps what was learnt and ends with status 130; --resume continues from
+    there to the same result.
+    """
 
     method: str = option(
         type=METHODS,
@@ -334,7 +361,10 @@ class FitOptions(TrainingOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateOptions(TrainingOptions):
-    """Options of `evaluate`."""
+    """Compare methods over folds or seeds.
+
+    A setting goes to every method that has it; a note names methods without it.
+    """
 
     methods: str = option(type=METHODS, default="proden", show_default=True, help="several, separated by commas, of")
     folds: int | None = option(type=int, metavar="K", help="cross-validation in so many folds")
@@ -346,7 +376,11 @@ class EvaluateOptions(TrainingOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class ExperimentOptions:
-    """Options of `experiment`."""
+    """Fit a grid of datasets and methods; write tables and figures.
+
+    PRESET is quick, uci-binomial, real-world, uci-pair, image-binomial, image-pair or ambiguity; DIR is the folder of
+    an earlier experiment. Every cell is on disk when it ends: after a stop the same command fits the missing ones.
+    """
 
     name: str = argument(metavar="PRESET|FILE.toml|DIR")
     out: str | None = option(
@@ -370,10 +404,13 @@ class ExperimentOptions:
     scheduler: str | None = option(metavar="ADDRESS", help="of the Dask cluster, such as tcp://10.0.0.1:8786")
     show: bool = option(is_flag=True, help="print the TOML file of a preset, to be copied and changed, and end")
 
+    def __post_init__(self) -> None:
+        _check_exclusive(self, "folds", "holdout")
+
 
 @dataclass(frozen=True, kw_only=True)
 class PredictOptions:
-    """Options of `predict`."""
+    """Label unseen examples with a run's model."""
 
     run: str = argument(metavar="RUN_DIR")
     data: str = argument()
@@ -384,7 +421,7 @@ class PredictOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ExportOptions:
-    """Options of `export`."""
+    """Write a run's labels and model, and one ZIP of them."""
 
     run: str = argument(metavar="RUN_DIR")
     out: str = option(required=True, metavar="DIR", help="the folder to write into")
@@ -393,7 +430,10 @@ class ExportOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ConvertOptions:
-    """Options of `convert`."""
+    """Write data or a run's labels in another format.
+
+    IN is a file, a name of the catalogue, or a RUN_DIR, whose labels go back into the format they came from.
+    """
 
     given: str = argument(metavar="IN")
     to: str = option(type=Name("pll.formats:FORMATS", others=True), required=True, metavar="FORMAT", help="one of")
@@ -416,7 +456,10 @@ class ConvertOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanOptions:
-    """Options of `plan`."""
+    """Draw the controls for a promise about all labels of a table.
+
+    LABELS is a table with the columns id, identified_label and confidence, from Candid or not.
+    """
 
     labels: str = argument(metavar="LABELS|RUN_DIR")
     error: float = option(
@@ -435,7 +478,7 @@ class PlanOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class CertifyOptions:
-    """Options of `certify`."""
+    """Say what people's decisions promise about all labels."""
 
     labels: str = argument(metavar="LABELS|RUN_DIR")
     plan: str = option(required=True, metavar="FILE", help="plan.csv, with plan.json beside it")
@@ -449,3 +492,70 @@ class CertifyOptions:
         metavar="NAME",
         help="a class that no label has, but decisions (several times)",
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerifyOptions:
+    """Check a certificate, or audit.jsonl, from the file alone; says what was altered."""
+
+    certificate: str = argument(metavar="FILE")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions:
+    """Say which files of a run are damaged.
+
+    Every file is compared with the checksums in manifest.json. Exit status 2 where one is damaged.
+    """
+
+    run: str = argument(metavar="RUN_DIR")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BackupOptions:
+    """Copy all decisions, runs and uploads into a new folder, while a server runs."""
+
+    folder: str = argument(metavar="DIR")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RestoreOptions:
+    """Copy a backup into an empty home (PLL_HOME) and an empty database (PLL_DATABASE_URL)."""
+
+    folder: str = argument(metavar="DIR")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelstudioOptions:
+    """Make user and secret by which Label Studio uses a run of this server as its model."""
+
+    run: str = argument(metavar="RUN_DIR")
+    url: str | None = option(help="address of this server, as Label Studio reaches it")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GcOptions:
+    """Remove deleted runs, uploads of before today that no run reads, and half-written files."""
+
+    yes: bool = option(is_flag=True, help="remove it; else it is only listed")
+
+
+COMMANDS: dict[str, tuple[type[Any], str]] = {
+    "datasets": (DatasetsOptions, "commands:datasets"),
+    "synthesize": (SynthesizeOptions, "commands:synthesize"),
+    "fit": (FitOptions, "fit:fit"),
+    "evaluate": (EvaluateOptions, "evaluate:evaluate"),
+    "experiment": (ExperimentOptions, "experiment:experiment"),
+    "predict": (PredictOptions, "commands:predict"),
+    "export": (ExportOptions, "commands:export"),
+    "convert": (ConvertOptions, "commands:convert"),
+    "plan": (PlanOptions, "dataset_promise:plan"),
+    "certify": (CertifyOptions, "dataset_promise:certify"),
+    "verify": (VerifyOptions, "dataset_promise:verify"),
+    "check": (CheckOptions, "commands:check"),
+    "backup": (BackupOptions, "upkeep:backup"),
+    "restore": (RestoreOptions, "upkeep:restore"),
+    "labelstudio": (LabelstudioOptions, "upkeep:labelstudio"),
+    "gc": (GcOptions, "upkeep:gc"),
+}
+"""By name: what declares the command, and the function of `pll.cli` that does it."""

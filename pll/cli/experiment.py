@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +13,7 @@ from tqdm import tqdm
 from pll.cli import INTERRUPTED
 from pll.cli.declared import ExperimentOptions
 from pll.cli.options import listed, note, print_result, whole_number
+from pll.cli.progress import stopped_by_signals
 from pll.errors import UserError
 from pll.experiments.background import experiments_home
 from pll.experiments.execution import ExperimentFolder, Progress, run
@@ -32,7 +31,7 @@ def experiment(options: ExperimentOptions) -> int:
     Returns
     -------
     int
-        0, or 130 where Ctrl-C or SIGTERM stopped it before its end.
+        0, or 130 where a signal stopped it before its end.
     """
     if options.show:
         if options.name not in PRESETS and Path(options.name).is_file():
@@ -50,7 +49,7 @@ def experiment(options: ExperimentOptions) -> int:
     among = selected(plan.cells, [part for text in options.only for part in listed(text, "--only", "dataset=lost")])
     folder = _folder(options)
     folder.create(result)
-    with _stop_on_signals() as stop, _bar() as tell:
+    with stopped_by_signals() as stop, _bar() as tell:
         outcomes = run(
             plan.cells,
             folder,
@@ -58,7 +57,7 @@ def experiment(options: ExperimentOptions) -> int:
             among=among,
             jobs=options.jobs,
             scheduler=options.scheduler,
-            stop=stop,
+            stop=stop.event,
             tell=tell,
         )
     write_report(result, plan.cells, outcomes, folder, plan.missing)
@@ -78,7 +77,7 @@ def experiment(options: ExperimentOptions) -> int:
         failed=sum(bool(outcome.error) for outcome in there),
         missing=[one.dataset for one in plan.missing],
     )
-    if stop.is_set():
+    if stop.event.is_set():
         print(f"candid: stopped; the same command goes on in {folder.path}", file=sys.stderr)
         return INTERRUPTED
     return 0
@@ -116,23 +115,6 @@ def _definition(options: ExperimentOptions) -> Experiment:
         deep = [name for name in result.methods if issubclass(get_method(name), DeepEstimator)]
         values["settings"] = [*result.settings, {"method": deep, "epochs": options.epochs}]
     return changed(result, **values) if values else result
-
-
-@contextmanager
-def _stop_on_signals() -> Iterator[threading.Event]:
-    """Make Ctrl-C and SIGTERM end the experiment in order; a second one ends it at once."""
-    stop = threading.Event()
-
-    def on_signal(number: int, _: object) -> None:
-        stop.set()
-        signal.signal(number, signal.default_int_handler)
-
-    before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,7 +19,6 @@ from pll import cli
 from pll.analysis.protocol import Splits
 from pll.analysis.readiness import warnings_about
 from pll.catalog.sources import file_hash
-from pll.cli import INTERRUPTED
 from pll.cli.declared import FitOptions
 from pll.cli.options import (
     class_notes,
@@ -35,7 +33,7 @@ from pll.cli.options import (
     source_like,
     with_voters,
 )
-from pll.cli.progress import bar, load
+from pll.cli.progress import SIGNALS, bar, load, stopped_by_signals
 from pll.errors import UserError
 from pll.methods import METHODS, PartialLabelEstimator, get_method
 from pll.methods.advice import advise
@@ -45,9 +43,6 @@ from pll.runs.folder import RunFolder
 from pll.training.devices import default_threads
 from pll.training.distributed import Ranks
 from pll.training.metrics import EpochRecord, StopTraining
-
-SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-"""The signals that end a training before its last epoch."""
 
 
 def fit(options: FitOptions) -> int:
@@ -116,11 +111,11 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
                 return 0
         else:
             folder.create(config)
-        with _progress(folder) as (on_ready, on_record, on_search), _stopped_by_signals() as hook:
+        with _progress(folder) as (on_ready, on_record, on_search), stopped_by_signals() as stop:
             outcome = fit_loop.train(
                 folder,
-                load=partial(_load, folder, hook),
-                hook=hook,
+                load=partial(_load, folder, stop.hook),
+                hook=stop.hook,
                 on_ready=on_ready,
                 on_record=on_record,
                 on_search=on_search,
@@ -131,7 +126,7 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
     print_result(**outcome.metrics, health=outcome.health, **_warnings_of(folder), **_no_answer(folder))
     if outcome.state == "stopped":
         print(f"candid: stopped; add --resume to go on in {options.out}", file=sys.stderr)
-        return INTERRUPTED if hook.signal is None else 128 + hook.signal
+        return stop.status
     return 0
 
 
@@ -267,23 +262,6 @@ def _said(option: str, options: dict[str, Any]) -> str:
     return f"with {option}" if options[option] is True else f"with {option} {options[option]}"
 
 
-class _Stop:
-    """Whether a signal stops the training: the hook of a run.
-
-    Attributes
-    ----------
-    signal
-        Its number; None as long as there was none.
-    """
-
-    signal: int | None = None
-
-    def __call__(self) -> None:
-        """Raise `StopTraining` once there was a signal."""
-        if self.signal is not None:
-            raise StopTraining
-
-
 @contextmanager
 def _progress(folder: RunFolder) -> Iterator[tuple[fit_loop.Prepared, fit_loop.Observer, fit_loop.Searching]]:
     """Show a progress bar of epochs with rate and time left, once their number is known."""
@@ -315,28 +293,3 @@ def _progress(folder: RunFolder) -> Iterator[tuple[fit_loop.Prepared, fit_loop.O
     finally:
         for bar in (*searches, *bars):
             bar.close()
-
-
-@contextmanager
-def _stopped_by_signals() -> Iterator[_Stop]:
-    """Make Ctrl-C, SIGTERM and SIGHUP stop before the next batch and keep what was learnt.
-
-    Docker and Slurm end a process by SIGTERM, a connection that is lost by SIGHUP. The second signal ends it at once.
-    """
-    stop = _Stop()
-    before: dict[int, Any] = {}
-
-    def on_signal(number: int, _: object) -> None:
-        stop.signal = number
-        for name, earlier in before.items():
-            signal.signal(name, earlier)
-
-    if threading.current_thread() is threading.main_thread():
-        for name in SIGNALS:
-            if signal.getsignal(name) is not signal.SIG_IGN or name == signal.SIGINT:  # `nohup` ignores SIGHUP
-                before[name] = signal.signal(name, on_signal)
-    try:
-        yield stop
-    finally:
-        for name, earlier in before.items():
-            signal.signal(name, earlier)

@@ -1,6 +1,7 @@
-"""The command line, `python -m pll …` and `candid …`: the commands. What they take is in `pll.cli.declared`.
+"""The command line, `python -m pll …` and `candid …`: how a command begins and ends.
 
-Nothing here imports NumPy or PyTorch: a command imports what it needs when it runs.
+The commands are in `pll.cli.declared`. Nothing here imports NumPy or PyTorch: a command imports what it needs when it
+runs.
 """
 
 from __future__ import annotations
@@ -16,20 +17,7 @@ import click
 
 from pll import __version__
 from pll.cli import INTERRUPTED
-from pll.cli.declared import (
-    CertifyOptions,
-    ConvertOptions,
-    EvaluateOptions,
-    ExperimentOptions,
-    ExportOptions,
-    FitOptions,
-    MethodCommand,
-    PlanOptions,
-    PredictOptions,
-    SynthesizeOptions,
-    TrainingOptions,
-    takes,
-)
+from pll.cli.declared import COMMANDS, click_command
 from pll.errors import UserError, explain, is_disk_full
 from pll.paths import app_root
 
@@ -150,181 +138,5 @@ def cli() -> None:
     """
 
 
-@cli.command()
-def datasets() -> None:
-    """List what the catalogue has, and where each comes from."""
-    from pll.cli import commands
-
-    commands.datasets()
-
-
-@cli.command()
-@takes(SynthesizeOptions)
-def synthesize(options: SynthesizeOptions) -> None:
-    """Make candidate sets from labels or annotators."""
-    from pll.cli import commands
-
-    commands.synthesize(options)
-
-
-@cli.command(cls=MethodCommand)
-@takes(FitOptions)
-def fit(options: FitOptions) -> int:
-    """Train one method and write a run folder.
-
-    Ctrl-C stops before the next mini-batch, keeps what was learnt and ends with status 130; --resume continues from
-    there to the same result.
-    """
-    _check_exclusive(options, "test", "holdout")
-    _check_data(options)
-    from pll.cli import fit
-
-    return fit.fit(options)
-
-
-@cli.command(cls=MethodCommand)
-@takes(EvaluateOptions)
-def evaluate(options: EvaluateOptions) -> None:
-    """Compare methods over folds or seeds.
-
-    A setting goes to every method that has it; a note names methods without it.
-    """
-    _check_exclusive(options, "test", "holdout")
-    _check_data(options)
-    from pll.cli import evaluate
-
-    evaluate.evaluate(options)
-
-
-@cli.command()
-@takes(ExperimentOptions)
-def experiment(options: ExperimentOptions) -> int:
-    """Fit a grid of datasets and methods; write tables and figures.
-
-    PRESET is quick, uci-binomial, real-world, uci-pair, image-binomial, image-pair or ambiguity; DIR is the folder of
-    an earlier experiment. Every cell is on disk when it ends: after a stop the same command fits the missing ones.
-    """
-    _check_exclusive(options, "folds", "holdout")
-    from pll.cli import experiment
-
-    return experiment.experiment(options)
-
-
-@cli.command()
-@takes(PredictOptions)
-def predict(options: PredictOptions) -> None:
-    """Label unseen examples with a run's model."""
-    from pll.cli import commands
-
-    commands.predict(options)
-
-
-@cli.command()
-@takes(ExportOptions)
-def export(options: ExportOptions) -> None:
-    """Write a run's labels and model, and one ZIP of them."""
-    from pll.cli import commands
-
-    commands.export(options)
-
-
-@cli.command()
-@takes(ConvertOptions)
-def convert(options: ConvertOptions) -> None:
-    """Write data or a run's labels in another format.
-
-    IN is a file, a name of the catalogue, or a RUN_DIR, whose labels go back into the format they came from.
-    """
-    from pll.cli import commands
-
-    commands.convert(options)
-
-
-@cli.command()
-@takes(PlanOptions)
-def plan(options: PlanOptions) -> None:
-    """Draw the controls for a promise about all labels of a table.
-
-    LABELS is a table with the columns id, identified_label and confidence, from Candid or not.
-    """
-    from pll.cli import dataset_promise
-
-    dataset_promise.plan(options)
-
-
-@cli.command()
-@takes(CertifyOptions)
-def certify(options: CertifyOptions) -> None:
-    """Say what people's decisions promise about all labels."""
-    from pll.cli import dataset_promise
-
-    dataset_promise.certify(options)
-
-
-@cli.command()
-@click.argument("certificate", metavar="FILE")
-def verify(certificate: str) -> int:
-    """Check a certificate, or audit.jsonl, from the file alone; says what was altered."""
-    from pll.cli import dataset_promise
-
-    return dataset_promise.verify(certificate)
-
-
-@cli.command()
-@click.argument("run", metavar="RUN_DIR")
-def check(run: str) -> int:
-    """Say which files of a run are damaged.
-
-    Every file is compared with the checksums in manifest.json. Exit status 2 where one is damaged.
-    """
-    from pll.cli import commands
-
-    return commands.check(run)
-
-
-@cli.command()
-@click.argument("folder", metavar="DIR")
-def backup(folder: str) -> None:
-    """Copy all decisions, runs and uploads into a new folder, while a server runs."""
-    from pll.cli import upkeep
-
-    upkeep.backup(folder)
-
-
-@cli.command()
-@click.argument("folder", metavar="DIR")
-def restore(folder: str) -> None:
-    """Copy a backup into an empty home (PLL_HOME) and an empty database (PLL_DATABASE_URL)."""
-    from pll.cli import upkeep
-
-    upkeep.restore(folder)
-
-
-@cli.command()
-@click.argument("run", metavar="RUN_DIR")
-@click.option("--url", help="address of this server, as Label Studio reaches it")
-def labelstudio(run: str, url: str | None) -> None:
-    """Make user and secret by which Label Studio uses a run of this server as its model."""
-    from pll.cli import upkeep
-
-    upkeep.labelstudio(run, url)
-
-
-@cli.command()
-@click.option("--yes", is_flag=True, help="remove it; else it is only listed")
-def gc(yes: bool) -> None:
-    """Remove deleted runs, uploads of before today that no run reads, and half-written files."""
-    from pll.cli import upkeep
-
-    upkeep.gc(remove=yes)
-
-
-def _check_data(options: TrainingOptions) -> None:
-    if not options.data and not options.votes:
-        raise click.UsageError("Missing argument 'DATA'; give data, or votes with --votes FILE.")
-
-
-def _check_exclusive(options: object, *names: str) -> None:
-    """Raise `click.UsageError` where more than one of these options is given."""
-    if sum(getattr(options, name) is not None for name in names) > 1:
-        raise click.UsageError(f"{' and '.join(f'--{name}' for name in names)} exclude each other; give one of them.")
+for name, (options, place) in COMMANDS.items():
+    cli.add_command(click_command(name, options, place))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from pll.cli.declared import BackupOptions, GcOptions, LabelstudioOptions, RestoreOptions
 from pll.cli.options import note, print_result
 from pll.errors import UserError
 from pll.export import backup as backups
@@ -17,7 +18,7 @@ from pll.runs import cleanup
 from pll.runs.folder import RunFolder, check_has_result
 
 
-def backup(folder: str) -> None:
+def backup(options: BackupOptions) -> None:
     """Copy everything into a new folder."""
     with tqdm(unit="folder") as bar:
 
@@ -27,39 +28,40 @@ def backup(folder: str) -> None:
 
         database = Database(database_url())
         try:
-            made = backups.backup(candid_home(), database, Path(folder), tell=show)
+            made = backups.backup(candid_home(), database, Path(options.folder), tell=show)
         finally:
             database.close()
     note([f"The run {name} was damaged before; it is copied as it is." for name in made.damaged])
-    print(f"{folder}: {made.runs} runs, {made.uploads} uploads, {made.decisions} decisions, {made.bytes / 1e6:,.1f} MB")
+    of = f"{made.runs} runs, {made.uploads} uploads, {made.decisions} decisions"
+    print(f"{options.folder}: {of}, {made.bytes / 1e6:,.1f} MB")
     print_result(**(asdict(made) | {"damaged": list(made.damaged)}))
 
 
-def restore(folder: str) -> None:
+def restore(options: RestoreOptions) -> None:
     """Copy a backup into an empty home and database."""
-    made = backups.restore(Path(folder), candid_home(), database_url())
+    made = backups.restore(Path(options.folder), candid_home(), database_url())
     print(f"{candid_home()}: {made.runs} runs, {made.uploads} uploads, {made.decisions} decisions")
     print_result(**(asdict(made) | {"damaged": list(made.damaged)}))
 
 
-def gc(*, remove: bool) -> None:
+def gc(options: GcOptions) -> None:
     """List files that are no longer used, and remove them where that is asked."""
     waste = cleanup.waste(candid_home())
     for one in waste:
         print(f"{one.path}: {one.why} ({one.bytes / 1e6:,.1f} MB)")
-    freed = cleanup.remove(waste) if remove else 0
-    if waste and not remove:
+    freed = cleanup.remove(waste) if options.yes else 0
+    if waste and not options.yes:
         print("To remove them: candid gc --yes")
     print_result(found=len(waste), bytes=sum(one.bytes for one in waste), freed=freed)
 
 
-def labelstudio(run: str, url: str | None) -> None:
+def labelstudio(options: LabelstudioOptions) -> None:
     """Make a new secret for a run, in the database that the server reads."""
-    folder = RunFolder(Path(run).resolve())
+    folder = RunFolder(Path(options.run).resolve())
     check_has_result(folder)
     if folder.path.parent != (candid_home() / "runs").resolve():
         raise UserError(
-            f"{run} is not a run of this server's home, {candid_home()}. Set PLL_HOME as the server has it, or "
+            f"{options.run} is not a run of this server's home, {candid_home()}. Set PLL_HOME as the server has it, or "
             "fit there."
         )
     database = Database(database_url())
@@ -68,5 +70,5 @@ def labelstudio(run: str, url: str | None) -> None:
     finally:
         database.close()
     print("In Label Studio: Settings, Model, Connect Model; give url_with_secret as the address. It is shown once.")
-    address = f"{(url or 'http://localhost:8501').rstrip('/')}/labelstudio/{folder.path.name}"
+    address = f"{(options.url or 'http://localhost:8501').rstrip('/')}/labelstudio/{folder.path.name}"
     print_result(url=address, user=made.user, secret=made.secret, url_with_secret=made.inside(address))

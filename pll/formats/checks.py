@@ -211,9 +211,6 @@ MAX_RECORD_BYTES = 16 * 2**20
 """Longest row that is read; longer ones mostly come from a quote that is never closed."""
 
 _CHUNK = 4 * 2**20
-_BLANK_LINES = (b"\n\n", b"\n\r\n", b"\r\r")
-
-
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\r\f"))
 
 
@@ -237,15 +234,12 @@ class Scan:
         Carriage returns.
     quotes
         Double quotes.
-    has_blank_lines
-        False where it is certain that no line is empty.
     """
 
     size: int = 0
     newlines: int = 0
     returns: int = 0
     quotes: int = 0
-    has_blank_lines: bool = False
 
     @property
     def records_at_most(self) -> int:
@@ -268,20 +262,14 @@ def scan_text(path: Path, tick: Progress | None = None, encoding: str = "utf-8")
     """
     scan = Scan()
     decoder = codecs.getincrementaldecoder("utf-8")()
-    tail = b""
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
             if encoding == "utf-8":
                 _check_chunk(chunk, decoder, scan)
-            returns = chunk.count(b"\r")
-            joined = tail + chunk
-            marks = _BLANK_LINES if returns or b"\r" in tail else _BLANK_LINES[:1]
-            scan.has_blank_lines |= any(mark in joined for mark in marks)
             scan.size += len(chunk)
             scan.newlines += chunk.count(b"\n")
-            scan.returns += returns
+            scan.returns += chunk.count(b"\r")
             scan.quotes += chunk.count(b'"')
-            tail = chunk[-2:]
             if tick is not None:
                 tick("bytes checked", scan.size, path.stat().st_size)
     _check_chunk(b"", decoder, scan)  # a character cut off at the very end

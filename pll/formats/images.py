@@ -27,7 +27,7 @@ from pll.formats.tabular.columns import Column
 from pll.formats.tabular.csv import Csv, Tsv, write_table
 from pll.formats.tabular.jsonl import JsonLines
 from pll.formats.tabular.parquet import Parquet
-from pll.formats.tabular.writer import table_limitations
+from pll.formats.tabular.writer import table_limitations, text_columns
 from pll.formats.tabular.xlsx import Xlsx
 from pll.formats.tools.records import Example, Examples
 from pll.images import SUFFIXES, Pictures, UnreadablePicture, check_size, decode, encode
@@ -109,7 +109,7 @@ class ImageZip(Format):
                 if content is not None:
                     archive.writestr(zipfile.ZipInfo(name), content)
             with tempfile.TemporaryFile() as file:
-                write_table(table, file, ",", results)
+                write_table(file, ",", text_columns(table, results), table)
                 file.seek(0)
                 archive.writestr(zipfile.ZipInfo(TABLE), file.read(), zipfile.ZIP_DEFLATED)
 
@@ -120,9 +120,9 @@ class ImageZip(Format):
                 if name != table:
                     archive.writestr(zipfile.ZipInfo(name), members.read(name))
             if table is None:
-                data = self.read(source, options)
+                data = _without_pixels(self.read(source, options))
                 with tempfile.TemporaryFile() as file:
-                    write_table(_without_pixels(data), file, ",", results)
+                    write_table(file, ",", text_columns(data, results), data)
                     file.seek(0)
                     archive.writestr(zipfile.ZipInfo(TABLE), file.read(), zipfile.ZIP_DEFLATED)
                 return

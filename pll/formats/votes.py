@@ -319,7 +319,9 @@ def kind_of(path: Path) -> str:
         if suffix in (".csv", ".tsv"):
             form = detect(path)
             return (
-                VOTES if isinstance(form, Delimited) and _of_models(text_of_file(path, form.delimiters).header) else ""
+                VOTES
+                if isinstance(form, Delimited) and _of_models(text_of_file(path, form.delimiters).header.names)
+                else ""
             )
         if suffix not in (".json", ".jsonl", ".ndjson"):
             return ""

@@ -1,4 +1,4 @@
-"""CSV, TSV and tables with spaces between their columns.
+"""CSV and TSV.
 
 Read by Apache Arrow in batches: cells as text, in the encoding of the file, from below a title on. Names such as `NA`,
 `None` or `1` stay text in columns of labels. Records are read a second time, slowly, only to find the row that an error
@@ -11,9 +11,10 @@ import csv
 import io
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import IO, ClassVar
 
@@ -23,12 +24,12 @@ import pyarrow.csv
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.base import HEAD_BYTES, ReadOptions
-from pll.formats.checks import MAX_RECORD_BYTES, looks_like_text, parsing, readable, scan_text, shorten
+from pll.formats.checks import MAX_RECORD_BYTES, looks_like_text, parsing, readable, scan_text
 from pll.formats.encodings import ENCODINGS, encode_like, encoding_of, without_marks
 from pll.formats.results import Results, example_rows
-from pll.formats.tabular.cells import is_data, is_measured, is_number, numbered
 from pll.formats.tabular.columns import sample_rows
 from pll.formats.tabular.format import TableFormat
+from pll.formats.tabular.header import MOST_TITLES, Header, header_of, titles_above
 from pll.formats.tabular.table import ArrowTable
 from pll.formats.tabular.writer import (
     TextColumn,
@@ -63,34 +64,65 @@ class Text:
         Bytes of byte order marks before the text.
     delimiter
         Between its columns.
-    above
-        Rows above the header, as a spreadsheet counts them, blank ones too.
-    lines
-        The same in lines.
-    title
-        The words in them.
-    header
-        The first row below; names, or data.
     """
 
     path: Path
     encoding: str
     start: int
     delimiter: str
-    above: int
-    lines: int
-    title: str
-    header: list[str]
 
     def open(self) -> IO[str]:
         """Open the file as text, without byte order marks."""
-        return _opened(self.path, self.encoding, self.start)
+        file = self.path.open("rb")
+        file.seek(self.start)
+        return io.TextIOWrapper(file, encoding=self.encoding, newline="")
 
+    def records(self, *, strict: bool = False) -> Iterator[tuple[int, int, list[str]]]:
+        """Yield (number, lines above, fields) of every record, numbered as in a spreadsheet; a blank one has no fields.
 
-def _opened(path: Path, encoding: str, start: int) -> IO[str]:
-    file = path.open("rb")
-    file.seek(start)
-    return io.TextIOWrapper(file, encoding=encoding, newline="")
+        Raises
+        ------
+        csv.Error
+            A record that is too long, or, if strict, quotes that are not as they must be.
+        """
+        with self.open() as file:
+            lines = iter(lambda: file.readline(MAX_RECORD_BYTES), "")
+            reader, above = csv.reader(lines, delimiter=self.delimiter, strict=strict), 0
+            for number, record in enumerate(reader, start=1):
+                yield number, above, record
+                above = reader.line_num
+
+    @cached_property
+    def first(self) -> list[tuple[int, int, list[str]]]:
+        """The first records that are not blank: the header and the roles of columns are guessed from them."""
+        first, size = list[tuple[int, int, list[str]]](), 0
+        with parsing("the beginning of the table"), suppress(csv.Error, UnicodeDecodeError):  # reading says where
+            for one in filter(lambda one: one[2], self.records()):
+                first.append(one)
+                size += sum(map(len, one[2]))
+                if size > _SAMPLE_CHARACTERS or len(first) > MOST_TITLES + sample_rows(len(one[2])):
+                    break
+        return first
+
+    @cached_property
+    def header(self) -> Header:
+        """The header, by `header_of`."""
+        return header_of([record for _, _, record in self.first])
+
+    def sample(self) -> list[list[str | None]]:
+        """Return the first cells of each column below the header; rows of another length are left out."""
+        width = len(self.header.names)
+        below = [record for _, _, record in self.first[self.header.above + self.header.rows :] if len(record) == width]
+        rows = below[: sample_rows(width)]
+        return [[cell or None for cell in cells] for cells in zip(*rows, strict=True)] or [[] for _ in range(width)]
+
+    def row_number(self, position: int) -> int:
+        """Return the spreadsheet's number of a row below the header."""
+        position += self.header.above + self.header.rows
+        with suppress(csv.Error, UnicodeDecodeError):
+            filled = (number for number, _, record in self.records() if record)
+            return next(itertools.islice(filled, position, None), position + 1)
+        return position + 1  # an unusual cell before it: the number without blank lines is the closest
 
 
 def text_of_file(path: Path, delimiters: str) -> Text:
@@ -99,32 +131,13 @@ def text_of_file(path: Path, delimiters: str) -> Text:
     Raises
     ------
     UserError
-        An encoding that is not known, or no text.
+        An encoding that is not known.
     """
     with path.open("rb") as file:
         head = file.read(_HEAD_CHUNK)
-    encoding, start = encoding_of(head), len(head) - len(without_marks(head))
-    beginning = without_marks(head)[:HEAD_BYTES].decode(encoding, errors="replace")
-    delimiter = delimiter_of(beginning, delimiters) or delimiters[0]
-    records: list[list[str]] = []
-    ends = [(0, 0)]  # of each: records, blank ones too, and lines so far
-    with parsing("the beginning of the table"), _opened(path, encoding, start) as text:
-        reader = csv.reader(iter(lambda: text.readline(MAX_RECORD_BYTES), ""), delimiter=delimiter)
-        before = 0
-        with suppress(csv.Error, UnicodeDecodeError):  # reading says where
-            for number, record in enumerate(reader, start=1):
-                if record:
-                    records.append(record)
-                    ends.append((number - 1, before))  # what is above it
-                before = reader.line_num
-                if len(records) > MOST_TITLES + 2:
-                    break
-    count = titles_above(records)
-    if not records or (len(records[count]) == 1 and not records[count][0].strip()):
-        scan_text(path, encoding=encoding)  # says where it is no text
-        raise UserError("The file holds nothing but blank lines; bring a table with a header and rows.")
-    title = " · ".join(cell.strip() for row in records[:count] for cell in row if cell.strip())
-    return Text(path, encoding, start, delimiter, *ends[count + 1], title, records[count])
+    encoding, plain = encoding_of(head), without_marks(head)
+    beginning = plain[:HEAD_BYTES].decode(encoding, errors="replace")
+    return Text(path, encoding, len(head) - len(plain), delimiter_of(beginning, delimiters) or delimiters[0])
 
 
 def delimiter_of(text: str, marks: str) -> str | None:
@@ -158,99 +171,6 @@ def _fit(text: str, mark: str) -> tuple[bool, bool, int]:
     return widths[0] > 1, len(set(widths)) == 1 and not torn, widths[0]
 
 
-MOST_TITLES = 8
-"""Rows above a header at most."""
-
-
-def titles_above(records: Sequence[Sequence[str]]) -> int:
-    """Return how many rows, without blank lines, are above the header of a table: a title, a date, a source.
-
-    Below them is a header: no number, no empty cell, no name twice; then rows that are as wide.
-
-    Examples
-    --------
-    >>> titles_above([["Sales 2024"], ["id", "x", "y"], ["a", "1", "2"], ["b", "1", "2"]])
-    1
-    >>> (
-    ...     titles_above([["id", "x", "y"], ["a", "1", ""]]),
-    ...     titles_above([["1", "2"], ["id", "x"], ["a", "b"], ["c", "d"]]),
-    ... )
-    (0, 0)
-    """
-    for count in range(min(MOST_TITLES, len(records))):
-        header, *rows = records[count:]
-        names = [name.strip() for name in header]
-        is_header = len(names) > 1 and all(names) and len(set(names)) == len(names) and not any(map(is_number, names))
-        if is_header and len(rows) > 1 and all(len(row) == len(names) for row in rows):
-            return count if all(_is_title(row, len(names)) for row in records[:count]) else 0
-    return 0
-
-
-def _is_title(row: Sequence[str], width: int) -> bool:
-    """Whether a row is too short for a header, even one that leaves out the row names, or mostly empty."""
-    return len(row) < width - 1 or 2 * sum(bool(cell.strip()) for cell in row) < width
-
-
-def _records(text: Text) -> Iterator[tuple[int, list[str]]]:
-    """Yield (number, fields) of every record, numbered from 1 as in a spreadsheet; a blank line has no fields.
-
-    Raises
-    ------
-    csv.Error
-        a record that is too long, or a quote that is never closed.
-    """
-    with text.open() as file:
-        lines = iter(lambda: file.readline(MAX_RECORD_BYTES), "")
-        yield from enumerate(csv.reader(lines, delimiter=text.delimiter), start=1)
-
-
-def row_number(text: Text, position: int) -> int:
-    """Return the spreadsheet's number of a row (position 0 is the header, or what is in its place)."""
-    filled = (number for number, record in _records(text) if record and number > text.above)
-    with suppress(csv.Error, UnicodeDecodeError):
-        return next(itertools.islice(filled, position, None), position + text.above + 1)
-    return position + text.above + 1  # an unusual cell before it: the number without blank lines is the closest
-
-
-def check_last_quote(text: Text) -> None:
-    """Refuse a file whose last quoted cell is not closed: everything after the quote would be one cell.
-
-    Raises
-    ------
-    UserError
-        The row in which the quote is opened.
-    """
-    number = 1
-    with text.open() as file:
-        reader = csv.reader(iter(lambda: file.readline(MAX_RECORD_BYTES), ""), delimiter=text.delimiter, strict=True)
-        try:
-            for _ in reader:
-                number += 1
-        except csv.Error as error:
-            if "unexpected end" in str(error) or "larger than" in str(error):
-                raise UserError(
-                    f"Row {number} opens a double quote that is never closed; close it, or write it twice inside a "
-                    "quoted cell."
-                ) from None
-
-
-def is_spaced(head: bytes) -> bool:
-    """Whether the start of a file is a table with spaces between its columns, half of them numbers.
-
-    Examples
-    --------
-    >>> is_spaced(b"a 1 2.5\\nb 3 ?\\nc 5 6\\n"), is_spaced(b"to be or\\nnot to be\\nthat is it\\n")
-    (True, False)
-    """
-    text = head.decode("utf-8", errors="replace")
-    if not looks_like_text(head) or delimiter_of(text, ",;\t") is not None:
-        return False
-    rows = [_fields(line) for line in text[: text.rfind("\n")].splitlines() if line.strip()][1:]
-    whole = [row for row in rows if len(row) == len(rows[0]) > 1]
-    columns = list(zip(*whole, strict=True))
-    return len(rows) > 1 and 5 * len(whole) >= 4 * len(rows) and 2 * sum(map(is_measured, columns)) >= len(columns) > 0
-
-
 class Delimited(TableFormat):
     """Base class of text tables; a subclass lists its delimiters, of which the first is written."""
 
@@ -267,31 +187,20 @@ class Delimited(TableFormat):
     def table(self, path: Path, options: ReadOptions) -> ArrowTable:
         text = text_of_file(path, self.delimiters)
         scan = scan_text(path, options.tick, text.encoding)
+        header, encoding = text.header, ENCODINGS.get(text.encoding)
         if scan.quotes % 2:
-            check_last_quote(text)
-        encoding = ENCODINGS.get(text.encoding)
+            _refuse_record(text, strict=True)
         notes = (
             [f"The file is in {encoding}, not UTF-8; where letters look wrong, save it as UTF-8."] if encoding else []
         )
-        notes += [left_out(text.title)] if text.title else []
-        first, empty = first_cells(text), _empty_rows(text)
-        top = int(not is_data(text.header, first))
-        if not top:
-            notes.append(no_header(len(text.header)))
-            first = [[name or None, *cells] for name, cells in zip(text.header, first, strict=True)]
-
-        def row_of(position: int) -> int:
-            return row_number(text, position + top) if scan.has_blank_lines else position + top + text.above + 1
-
         # Every row takes at least a byte a column, which bounds the memory for features by the file's size.
-        rows = min(scan.records_at_most - text.lines - top, scan.size // len(text.header) + 1)
         return ArrowTable(
-            text.header if top else numbered(len(text.header)),
-            lambda used: _without_last(_batches(text, top, used), empty),
-            rows,
-            row_of,
-            tuple(notes),
-            first=first,
+            header.names,
+            lambda used: _batches(text, used),
+            min(scan.records_at_most - header.rows, scan.size // len(header.names) + 1),
+            text.row_number,
+            (*notes, *header.notes),
+            first=text.sample(),
         )
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
@@ -299,7 +208,7 @@ class Delimited(TableFormat):
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         with path.open("wb") as file:
-            write_table(dataset, file, self.delimiters[0], results)
+            write_table(file, self.delimiters[0], text_columns(dataset, results), dataset)
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         """Write a table again with results, as it is written: delimiter, encoding, ends of lines, decimal commas.
@@ -325,10 +234,8 @@ class Delimited(TableFormat):
         encode_like(source, path)
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
-        table, title = self.table(source, options), text_of_file(source, self.delimiters).title
-        lost = [] if no_header(len(table.names)) not in table.notes else [NO_HEADER]
-        lost += [left_out(title)] if title else []
-        if any(column.role == "task" for column in table.plan(options)):
+        lost = list(text_of_file(source, self.delimiters).header.lost)
+        if any(column.role == "task" for column in self.columns(source, options)):
             lost.append("The single votes (a row is an example now).")
         return [*lost, *super().cannot_give_back(source, results, options)]
 
@@ -345,7 +252,7 @@ class Csv(Delimited):
 
 
 class Tsv(Delimited):
-    """Tabs between the columns; a table of numbers with spaces is read as well."""
+    """Tab-separated text."""
 
     name = "tsv"
     label = "TSV table (tab separated)"
@@ -354,104 +261,22 @@ class Tsv(Delimited):
     suffixes = (".tsv", ".tab")
     delimiters = "\t"
 
-    def sniff(self, path: Path, head: bytes) -> bool:
-        return super().sniff(path, head) or is_spaced(head)
 
-    def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
-        lost = super().cannot_give_back(source, results, options)
-        return ["The spaces between the columns: tabs take their place.", *lost] if _is_spaced(source) else lost
-
-    def table(self, path: Path, options: ReadOptions) -> ArrowTable:
-        return _spaced_table(path) if _is_spaced(path) else super().table(path, options)
-
-
-def write_columns(columns: Sequence[TextColumn], file: IO[bytes], delimiter: str) -> None:
-    """Write columns of text as a table."""
-    for column in columns:
-        check_text(column.name)
-        for cell in column.cells:
-            check_text(cell or "")
-    schema = pa.schema([(column.name, pa.string()) for column in columns])
-    with pa.csv.CSVWriter(file, schema, write_options=pa.csv.WriteOptions(delimiter=delimiter)) as writer:
-        arrays = [pa.array(column.cells, pa.string()) for column in columns]
-        writer.write_batch(pa.record_batch(arrays, schema=schema))
-
-
-def write_table(dataset: PartialLabelDataset, file: IO[bytes], delimiter: str, results: Results | None = None) -> None:
-    """Write a dataset as a table of text."""
-    texts = text_columns(dataset, results)
-    numbers = feature_column_names(dataset)
-    for name in numbers:
-        check_text(name)
+def write_table(
+    file: IO[bytes], delimiter: str, texts: Sequence[TextColumn], dataset: PartialLabelDataset | None = None
+) -> None:
+    """Write columns of text, and beside them the features of a dataset."""
+    numbers = [] if dataset is None else feature_column_names(dataset)
+    for text in (*numbers, *(text for column in texts for text in (column.name, *column.cells) if text)):
+        check_text(text)
     schema = pa.schema([(column.name, pa.string()) for column in texts] + [(name, pa.float32()) for name in numbers])
     options = pa.csv.WriteOptions(delimiter=delimiter, batch_size=_WRITE_ROWS)
     with pa.csv.CSVWriter(file, schema, write_options=options) as writer:
-        for start in range(0, len(dataset), _WRITE_ROWS):
+        for start in range(0, len(texts[0].cells), _WRITE_ROWS):
             rows = slice(start, start + _WRITE_ROWS)
             arrays = [pa.array(column.cells[rows], pa.string()) for column in texts]
-            writer.write_batch(pa.record_batch(arrays + number_blocks(dataset, rows), schema=schema))
-
-
-def _is_spaced(path: Path) -> bool:
-    with path.open("rb") as file:
-        return is_spaced(file.read(HEAD_BYTES))
-
-
-def _fields(line: str) -> list[str]:
-    """Split a line at spaces; a quoted field may hold some."""
-    plain = " ".join(line.split())
-    return next(csv.reader([plain], delimiter=" "), []) if '"' in plain else plain.split()
-
-
-def _spaced_table(path: Path) -> ArrowTable:
-    """Return a table with spaces between its columns.
-
-    Raises
-    ------
-    UserError
-        A line with more or fewer fields than the others; the row is named.
-    """
-    scan_text(path)
-    rows, numbers = [], []
-    for number, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), start=1):
-        if fields := _fields(line):
-            rows.append(fields)
-            numbers.append(number)
-    width = len(rows[1])
-    if rows[0][0] == "#":  # as numpy.savetxt begins a header
-        rows[0] = rows[0][1:]
-    if len(rows[0]) == width - 1:  # R writes no name above those of rows
-        rows[0] = ["", *rows[0]]
-    wrong = next((at for at, row in enumerate(rows) if len(row) != width), None)
-    if wrong is not None:
-        raise UserError(
-            f"Row {numbers[wrong]} has {len(rows[wrong])} fields, others have {width}; write ? where a value is "
-            "missing, and quotes around cells that hold spaces."
-        )
-    top = int(not is_data(rows[0], list(zip(*rows[1 : 1 + sample_rows(width)], strict=True))))
-    cells = [pa.array([cell or None for cell in column], pa.string()) for column in zip(*rows[top:], strict=True)]
-    return ArrowTable.of(
-        pa.table(cells, names=rows[0] if top else numbered(width)),
-        row_of=numbers[top:].__getitem__,
-        notes=() if top else (no_header(width),),
-    )
-
-
-def left_out(title: str) -> str:
-    """Return what to say of the rows above a header."""
-    return f"What stands above the header was left out: {shorten(title)}."
-
-
-NO_HEADER = "That the file has no header: it gets one, which names the labels."
-"""What is lost of a table that begins with data."""
-
-
-def no_header(width: int) -> str:
-    """Return what to say of a table that begins with data."""
-    return (
-        f"The first row holds numbers where the others do, so it was taken for data: the columns are called "
-        f"column 1 … column {width}. If it is the header, give one of its names a letter."
-    )
+            arrays += [] if dataset is None else number_blocks(dataset, rows)
+            writer.write_batch(pa.record_batch(arrays, schema=schema))
 
 
 def _line_end(text: Text) -> str:
@@ -459,127 +284,96 @@ def _line_end(text: Text) -> str:
         return "\r\n" if "\r\n" in file.read(HEAD_BYTES) else "\n"
 
 
-def _batches(text: Text, top: int, used: Sequence[int]) -> Iterator[pa.RecordBatch]:
+def _batches(text: Text, used: Sequence[int]) -> Iterator[pa.RecordBatch]:
     """Yield batches of columns of text, null where a cell is empty, without the empty rows at the end.
-
-    Parameters
-    ----------
-    top
-        1 where the first row is a header, else 0.
 
     Raises
     ------
     UserError
-        a row with more or fewer fields than the first, or one that is too long; the row is named.
+        A row with more or fewer fields than the first, or one that is too long; the row is named.
     """
-    names = [str(at) for at in range(len(text.header))]
-    invalid: list[pa.csv.InvalidRow] = []
-
-    def refuse(row: pa.csv.InvalidRow) -> str:
-        invalid.append(row)
-        return "error"
-
+    names = [str(at) for at in range(len(text.header.names))]
     try:
-        with pa.OSFile(str(text.path)) as file:
-            file.seek(text.start)
-            with pa.csv.open_csv(
-                file,
+        with (
+            pa.memory_map(str(text.path)) as file,
+            pa.csv.open_csv(
+                pa.BufferReader(file.read_buffer()[text.start : _end(text)]),
                 # The header is skipped as a record, not as a line: its names may hold line ends.
                 pa.csv.ReadOptions(
-                    use_threads=False,  # only then rows are numbered
+                    use_threads=False,
                     block_size=MAX_RECORD_BYTES,
                     column_names=names,
-                    skip_rows=text.lines,
-                    skip_rows_after_names=top,
+                    skip_rows=text.first[text.header.above][1],
+                    skip_rows_after_names=text.header.rows,
                     encoding=text.encoding,
                 ),
-                pa.csv.ParseOptions(delimiter=text.delimiter, newlines_in_values=True, invalid_row_handler=refuse),
+                pa.csv.ParseOptions(delimiter=text.delimiter, newlines_in_values=True),
                 pa.csv.ConvertOptions(
                     column_types=dict.fromkeys(names, pa.string()),
                     include_columns=[str(at) for at in used],
                     null_values=[""],
                     strings_can_be_null=True,
                 ),
-            ) as reader:
-                yield from reader
+            ) as reader,
+        ):
+            yield from reader
     except UnicodeDecodeError:
         raise UserError(
             f"The file begins as {ENCODINGS.get(text.encoding, 'UTF-8')} and goes on with what is no character there; "
             'save it as UTF-8 (in a spreadsheet: "CSV UTF-8").'
         ) from None
     except pa.ArrowException as error:
-        if invalid:
-            raise _ragged(text, top, invalid[0]) from None
         if "Empty CSV" in str(error) or ("straddling" in str(error) and text.path.stat().st_size < MAX_RECORD_BYTES):
             return  # a header alone
-        if "straddling" in str(error):
-            raise _too_long(_longest(text)) from None
         with parsing("the table"):
+            _refuse_record(text, strict=False)
             raise
 
 
-def _longest(text: Text) -> int:
-    """Return the number of the first record longer than `MAX_RECORD_BYTES`."""
-    number = 0
-    with suppress(csv.Error):
-        for _, record in _records(text):
+def _refuse_record(text: Text, *, strict: bool) -> None:
+    """Raise for the first record that is not as wide as the header, too long or, if strict, never closed.
+
+    Raises
+    ------
+    UserError
+        There is one; its row is named.
+    """
+    number, width = 0, len(text.header.names)
+    top = text.first[text.header.above][0]
+    try:
+        for number, _, record in text.records(strict=strict):
             if sum(map(len, record)) + len(record) >= MAX_RECORD_BYTES:
-                break
-            number += 1
-    return number + 1
+                raise _too_long(number)
+            if record and number >= top and len(record) != width:
+                has, first = len(record), "header" if text.header.rows else "first row"
+                mark = "tab" if text.delimiter == "\t" else text.delimiter
+                raise UserError(
+                    f"Row {number} has {has} field{'s' * (has != 1)}, the {first} has {width}; "
+                    f"{'fill in' if has < width else 'remove'} the difference, or put quotes around cells that hold "
+                    f"the delimiter ({mark})."
+                )
+    except csv.Error as error:
+        if strict and ("unexpected end" in str(error) or "larger than" in str(error)):
+            raise UserError(
+                f"Row {number + 1} opens a double quote that is never closed; close it, or write it twice inside a "
+                "quoted cell."
+            ) from None
+        if "larger than" in str(error):
+            raise _too_long(number + 1) from None
 
 
 def _too_long(row: int) -> UserError:
-    """Return the error of a row longer than `MAX_RECORD_BYTES`."""
     return UserError(
         f"Row {row} is longer than {readable(MAX_RECORD_BYTES)}; most often a double quote is never closed. Close it, "
         "or remove the long cell."
     )
 
 
-def _ragged(text: Text, top: int, row: pa.csv.InvalidRow) -> UserError:
-    """Return the error of a row with more or fewer fields than the first."""
-    has, width = row.actual_columns, row.expected_columns
-    return UserError(
-        f"Row {row_number(text, row.number - 1 - text.lines)} has {has} field{'s' * (has != 1)}, the "
-        f"{'header' if top else 'first row'} has {width}; {'fill in' if has < width else 'remove'} the difference, or "
-        f"put quotes around cells that hold the delimiter ({'tab' if text.delimiter == chr(9) else text.delimiter})."
-    )
-
-
-def first_cells(text: Text) -> list[list[str | None]]:
-    """Return the first cells of each column below the header; rows of another length are left out."""
-    columns: list[list[str | None]] = [[] for _ in text.header]
-    room = _SAMPLE_CHARACTERS
-    filled = (record for number, record in _records(text) if record and number > text.above)
-    with suppress(csv.Error, UnicodeDecodeError):  # reading says where
-        for record in itertools.islice(filled, 1, 1 + sample_rows(len(text.header))):
-            room -= sum(map(len, record))
-            if room < 0:
-                break
-            if len(record) == len(columns):
-                for cells, cell in zip(columns, record, strict=True):
-                    cells.append(cell or None)
-    return columns
-
-
-def _empty_rows(text: Text) -> int:
-    """Return how many rows at the end have no cell, as spreadsheets save cells that were emptied."""
+def _end(text: Text) -> int:
+    """Return where a file ends but for rows without a cell, as spreadsheets save cells that were emptied."""
+    size = text.path.stat().st_size
     with text.path.open("rb") as file:
-        file.seek(max(text.start, file.seek(0, io.SEEK_END) - HEAD_BYTES))
-        lines = file.read().decode(text.encoding, errors="replace").splitlines()
-    empty = itertools.takewhile(lambda line: not line.strip(text.delimiter), reversed(lines[1:]))
-    return sum(text.delimiter in line for line in empty)
-
-
-def _without_last(batches: Iterable[pa.RecordBatch], count: int) -> Iterator[pa.RecordBatch]:
-    """Yield batches without so many rows at their end."""
-    previous: list[pa.RecordBatch] = []
-    for batch in batches:
-        previous.append(batch)
-        while previous and sum(one.num_rows for one in previous[1:]) >= count:
-            yield previous.pop(0)  # what comes after it is enough to leave out
-    left = sum(one.num_rows for one in previous) - count
-    for batch in previous:
-        yield batch.slice(0, max(0, left))
-        left -= batch.num_rows
+        file.seek(max(text.start, size - HEAD_BYTES))
+        lines = file.read().decode(text.encoding, errors="replace").splitlines(keepends=True)
+    empty = itertools.takewhile(lambda line: not line.strip(text.delimiter + "\r\n"), reversed(lines[1:]))
+    return size - sum(map(len, empty)) * (2 if text.encoding == "utf-16" else 1)

@@ -26,10 +26,9 @@ from pll.formats.base import ReadOptions
 from pll.formats.checks import check_unpacked_size, listing, parsing, shorten
 from pll.formats.label_frame import NUMBERS
 from pll.formats.results import Results, example_rows
-from pll.formats.tabular.cells import is_data, numbered
 from pll.formats.tabular.columns import MAX_COLUMNS, sample_rows
-from pll.formats.tabular.csv import MOST_TITLES, NO_HEADER, left_out, no_header, titles_above
 from pll.formats.tabular.format import TableFormat
+from pll.formats.tabular.header import MOST_TITLES, Header, header_of
 from pll.formats.tabular.table import ArrowTable, no_rows
 from pll.formats.tabular.writer import feature_column_names, table_limitations, text_columns
 
@@ -58,16 +57,15 @@ class Xlsx(TableFormat):
 
     def table(self, path: Path, options: ReadOptions) -> ArrowTable:
         sheet = _sheet_of(path, options)
-        names = [sheet.rows[0][1][at] for at in range(sheet.width)] if sheet.top else numbered(sheet.width)
-        below = sheet.rows[sheet.top :]
-        cells = [pa.array([row[at] or None for _, row in below], pa.string()) for at in range(sheet.width)]
-        notes = [] if sheet.top else [no_header(sheet.width)]
-        if sheet.title:
-            notes.append(left_out(sheet.title))
+        below, width = sheet.below, len(sheet.header.names)
+        cells = [pa.array([row[at] or None for _, row in below], pa.string()) for at in range(width)]
+        notes = [*sheet.header.notes]
         if others := [name for name in sheets(path, options) if name != sheet.name]:
             be = "is" if len(others) == 1 else "are"
             notes.append(f"The sheet {shorten(sheet.name)} was read; there {be} also {listing(others)}.")
-        return ArrowTable.of(pa.table(cells, names=names), row_of=lambda at: below[at][0], notes=tuple(notes))
+        return ArrowTable.of(
+            pa.table(cells, names=sheet.header.names), row_of=lambda at: below[at][0], notes=tuple(notes)
+        )
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         lost = table_limitations(dataset)
@@ -104,7 +102,7 @@ class Xlsx(TableFormat):
         sheet_rows, table = _sheet_of(source, options), self.table(source, options)
         columns, names = table.plan(options), [one.strip() for one in table.names]
         results = results.without(names)
-        below = sheet_rows.rows[sheet_rows.top :]
+        below = sheet_rows.below
         with parsing("the workbook"), source.open("rb") as file:
             book = _openpyxl().load_workbook(file)
         places, examples = example_rows((row for _, row in below), columns)
@@ -123,8 +121,8 @@ class Xlsx(TableFormat):
         sheet = book[sheet_rows.name]
         place = dict(zip(results.columns, range(len(names), len(names) + len(results.columns)), strict=True))
         place |= {name: at for at, name in enumerate(names) if name in place}
-        for column, at in place.items() if sheet_rows.top else ():
-            _put(sheet, sheet_rows.rows[0][0], at + sheet_rows.left, column)
+        for column, at in place.items() if sheet_rows.header.rows else ():
+            _put(sheet, sheet_rows.top, at + sheet_rows.left, column)
         for (number, _), (example, _) in zip(below, examples, strict=True):
             for column, at in place.items():
                 _put(sheet, number, at + sheet_rows.left, _result(results, example, column))
@@ -132,9 +130,9 @@ class Xlsx(TableFormat):
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
         inside = _members(source)
-        lost = super().cannot_give_back(source, results, options)
-        if not _sheet_of(source, options).top:
-            lost.insert(0, NO_HEADER)
+        header = _sheet_of(source, options).header
+        lost = [] if header.rows else header.lost[:1]  # a title stays
+        lost += super().cannot_give_back(source, results, options)
         if any("vbaProject" in name for name in inside):
             lost.append("Macros.")
         if any(name.startswith(("xl/drawings/", "xl/pivot", "xl/slicers")) for name in inside):
@@ -179,24 +177,21 @@ class _Sheet:
     ----------
     name
         Of the sheet.
-    rows
-        (number in the sheet, cells) of every row that is not empty, from the header on; all of one width.
-    width
-        How many columns there are.
-    left
-        How many empty columns are before them.
+    header
+        Its header, and what is above.
     top
-        1 where the first row is a header, else 0.
-    title
-        The words above it.
+        The number of its row.
+    below
+        (number in the sheet, cells) of every row below that is not empty; all of one width.
+    left
+        How many empty columns are before the table.
     """
 
     name: str
-    rows: Sequence[tuple[int, Sequence[str]]]
-    width: int
-    left: int
+    header: Header
     top: int
-    title: str
+    below: Sequence[tuple[int, Sequence[str]]]
+    left: int
 
 
 def _sheet_of(path: Path, options: ReadOptions) -> _Sheet:
@@ -229,13 +224,11 @@ def _converted(path: str, inode: int, size: int, time: int, max_bytes: int, shee
     left = min(next(at for at, cell in enumerate(row) if cell) for _, row in filled)
     width = max(len(row) for _, row in filled) - left
     rows = [(at, [*row[left:], *[""] * (width - len(row) + left)]) for at, row in filled]
-    count = titles_above([row for _, row in rows[: MOST_TITLES + 3]])
-    title = " · ".join(cell.strip() for _, row in rows[:count] for cell in row if cell.strip())
-    sample = [[row[at] for _, row in rows[count + 1 : count + 1 + sample_rows(width)]] for at in range(width)]
-    top = int(not is_data(rows[count][1], sample))
-    if len(rows) == count + top:
+    header = header_of([row for _, row in rows[: MOST_TITLES + sample_rows(width)]])
+    below = rows[header.above + header.rows :]
+    if not below:
         raise no_rows()
-    return _Sheet(name, rows[count:], width, left, top, title)
+    return _Sheet(name, header, rows[header.above][0], below, left)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from pll.formats.limitations import added_labels, class_limitations, describe_ad
 from pll.formats.results import Results
 from pll.formats.tabular.cells import Cells, is_number
 from pll.formats.tabular.columns import CONSENSUS_COLUMNS, UNNAMED, check_header, is_annotator, marked, roles_of
-from pll.formats.tabular.csv import Csv, first_cells, text_of_file, write_columns
+from pll.formats.tabular.csv import Csv, text_of_file, write_table
 from pll.formats.tabular.table import ArrowTable
 from pll.formats.tabular.writer import TextColumn
 from pll.formats.tools.records import answers_of, has_own_sets
@@ -43,13 +43,13 @@ class Cleanlab(Csv):
             return False
         try:
             text = text_of_file(path, self.delimiters)
-            header = [name.strip() for name in text.header]
+            header = [name.strip() for name in text.header.names]
             if {*CONSENSUS_COLUMNS[:2]} <= set(header):  # what cleanlab adds
                 return True
             if header[0]:
                 return False
             # An index without a name, as pandas writes it, with annotators beside it.
-            named = {name: cells for name, cells in zip(header[1:], first_cells(text)[1:], strict=True) if name}
+            named = {name: cells for name, cells in zip(header[1:], text.sample()[1:], strict=True) if name}
             people = [column for column in roles_of(list(named), list(named.values())) if column.role == "annotator"]
         except (UserError, UnicodeDecodeError):
             return False
@@ -95,7 +95,7 @@ class Cleanlab(Csv):
             done = consensus(dataset, results).aligned(dataset.row_ids.tolist())
             columns += [TextColumn(name, "ignore", cells) for name, cells in done.items()]
         with path.open("wb") as file:
-            write_columns(columns, file, ",")
+            write_table(file, ",", columns)
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
         named = replace(results, columns={name: [] for name in CONSENSUS_COLUMNS})

@@ -1,0 +1,122 @@
+"""Where the header of a text or a sheet is: below a title, or nowhere, where the first row is data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pll.errors import UserError
+from pll.formats.checks import shorten
+from pll.formats.tabular.cells import MISSING, is_measured, is_number
+
+MOST_TITLES = 8
+"""Rows above a header at most."""
+
+
+@dataclass(frozen=True)
+class Header:
+    """The header of a table.
+
+    Attributes
+    ----------
+    names
+        Of the columns; `column 1`, … where there is no header.
+    above
+        Rows above the header, or above the first row of data.
+    title
+        The words in them.
+    rows
+        1 where there is a header, else 0.
+    """
+
+    names: list[str]
+    above: int
+    title: str
+    rows: int
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to say of it to the user."""
+        about_title = (f"What stands above the header was left out: {shorten(self.title)}.",) if self.title else ()
+        if self.rows:
+            return about_title
+        return (
+            *about_title,
+            f"The first row holds numbers where the others do, so it was taken for data: the columns are called "
+            f"column 1 … column {len(self.names)}. If it is the header, give one of its names a letter.",
+        )
+
+    @property
+    def lost(self) -> list[str]:
+        """What of it a table with labels does not keep."""
+        without = [] if self.rows else ["That the file has no header: it gets one, which names the labels."]
+        return without + ([f"What stands above the header was left out: {shorten(self.title)}."] if self.title else [])
+
+
+def header_of(records: Sequence[Sequence[str]]) -> Header:
+    """Return the header of a table.
+
+    Parameters
+    ----------
+    records
+        Its first rows, without blank ones.
+
+    Raises
+    ------
+    UserError
+        There is no row, or the first has no word.
+
+    Examples
+    --------
+    >>> header_of([["Sales 2024"], ["id", "x", "y"], ["a", "1", "2"], ["b", "1", "2"]])
+    Header(names=['id', 'x', 'y'], above=1, title='Sales 2024', rows=1)
+    >>> header_of([["5.1", "3.5", "setosa"], ["4.9", "3.0", "setosa"]]).names
+    ['column 1', 'column 2', 'column 3']
+    """
+    above = titles_above(records)
+    first, *below = records[above:] or [[]]
+    if not first or (len(first) == 1 and not first[0].strip()):
+        raise UserError("The file holds nothing but blank lines; bring a table with a header and rows.")
+    title = " · ".join(cell.strip() for row in records[:above] for cell in row if cell.strip())
+    if _is_data(first, [row for row in below if len(row) == len(first)]):
+        return Header([f"column {at}" for at in range(1, len(first) + 1)], above, title, 0)
+    return Header(list(first), above, title, 1)
+
+
+def titles_above(records: Sequence[Sequence[str]]) -> int:
+    """Return how many rows, without blank lines, are above the header of a table: a title, a date, a source.
+
+    Below them is a header: no number, no empty cell, no name twice; then rows that are as wide.
+    """
+    for count in range(min(MOST_TITLES, len(records))):
+        header, *rows = records[count : MOST_TITLES + 3]
+        names = [name.strip() for name in header]
+        is_header = len(names) > 1 and all(names) and len(set(names)) == len(names) and not any(map(is_number, names))
+        if is_header and len(rows) > 1 and all(len(row) == len(names) for row in rows):
+            return count if all(_is_title(row, len(names)) for row in records[:count]) else 0
+    return 0
+
+
+def _is_title(row: Sequence[str], width: int) -> bool:
+    """Whether a row is too short for a header, even one that leaves out the row names, or mostly empty."""
+    return len(row) < width - 1 or 2 * sum(bool(cell.strip()) for cell in row) < width
+
+
+def _is_data(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Whether a first row is data: it has a number wherever the rows below have numbers, in two columns at least.
+
+    Numbers in even steps (0, 1, 2 …; years; wavelengths) are names after all; two of them, if they are 0, 1 or 1, 2.
+    """
+    columns = [at for at, cells in enumerate(zip(*below, strict=True)) if is_measured(cells)]
+    above = [first[at].strip() for at in columns]
+    if not all(cell in MISSING or is_number(cell) for cell in above):
+        return False
+    numbers = np.array([float(cell) for cell in above if is_number(cell)])
+    if len(numbers) < 2 or not np.isfinite(numbers).all():
+        return False
+    if len(numbers) == 2:
+        return numbers.tolist() not in ([0, 1], [1, 2])
+    steps = np.diff(numbers)
+    return steps[0] == 0 or not np.allclose(steps, steps[0], rtol=1e-6)

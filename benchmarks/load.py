@@ -34,8 +34,7 @@ from websockets.exceptions import ConnectionClosed
 from benchmarks.app import ROOT, Server, prepared_run
 from benchmarks.marked import put, table
 from pll.review.database import Database
-from pll.review.session import Settings, open_review
-from pll.review.store import Store
+from pll.review.session import open_review
 from pll.runs.registry import RunRegistry
 from tests.review_helpers import on_disk
 
@@ -324,9 +323,9 @@ def process(pid: int) -> dict[str, Any]:
 def begun_review(home: Path, n: int) -> str:
     """A run whose review has begun; its id."""
     run_id = prepared_run(home, n)
-    registry, store = RunRegistry(home / "runs"), Store(Database(home / "reviews.sqlite3"))
-    open_review(registry.get(run_id), store, registry.get, settings=Settings())
-    store.database.close()
+    registry, database = RunRegistry(home / "runs"), Database(home / "reviews.sqlite3")
+    open_review(registry.get(run_id), database, registry.get)
+    database.close()
     return run_id
 
 

@@ -5,7 +5,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pll.errors import UserError
 from pll.methods import method_title
-from pll.review.session import Settings
 from pll.runs.run import Run, readable
 from pll.runs.snapshots import ACTIVE
 from pll.ui import session
@@ -102,7 +101,7 @@ def review(run: Run) -> None:
         heading(run)
         st.info("Its owner has not started the review yet.", icon=":material/hourglass_empty:")
         return
-    tab = service.tab_of(service.manager_of(run, Settings(begun_by=who.name, verified=who.verified)), who)
+    tab = service.tab_of(service.manager_of(run, who), who)
     view_key = f"review-view-{tab.manager.review.id}"
     with heading(run):
         queue_controls.display_options(tab)

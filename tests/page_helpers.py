@@ -6,7 +6,6 @@ from typing import Any
 
 from pll.catalog.sources import Source
 from pll.review.queue_manager import QueueManager
-from pll.review.session import Settings
 from pll.runs.config import RunConfig
 from pll.runs.run import Run
 from pll.synthesis import Flip
@@ -60,9 +59,12 @@ def figures(page: Any) -> dict[str, str]:
 # ---- reviews ---------------------------------------------------------------------------------------------------------
 
 
-def begun(run: Run, **settings: Any) -> QueueManager:
+def begun(run: Run, overlap: int = 1) -> QueueManager:
     """The queue manager of a review that has just begun."""
-    return service.manager_of(run, Settings(**settings))
+    manager = service.manager_of(run)
+    if overlap > 1:
+        manager.review.configure(overlap=overlap)
+    return manager
 
 
 def entered(page: Any, name: str = "Ada") -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from pll.candidates import CandidateSets
+from pll.dataset import PartialLabelDataset
 from pll.review.database import Database
 from pll.review.desk import Assignment, Desk
 from pll.review.label_snapshot import LabelSnapshot, review_id
-from pll.review.session import Load, ReadData, ReviewSession, Settings
-from pll.review.store import Store
+from pll.review.session import ReviewSession
+from pll.review.store import reading
 from pll.review.tables import Event, RoundRecord
 from pll.runs.registry import RunRegistry
 from pll.weights import normalise
@@ -47,24 +49,23 @@ def open_with(
     url: str,
     given: LabelSnapshot | None = None,
     clock: Clock | None = None,
-    load: Load | None = None,
-    read_data: ReadData | None = None,
-    **settings: object,
+    read_data: Callable[[str], PartialLabelDataset] | None = None,
+    overlap: int = 1,
 ) -> ReviewSession:
     """A review of the snapshot in this database, as one process would have it."""
-    wanted = Settings(**settings)  # type: ignore[arg-type]
     more: dict[str, Any] = {} if clock is None else {"clock": clock}
-    return ReviewSession(
-        "review", given or snapshot(), Store(Database(url)), settings=wanted, load=load, read_data=read_data, **more
-    )
+    review = ReviewSession("review", given or snapshot(), Database(url), read_data=read_data, **more)
+    if overlap > 1:
+        review.configure(overlap=overlap)
+    return review
 
 
 def on_disk(home: Path, run_id: str, database: str | None = None) -> tuple[list[Event], list[RoundRecord]]:
     """What was stored of the review of a run in this home, in its own database or in another."""
-    store = Store(Database(database or home / "reviews.sqlite3"))
-    with store.read(review_id(RunRegistry(home / "runs").get(run_id).folder)) as reader:
+    opened = Database(database or home / "reviews.sqlite3")
+    with reading(opened, review_id(RunRegistry(home / "runs").get(run_id).folder)) as reader:
         found = reader.events(), reader.rounds()
-    store.database.close()
+    opened.close()
     return found
 
 
@@ -89,4 +90,4 @@ def answer(desk: Desk, one: Assignment, *, right: bool) -> None:
 def close(*reviews: ReviewSession) -> None:
     """Let go of the database."""
     for review in reviews:
-        review.store.database.close()
+        review.database.close()

@@ -18,9 +18,9 @@ ROUND = "round"
 
 AUDIT = (
     *("event", "at", "reviewer", "verified", "kind", "id", "label", "before", "after", "seconds", "undone"),
-    *("undoes", "batch", "control", "blind", "queue", "position", "shown", "note", "run", "round", "hash"),
+    *("undoes", "batch", "control", "blind", "queue", "position", "weights", "note", "run", "round", "hash"),
 )
-"""The columns. `event` numbers them; `id` is the example's; times are UTC; `shown` are candidates and their weights;
+"""The columns. `event` numbers them; `id` is the example's; times are UTC; `weights` are those of the candidates;
 `hash` binds all columns but `event` and `undone`, and the events before (`pll.review.tables`)."""
 
 
@@ -40,7 +40,7 @@ def audit_rows(events: Sequence[Event], rounds: Sequence[RoundRecord] = ()) -> l
 
 
 def write_audit_csv(events: Sequence[Event], path: Path, rounds: Sequence[RoundRecord] = ()) -> None:
-    """audit.csv: UTF-8, missing values empty, `shown` as JSON. Atomically."""
+    """audit.csv: UTF-8, missing values empty, `weights` as JSON. Atomically."""
 
     def write(temporary: Path) -> None:
         with temporary.open("w", encoding="utf-8", newline="") as stream:
@@ -75,14 +75,13 @@ def _row(event: Event, *, undone: bool) -> dict[str, Any]:
 
 
 def _round_row(record: RoundRecord) -> dict[str, Any]:
-    opened = record.opened
     made = {
         "at": record.opened_at.isoformat(),
-        "reviewer": opened.by,
-        "verified": opened.verified,
+        "reviewer": record.opened_by,
+        "verified": record.verified,
         "kind": ROUND,
         "undone": False,
-        "note": opened.how,
+        "note": record.how,
         "run": record.run,
         "round": record.number,
     }

@@ -264,7 +264,7 @@ class Backend:
         else:  # a set: the other classes are wrong
             done = None
             for label in [name for name in candidates if name not in labels][: len(candidates) - 1]:
-                done = desk.decide(assignment, "eliminate", label, note=note, stay=True)
+                done = desk.decide(assignment, "eliminate", label, note=note)
                 assignment = done.next or assignment
             desk.release()
         if done is None or done.event is None:

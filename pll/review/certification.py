@@ -10,11 +10,10 @@ from pll.review.calibration import Calibration, calibration_of
 from pll.review.dataset_certificate import make_promise
 from pll.review.draws import earlier_draws, labels_key, remember_draw
 from pll.review.expected_checks import ExpectedChecks, expected_checks
-from pll.review.label_snapshot import LabelSnapshot, new_round
 from pll.review.promise import LEVEL, RIGHT, UNANSWERED, plan_dataset
 from pll.review.promise_state import record_of_promise, table_of
 from pll.review.session import ReviewSession
-from pll.review.tables import Opened, PromiseRecord
+from pll.review.tables import PromiseRecord
 
 
 def promise_all_labels(
@@ -93,28 +92,6 @@ def draws_before(review: ReviewSession) -> int:
     table = table_of(review.current, review.state)
     own = {record.draw_hash for record in review.promises}
     return len(own | set(earlier_draws({labels_key(table.ids, table.labels)})))
-
-
-def adopt(review: ReviewSession, snapshot: LabelSnapshot, opened: Opened) -> bool:
-    """Put the labels of a retrained run in the place of the old ones.
-
-    Parameters
-    ----------
-    opened
-        How they were made, and by whom.
-
-    Returns
-    -------
-    bool
-        False where another process has done so already.
-    """
-    with review.writing() as t:
-        rounds = t.rounds()
-        fresh = all(record.key != snapshot.key for record in rounds)
-        if fresh:
-            t.open_round(new_round(rounds[-1].number + 1, snapshot, review.clock(), opened))
-    review.refresh()
-    return fresh
 
 
 def calibration(review: ReviewSession) -> Calibration:

@@ -3,10 +3,14 @@
 Every write is one transaction that is on the disk once it has been committed: SQLite in WAL mode with
 `synchronous=FULL`, PostgreSQL with `synchronous_commit` on. Writers of SQLite wait for each other (`BEGIN IMMEDIATE`
 and a busy timeout); readers never wait.
+
+The first connection of a process brings the tables to this version, in one transaction that excludes others (SQLite's
+`BEGIN IMMEDIATE`, an advisory lock in PostgreSQL): however many processes start at the same time, it is done once.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import sqlite3
 import threading
@@ -17,7 +21,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError, ProgrammingError
 from sqlalchemy.pool import QueuePool
@@ -35,6 +39,9 @@ STILL_BUSY_SECONDS, RECENT_SECONDS = 0.1, 1.0
 the last is told hardly later than the first."""
 
 FILE = "reviews.sqlite3"
+MIGRATIONS = Path(__file__).with_name("migrations")
+"""Alembic's, one file each in `versions`."""
+LOCK = 0x43414E444944  # "CANDID"; any number that no other program uses
 
 READING = "candid_reading"
 PATIENCE = "candid_patience"
@@ -66,11 +73,9 @@ class Database:
     def __init__(self, url: str | Path | None = None) -> None:
         self.url = _checked_url(url if url is not None else database_url())
         self.engine = _engine(self.url)
-        from pll.review.migrate import migrate  # Alembic is slow to import, and needed here alone
-
         try:
             with self._explained():
-                migrate(self.engine)
+                _migrate(self.engine)
         except BaseException:
             self.close()
             raise
@@ -93,17 +98,10 @@ class Database:
     def write(self) -> Iterator[Connection]:
         """A transaction that is committed, and on the disk, when the block ends; rolled back if it raises."""
         self._check_in_place()
-        options = {PATIENCE: self._patience()}
-        with (
-            self._explained(),
-            self.engine.connect().execution_options(**options) as connection,
-            connection.begin(),
-        ):
+        patience = STILL_BUSY_SECONDS if time.monotonic() < self._busy_until else WRITE_SECONDS
+        options = {PATIENCE: patience}
+        with self._explained(), self.engine.connect().execution_options(**options) as connection, connection.begin():
             yield connection
-
-    def _patience(self) -> float:
-        """How many seconds a writer waits now."""
-        return STILL_BUSY_SECONDS if time.monotonic() < self._busy_until else WRITE_SECONDS
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -190,6 +188,37 @@ def _engine(url: URL) -> Engine:
     event.listen(engine, "connect", _on_connect)
     event.listen(engine, "begin", _on_begin)
     return engine
+
+
+def _migrate(engine: Engine) -> None:
+    """Make or upgrade the tables; nothing happens where they are of this version."""
+    from alembic.config import Config  # Alembic is slow to import, and needed here alone
+    from alembic.operations import Operations
+    from alembic.runtime.migration import MigrationContext
+    from alembic.script import ScriptDirectory
+
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    scripts = ScriptDirectory.from_config(config)
+    with engine.begin() as connection:
+        if connection.dialect.name == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
+        context = MigrationContext.configure(connection)
+        current = context.get_current_revision()
+        if current == scripts.get_current_head():
+            return
+        if current is not None and current not in {script.revision for script in scripts.walk_revisions()}:
+            raise UserError(
+                f"The database was made by another version of Candid (its tables are at {current!r}, those of this "
+                f"one at {scripts.get_current_head()!r}). Nothing in it was changed: use that version, or "
+                "another database."
+            )
+        latest_first = list(scripts.iterate_revisions("head", current or "base"))
+        with Operations.context(context):  # `alembic.op` in the migrations refers to it
+            for script in reversed(latest_first):
+                script.module.upgrade()
+                context.stamp(scripts, script.revision)
 
 
 def _identity(url: URL) -> tuple[int, int] | None:

@@ -9,23 +9,28 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
 
 from pll.errors import UserError
-from pll.review.label_snapshot import LabelSnapshot
 from pll.review.session import ReviewSession
 from pll.review.state import Kind, Outcome, check_kind
-from pll.review.store import Transaction, check_event
+from pll.review.store import Transaction
 from pll.review.tables import Claim, Event
 
 BATCH = "batch"
 """Name of the queue under which the examples of a batch are claimed."""
-MOST_SHOWN = 50
-LONGEST_LABEL = 200
+CLAIM_TIME = timedelta(minutes=10)
+"""Time without a sign of the reviewer after which an assigned example is released."""
+LONGEST_CLAIM = 3 * CLAIM_TIME
+"""Time after which an undecided example is released although its page is open, as it may be over the weekend."""
+MOST_WEIGHTS = 50
 """Candidates whose weights are stored with a decision."""
+LONGEST_LABEL = 200
+"""Characters of a new class."""
 
 Rows = npt.NDArray[np.int64]
 
@@ -51,7 +56,7 @@ class Assignment:
         Goes with the decision, so that it is stored once however often it is sent. "" where the example can only be
         looked at, and not be decided by this reviewer.
     choices
-        The candidates, the largest weight first.
+        The candidates, the largest weight first; those of the first run also where a retrained one has ruled them out.
     identified, confidence
         The model's label and its weight.
     queue, position
@@ -97,41 +102,6 @@ class DecisionResult:
     event: Event | None
     next: Assignment | None
     notice: str = ""
-
-
-def assignment_of(
-    claim: Claim, root: LabelSnapshot, current: LabelSnapshot, label_and_confidence: tuple[str, float], outcome: Outcome
-) -> Assignment:
-    """Return what the page shows of a claimed example.
-
-    Parameters
-    ----------
-    root
-        The first run's labels; its candidates can be chosen also where a retrained run has ruled them out.
-    current
-        The labels under review.
-    label_and_confidence
-        Of this example, as they are now.
-    outcome
-        What people have decided about the example so far.
-    """
-    row = claim.row
-    weights = current.weights_of(row)
-    names = dict.fromkeys((*weights, *root.candidates.names(row)))
-    mine = outcome.answers.get(claim.reviewer)
-    return Assignment(
-        row=row,
-        example=str(root.ids[row]),
-        token=claim.token,
-        choices=tuple(CandidateOption(name, weights.get(name, 0.0), name in outcome.eliminated) for name in names),
-        identified=label_and_confidence[0],
-        confidence=label_and_confidence[1],
-        queue=claim.queue,
-        position=claim.position,
-        is_control=claim.control,
-        outcome=outcome,
-        mine=None if mine is None else mine.label,
-    )
 
 
 def new_token() -> str:
@@ -190,7 +160,8 @@ class Desk:
     def next(self) -> Assignment | None:
         """Return the assigned example, else the next one of the queue; None at its end."""
         with self.review.writing() as t:
-            return self._assigned_or_next(t)
+            claim = self._assigned_or_next(t)
+        return None if claim is None else self._assignment(claim)
 
     def show(self, row: int) -> Assignment:
         """Open any example, to decide it (again) where that is possible.
@@ -199,7 +170,8 @@ class Desk:
         """
         self.review.check_row(row)
         with self.review.writing() as t:
-            return self._open(t, row)
+            claim = self._reopen(t, row)
+        return self._assignment(claim)
 
     def release(self) -> None:
         """Release all assigned examples; candidates eliminated so far stay eliminated."""
@@ -207,12 +179,9 @@ class Desk:
             t.release(self.reviewer)
 
     def renew(self) -> None:
-        """Extend the assignment. Call it regularly while the page is open.
-
-        A page may stay open over the weekend; so not for longer than `ReviewSession.longest_hold` without a decision.
-        """
+        """Extend the assignment, for `LONGEST_CLAIM` at most. Call it regularly while the page is open."""
         with self.review.writing() as t:
-            t.renew(self.reviewer, self.review.expiry(), self.review.clock() - self.review.longest_hold)
+            t.renew(self.reviewer, self._expiry(), self.review.clock() - LONGEST_CLAIM)
 
     # ---- decisions -----------------------------------------------------------------------------------------------
 
@@ -225,7 +194,6 @@ class Desk:
         seconds: float | None = None,
         blind: bool = False,
         note: str = "",
-        stay: bool = False,
     ) -> DecisionResult:
         """Store a decision and assign the next example, in one transaction.
 
@@ -234,15 +202,14 @@ class Desk:
         assignment
             Returned by `next`, `show` or `undo`.
         kind
-            `pick`, `other` (a class outside the candidates, or a new one), `none`, `unsure`, `eliminate`, `skip`.
+            `pick`, `other` (a class outside the candidates, or a new one), `none`, `unsure`, `skip`, or `eliminate`,
+            after which the example stays until one candidate is left.
         label
             With `pick`, `other` and `eliminate`: the name of a class.
         seconds
             Time spent.
         blind
             Whether the model's weights were hidden.
-        stay
-            With `eliminate`, keep the example: `next` is then the same one.
 
         Returns
         -------
@@ -255,25 +222,21 @@ class Desk:
             a kind or label that does not exist, or the database cannot be written to: nothing is stored.
         """
         check_kind(kind, label)
-        if kind in ("settle", "undo", "accept", "keep"):
+        if kind in ("settle", "undo", "accept", "restore"):
             raise UserError(f"A {kind!r} is not a decision about one assigned example; use Desk.{kind}.")
         if kind in ("pick", "eliminate") and label not in [choice.label for choice in assignment.choices]:
             self._check_candidate(assignment.row, label)  # it may have been shown before a restart
         with self.review.writing() as t:
             earlier = t.event_of(assignment.token) if assignment.token else None
             if earlier is not None:
-                return DecisionResult(False, earlier, self._assigned_or_next(t))
+                return self._result(earlier, self._assigned_or_next(t))
             refusal = self._refusal(t, assignment)
             if refusal:
-                return DecisionResult(False, None, self._assigned_or_next(t), refusal)
-            event = self._event(assignment, kind, label, seconds=seconds, blind=blind, note=note)
-            event = replace(event, id=t.append(event))
-            next_assignment = self._close(t, event, assignment, stay=stay and kind == "eliminate")
-            following = next_assignment or self._assigned_or_next(t, without=assignment.row)
+                return self._result(None, self._assigned_or_next(t), notice=refusal)
+            event = self._append(t, assignment, kind, label, seconds=seconds, blind=blind, note=note)
+            claim = self._close(t, event) or self._assigned_or_next(t, without=assignment.row)
         self.review.apply(event)
-        if following is not None and following.row == assignment.row:
-            following = self._updated(following)
-        return DecisionResult(True, event, following)
+        return self._result(event, claim, stored=True)
 
     def undo(self, event_id: int | None = None, *, token: str | None = None) -> DecisionResult:
         """Undo this reviewer's last decision (or that of `event_id`), and go back to its example.
@@ -291,23 +254,23 @@ class Desk:
             `event` is the (last) undo; `next` the example, assigned again; not stored where there is nothing to undo.
         """
         with self.review.writing() as t:
-            if token is not None and (decided := t.event_of(token)) is not None:
-                return DecisionResult(False, decided, self._assigned_or_next(t))
+            if token is not None and (earlier := t.event_of(token)) is not None:
+                return self._result(earlier, self._assigned_or_next(t))
             targets = self._to_undo(event_id)
             if not targets:
-                return DecisionResult(False, None, self._assigned_or_next(t), "There is nothing left to undo.")
+                return self._result(None, self._assigned_or_next(t), notice="There is nothing left to undo.")
             t.release(self.reviewer)
             undos = [self._undo(t, target, token if place == 0 else None) for place, target in enumerate(targets)]
-            following = self._after_undo(t, targets, undos[0])
+            claim = self._after_undo(t, targets, undos[0])
         self.review.apply(*undos)
         self.skipped.discard(targets[0].row)
-        return DecisionResult(True, undos[-1], self._updated(following) if following else None)
+        return self._result(undos[-1], claim, stored=True)
 
     def history(self, limit: int = 50) -> list[Event]:
         """Return this reviewer's decisions that were not undone, the newest first."""
         return list(islice(self.review.state.live_events_by(self.reviewer), limit))
 
-    # ---- batches and conflicts -----------------------------------------------------------------------------------
+    # ---- several examples, conflicts, labels that followed -----------------------------------------------------------
 
     def batch(self, rows: Sequence[int] | Rows) -> list[Assignment]:
         """Assign several examples, for a grid; those that others have or have answered are left out.
@@ -317,8 +280,8 @@ class Desk:
         with self.review.writing() as t:
             before = [claim.row for claim in t.claims() if claim.reviewer == self.reviewer and claim.queue == BATCH]
             t.release(self.reviewer, before)
-            claims = (self._claim(t, int(row), BATCH) for row in rows)
-            return [self._assignment(claim) for claim in claims if claim is not None]
+            claims = [self._claim(t, int(row), BATCH) for row in rows]
+        return [self._assignment(claim) for claim in claims if claim is not None]
 
     def accept(
         self,
@@ -340,8 +303,7 @@ class Desk:
             for one in assignments:
                 if t.event_of(one.token) is not None or self._refusal(t, one):
                     continue
-                event = replace(self._event(one, "accept", label, seconds=each, blind=blind), batch=batch)
-                events.append(replace(event, id=t.append(event)))
+                events.append(self._append(t, one, "accept", label, seconds=each, blind=blind, batch=batch))
                 t.answer(one.row, self.reviewer)
         self.review.apply(*events)
         return events
@@ -351,27 +313,27 @@ class Desk:
         self.review.check_row(row)
         check_kind("settle", label)
         with self.review.writing() as t:
-            assignment = replace(self._unclaimed(row, new_token()), queue="conflicts")
-            event = self._event(assignment, "settle", label)
-            event = replace(event, id=t.append(event))
+            unclaimed = self._assignment(self._unclaimed(row, new_token(), "conflicts"))
+            event = self._append(t, unclaimed, "settle", label)
         self.review.apply(event)
         return event
 
-    def keep(self, rows: Sequence[int] | Rows) -> list[Event]:
+    def restore(self, rows: Sequence[int] | Rows) -> list[Event]:
         """Restore the run's labels of these examples, whatever is decided later."""
         batch, events = new_token(), []
         with self.review.writing() as t:
             for row in rows:
                 self.review.check_row(int(row))
-                event = replace(self._event(self._unclaimed(int(row), new_token()), "keep", None), batch=batch)
-                events.append(replace(event, id=t.append(event)))
+                unclaimed = self._assignment(self._unclaimed(int(row), new_token()))
+                events.append(self._append(t, unclaimed, "restore", None, batch=batch))
         self.review.apply(*events)
         return events
 
     # ---- events --------------------------------------------------------------------------------------------------
 
-    def _event(
+    def _append(
         self,
+        t: Transaction,
         assignment: Assignment,
         kind: str,
         label: str | None,
@@ -379,8 +341,14 @@ class Desk:
         seconds: float | None = None,
         blind: bool = False,
         note: str = "",
+        batch: str | None = None,
     ) -> Event:
+        """Store a decision; apply it once the transaction is committed."""
         review = self.review
+        if label is not None and len(label) > LONGEST_LABEL and label not in review.root.candidates.class_names:
+            raise UserError(
+                f"The new label has {len(label):,} characters; a class name has at most {LONGEST_LABEL}. Shorten it."
+            )
         event = Event(
             review=review.id,
             token=assignment.token,
@@ -394,21 +362,20 @@ class Desk:
             label=label,
             before=review.label_of(assignment.row),
             seconds=seconds,
-            shown=tuple((choice.label, round(choice.weight, 6)) for choice in assignment.choices[:MOST_SHOWN]),
+            weights=tuple((choice.label, round(choice.weight, 6)) for choice in assignment.choices[:MOST_WEIGHTS]),
             queue=assignment.queue,
             position=assignment.position,
             control=assignment.is_control,
             blind=blind,
+            batch=batch,
             note=note,
             at=review.clock(),
         )
-        event = replace(event, after=review.label_with(event))
-        if label is not None and len(label) > LONGEST_LABEL and label not in review.root.candidates.class_names:
-            raise UserError(
-                f"The new label has {len(label):,} characters; a class name has at most {LONGEST_LABEL}. Shorten it."
-            )
-        check_event(event)
-        return event
+        return t.append(self._with_label_after(event))
+
+    def _with_label_after(self, event: Event) -> Event:
+        review = self.review
+        return replace(event, after=review.label_of(event.row, review.state.outcome_with(event)))
 
     def _check_candidate(self, row: int, label: str | None) -> None:
         review = self.review
@@ -433,16 +400,18 @@ class Desk:
         has = f"{slots[-1].reviewer} {'has answered' if slots[-1].answered else 'is looking at'}"
         return f"You were away for a while, and {has} this example now; your answer was not stored."
 
-    def _close(self, t: Transaction, event: Event, assignment: Assignment, *, stay: bool) -> Assignment | None:
+    def _close(self, t: Transaction, event: Event) -> Claim | None:
         """After a decision: the example is answered, skipped, or (returned) still assigned."""
         mine = self.review.state.outcome_with(event).answers[self.reviewer]
         if mine.status != "open":
             t.answer(event.row, self.reviewer)
             return None
-        if stay:
-            token = new_token()
-            t.reopen(event.row, self.reviewer, token, self.review.clock(), self.review.expiry())
-            return replace(assignment, token=token)
+        if event.kind == "eliminate":
+            claim = replace(
+                self._unclaimed(event.row, new_token(), event.queue), position=event.position, control=event.control
+            )
+            t.reopen(event.row, self.reviewer, claim.token, self.review.clock(), self._expiry())
+            return claim
         t.forget_answer(event.row, self.reviewer)
         self.skipped.add(event.row)
         return None
@@ -460,7 +429,6 @@ class Desk:
         review = self.review
         event = replace(
             target,
-            id=0,
             token=token or new_token(),
             run=review.current.run,
             round=review.round.number,
@@ -470,23 +438,19 @@ class Desk:
             undoes=target.id,
             at=review.clock(),
         )
-        event = replace(event, after=review.label_with(event))
-        event = replace(event, id=t.append(event))
-        if target.kind in ("settle", "keep"):
-            return event
-        if not self._still_answered(event):  # eliminating the last but one answers too
-            t.forget_answer(target.row, target.reviewer)
+        event = t.append(self._with_label_after(event))
+        if target.kind not in ("settle", "restore") and not self._still_answered(event):
+            t.forget_answer(target.row, target.reviewer)  # eliminating the last but one answers too
         return event
 
-    def _after_undo(self, t: Transaction, targets: Sequence[Event], undo: Event) -> Assignment | None:
+    def _after_undo(self, t: Transaction, targets: Sequence[Event], undo: Event) -> Claim | None:
         """Assign the example again if one decision was undone; else the next example."""
         target = targets[0]
-        if len(targets) > 1 or target.kind in ("settle", "keep"):
+        if len(targets) > 1 or target.kind in ("settle", "restore"):
             return self._next(t)
         if self._still_answered(undo):  # an earlier answer of theirs counts again
-            return self._open(t, target.row)
-        claim = self._claim(t, target.row, target.queue, target.position, control=target.control)
-        return self._assignment(claim) if claim else self._next(t)
+            return self._reopen(t, target.row)
+        return self._claim(t, target.row, target.queue, target.position, control=target.control) or self._next(t)
 
     def _still_answered(self, undo: Event) -> bool:
         mine = self.review.state.outcome_with(undo).answers.get(undo.reviewer)
@@ -494,7 +458,11 @@ class Desk:
 
     # ---- claims: within a transaction that excludes other writers of the review ----------------------------------
 
-    def _assigned_or_next(self, t: Transaction, without: int | None = None) -> Assignment | None:
+    def _expiry(self) -> datetime:
+        """Expiry of a claim made now."""
+        return self.review.clock() + CLAIM_TIME
+
+    def _assigned_or_next(self, t: Transaction, without: int | None = None) -> Claim | None:
         """Return what is assigned (batches apart), else the next example; None where none is left.
 
         Parameters
@@ -504,11 +472,11 @@ class Desk:
         """
         now = self.review.clock()
         for claim in t.claims():
-            if claim.reviewer == self.reviewer and claim.queue != BATCH and claim.is_held(now):
-                return self._assignment(claim)
+            if claim.reviewer == self.reviewer and claim.queue != BATCH and claim.is_active(now):
+                return claim
         return self._next(t, without)
 
-    def _next(self, t: Transaction, without: int | None = None) -> Assignment | None:
+    def _next(self, t: Transaction, without: int | None = None) -> Claim | None:
         """Claim the next example; None where none is left."""
         free = self._free(t)
         if without is not None:
@@ -520,7 +488,7 @@ class Desk:
                 for position in np.flatnonzero(open_[rows]):
                     claim = self._claim(t, int(rows[position]), name, int(position), control=control)
                     if claim is not None:
-                        return self._assignment(claim)
+                        return claim
         return None
 
     def _free(self, t: Transaction) -> npt.NDArray[np.bool_]:
@@ -528,7 +496,7 @@ class Desk:
         required, state, now = self.review.required, self.review.state, self.review.clock()
         claims = np.zeros(len(required), dtype=np.int64)
         for claim in t.claims():
-            if claim.is_held(now):
+            if claim.is_active(now):
                 claims[claim.row] += required[claim.row] if claim.reviewer == self.reviewer else 1
         free = (state.answers + claims < required) & ~state.answered_by(self.reviewer)
         free[list(state.adjudicated)] = False
@@ -548,10 +516,10 @@ class Desk:
     def _claim(
         self, t: Transaction, row: int, queue: str = "", position: int | None = None, *, control: bool = False
     ) -> Claim | None:
-        """Claim one example; None where all its slots are held or answered, or it is settled."""
+        """Claim one example; None where all its slots are taken or answered, or it is settled."""
         review, now = self.review, self.review.clock()
         slots = t.slots(row)
-        lapsed = [slot for slot in slots if not slot.answered and not slot.is_held(now)]
+        lapsed = [slot for slot in slots if not slot.answered and not slot.is_active(now)]
         remaining = [slot for slot in slots if slot not in lapsed]
         if review.state.outcome(row).is_adjudicated or self._own(remaining):
             return None
@@ -560,38 +528,53 @@ class Desk:
             return None
         if lapsed:  # a claim that has expired would be in the way
             t.drop(row, [slot.slot for slot in lapsed])
-        claim = Claim(row, min(free), self.reviewer, new_token(), False, review.expiry(), now, queue, position, control)
+        claim = Claim(row, min(free), self.reviewer, new_token(), False, self._expiry(), now, queue, position, control)
         t.take(claim)
         return claim
 
-    def _open(self, t: Transaction, row: int) -> Assignment:
-        """Open any example; its token is "" where it cannot be decided."""
+    def _reopen(self, t: Transaction, row: int) -> Claim:
+        """Claim any example; the token is "" where this reviewer cannot decide it."""
         mine = self._own(t.slots(row))
         if mine is None:
-            claim = self._claim(t, row)
-            return self._assignment(claim) if claim else self._unclaimed(row)
+            return self._claim(t, row) or self._unclaimed(row)
         renewed = replace(mine, token=new_token())
         if mine.answered:
             t.rename(row, self.reviewer, renewed.token)
         else:
-            t.reopen(row, self.reviewer, renewed.token, self.review.clock(), self.review.expiry())
-        return self._assignment(renewed)
+            t.reopen(row, self.reviewer, renewed.token, self.review.clock(), self._expiry())
+        return renewed
 
     def _own(self, slots: Iterable[Claim]) -> Claim | None:
         return next((slot for slot in slots if slot.reviewer == self.reviewer), None)
 
-    def _assignment(self, claim: Claim) -> Assignment:
-        review = self.review
-        return assignment_of(
-            claim, review.root, review.current, review.label_and_confidence(claim.row), review.state.outcome(claim.row)
-        )
-
-    def _unclaimed(self, row: int, token: str = "") -> Assignment:
+    def _unclaimed(self, row: int, token: str = "", queue: str = "") -> Claim:
         """Return an example without claiming it."""
         now = self.review.clock()
-        return self._assignment(Claim(row, 0, self.reviewer, token, False, now, now))
+        return Claim(row, 0, self.reviewer, token, False, now, now, queue)
 
-    def _updated(self, assignment: Assignment) -> Assignment:
-        """Return the assignment with decisions made meanwhile."""
-        now, place = self.review.clock(), (assignment.queue, assignment.position, assignment.is_control)
-        return self._assignment(Claim(assignment.row, 0, self.reviewer, assignment.token, False, now, now, *place))
+    # ---- what the page shows -------------------------------------------------------------------------------------
+
+    def _assignment(self, claim: Claim) -> Assignment:
+        review, row = self.review, claim.row
+        outcome, (identified, confidence) = review.state.outcome(row), review.label_and_confidence(row)
+        weights = review.current.weights_of(row)
+        names = dict.fromkeys((*weights, *review.root.candidates.names(row)))
+        mine = outcome.answers.get(self.reviewer)
+        return Assignment(
+            row=row,
+            example=str(review.root.ids[row]),
+            token=claim.token,
+            choices=tuple(CandidateOption(name, weights.get(name, 0.0), name in outcome.eliminated) for name in names),
+            identified=identified,
+            confidence=confidence,
+            queue=claim.queue,
+            position=claim.position,
+            is_control=claim.control,
+            outcome=outcome,
+            mine=None if mine is None else mine.label,
+        )
+
+    def _result(
+        self, event: Event | None, claim: Claim | None, *, stored: bool = False, notice: str = ""
+    ) -> DecisionResult:
+        return DecisionResult(stored, event, None if claim is None else self._assignment(claim), notice)

@@ -60,7 +60,7 @@ def changes(before: LabelSnapshot, after: LabelSnapshot, state: ReviewState) -> 
     return LabelChanges(rows, before.labels[rows], after.labels[rows], after.sharp.confidence[rows])
 
 
-def follow(own: LabelSnapshot, signals: ReviewSignals, decided: Decided, own_rows: Iterable[int] = ()) -> LabelSnapshot:
+def follow(own: LabelSnapshot, signals: ReviewSignals, decided: Decided, restored: Iterable[int] = ()) -> LabelSnapshot:
     """Return the labels of a run as the decisions leave them.
 
     Parameters
@@ -71,7 +71,7 @@ def follow(own: LabelSnapshot, signals: ReviewSignals, decided: Decided, own_row
         Of the run.
     decided : Decided
         Decisions that may be learned from (`teaching_decisions`).
-    own_rows : rows whose label stays that of the run
+    restored : rows whose label stays that of the run
 
     Examples
     --------
@@ -85,7 +85,7 @@ def follow(own: LabelSnapshot, signals: ReviewSignals, decided: Decided, own_row
     """
     if len(decided) < FEWEST:
         return own
-    return _with_own_rows(own, propose(signals, decided), own_rows)
+    return _with_restored(own, propose(signals, decided), restored)
 
 
 def followed(
@@ -94,7 +94,7 @@ def followed(
     data: PartialLabelDataset,
     signals: ReviewSignals,
     decided: Decided,
-    own_rows: Iterable[int] = (),
+    restored: Iterable[int] = (),
 ) -> LabelSnapshot:
     """Return the labels as the decisions leave them: `follow`, or of a run of voter models, voters fitted anew.
 
@@ -106,23 +106,23 @@ def followed(
         Of the run.
     data : PartialLabelDataset
         Its examples.
-    signals, decided, own_rows
+    signals, decided, restored
         As for `follow`.
     """
     annotations = data.annotations
     if config.method != "dawid-skene" or annotations is None:
-        return follow(own, signals, decided, own_rows)
+        return follow(own, signals, decided, restored)
     if len(decided) < FEWEST:
         return own
     answers = np.full(annotations.n_rows, -1, dtype=np.int64)
     answers[decided.rows] = decided.labels  # "none of these" is −1: no information about voters
     posterior = fit_voters(annotations, kind=config.params.get("kind", "averaged"), true_labels=answers).posterior
-    return _with_own_rows(own, normalise(on_candidates(posterior, own.candidates), own.candidates), own_rows)
+    return _with_restored(own, normalise(on_candidates(posterior, own.candidates), own.candidates), restored)
 
 
-def _with_own_rows(own: LabelSnapshot, weights: Weights, own_rows: Iterable[int]) -> LabelSnapshot:
+def _with_restored(own: LabelSnapshot, weights: Weights, restored: Iterable[int]) -> LabelSnapshot:
     """Return the labels of these weights; some rows keep the run's."""
-    stays = own.candidates.positions(np.array(sorted(own_rows), dtype=np.int64))
+    stays = own.candidates.positions(np.array(sorted(restored), dtype=np.int64))
     weights[stays] = own.weights[stays]
     return replace(own, weights=weights, follows=True)
 

@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cached_property
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.review.tables import Event, Opened, RoundRecord
+from pll.review.tables import Event
 from pll.runs.folder import RunFolder, check_has_result
 from pll.runs.history import History
 from pll.runs.run import Run
@@ -88,17 +87,6 @@ class LabelSnapshot:
                     f"The database of decisions is damaged: a decision about {event.example!r} stands at row "
                     f"{event.row}, where another example is. Restore a backup."
                 )
-
-
-def new_round(number: int, snapshot: LabelSnapshot, at: datetime, opened: Opened | None = None) -> RoundRecord:
-    """Return the record that the labels of a snapshot are under review from now on.
-
-    Parameters
-    ----------
-    opened
-        How they came under review, and by whom.
-    """
-    return RoundRecord(number, snapshot.run, snapshot.fingerprint, at, opened or Opened())
 
 
 def snapshot_of(run: Run) -> LabelSnapshot:

@@ -102,10 +102,12 @@ class QueueManager:
             decided = teaching_decisions(review.state, review.own.candidates)
             if review.promise is None or not review.current.follows:  # they stay frozen, also after a restart
                 config = self._runs.get(review.own.run).config
-                review.follow(followed(review.own, config, view.data, view.signals, decided, review.state.own_rows))
+                review.follow(
+                    followed(review.own, config, view.data, view.signals, decided, review.state.restored_rows)
+                )
             rows = review_order(view.signals, decided)
             if review.own.run == view.run:
-                review.set_order("learning", rows)
+                review.order = ("learning", rows)
 
     def begin(self) -> None:
         """Compute a first order at once; neighbours in the background, then the order again."""

@@ -17,7 +17,7 @@ from pll.review.label_snapshot import LabelSnapshot, review_id
 from pll.review.promise_state import Certified, PromiseInForce, frozen_table
 from pll.review.signals import ReviewSignals
 from pll.review.state import ReviewState, required_of
-from pll.review.store import Store
+from pll.review.store import reading
 from pll.review.tables import Event, PromiseRecord, ReviewRecord, RoundRecord
 from pll.runs.folder import RunFolder
 from pll.runs.run_data import load_splits, vote_sets_of
@@ -56,7 +56,7 @@ class Record:
     @property
     def decisions(self) -> dict[int, Decision]:
         """By row of the training examples: what people decided."""
-        return decisions_of(self.state)
+        return self.state.decisions()
 
     def labels(self, own: LabelSnapshot, folder: RunFolder, data: PartialLabelDataset) -> LabelSnapshot:
         """The labels of a run of this review as the decisions leave them.
@@ -68,7 +68,7 @@ class Record:
         """
         decided = teaching_decisions(self.state, own.candidates)
         signals = ReviewSignals.of_run(folder, data)
-        return followed(own, folder.config(), data, signals, decided, self.state.own_rows)
+        return followed(own, folder.config(), data, signals, decided, self.state.restored_rows)
 
     def certified(self, run: str, data: PartialLabelDataset, name: str = "") -> Certified | None:
         """The certificate of all labels of a run of this review; None where none was promised, or not yet earned.
@@ -102,15 +102,6 @@ class Record:
             return None
 
 
-def decisions_of(state: ReviewState) -> dict[int, Decision]:
-    """Labels, and "none of these", by row; unsure and unsettled conflicts are no decisions."""
-    result = {}
-    for row, outcome in sorted(state.outcomes()):
-        if outcome.status in ("label", "none") and outcome.at is not None:
-            result[row] = Decision(outcome.label, outcome.reviewer, outcome.at)
-    return result
-
-
 def record_of(folder: RunFolder, sets: CandidateSets | None = None) -> Record | None:
     """Return the review of a run; None without any answer.
 
@@ -126,16 +117,16 @@ def record_of(folder: RunFolder, sets: CandidateSets | None = None) -> Record | 
     UserError
         The database cannot be read, or the run's data is gone.
     """
-    store = _existing()
-    if store is None:
+    database = _existing()
+    if database is None:
         return None
     try:
-        with store.read(review_id(folder)) as reader:
+        with reading(database, review_id(folder)) as reader:
             review, events, rounds = reader.review(), reader.events(), reader.rounds()
             promises, last_hash = tuple(reader.promises()), reader.last_hash()
             frozen = reader.frozen(promises[-1].number) if promises else None
     finally:
-        store.database.close()
+        database.close()
     if review is None or not events:
         return None
     if sets is None:
@@ -160,23 +151,23 @@ def missing_review(folder: RunFolder) -> list[str]:
     """
     if not (folder.path / "review").is_dir():
         return []
-    store = _existing()
-    if store is not None:
+    database = _existing()
+    if database is not None:
         try:
-            with store.read(review_id(folder)) as reader:
+            with reading(database, review_id(folder)) as reader:
                 if reader.review() is not None:
                     return []
         finally:
-            store.database.close()
+            database.close()
     return [
         f"{folder.path.name} was opened in Review, but the database of decisions holds no review of it: these are the "
         "labels of the model alone. Is the database gone, or do PLL_HOME and PLL_DATABASE_URL name another one?"
     ]
 
 
-def _existing() -> Store | None:
-    """Return the store; None, instead of a new one, where there is no review yet."""
+def _existing() -> Database | None:
+    """Return the database; None, instead of a new one, where there is no review yet."""
     url = database_url()
     if url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).exists():
         return None
-    return Store(Database(url))
+    return Database(url)

@@ -10,7 +10,7 @@ eliminate  one candidate is wrong; the example stays open until one is left
 skip       not now
 accept     the label proposed for a batch of examples is right for this one
 settle     where reviewers disagree: this label counts
-keep       the label stays that of the run, whatever other decisions imply
+restore    the label is that of the run again, whatever other decisions imply
 undo       reverts one earlier event (and those of the same batch)
 """
 
@@ -26,12 +26,13 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
+from pll.formats.label_frame import Decision
 from pll.review.tables import Event, ReviewRecord
 
 Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
-Kind = Literal["pick", "other", "none", "unsure", "eliminate", "skip", "accept", "settle", "keep", "undo"]
+Kind = Literal["pick", "other", "none", "unsure", "eliminate", "skip", "accept", "settle", "restore", "undo"]
 
 LABELLING = ("pick", "other", "accept", "settle")
 """Kinds whose label is right."""
@@ -39,7 +40,7 @@ NAMING = (*LABELLING, "eliminate")
 """Kinds that have a label."""
 ANSWERING = ("pick", "other", "accept", "none", "unsure")
 """Kinds that close the example for the reviewer."""
-KINDS = (*ANSWERING, "eliminate", "skip", "settle", "keep", "undo")
+KINDS = (*ANSWERING, "eliminate", "skip", "settle", "restore", "undo")
 
 Status = Literal["open", "label", "none", "unsure", "conflict"]
 
@@ -160,13 +161,13 @@ def required_of(record: ReviewRecord, n: int) -> npt.NDArray[np.int64]:
 
 
 def check_kind(kind: str, label: str | None) -> None:
-    """Raises UserError for a kind that does not exist, a label too many, or one that is missing."""
+    """Raise UserError for a kind that does not exist, a label too many, or one that is missing."""
     if kind not in KINDS:
         raise UserError(f"There is no decision called {kind!r}; use one of {', '.join(KINDS)}.")
     if kind in NAMING and kind != "settle" and not (label or "").strip():
         raise UserError(f"The decision {kind!r} needs a label.")
     if kind not in NAMING and label is not None:
-        raise UserError(f"The decision {kind!r} takes no label; {label!r} was given.")
+        raise UserError(f"The decision {kind!r} takes no label; it has {label!r}.")
 
 
 class ReviewState:
@@ -186,7 +187,7 @@ class ReviewState:
     undone
         Events that were taken back, by id.
     all_events
-        As they were committed. said_by: how many of them, undos apart, by reviewer.
+        As they were committed.
     adjudicated
         Rows whose conflict a person settled.
     """
@@ -197,7 +198,6 @@ class ReviewState:
         self.answers: Ints = np.zeros(len(candidates), dtype=np.int64)
         self.undone: set[int] = set()
         self.all_events: list[Event] = []
-        self.n_events_by: dict[str, int] = {}
         self.adjudicated: set[int] = set()
         self._live: dict[int, list[Event]] = {}
         self._verdicts: dict[int, Outcome] = {}
@@ -215,7 +215,6 @@ class ReviewState:
             live = self._live.setdefault(event.row, [])
             if event.undoes is None:
                 live.append(event)
-                self.n_events_by[event.reviewer] = self.n_events_by.get(event.reviewer, 0) + 1
             else:
                 self.undone |= {event.undoes, event.id}
                 self._live[event.row] = [other for other in live if other.id != event.undoes]
@@ -256,9 +255,9 @@ class ReviewState:
         return tuple(self._live.get(row, ()))
 
     @property
-    def own_rows(self) -> set[int]:
-        """The examples whose label stays that of the run."""
-        return {event.row for event in self.all_events if event.kind == "keep" and self.is_live(event)}
+    def restored_rows(self) -> set[int]:
+        """The examples whose label was restored to that of the run."""
+        return {event.row for event in self.all_events if event.kind == "restore" and self.is_live(event)}
 
     def is_live(self, event: Event) -> bool:
         """Whether it still counts: it is not an undo, and was not undone."""
@@ -276,6 +275,14 @@ class ReviewState:
         """(k,) the examples that people gave a label, in the order of rows, and these labels."""
         result = sorted((row, outcome.label) for row, outcome in self.outcomes() if outcome.label is not None)
         return np.array([row for row, _ in result], dtype=np.int64), [str(label) for _, label in result]
+
+    def decisions(self) -> dict[int, Decision]:
+        """Labels, and "none of these", by row; unsure and unsettled conflicts are no decisions."""
+        return {
+            row: Decision(outcome.label, outcome.reviewer, outcome.at)
+            for row, outcome in sorted(self.outcomes())
+            if outcome.status in ("label", "none") and outcome.at is not None
+        }
 
     def _outcome_of(self, row: int, events: Sequence[Event]) -> Outcome:
         ruled_out = any(event.kind == "eliminate" for event in events)  # attribute lookups are slow in this loop

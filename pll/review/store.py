@@ -6,12 +6,11 @@ committed. A reader that remembers the last id misses no event.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import Connection
@@ -23,7 +22,6 @@ from pll.review.tables import (
     START,
     Claim,
     Event,
-    Opened,
     PromiseRecord,
     ReviewRecord,
     RoundRecord,
@@ -31,8 +29,7 @@ from pll.review.tables import (
     entry_hash,
 )
 
-_EVENT_COLUMNS = tuple(field.name for field in fields(Event))
-_CLAIM_COLUMNS = tuple(field.name for field in fields(Claim))
+Record = TypeVar("Record", ReviewRecord, RoundRecord, Claim)
 
 
 class Reader:
@@ -46,7 +43,7 @@ class Reader:
         """The review's own row; None where it has not been opened."""
         query = sa.select(tables.review).where(tables.review.c.id == self.review_id)
         result = self._db.execute(query).mappings().first()
-        return None if result is None else ReviewRecord(**result)
+        return None if result is None else _record(ReviewRecord, result)
 
     def events(self, after: int = 0) -> list[Event]:
         """Events with an id above `after`, in the order in which they were committed.
@@ -60,7 +57,7 @@ class Reader:
         query = sa.select(tables.event).where(table.review == self.review_id, table.id > after).order_by(table.id)
         result = [_event(row) for row in self._db.execute(query).mappings()]
         if not after:
-            check_events(result)
+            _check_chain(result)
         return result
 
     def event_of(self, token: str) -> Event | None:
@@ -74,20 +71,20 @@ class Reader:
         """Examples assigned and not answered, expired ones included."""
         table = tables.claim.c
         query = sa.select(tables.claim).where(table.review == self.review_id, table.answered.is_(False))
-        return [_claim(row) for row in self._db.execute(query.order_by(table.since, table.row)).mappings()]
+        rows = self._db.execute(query.order_by(table.since, table.row)).mappings()
+        return [_record(Claim, row) for row in rows]
 
     def slots(self, row: int) -> list[Claim]:
         """Who has, or has answered, this example."""
         table = tables.claim.c
         query = sa.select(tables.claim).where(table.review == self.review_id, table.row == row).order_by(table.slot)
-        return [_claim(result) for result in self._db.execute(query).mappings()]
+        return [_record(Claim, result) for result in self._db.execute(query).mappings()]
 
     def rounds(self, after: int = 0) -> list[RoundRecord]:
         """Rounds with a number above `after`."""
         table = tables.round_.c
         query = sa.select(tables.round_).where(table.review == self.review_id, table.number > after)
-        result = self._db.execute(query.order_by(table.number)).mappings().all()
-        return [_round(row) for row in result]
+        return [_record(RoundRecord, row) for row in self._db.execute(query.order_by(table.number)).mappings()]
 
     def promises(self) -> list[PromiseRecord]:
         """Promises about all labels, in the order in which they were made."""
@@ -153,20 +150,24 @@ class Transaction(Reader):
         """Change `overlap`, `overlap_share` or `goal`."""
         self._db.execute(sa.update(tables.review).where(tables.review.c.id == self.review_id).values(**values))
 
-    def append(self, event: Event) -> int:
-        """Store an event; returns its id."""
-        values = {name: getattr(event, name) for name in _EVENT_COLUMNS if name != "id"}
-        values["shown"] = [list(pair) for pair in event.shown]
-        values["hash"] = entry_hash(self.last_hash(), event.content())
+    def append(self, event: Event) -> Event:
+        """Store an event; return it with its id.
+
+        Raises
+        ------
+        UserError
+            A field is longer than the table takes, or holds a character that a database cannot store.
+        """
+        _check_fields(event)
+        stored = replace(event, hash=entry_hash(self.last_hash(), event.content()))
+        values = {field.name: getattr(stored, field.name) for field in fields(Event) if field.name != "id"}
+        values["weights"] = [list(pair) for pair in event.weights]
         query = sa.insert(tables.event).values(**values).returning(tables.event.c.id)
-        return int(self._db.execute(query).scalar_one())
+        return replace(stored, id=int(self._db.execute(query).scalar_one()))
 
     def open_round(self, record: RoundRecord) -> None:
         """Store a new round."""
-        plain = {field.name for field in fields(record)} - {"opened"}
-        values = {name: getattr(record, name) for name in plain}
-        values |= {"how": record.opened.how, "opened_by": record.opened.by, "verified": record.opened.verified}
-        self._db.execute(sa.insert(tables.round_).values(review=self.review_id, **values))
+        self._db.execute(sa.insert(tables.round_).values(review=self.review_id, **asdict(record)))
 
     def open_promise(self, record: PromiseRecord, labels: Sequence[str], confidence: Sequence[float]) -> None:
         """Store a new promise about all labels, with these labels."""
@@ -232,48 +233,37 @@ class Transaction(Reader):
         return bool(done.rowcount)
 
 
-class Store:
-    """The decisions of all reviews, in one database. Safe to share between threads.
+@contextmanager
+def writing(database: Database, review: str) -> Iterator[Transaction]:
+    """A transaction on one review. Committed, and on the disk, when the block ends; undone if it raises.
+
+    Raises
+    ------
+    UserError
+        The database cannot be reached or written to.
+    """
+    with database.write() as connection:
+        if not database.is_sqlite:  # SQLite has one writer anyway
+            connection.execute(
+                sa.text("SELECT pg_advisory_xact_lock(hashtextextended(:review, 0))"), {"review": review}
+            )
+        yield Transaction(connection, review)
+
+
+@contextmanager
+def reading(database: Database, review: str) -> Iterator[Reader]:
+    """A look at one review.
 
     Examples
     --------
     >>> from tempfile import mkdtemp
     >>> from pathlib import Path
-    >>> store = Store(Database(Path(mkdtemp()) / "reviews.sqlite3"))
-    >>> with store.read("some run") as reader:
+    >>> with reading(Database(Path(mkdtemp()) / "reviews.sqlite3"), "some run") as reader:
     ...     reader.events()
     []
     """
-
-    def __init__(self, database: Database) -> None:
-        self.database = database
-
-    @contextmanager
-    def write(self, review: str) -> Iterator[Transaction]:
-        """A transaction on one review. Committed, and on the disk, when the block ends; undone if it raises.
-
-        Raises
-        ------
-        UserError
-            The database cannot be reached or written to.
-        """
-        with self.database.write() as connection:
-            if not self.database.is_sqlite:  # SQLite has one writer anyway
-                connection.execute(
-                    sa.text("SELECT pg_advisory_xact_lock(hashtextextended(:review, 0))"), {"review": review}
-                )
-            yield Transaction(connection, review)
-
-    @contextmanager
-    def read(self, review: str) -> Iterator[Reader]:
-        """A look at one review."""
-        with self.database.read() as connection:
-            yield Reader(connection, review)
-
-    def reviews(self) -> list[str]:
-        """The ids of all reviews."""
-        with self.database.read() as connection:
-            return list(connection.execute(sa.select(tables.review.c.id)).scalars())
+    with database.read() as connection:
+        yield Reader(connection, review)
 
 
 def now() -> datetime:
@@ -281,24 +271,16 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def _event(row: Any) -> Event:
-    values = dict(row)
-    shown = values.pop("shown")
-    shown = json.loads(shown) if isinstance(shown, str) else shown
-    return Event(**values, shown=tuple((str(label), float(weight)) for label, weight in shown))
+def _record(kind: type[Record], row: Mapping[Any, Any]) -> Record:
+    """Return a row as a dataclass whose fields are columns."""
+    return kind(**{field.name: row[field.name] for field in fields(kind)})
 
 
-def _claim(row: Any) -> Claim:
-    return Claim(**{name: row[name] for name in _CLAIM_COLUMNS})
+def _event(row: Mapping[Any, Any]) -> Event:
+    return Event(**{**row, "weights": tuple((str(label), float(weight)) for label, weight in row["weights"])})
 
 
-def _round(row: Any) -> RoundRecord:
-    values = {name: value for name, value in dict(row).items() if name != "review"}
-    opened = Opened(values.pop("how"), values.pop("opened_by"), values.pop("verified"))
-    return RoundRecord(**values, opened=opened)
-
-
-def check_events(events: Sequence[Event]) -> None:
+def _check_chain(events: Sequence[Event]) -> None:
     """Raise UserError where one of all events of a review does not fit its hash, or undoes what is not there."""
     broken = broken_links([event.content() | {"hash": event.hash} for event in events], some_without=True)
     ids = {event.id for event in events}
@@ -312,13 +294,13 @@ def check_events(events: Sequence[Event]) -> None:
         )
 
 
-def check_event(event: Event) -> None:
-    """Raises UserError where a field is longer than the table takes (PostgreSQL refuses, SQLite would not)."""
+def _check_fields(event: Event) -> None:
+    """Raise UserError where a field is longer than the table takes (PostgreSQL refuses, SQLite would not)."""
     for name, most in (("token", 100), ("queue", 100), ("batch", 100), ("review", 200), ("run", 200)):
         value = getattr(event, name)
         if value is not None and len(value) > most:
-            raise UserError(f"The {name} of a decision has {len(value)} characters; at most {most} are kept.")
+            raise UserError(f"The {name} of a decision has {len(value)} characters; at most {most} are stored.")
     for name in ("reviewer", "label", "example", "note"):
         value = getattr(event, name) or ""
         if "\x00" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
-            raise UserError(f"The {name} holds a character (NUL, or half of one) that a database cannot keep.")
+            raise UserError(f"The {name} holds a character (NUL, or half of one) that a database cannot store.")

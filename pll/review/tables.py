@@ -5,7 +5,6 @@ event     append-only: every decision, and every undo; nothing in it is ever cha
 claim     who has which example now, and who has answered it; follows from the events, kept for its primary key:
           an example has a slot for each of its reviewers
 round     the labels of one model as the certificate judges them; frozen when it is opened
-control   the random controls of a round, in the order in which they are to be answered
 promise   promises about all labels of a model; frozen when they are made
 
 connection  the secret by which Label Studio reaches a run (`pll.review.connections`)
@@ -107,7 +106,7 @@ event = Table(
     Column("before", Text),
     Column("after", Text),
     Column("seconds", Float),
-    Column("shown", JSON, nullable=False),
+    Column("weights", JSON, nullable=False),
     Column("queue", String(100), nullable=False),
     Column("position", WholeNumber),
     Column("control", Boolean, nullable=False),
@@ -288,7 +287,7 @@ class Event:
         The label of the example before and after, the model's where no person had decided.
     seconds
         Time spent.
-    shown
+    weights
         (label, weight) of the candidates, heaviest first, the first 50.
     queue, position
         The order it came up in, and its place there; "" where it was sought out.
@@ -320,7 +319,7 @@ class Event:
     before: str | None = None
     after: str | None = None
     seconds: float | None = None
-    shown: tuple[tuple[str, float], ...] = ()
+    weights: tuple[tuple[str, float], ...] = ()
     queue: str = ""
     position: int | None = None
     control: bool = False
@@ -349,7 +348,7 @@ class Event:
             "blind": self.blind,
             "queue": self.queue,
             "position": self.position,
-            "shown": [list(pair) for pair in self.shown],
+            "weights": [list(pair) for pair in self.weights],
             "note": self.note,
             "run": self.run,
             "round": self.round,
@@ -381,32 +380,9 @@ class Claim:
     position: int | None = None
     control: bool = False
 
-    def is_held(self, now: datetime) -> bool:
+    def is_active(self, now: datetime) -> bool:
         """Whether it is assigned: not answered, and its reviewer was active lately."""
         return self.expires_at is not None and self.expires_at > now
-
-
-@dataclass(frozen=True)
-class Opened:
-    """How labels came under review, and by whom.
-
-    Attributes
-    ----------
-    how
-        One of `HOW`.
-    by
-        The person who did it; None if no person did, or unknown.
-    verified
-        Whether that name was verified.
-    """
-
-    how: str = "first"
-    by: str | None = None
-    verified: bool = False
-
-
-HOW = ("first", "taught", "run went on")
-"""Why a round began: the review began, a model was retrained, or the run continued."""
 
 
 GOALS = ("look", "certify")
@@ -448,15 +424,20 @@ class RoundRecord:
         1, 2, …
     fingerprint
         Of labels and confidences, frozen when the round was opened.
-    opened
-        How these labels came under review, and by whom.
+    how
+        Why these labels came under review: the review began ("first"), a model was retrained ("taught"), or the run
+        continued ("run went on").
+    opened_by, verified
+        By whom, None if by no person; and whether that name was verified.
     """
 
     number: int
     run: str
     fingerprint: str
     opened_at: datetime
-    opened: Opened = Opened()
+    how: str = "first"
+    opened_by: str | None = None
+    verified: bool = False
 
     @property
     def key(self) -> tuple[str, str]:

@@ -13,12 +13,10 @@ from pll.errors import UserError
 from pll.methods import METHODS
 from pll.methods.outside import MIN_DECIDED
 from pll.methods.persistence import can_warm_start
-from pll.review import certification
 from pll.review.follow import LabelChanges, changes, teaches
 from pll.review.label_snapshot import snapshot_of
 from pll.review.session import ReviewSession
 from pll.review.state import Outcome
-from pll.review.tables import Opened
 from pll.runs.config import RunConfig
 from pll.runs.decided_sets import DecidedSets
 from pll.runs.registry import RunRegistry
@@ -147,7 +145,7 @@ class Teacher:
             return False
         taught = run.config.decided_sets
         by, verified = (None, False) if taught is None else (taught.taught_by, taught.verified)
-        adopted = certification.adopt(self._review, snapshot_of(run), Opened("taught", by, verified))
+        adopted = self._review.adopt(snapshot_of(run), by=by, verified=verified)
         self._run = None
         return adopted
 

@@ -54,7 +54,9 @@ def work_of(events: Iterable[Event], undone: set[int], name: str = "") -> Review
     """Result of some events, in their order; those of one reviewer only, where a name is given."""
     own = [event for event in events if name in ("", event.reviewer)]
     standing = [
-        event for event in own if event.undoes is None and event.id not in undone and event.kind not in ("skip", "keep")
+        event
+        for event in own
+        if event.undoes is None and event.id not in undone and event.kind not in ("skip", "restore")
     ]
     seconds = 0.0
     last: dict[str, datetime] = {}

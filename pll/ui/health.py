@@ -90,9 +90,11 @@ def obstacles() -> list[str]:
     except OSError as error:
         reasons.append(f"PLL_HOME cannot be written to: {error.strerror or error}.")
     try:
-        from pll.ui.review.service import store  # opens the database
+        from pll.review.store import reading
+        from pll.ui.review.service import database  # opens it
 
-        store().reviews()
+        with reading(database(), "") as reader:
+            reader.review()
     except UserError as error:
         reasons.append(str(error))
     return reasons

@@ -148,9 +148,9 @@ def write_labels_back(run: str, report: Report) -> str:
 
 def _writes_back(run: str) -> bool:
     from pll.review.connections import writes_back
-    from pll.ui.review.service import store
+    from pll.ui.review.service import database
 
-    return writes_back(store().database, run)
+    return writes_back(database(), run)
 
 
 # ---- what each request is answered with: all but `health` within a thread, since they read files and the database ----
@@ -206,9 +206,9 @@ def _receive(run: str, action: str, body: dict[str, Any]) -> None:
 
 def _opens(run: str, user: str, secret: str) -> bool:
     from pll.review.connections import opens
-    from pll.ui.review.service import store
+    from pll.ui.review.service import database
 
-    return opens(store().database, run, user, secret)
+    return opens(database(), run, user, secret)
 
 
 ANSWERS: dict[str, tuple[str, int, Callable[[str, dict[str, Any]], tuple[dict[str, Any], str]]]] = {

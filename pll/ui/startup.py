@@ -89,7 +89,7 @@ def get_ready() -> None:
     remove_half_written(candid_home())
     for name in MODULES:
         importlib.import_module(name)
-    importlib.import_module("pll.ui.review.service").store()  # Label Studio waits one second for its first answer
+    importlib.import_module("pll.ui.review.service").database()  # Label Studio waits one second for its first answer
     warm_up()
     importlib.import_module("pll.ui.learn.lesson_files").lesson_data()
     gc.collect()

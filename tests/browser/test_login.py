@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from benchmarks.app import Server, prepared_run
-from pll.review.tables import Opened
 from pll.runs.access import Access, write_access
 from tests.browser.identity import CLIENT, SECRET, provider
 from tests.review_helpers import on_disk
@@ -60,4 +59,4 @@ server_metadata_url = "{identity.url}/.well-known/openid-configuration"
     assert (identity.refused, identity.logins) == ([], 1)
     (event,), (opened,) = on_disk(tmp_path, run_id)
     assert (event.kind, event.reviewer, event.verified) == ("pick", "Ada Lovelace (ada@example.org)", True)
-    assert opened.opened == Opened("first", "Ada Lovelace (ada@example.org)", verified=True)
+    assert (opened.how, opened.opened_by, opened.verified) == ("first", "Ada Lovelace (ada@example.org)", True)

@@ -16,8 +16,8 @@ from pll.export.backup import BACKUP_FILE, backup, restore
 from pll.review.database import Database
 from pll.review.desk import Desk
 from pll.review.label_snapshot import review_id
-from pll.review.session import Settings, open_review
-from pll.review.store import Store
+from pll.review.session import open_review
+from pll.review.store import reading
 from pll.runs import cleanup
 from pll.runs.folder import RunFolder
 from pll.runs.manifest import damages
@@ -25,12 +25,11 @@ from pll.runs.registry import RunRegistry
 from tests.run_helpers import config, registry_in, result_of, wait_for, write_data
 
 
-def reviewed(registry: RunRegistry, store: Store, data: Path) -> str:
+def reviewed(registry: RunRegistry, database: Database, data: Path) -> str:
     """A run with a few decisions, one of them undone; returns its id."""
     run = registry.start(config(data, params={"epochs": 3}))
     run.join(60)
-    settings = Settings()
-    desk = Desk(open_review(run, store, registry.get, settings=settings), "Ada")
+    desk = Desk(open_review(run, database, registry.get), "Ada")
     for _ in range(6):
         given = desk.next()
         assert given is not None
@@ -60,14 +59,14 @@ def test_every_label_and_decision_is_restored(tmp_path: Path, database_url: str)
     shutil.copyfile(data, upload)
     database = Database(database_url)
     with registry_in(home / "runs") as registry:
-        run_id = reviewed(registry, Store(database), data)
+        run_id = reviewed(registry, database, data)
         at_work = registry.start(config(data, params={"epochs": 100_000}))  # the server goes on meanwhile
         wait_for(lambda: len(at_work.folder.metrics()) > 2, "some epochs")
         made = backup(home, database, to)
         at_work.stop()
     assert (made.runs, made.uploads, made.decisions, made.damaged) == (2, 1, 7, ())
     review = review_id(RunFolder(home / "runs" / run_id))
-    with Store(database).read(review) as reader:
+    with reading(database, review) as reader:
         events, record, rounds = reader.events(), reader.review(), reader.rounds()
     database.close()
 
@@ -80,10 +79,10 @@ def test_every_label_and_decision_is_restored(tmp_path: Path, database_url: str)
     assert damages(after.path) == damages(new / "runs" / at_work.id) == []
     assert (new / "uploads" / "abc" / "small.npz").read_bytes() == upload.read_bytes()
     restored = Database(fresh)
-    with Store(restored).read(review) as reader:
+    with reading(restored, review) as reader:
         assert (reader.events(), reader.review(), reader.rounds()) == (events, record, rounds)
     with registry_in(new / "runs") as registry:  # and the review goes on
-        desk = Desk(open_review(registry.get(run_id), Store(restored), registry.get), "Ada")
+        desk = Desk(open_review(registry.get(run_id), restored, registry.get), "Ada")
         given = desk.next()
         assert given is not None
         step = desk.decide(given, "pick", given.choices[0].label)

@@ -22,7 +22,7 @@ import requests
 
 from pll.review.database import Database
 from pll.review.label_snapshot import review_id
-from pll.review.store import Store
+from pll.review.store import reading
 from pll.review.tables import Event
 from pll.runs.folder import RunFolder
 
@@ -149,10 +149,10 @@ class Candid:
         self.process.wait(60)
 
     def events(self) -> list[Event]:
-        store = Store(Database(self.home / "reviews.sqlite3"))
-        with store.read(review_id(RunFolder(self.run_dir))) as reader:
+        database = Database(self.home / "reviews.sqlite3")
+        with reading(database, review_id(RunFolder(self.run_dir))) as reader:
             found = reader.events()
-        store.database.close()
+        database.close()
         return found
 
 

@@ -80,7 +80,7 @@ def test_label_studio_is_connected_and_disconnected(open_page: Any) -> None:
     address = urlsplit(page.code[0].value)
     assert address.path.endswith(f"/labelstudio/{run.id}")
     user, secret = str(address.username), str(address.password)
-    assert opens(service.store().database, run.id, user, secret)
+    assert opens(service.database(), run.id, user, secret)
 
     (tick,) = page.checkbox
     assert (tick.label, tick.value) == ("Write labels back by the API", False)
@@ -102,5 +102,5 @@ def test_label_studio_is_connected_and_disconnected(open_page: Any) -> None:
     assert not page.checkbox[0].value and live.access_of(run.id) is None
 
     page = button(page, "Disconnect").click().run()
-    assert not opens(service.store().database, run.id, user, secret)
+    assert not opens(service.database(), run.id, user, secret)
     assert "Connect Label Studio" in labels(page)

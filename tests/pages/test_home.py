@@ -11,6 +11,7 @@ import pytest
 from pll.catalog.sources import Source
 from pll.review.desk import Desk
 from pll.review.label_snapshot import review_id
+from pll.review.store import reading
 from pll.runs.config import RunConfig
 from pll.runs.folder import check_has_result
 from pll.runs.lanes import lane_configs
@@ -92,7 +93,7 @@ def test_deleting_a_run_under_review_asks_and_keeps_run_and_decisions(open_page:
     assert kept.name == finished.id and json.loads((kept / "deleted.json").read_text())["by"] == ""
     kept.rename(registry.root / kept.name)
     found = registry.get(kept.name)
-    with service.store().read(review_id(found.folder)) as reader:
+    with reading(service.database(), review_id(found.folder)) as reader:
         assert reader.n_decisions() == (1, 1)
 
 

@@ -81,7 +81,7 @@ def test_when_all_is_decided_the_labels_can_be_taken_away(open_page: Any, finish
 def test_a_database_that_is_gone_is_said_and_found_again(open_page: Any, finished: Run, tmp_path: Path) -> None:
     begun(finished)
     page = entered(open_page("review", run=finished.id))
-    file = Path(str(service.store().database.url.database))
+    file = Path(str(service.database().url.database))
     file.rename(tmp_path / "away")
     page = turned_to(page, finished)
     assert not page.exception

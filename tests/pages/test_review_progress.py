@@ -14,9 +14,9 @@ from tests.page_helpers import begun, button, entered, figures, for_experts, sai
 from tests.review_helpers import given
 
 
-def progress_after(open_page: Any, run: Run, answers: int, **settings: Any) -> Any:
+def progress_after(open_page: Any, run: Run, answers: int) -> Any:
     """The view on progress after so many answers, every fifth another than the model's."""
-    manager = begun(run, **settings)
+    manager = begun(run)
     desk = Desk(manager.review, "Bob")
     for turn in range(answers):
         one = given(desk)

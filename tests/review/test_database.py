@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from pll.errors import UserError
 from pll.review.database import Database
-from pll.review.store import Store, now
+from pll.review.store import now, reading, writing
 from pll.review.tables import Event, ReviewRecord
 
 
@@ -35,16 +35,16 @@ def test_many_may_start_at_the_same_time(database_url: str) -> None:
 
 
 def test_events_cannot_be_changed_or_deleted(database_url: str) -> None:
-    store = Store(Database(database_url))
-    with store.write("r") as t:
+    database = Database(database_url)
+    with writing(database, "r") as t:
         t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, now()))
         t.append(Event("r", "t", "run", 1, 0, "a", "ann", "pick", now(), label="cat"))
     for statement in ("DELETE FROM event", "UPDATE event SET label = 'dog'"):
-        with pytest.raises(sa.exc.DBAPIError, match="never changed or deleted"), store.database.write() as connection:
+        with pytest.raises(sa.exc.DBAPIError, match="never changed or deleted"), database.write() as connection:
             connection.execute(sa.text(statement))
-    with store.read("r") as reader:
+    with reading(database, "r") as reader:
         assert [event.label for event in reader.events()] == ["cat"]
-    store.database.close()
+    database.close()
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ def test_a_file_that_is_no_database_is_explained(tmp_path: Path) -> None:
 @pytest.mark.parametrize("replaced", [False, True])
 def test_a_file_that_was_removed_is_noticed_and_what_was_in_it_is_kept(tmp_path: Path, replaced: bool) -> None:
     file = tmp_path / "a.sqlite3"
-    store = Store(Database(file))
-    with store.write("r") as t:
+    database = Database(file)
+    with writing(database, "r") as t:
         t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, now()))
         t.append(Event("r", "t", "run", 1, 0, "a", "ann", "pick", now(), label="cat"))
     if replaced:  # by an older copy, say
@@ -85,33 +85,33 @@ def test_a_file_that_was_removed_is_noticed_and_what_was_in_it_is_kept(tmp_path:
         (tmp_path / "b.sqlite3").rename(file)
     for _ in range(2):
         with pytest.raises(UserError, match="removed or replaced while Candid was using it") as caught:
-            store.write("r").__enter__()
+            writing(database, "r").__enter__()
     with pytest.raises(UserError, match="nothing is stored now"):
-        store.read("r").__enter__()
+        reading(database, "r").__enter__()
     assert file.exists() == replaced  # no empty one is put in its place
-    store.database.close()
+    database.close()
     rescued = tmp_path / "a.rescued.sqlite3"
     assert str(rescued) in str(caught.value)
-    again = Store(Database(rescued))
-    with again.read("r") as reader:
+    again = Database(rescued)
+    with reading(again, "r") as reader:
         assert [event.label for event in reader.events()] == ["cat"]
-    again.database.close()
+    again.close()
 
 
 def test_a_server_that_was_away_is_explained_and_found_again(postgres: str) -> None:
-    store = Store(Database(postgres))
+    database = Database(postgres)
     other = sa.create_engine(postgres.replace("postgresql:", "postgresql+psycopg:"))
     record = ReviewRecord("r", 3, 0, 1, 1.0, now())
     explained = pytest.raises(UserError, match="check that the server runs")
-    with other.connect() as killer, explained, store.write("r") as t:
+    with other.connect() as killer, explained, writing(database, "r") as t:
         pid = t._db.execute(sa.text("SELECT pg_backend_pid()")).scalar_one()
         killer.execute(sa.text("SELECT pg_terminate_backend(:pid)"), {"pid": pid})
         t.open_review(record)
     other.dispose()
-    assert store.reviews() == []
-    with store.write("r") as t:
+    with writing(database, "r") as t:
+        assert t.review() is None
         t.open_review(record)
-    assert store.reviews() == ["r"]
-    with store.database.write() as connection:  # others use this database too
+        assert t.review() == record
+    with database.write() as connection:  # others use this database too
         connection.execute(sa.text("DELETE FROM review"))
-    store.database.close()
+    database.close()

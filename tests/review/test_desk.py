@@ -8,6 +8,7 @@ import numpy as np
 
 from pll.review.desk import Desk
 from pll.review.session import ReviewSession
+from pll.review.store import reading
 from tests.review_helpers import Clock, close, given, open_with, top
 
 
@@ -15,7 +16,7 @@ def test_a_decision_is_stored_with_everything_around_it(review: ReviewSession, c
     desk = Desk(review, "Ann", verified=True)
     one = given(desk)
     step = desk.decide(one, "pick", one.choices[1].label, seconds=2.5, blind=True, note="blurred")
-    with review.store.read("review") as reader:
+    with reading(review.database, "review") as reader:
         (event,) = reader.events()
     assert event == step.event and step.stored
     assert (event.reviewer, event.verified, event.kind, event.label) == ("Ann", True, "pick", one.choices[1].label)
@@ -23,7 +24,7 @@ def test_a_decision_is_stored_with_everything_around_it(review: ReviewSession, c
     assert (event.run, event.round, event.row, event.example) == ("first", 1, one.row, one.example)
     assert (event.seconds, event.blind, event.note, event.at) == (2.5, True, "blurred", clock.at)
     assert (event.queue, event.position, event.control) == ("confidence", 0, False)
-    assert [label for label, _ in event.shown] == [choice.label for choice in one.choices]
+    assert [label for label, _ in event.weights] == [choice.label for choice in one.choices]
     assert step.next is not None and step.next.row != one.row
 
 
@@ -57,15 +58,15 @@ def test_every_kind_of_answer_closes_the_example(review: ReviewSession) -> None:
 
 def test_eliminating_stays_with_the_example_until_one_is_left(review: ReviewSession) -> None:
     desk = Desk(review, "Ann")
-    review.set_order("three", [row for row in range(40) if review.root.candidates.sizes[row] == 3])
+    review.order = ("three", np.flatnonzero(review.root.candidates.sizes == 3))
     one = given(desk)
-    first = desk.decide(one, "eliminate", top(one), stay=True)
+    first = desk.decide(one, "eliminate", top(one))
     assert first.next is not None and first.next.row == one.row and first.next.token != one.token
     assert [choice.eliminated for choice in first.next.choices] == [True, False, False]
     assert first.event is not None and first.event.after == one.identified
-    pressed_twice = desk.decide(one, "eliminate", top(one), stay=True)
+    pressed_twice = desk.decide(one, "eliminate", top(one))
     assert not pressed_twice.stored
-    second = desk.decide(first.next, "eliminate", one.choices[2].label, stay=True)
+    second = desk.decide(first.next, "eliminate", one.choices[2].label)
     assert second.next is not None and second.next.row != one.row
     assert review.state.outcome(one.row).label == one.choices[1].label
     assert second.event is not None and second.event.after == one.choices[1].label

@@ -24,7 +24,6 @@ from pll.review.logit import propose
 from pll.review.queue_manager import QueueManager
 from pll.review.session import open_review
 from pll.review.signals import ReviewSignals
-from pll.review.store import Store
 from pll.runs.registry import RunRegistry
 from tests.review_helpers import close
 from tests.run_helpers import config, write_data
@@ -43,7 +42,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunRegistr
 def opened(runs: RunRegistry) -> QueueManager:
     """As one process would have it."""
     run = next(run for run in runs.all() if run.config.decided_sets is None)
-    manager = QueueManager(open_review(run, Store(Database()), runs.get), runs)
+    manager = QueueManager(open_review(run, Database(), runs.get), runs)
     manager.begin()
     manager.wait()
     return manager
@@ -82,14 +81,14 @@ def test_changes_are_taken_back_one_by_one_or_all_and_an_undo_brings_them_again(
     decide(manager, 20)
     desk, changed = Desk(manager.review, "Ann"), manager.changes()
     row = int(changed.rows[0])
-    desk.keep([row])
+    desk.restore([row])
     manager.compute_order()
     assert row not in manager.changes().rows and manager.review.label_of(row) == changed.before[0]
-    desk.keep(manager.changes().rows)
+    desk.restore(manager.changes().rows)
     manager.compute_order()
     assert not len(manager.changes())
     again = opened(RunRegistry(runs.root))
-    assert not len(again.changes()) and again.review.state.own_rows == set(changed.rows.tolist())
+    assert not len(again.changes()) and again.review.state.restored_rows == set(changed.rows.tolist())
     desk.undo()
     manager.compute_order()
     assert set(manager.changes().rows.tolist()) == set(changed.rows.tolist()) - {row}

@@ -14,6 +14,7 @@ from pll.review import dataset_certificate as dc
 from pll.review.desk import Desk
 from pll.review.promise_state import PromiseInForce
 from pll.review.session import ReviewSession
+from pll.review.store import reading
 from tests.review_helpers import NAMES, Clock, answer, close, given, open_with, snapshot
 
 N = 120
@@ -58,7 +59,7 @@ def test_a_review_under_a_promise_from_start_to_certificate(
     assert len(rows) == len(set(rows)) < N and status.done and status.answered == status.controls
     queues = [queue for _, queue in handed]
     assert queues == ["control"] * len(promise.controls) + ["certify"] * (len(rows) - len(promise.controls))
-    with review.store.read(review.id) as reader:
+    with reading(review.database, review.id) as reader:
         audit = reader.last_hash()
     document = promise.certified(review.state, review.required, name="ants", audit=audit).document
     result = document["result"]
@@ -119,7 +120,7 @@ def test_the_audit_trail_is_a_chain_that_shows_what_was_altered(url: str, clock:
     for _ in range(6):
         answer(desk, given(desk), right=True)
     desk.undo()
-    with review.store.read(review.id) as reader:
+    with reading(review.database, review.id) as reader:
         rows = audit_rows(reader.events(), reader.rounds())
     rows = json.loads(json.dumps(rows))
     assert altered_events(rows) == [] and len({row["hash"] for row in rows}) == len(rows)

@@ -20,15 +20,12 @@ from pll.export.run_export import export_source
 from pll.review.database import Database
 from pll.review.desk import Desk
 from pll.review.record import record_of
-from pll.review.session import ReviewSession, Settings, open_review
-from pll.review.store import Store
+from pll.review.session import ReviewSession, open_review
 from pll.runs.config import RunConfig
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
 from tests.review_helpers import close
 from tests.run_helpers import config, write_data
-
-SETTINGS = Settings(begun_by="Ann")
 
 
 @pytest.fixture
@@ -54,7 +51,7 @@ def run_of(runs: RunRegistry, made: RunConfig) -> Run:
 
 def reviewed(runs: RunRegistry, run: Run) -> ReviewSession:
     """Row 0: the second candidate; row 1: a new class; row 2: none of these; row 3: unsure; row 4: undone."""
-    review = open_review(run, Store(Database()), runs.get, settings=SETTINGS)
+    review = open_review(run, Database(), runs.get, opened_by="Ann")
     desk = Desk(review, 'Ann, "the" reviewer')
     one = desk.show(0)
     desk.decide(one, "pick", one.choices[-1].label, seconds=1.5, note="a\nb")
@@ -95,8 +92,8 @@ def test_the_audit_trail_holds_everything_also_what_was_undone(runs: RunRegistry
     assert [line["id"] for line in lines] == [*ids[:5].tolist(), str(ids[4])]
     assert (lines[1]["before"], lines[1]["after"]) == (review.root.labels[1], "lynx, perhaps")
     assert (lines[2]["before"], lines[2]["after"]) == (review.root.labels[2], None)
-    assert dict(lines[0]["shown"]) == pytest.approx(review.root.weights_of(0), abs=1e-6)
-    assert json.loads(table[0]["shown"]) == lines[0]["shown"]
+    assert dict(lines[0]["weights"]) == pytest.approx(review.root.weights_of(0), abs=1e-6)
+    assert json.loads(table[0]["weights"]) == lines[0]["weights"]
     assert b"audit.csv" in archive_data(source)
     close(review)
 
@@ -150,7 +147,7 @@ def test_a_decision_that_is_not_what_was_stored_leaves_nowhere(runs: RunRegistry
     run = run_of(runs, config(write_data(home / "data.npz")))
     review = reviewed(runs, run)
     assert export_source(run.folder).decisions
-    review.store.database.close()
+    review.database.close()
     with closing(sqlite3.connect(home / "home" / "reviews.sqlite3")) as database, database:
         for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
             database.execute(f"DROP TRIGGER {name}")  # a disk does not ask them
@@ -158,7 +155,7 @@ def test_a_decision_that_is_not_what_was_stored_leaves_nowhere(runs: RunRegistry
     with pytest.raises(UserError, match="damaged"):
         export_source(run.folder)
     with pytest.raises(UserError, match="damaged"):
-        open_review(run, Store(Database()), runs.get, settings=SETTINGS)
+        open_review(run, Database(), runs.get, opened_by="Ann")
     with closing(sqlite3.connect(home / "home" / "reviews.sqlite3")) as database, database:
         database.execute("UPDATE event SET hash = NULL")  # as docs/server.md says
     if "row" not in damage and "undoes" not in damage:

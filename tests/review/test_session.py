@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from pll.errors import UserError
 from pll.review import certification
 from pll.review.desk import Desk
-from pll.review.session import Settings
 from tests.review_helpers import answer, close, given, open_with
 
 
@@ -32,7 +33,7 @@ def test_the_next_write_notices_what_another_process_changed(url: str) -> None:
     one = given(desk)
     certification.promise_all_labels(other, 0.3, level=0.8)
     step = desk.decide(one, "unsure")
-    assert step.next is not None and not step.next.is_control  # noticed while it was being stored
+    assert step.next is not None and step.next.is_control
     desk.decide(step.next, "unsure")
     assert review.promise is not None
     close(review, other)
@@ -41,13 +42,13 @@ def test_the_next_write_notices_what_another_process_changed(url: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        (Settings(overlap=0), "1 to 100 reviewers"),
-        (Settings(overlap_share=1.5), "overlap_share is 1.5"),
-        (Settings(hold=0), "above 0"),
+        ({"overlap": 0}, "1 to 100 reviewers"),
+        ({"overlap_share": 1.5}, "overlap_share is 1.5"),
+        ({"goal": "rest"}, "no goal called 'rest'"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(settings: Settings, says: str, url: str) -> None:
-    review = None
+def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any], says: str, url: str) -> None:
+    review = open_with(url)
     with pytest.raises(UserError, match=says):
-        review = open_with(url, **vars(settings))
-    assert review is None
+        review.configure(**settings)
+    close(review)

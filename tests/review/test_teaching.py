@@ -15,15 +15,11 @@ from pll.methods.persistence import can_warm_start
 from pll.review import certification
 from pll.review.database import Database
 from pll.review.desk import Desk
-from pll.review.session import ReviewSession, Settings, open_review
-from pll.review.store import Store
-from pll.review.tables import Opened
+from pll.review.session import ReviewSession, open_review
 from pll.review.teaching import Teacher, changed_by_teaching, decided_sets_of
 from pll.runs.registry import RunRegistry
 from tests.review_helpers import close, given, open_with, snapshot
 from tests.run_helpers import config, write_data
-
-PROMISE = Settings()
 
 
 @pytest.fixture
@@ -41,8 +37,7 @@ def finished(runs: RunRegistry, tmp_path: Path, **options: object) -> str:
 
 
 def opened(runs: RunRegistry, run_id: str, tmp_path: Path) -> ReviewSession:
-    store = Store(Database(tmp_path / "reviews.sqlite3"))
-    return open_review(runs.get(run_id), store, runs.get, settings=PROMISE)
+    return open_review(runs.get(run_id), Database(tmp_path / "reviews.sqlite3"), runs.get)
 
 
 # ---- what decisions leave of the sets --------------------------------------------------------------------------------
@@ -130,7 +125,7 @@ def test_a_taught_run_goes_on_from_the_model_and_its_labels_are_adopted(runs: Ru
     before = review.current
     assert teacher.poll() and not teacher.poll()
     assert (review.current.run, review.round.number, review.previous) == (run.id, 2, before)
-    assert review.round.opened == Opened("taught", "Ann", verified=True)
+    assert (review.round.how, review.round.opened_by, review.round.verified) == ("taught", "Ann", True)
     assert {row: review.current.labels[row] for row in said} == said
     assert (review.current.sharp.confidence[list(said)] == 1).all()
     changed = changed_by_teaching(review)

@@ -35,7 +35,7 @@ from pll.runs.process import PerProcess
 from pll.runs.registry import default_registry
 from pll.runs.run import Run
 from pll.ui import labelstudio
-from pll.ui.review.service import store
+from pll.ui.review.service import database
 
 CONFIG = """<View><Text name="t" value="$text"/><Choices name="kind" toName="t" choice="single">
 <Choice value="fish"/><Choice value="bird"/><Choice value="tree"/></Choices></View>"""
@@ -301,7 +301,7 @@ def setup_body(studio: Studio) -> dict[str, Any]:
 
 
 def tick(connected: Connected, studio: Studio) -> None:
-    connections.set_writes_back(store().database, connected.run, True)
+    connections.set_writes_back(database(), connected.run, True)
     assert connected.post("setup", setup_body(studio)).status_code == 200
 
 
@@ -369,24 +369,24 @@ def test_writing_can_be_stopped_and_goes_on(
 def test_the_token_is_kept_only_while_that_is_ticked(connected: Connected, studio: Studio) -> None:
     run = connected.run
     connected.post("setup", setup_body(studio))
-    connections.set_writes_back(store().database, run, True)
+    connections.set_writes_back(database(), run, True)
     assert labelstudio.access_of(run) is None  # it came before the tick
     connected.post("setup", {"project": "test", "schema": CONFIG})  # the page's own test brings none
     assert labelstudio.access_of(run) is None
     connected.post("setup", setup_body(studio))
     assert labelstudio.access_of(run) == Access(studio.url, 7, TOKEN)
 
-    connections.set_writes_back(store().database, run, False)
+    connections.set_writes_back(database(), run, False)
     assert labelstudio.access_of(run) is None
     tick(connected, studio)
-    connections.connect(store().database, run)  # a new secret, from the shell
-    assert not connections.writes_back(store().database, run)
+    connections.connect(database(), run)  # a new secret, from the shell
+    assert not connections.writes_back(database(), run)
     assert labelstudio.access_of(run) is None
-    connected.secret = connections.connect(store().database, run).secret
+    connected.secret = connections.connect(database(), run).secret
     tick(connected, studio)
-    connections.revoke(store().database, run)
+    connections.revoke(database(), run)
     assert labelstudio.access_of(run) is None
-    connected.secret = connections.connect(store().database, run).secret
+    connected.secret = connections.connect(database(), run).secret
     tick(connected, studio)
     default_registry().delete(run)
     labelstudio.forget_deleted()
@@ -398,7 +398,7 @@ def test_the_token_is_kept_only_while_that_is_ticked(connected: Connected, studi
 def test_a_restart_forgets_the_token_but_not_the_tick(connected: Connected, studio: Studio) -> None:
     tick(connected, studio)
     PerProcess.forget_all()
-    assert connections.writes_back(store().database, connected.run)
+    assert connections.writes_back(database(), connected.run)
     assert labelstudio.access_of(connected.run) is None
 
 

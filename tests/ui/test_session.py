@@ -37,10 +37,10 @@ def test_who_empties_the_caches_of_streamlit_takes_no_run_away(tmp_path: Path, m
         RunConfig(Source("iris"), params={"epochs": 100_000}, flip=Flip("binomial", 0.5)), paused=True
     )
     try:
-        board, store = background.board(), service.store()
+        board, database = background.board(), service.database()
         st.cache_resource.clear()
         assert session.registry().get(run.id) is run
-        assert background.board() is board and service.store() is store
+        assert background.board() is board and service.database() is database
         session.registry().get(run.id).stop()
         run.join(60)
         assert not run.is_alive() and run.snapshot().state == "stopped"

@@ -25,7 +25,7 @@ from pll.ui.labelstudio import (
     write_back_key,
     write_labels_back,
 )
-from pll.ui.review.service import store
+from pll.ui.review import service
 
 CONFIG = '<View><Text name="text" value="$text"/><Choices name="label" toName="text"/></View>'
 BODIES: dict[str, dict[str, Any]] = {
@@ -51,7 +51,7 @@ def panel(run: Run) -> None:
     """The connection of one run; for whoever owns it."""
     registry = session.registry()
     registry.require(registry.get(run.id), "owner")
-    database, key = store().database, f"labelstudio-{run.id}"
+    database, key = service.database(), f"labelstudio-{run.id}"
     st.caption(
         "Label Studio shows the labels of this run as predictions, unsure ones first, and every answer given there "
         "becomes a decision here."
@@ -94,7 +94,7 @@ def panel(run: Run) -> None:
 
 def _write_back(run: str) -> None:
     """The tick, and what writes the labels while it is on."""
-    database = store().database
+    database = service.database()
     ticked = writes_back(database, run)
     # The key has the stored value in it: what another tab has ticked meanwhile is shown, not undone.
     if st.checkbox("Write labels back by the API", value=ticked, key=f"writes-back-{run}-{ticked}") != ticked:

@@ -176,7 +176,8 @@ def delete(one: Run) -> None:
 def _under_review(one: Run) -> str:
     """What else disappears with it; "" without decisions."""
     from pll.review.label_snapshot import review_id
-    from pll.ui.review.service import store  # loads a database, which the home page needs for this alone
+    from pll.review.store import reading
+    from pll.ui.review.service import database  # loads a database, which the home page needs for this alone
 
     decisions, reviewers = 0, 0
     for lane in one.lanes if one.is_together else ():
@@ -184,7 +185,7 @@ def _under_review(one: Run) -> str:
             review = review_id(lane.folder)
         except UserError:  # damaged: which review it belongs to is not known
             continue
-        with store().read(review) as reader:
+        with reading(database(), review) as reader:
             own, people = reader.n_decisions()
         decisions, reviewers = decisions + own, max(reviewers, people)
     if not decisions:

@@ -50,14 +50,11 @@ def panel(tab: ReviewTab) -> None:
             on_click=lambda: st.session_state.update({more: 5 * most}),
         )
     some = changed.rows[chosen["selection"]["rows"]].tolist()
+    label = f"Take back {count(len(some), 'change')}" if some else "Take back all"
+    rows = some or changed.rows.tolist()
     with st.container(horizontal=True, gap="small"):
         st.button("Review these next", key="review-look-changed", on_click=look, args=(tab, changed.rows))
-        if some:
-            label = f"Take back {count(len(some), 'change')}"
-            st.button(label, key="review-keep", icon=":material/undo:", on_click=keep, args=(tab, some))
-        else:
-            rows = changed.rows.tolist()
-            st.button("Take back all", key="review-keep-all", icon=":material/undo:", on_click=keep, args=(tab, rows))
+        st.button(label, key=f"review-{label}", icon=":material/undo:", on_click=restore, args=(tab, rows))
 
 
 def table(
@@ -84,10 +81,10 @@ def table(
 
 
 @toast_errors
-def keep(tab: ReviewTab, rows: list[int]) -> None:
+def restore(tab: ReviewTab, rows: list[int]) -> None:
     """Give these examples the run's label again."""
     tab.require("owner")
-    tab.desk.keep(rows)
+    tab.desk.restore(rows)
     tab.manager.compute_order()
     tab.reassign()
     st.toast(f"{count(len(rows), 'change')} taken back.", icon=":material/undo:")

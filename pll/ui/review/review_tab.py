@@ -124,7 +124,7 @@ class ReviewTab:
         if not (label is None or isinstance(label, str)) or not isinstance(kind, str):
             return
         decision = cast(Kind, kind)  # one that there is not is refused by the desk
-        result = self.desk.decide(assignment, decision, label, seconds=seconds, blind=self.is_blind, stay=True)
+        result = self.desk.decide(assignment, decision, label, seconds=seconds, blind=self.is_blind)
         self._take(result)
         if result.stored:
             self.made += 1

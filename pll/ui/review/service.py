@@ -1,4 +1,4 @@
-"""The store and the open reviews of this process, shared by all tabs."""
+"""The database and the open reviews of this process, shared by all tabs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from pll.review.database import Database
 from pll.review.desk import Desk
 from pll.review.label_snapshot import review_id
 from pll.review.queue_manager import QueueManager
-from pll.review.session import Settings, open_review
-from pll.review.store import Store
+from pll.review.session import open_review
+from pll.review.store import reading
 from pll.runs.process import PerProcess
 from pll.runs.registry import default_registry
 from pll.runs.run import Run
@@ -52,22 +52,24 @@ class _Reviews:
         return entry
 
 
-_store = PerProcess(lambda: Store(Database()))
+_database = PerProcess(Database)
 _reviews = PerProcess(_Reviews)
 
 
-def store() -> Store:
-    """Return the store that keeps the decisions."""
-    return _store()
+def database() -> Database:
+    """Return the database of decisions."""
+    return _database()
 
 
-def manager_of(run: Run, settings: Settings | None = None, *, show_progress: bool = True) -> QueueManager:
-    """The review that a run belongs to; begun with these settings where it does not exist yet."""
+def manager_of(run: Run, who: Reviewer | None = None, *, show_progress: bool = True) -> QueueManager:
+    """The review that a run belongs to; begun by this reviewer where it does not exist yet."""
 
     def open_() -> QueueManager:
         runs = default_registry()  # the review is shared by people who may see different runs
         with st.spinner("Getting the review ready…") if show_progress else nullcontext():
-            manager = QueueManager(open_review(run, store(), runs.get, settings=settings), runs)
+            name, verified = (None, False) if who is None else (who.name, who.verified)
+            review = open_review(run, database(), runs.get, opened_by=name, verified=verified)
+            manager = QueueManager(review, runs)
             manager.begin()
         return manager
 
@@ -76,7 +78,7 @@ def manager_of(run: Run, settings: Settings | None = None, *, show_progress: boo
 
 def is_begun(run: Run) -> bool:
     """Whether anybody has begun to review this run."""
-    with store().read(review_id(run.folder)) as reader:
+    with reading(database(), review_id(run.folder)) as reader:
         return reader.review() is not None
 
 

@@ -11,7 +11,6 @@ from pll.review.database import Database
 from pll.review.desk import Desk
 from pll.review.queue_manager import QueueManager
 from pll.review.session import open_review
-from pll.review.store import Store
 from pll.runs.registry import RunRegistry
 from pll.ui.review.review_tab import ReviewTab
 from tests.run_helpers import config, write_data
@@ -23,13 +22,13 @@ def manager(tmp_path: Path) -> Iterator[QueueManager]:
     runs = RunRegistry(tmp_path / "runs")
     run = runs.start(config(write_data(tmp_path / "data.npz")))
     run.join(60)
-    store = Store(Database(tmp_path / "reviews.sqlite3"))
-    made = QueueManager(open_review(run, store, runs.get), runs)
+    database = Database(tmp_path / "reviews.sqlite3")
+    made = QueueManager(open_review(run, database, runs.get), runs)
     made.begin()
     yield made
     made.wait()
     runs.stop_all()
-    store.database.close()
+    database.close()
 
 
 @pytest.fixture

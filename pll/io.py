@@ -137,10 +137,17 @@ def take_rows(X: npt.NDArray[Any], rows: npt.NDArray[np.integer[Any]]) -> npt.ND
         return np.memmap(file, dtype=X.dtype, mode="r", shape=(len(rows), *X.shape[1:]))
 
 
-def large_array(shape: int | tuple[int, ...], dtype: npt.DTypeLike, *, zeros: bool = False) -> npt.NDArray[Any]:
-    """Return a new array; above `IN_MEMORY_UP_TO` bytes it is a mapped temporary file and takes no memory of its own.
+FEATURES_IN_MEMORY_UP_TO = 2**30
+"""Bytes up to which features that are read or made are kept in memory."""
 
-    Such a file is in the folder for temporary files (`TMPDIR`) and deleted with the array.
+
+def large_array(
+    shape: int | tuple[int, ...], dtype: npt.DTypeLike, *, in_memory_up_to: int | None = None
+) -> npt.NDArray[Any]:
+    """Return a new array of zeros; a large one is a mapped temporary file and takes no memory of its own.
+
+    Such a file is in the folder for temporary files (`TMPDIR`) and deleted with the array; only what is written takes
+    disk space.
 
     Parameters
     ----------
@@ -148,8 +155,8 @@ def large_array(shape: int | tuple[int, ...], dtype: npt.DTypeLike, *, zeros: bo
         Of the array.
     dtype
         Of its values.
-    zeros
-        Whether they are 0; else they are anything.
+    in_memory_up_to
+        Bytes above which it is a file; by default `IN_MEMORY_UP_TO`.
 
     Raises
     ------
@@ -158,36 +165,12 @@ def large_array(shape: int | tuple[int, ...], dtype: npt.DTypeLike, *, zeros: bo
     """
     kind, lengths = np.dtype(dtype), (shape,) if isinstance(shape, int) else shape
     size = kind.itemsize * math.prod(lengths)
-    if size <= IN_MEMORY_UP_TO:
-        return np.zeros(lengths, kind) if zeros else np.empty(lengths, kind)
+    if size <= (IN_MEMORY_UP_TO if in_memory_up_to is None else in_memory_up_to):
+        return np.zeros(lengths, kind)
     place = Path(tempfile.gettempdir())
     check_free_space(place, size, "an array that is kept on disk while it is used")
     with tempfile.TemporaryFile(dir=place) as file:
-        return np.asarray(np.memmap(file, dtype=kind, mode="w+", shape=lengths))
-
-
-FEATURES_IN_MEMORY_UP_TO = 2**30
-"""Bytes up to which features that are read or made are kept in memory."""
-
-
-def new_features(shape: tuple[int, ...]) -> npt.NDArray[np.float32]:
-    """Return room for features, float32; above `FEATURES_IN_MEMORY_UP_TO` bytes a mapped temporary file.
-
-    Such a file is in the folder for temporary files (`TMPDIR`) and deleted with the array; only what is written takes
-    disk space.
-
-    Raises
-    ------
-    UserError
-        The disk is too full for that.
-    """
-    size = 4 * math.prod(shape)
-    if size <= FEATURES_IN_MEMORY_UP_TO:
-        return np.empty(shape, dtype=np.float32)
-    place = Path(tempfile.gettempdir())
-    check_free_space(place, size, "features that do not fit well into memory")
-    with tempfile.TemporaryFile(dir=place) as file:
-        return np.memmap(file, dtype=np.float32, mode="w+", shape=shape)
+        return np.memmap(file, dtype=kind, mode="w+", shape=lengths)
 
 
 def check_fits_memory(X: npt.NDArray[Any], needed: int, what: str, remedy: str) -> None:

@@ -12,7 +12,7 @@ from PIL import Image
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.features.base import Arrays, Features, Featuriser, contents, not_fitted, whole_argument
-from pll.io import Progress, new_features
+from pll.io import FEATURES_IN_MEMORY_UP_TO, Progress, large_array
 
 LARGEST_AS_IS = 64
 """Largest side in pixels of equally sized images that are not resized."""
@@ -76,7 +76,7 @@ class PixelFeatures(Featuriser):
         if self.shape is None:
             raise not_fitted(self.name)
         read = reader(data, self.range)
-        features = new_features((len(data), *self.shape))
+        features = large_array((len(data), *self.shape), np.float32, in_memory_up_to=FEATURES_IN_MEMORY_UP_TO)
         for i in range(len(data)):
             features[i] = as_planes(read(i), self.shape)
             if progress is not None:

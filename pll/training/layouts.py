@@ -175,7 +175,7 @@ class PaddedLayout:
     def zeros(self) -> Tensor:
         if self._device.type != "cpu":
             return torch.zeros(self.nnz + 1, device=self._device)
-        return torch.from_numpy(large_array(self.nnz + 1, np.float32, zeros=True))
+        return torch.from_numpy(large_array(self.nnz + 1, np.float32))
 
     def store(self, flat: npt.NDArray[np.float32]) -> Tensor:
         weights = large_array(self.nnz + 1, np.float32)

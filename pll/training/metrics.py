@@ -111,7 +111,7 @@ class Monitor:
         self.y = y
         self.y_test = y_test
         self.identified: npt.NDArray[np.int64] | None = None
-        self.changes = large_array(len(candidates), np.int64, zeros=True)
+        self.changes = large_array(len(candidates), np.int64)
         self.stable_since = large_array(len(candidates), np.int64)
         self.stable_since[:] = 1
 

@@ -85,7 +85,10 @@ def test_a_folder_of_the_arrays_is_the_same_data_and_stays_in_its_files(tmp_path
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"X": np.ones((2, 1), dtype=np.float32), "indptr": [0, 1, 2], "indices": [0, -1]}, "entry 1 of indices is -1"),
+        (
+            {"X": np.ones((2, 1), dtype=np.float32), "indptr": [0, 1, 2], "indices": [0, -1]},
+            "Row 1: label -1 is unknown",
+        ),
         ({"X": np.ones((2, 1), dtype=np.float32), "y": np.array([None, 1])}, "Python objects"),
         ({"X": np.array([[1.0], [np.nan]], dtype=np.float32)}, "Row 1"),
         ({"X": np.ones((5, 3))}, "float32, row by row, it stays in the file"),
@@ -135,3 +138,15 @@ def test_words_are_classes(tmp_path: Path) -> None:
     assert named.y is not None and named.y.tolist() == [0, 1, UNKNOWN, 0, 1, 2]
     with pytest.raises(UserError, match="Row 5 of y is 'cow'"):
         saved(tmp_path, X=X, y=words, class_names=["dog", "cat"])
+
+
+def test_parts_are_joined_and_several_true_labels_are_candidates(tmp_path: Path) -> None:
+    parts = {"x_train": X[:4], "y_train": MASK[:4], "x_test": X[4:], "y_test": np.eye(3)[Y[4:]]}
+    data = saved(tmp_path, **parts)
+    assert data.is_test is not None and data.is_test.tolist() == [False] * 4 + [True] * 2
+    assert (data.sets().mask()[:4] == MASK[:4]).all() and data.y is not None
+    assert data.y.tolist() == [UNKNOWN] * 4 + Y[4:].tolist() and (data.X == X).all()
+    with pytest.raises(UserError, match="differ in their number of features"):
+        saved(tmp_path, **parts | {"x_test": np.ones((2, 3))})
+    with pytest.raises(UserError, match="do not fit together"):
+        saved(tmp_path, **parts | {"y_test": np.eye(4)[Y[4:]]})

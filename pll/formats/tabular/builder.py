@@ -113,7 +113,7 @@ def _collected(
     """Return by position the cells of the columns that are no numbers, (n, d) the numbers, and names of their columns.
 
     Features are cast batch by batch into one float32 matrix, so that a file is never in memory as text; a large matrix
-    is in a temporary file (`pll.io.new_features`). Columns of lists come after those of numbers.
+    is in a temporary file (`pll.io.large_array`). Columns of lists come after those of numbers.
     """
     used = [column for column in columns if column.role != "ignore"]
     features = [column for column in used if column.role == "feature"]
@@ -122,8 +122,7 @@ def _collected(
     names += [f"{column.display_name} {k}" for column, width in widths.items() for k in range(1, width + 1)]
     owners = [*features, *(column for column, width in widths.items() for _ in range(width))]
     shape = (table.rows, len(names))
-    is_large = 4 * math.prod(shape) > io.FEATURES_IN_MEMORY_UP_TO
-    X = io.new_features(shape) if is_large else np.empty(shape, dtype=np.float32)
+    X = io.large_array(shape, np.float32, in_memory_up_to=io.FEATURES_IN_MEMORY_UP_TO)
     chunks: dict[int, list[pa.Array]] = {
         column.at: [] for column in used if column.role != "feature" and column not in widths
     }

@@ -1,0 +1,343 @@
+"""Features, candidate sets and true labels among the arrays of a file, by their usual names.
+
+The same for .npz, folders of .npy files and .mat. Candidates are marks (0/1), true labels marks, numbers or words; a
+matrix of marks has a row or a column an example, which the number of examples tells. Training and test part may be
+arrays of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+from scipy.sparse import csr_array
+
+from pll.candidates import CandidateSets, sort_names, whole_numbers
+from pll.dataset import UNKNOWN
+from pll.errors import UserError
+from pll.formats.checks import as_features, check_class_count, check_unpacked_size, kind_of, listing, shorten
+
+Names = Mapping[str, str]
+"""X, candidates or y → what a file calls it."""
+
+USUAL = {
+    "X": ("x", "data", "features", "inputs", "embeddings"),
+    "candidates": (
+        *("candidates", "candidate_labels", "candidate_sets", "partial_labels", "partial_label", "partial_targets"),
+        *("partial_target", "partial_y", "y_partial", "y_p", "p_labels", "label_sets", "s"),
+    ),
+    "y": (
+        *("y", "y_true", "true_labels", "true_label", "true_y", "truth", "ground_truth", "gt", "gold"),
+        *("target", "targets", "logitlabels", "label", "labels"),
+    ),
+}
+"""Names in use, in any case; the earlier one counts."""
+PARTS = {
+    "train": {"X": ("x_train", "train_data"), "candidates": ("train_p_target",), "y": ("y_train", "train_target")},
+    "test": {"X": ("x_test", "test_data"), "candidates": ("test_p_target",), "y": ("y_test", "test_target")},
+}
+"""Names in files with a training and a test part."""
+
+
+def parts_among(names: Iterable[str]) -> list[Names]:
+    """Return what a file calls the arrays of each part: of the whole, or of the training and the test part.
+
+    Examples
+    --------
+    >>> parts_among(["data", "Y", "more"]), parts_among(["x_train", "y_train"]), parts_among(["more"])
+    ([{'X': 'data', 'y': 'Y'}], [{'X': 'x_train', 'y': 'y_train'}], [])
+    """
+    own = list(names)
+    by_name = {name.lower(): name for name in reversed(own)} | {name: name for name in own if name in USUAL}
+
+    def called(usual: Mapping[str, Sequence[str]]) -> Names:
+        found = {
+            part: next((by_name[one] for one in (part, *some) if one in by_name), "") for part, some in usual.items()
+        }
+        return {part: name for part, name in found.items() if name}
+
+    whole, (train, test) = called(USUAL), map(called, PARTS.values())
+    if "X" in whole:
+        return [whole]
+    return [part for part in (train, test) if "X" in part] if "X" in train else []
+
+
+@dataclass
+class Layout:
+    """Features and labels of a file.
+
+    Attributes
+    ----------
+    X
+        (n, d) or (n, C, H, W) float32.
+    sets
+        (n, c) sparse, 1 on the candidates; None where there are none.
+    y
+        (n,) class numbers, −1 where not known, or words; None where there are none.
+    n_classes
+        c of the matrices; 0 where there is none.
+    is_test
+        (n,) the test part, where the file has one.
+    """
+
+    X: npt.NDArray[np.float32]
+    sets: csr_array | None = None
+    y: npt.NDArray[Any] | None = None
+    n_classes: int = 0
+    is_test: npt.NDArray[np.bool_] | None = None
+
+    def numbered(
+        self, names: tuple[str, ...], most: int = 0
+    ) -> tuple[CandidateSets | None, npt.NDArray[np.int64] | None, tuple[str, ...]]:
+        """Return candidate sets, class numbers and the names of the classes.
+
+        Parameters
+        ----------
+        names
+            c names; by default the words that are true labels, else numbers.
+        most
+            The least number of classes, where other arrays of the file have labels too.
+
+        Raises
+        ------
+        UserError
+            A number of names that does not fit, a word that is not among them.
+        """
+        y = self.y
+        if y is not None and y.dtype.kind in "US":
+            words = texts(y, "y")
+            if not names and (self.n_classes or most):
+                raise UserError(f"y holds {kind_of(y.dtype)}, not whole numbers; store numbers, or give class_names.")
+            names = names or sort_names({*words} - {""})
+            place = {name: k for k, name in enumerate(names)} | {"": UNKNOWN}
+            unknown = next((row for row, word in enumerate(words) if word not in place), None)
+            if unknown is not None:
+                raise UserError(f"Row {unknown} of y is {shorten(words[unknown])}, which is not among class_names.")
+            y = np.array([place[word] for word in words], dtype=np.int64)
+        if not names:
+            count = self.n_classes or max(most, 0 if y is None else int(y.max(initial=UNKNOWN)) + 1)
+            check_class_count(count, "this file")
+            names = tuple(str(k) for k in range(count))
+        if self.n_classes not in (0, len(names)):
+            raise UserError(f"There are {len(names)} class names for {self.n_classes} classes; give one per class.")
+        return None if self.sets is None else CandidateSets.from_sparse(self.sets, names), y, names
+
+
+def arrange(
+    arrays: Mapping[str, Any],
+    parts: Sequence[Names],
+    notes: list[str],
+    max_bytes: int,
+    *,
+    allow_missing: bool = False,
+    needed: bool = True,
+    is_matlab: bool = False,
+) -> Layout:
+    """Return features and labels of a file, its parts joined.
+
+    Parameters
+    ----------
+    arrays
+        By name, NumPy arrays or SciPy sparse matrices.
+    parts
+        Of `parts_among`, at least one.
+    notes
+        Where notes for the user go.
+    max_bytes
+        What features may take.
+    allow_missing
+        Whether NaN is a missing cell.
+    needed
+        Whether there must be features.
+    is_matlab
+        Features may have a column an example, and class numbers count from 1.
+
+    Raises
+    ------
+    UserError
+        Arrays that do not fit together, or do not hold what they must; array and row are named.
+    """
+    read = []
+    for names in parts:
+        X = arrays[names["X"]]
+        labels = {part: arrays[name] for part, name in names.items() if part != "X"}
+        if (
+            is_matlab
+            and X.ndim == 2
+            and [all(n in one.shape for one in labels.values()) for n in X.shape] == [False, True]
+        ):
+            X = X.T
+            notes.append(f"The variable {names['X']} has a column an example; it was turned.")
+        X = _features(X, names["X"], notes, max_bytes, allow_missing=allow_missing, needed=needed)
+        read.append(_labelled(X, labels, names, notes, is_matlab=is_matlab))
+    return read[0] if len(read) == 1 else _joined(read, notes)
+
+
+def _labelled(
+    X: npt.NDArray[np.float32], labels: Mapping[str, Any], names: Names, notes: list[str], *, is_matlab: bool
+) -> Layout:
+    layout, n, x = Layout(X), len(X), names["X"]
+    if "candidates" in labels:
+        layout.sets = _marks(labels["candidates"], names["candidates"], n, x)
+        layout.n_classes = layout.sets.shape[1]
+    if "y" not in labels:
+        return layout
+    y, name = labels["y"], names["y"]
+    if _is_vector(y, name, n):
+        layout.y = y.toarray().ravel() if scipy.sparse.issparse(y) else np.ravel(y)
+        if layout.y.dtype.kind not in "US":
+            layout.y = whole_numbers(layout.y, f"true labels in {name}")
+            layout.y = _from_one(layout.y, name, layout.n_classes) if is_matlab else layout.y
+        return layout
+    marks = _marks(y, name, n, x)
+    counts = np.diff(marks.indptr)
+    several = np.flatnonzero(counts > 1)
+    if len(several) and layout.sets is None:
+        notes.append(f"{name} marks several labels in {len(several):,} rows: they are the candidates.")
+        layout.sets, layout.n_classes = marks, marks.shape[1]
+        return layout
+    if len(several):
+        row = int(several[0])
+        raise UserError(
+            f"Row {row} of {name} marks {int(counts[row])} labels ({len(several)} such rows); the truth is one label."
+        )
+    if layout.n_classes not in (0, marks.shape[1]):
+        raise UserError(
+            f"{names['candidates']} has {layout.n_classes} classes, {name} has {marks.shape[1]}; they must agree."
+        )
+    unknown = int((counts == 0).sum())
+    if unknown:
+        notes.append(f"{unknown} of {n} examples have no true label in {name}; it is taken as not known.")
+    layout.y, layout.n_classes = np.full(n, UNKNOWN, dtype=np.int64), marks.shape[1]
+    layout.y[counts == 1] = marks.indices
+    return layout
+
+
+def _joined(parts: Sequence[Layout], notes: list[str]) -> Layout:
+    """A training and a test part as one, the latter marked."""
+    widths = {part.n_classes for part in parts} - {0}
+    kinds = {part.y.dtype.kind in "US" for part in parts if part.y is not None}
+    if len({part.X.shape[1:] for part in parts}) > 1:
+        shapes = listing([str(part.X.shape) for part in parts])
+        raise UserError(f"The training and the test part differ in their number of features: {shapes}.")
+    if len(widths) > 1 or len(kinds) > 1:
+        raise UserError("The labels of the training and the test part do not fit together; give both of them alike.")
+    sizes, c = [len(part.X) for part in parts], max(widths, default=0)
+    joined = Layout(np.concatenate([part.X for part in parts]), n_classes=c)
+    joined.is_test = np.repeat([False, True], sizes)
+    if kinds:
+        nothing = "" if True in kinds else UNKNOWN
+        joined.y = np.concatenate([np.full(len(part.X), nothing) if part.y is None else part.y for part in parts])
+    if any(part.sets is not None for part in parts):
+        # Every row needs some set; nothing is learnt from the test part.
+        rows = [part.sets if part.sets is not None else _sets_of(part.y, len(part.X), c) for part in parts]
+        joined.sets = csr_array(scipy.sparse.vstack(rows, format="csr"))
+        if parts[-1].sets is None:
+            notes.append("The test part has no candidates; its true labels stand in their place.")
+    return joined
+
+
+def _sets_of(y: npt.NDArray[Any] | None, n: int, c: int) -> csr_array:
+    """The true labels as sets; every class where they are not known."""
+    labels = np.full(n, UNKNOWN) if y is None or y.dtype.kind in "US" else y
+    return csr_array((labels[:, None] == np.arange(c)) | (labels[:, None] == UNKNOWN))
+
+
+# ---- one array each --------------------------------------------------------------------------------------------------
+
+
+def _features(
+    array: Any, name: str, notes: list[str], max_bytes: int, *, allow_missing: bool, needed: bool
+) -> npt.NDArray[np.float32]:
+    shape = array.shape
+    if len(shape) not in (2, 3, 4):
+        raise UserError(
+            f"{name} has the shape {shape}; it must be (examples, features) or (examples, channels, height, width). "
+            f"One feature an example: {name}.reshape(-1, 1)."
+        )
+    if not shape[0]:
+        raise UserError(f"{name} has the shape {shape}: no rows. There must be at least one example.")
+    if needed and not all(shape):
+        raise UserError(f"{name} has the shape {shape}: no features. Every example needs at least one.")
+    if scipy.sparse.issparse(array):
+        check_unpacked_size(8 * shape[0] * shape[1], 8 * array.nnz, max_bytes, name)
+        array = array.toarray()
+    if len(shape) == 3:
+        notes.append(f"{name} {shape} was read as images of one channel.")
+        array = array[:, None]
+    elif len(shape) == 4 and shape[3] in (1, 3) and shape[1] not in (1, 3):
+        notes.append(
+            f"{name} {shape} was read as {shape[1]} channels of {shape[2]} × {shape[3]} pixels; if the channels come "
+            f"last in the file, save {name}.transpose(0, 3, 1, 2)."
+        )
+    return as_features(array, name, allow_missing=allow_missing)
+
+
+def _marks(array: Any, name: str, n: int, features: str) -> csr_array:
+    """A 0/1 matrix as sparse rows, (n, c), whichever way round it is stored."""
+    if array.dtype.kind not in "biuf":
+        raise UserError(f"{name} holds {kind_of(array.dtype)}; save a matrix of 0 and 1, one column a class.")
+    if array.ndim != 2 or n not in array.shape:
+        raise UserError(
+            f"{name} has the shape {array.shape}, but {features} has {n} rows; it must be "
+            f"{n} × classes, or classes × {n}."
+        )
+    by_column = array.shape[1] == n and (array.shape[0] != n or name.lower().endswith("target"))  # c = n: as in MATLAB
+    upright = array.T if by_column else array
+    check_class_count(upright.shape[1], name)
+    rows = csr_array(upright, copy=True)  # what was read is not writable
+    rows.sum_duplicates()
+    wrong = np.flatnonzero((rows.data != 0) & (rows.data != 1))  # NaN is neither
+    if len(wrong):
+        at = int(wrong[0])
+        row = int(np.searchsorted(rows.indptr, at, side="right")) - 1
+        raise UserError(
+            f"Row {row} of {name} holds {rows.data[at]} for class {int(rows.indices[at])}; use 1 for a label of the "
+            "example and 0 for any other."
+        )
+    rows.eliminate_zeros()
+    return rows
+
+
+def _is_vector(array: Any, name: str, n: int) -> bool:
+    """Whether labels are a number or word an example; MATLAB files have a row of marks where there is one class."""
+    if array.ndim != 2 or array.dtype.kind in "US":
+        return True
+    is_row_of_marks = array.shape[0] == 1 and name.lower().endswith("target")
+    values = array.data if scipy.sparse.issparse(array) else array
+    return array.shape in ((n, 1), (1, n)) and not (is_row_of_marks and bool(np.isin(values, (0, 1)).all()))
+
+
+def _from_one(y: npt.NDArray[Any], name: str, n_classes: int) -> npt.NDArray[Any]:
+    """Class numbers as MATLAB counts them, from 0; as words where nothing tells how many classes there are."""
+    if not n_classes:
+        return y.astype(np.str_)
+    codes = y - int(y.min() >= 1)
+    wrong = np.flatnonzero((codes < 0) | (codes >= n_classes))
+    if len(wrong):
+        raise UserError(f"Row {int(wrong[0])} of {name} is {int(y[wrong[0]])}; there are {n_classes} classes.")
+    return codes
+
+
+def texts(array: npt.NDArray[Any], name: str, length: int | None = None) -> tuple[str, ...]:
+    """Return an array of text; numbers are taken as their digits.
+
+    Raises
+    ------
+    UserError
+        Something else, another length, bytes that are not UTF-8.
+    """
+    if array.ndim != 1 or array.dtype.kind not in "USiu" or length not in (None, len(array)):
+        wanted = "" if length is None else f" of {length}"
+        raise UserError(
+            f"The array {name} holds {kind_of(array.dtype)} in the shape {array.shape}; it must be a list{wanted} of "
+            f"text: np.array({name}, dtype=str)."
+        )
+    try:
+        return tuple(text.decode() if isinstance(text, bytes) else str(text) for text in array.tolist())
+    except UnicodeDecodeError as error:
+        raise UserError(f"The array {name} holds bytes that are not UTF-8 ({error.object[:20]!r}).") from None

@@ -6,24 +6,22 @@ const ROWS = 300;         // of the heatmap
 const COLUMNS = 60;       // of the heatmap: beyond these the classes that are a candidate most often
 const CERTAIN = 0.9;      // confidence from which on an example is called sure
 
+/** The bytes of a base64 string. */
+function bytes(text) {
+  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+}
+
 async function inflated(text) {
   const stream = new Blob([bytes(text)]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-function base64(array) {
-  const raw = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
-  let text = "";
-  for (let k = 0; k < raw.length; k += 8192) text += String.fromCharCode(...raw.subarray(k, k + 8192));
-  return btoa(text);
-}
-
 class Film {
   constructor(data) {
     Object.assign(this, data);
-    this.sizes = numbers(data.sizes, 4);
-    this.labels = numbers(data.labels, 4);
-    this.truth = data.truth === null ? null : numbers(data.truth, 2);
+    this.sizes = numbers(bytes(data.sizes), 4);
+    this.labels = numbers(bytes(data.labels), 4);
+    this.truth = data.truth === null ? null : numbers(bytes(data.truth), 2);
     this.count = this.sizes.length;
     this.starts = new Uint32Array(this.count + 1);
     for (let i = 0; i < this.count; i += 1) this.starts[i + 1] = this.starts[i] + this.sizes[i];
@@ -144,11 +142,11 @@ class Film {
       short: this.short,
       colours: this.colours,
       shapes: this.shapes,
-      places: base64(places),
-      labels: base64(prediction.label),
+      places,
+      labels: new Uint8Array(prediction.label.buffer),
       labelSize: 2,
-      shades: base64(shades),
-      hues: base64(hues),
+      shades,
+      hues: new Uint8Array(hues.buffer),
       truth: byTruth,
       selected,
       spokes,
@@ -199,9 +197,9 @@ class Film {
       names: this.columns.map((j) => this.names[j]),
       short: this.columns.map((j) => this.short[j]),
       colours: this.columns.map((j) => this.colours[j]),
-      mask: base64(mask),
-      values: base64(Uint8Array.from(values)),
-      examples: base64(Uint32Array.from(order)),
+      mask,
+      values: Uint8Array.from(values),
+      examples: new Uint8Array(Uint32Array.from(order).buffer),
       exampleSize: 4,
       selected,
       ids: order.map((i) => this.exampleNames[i]),

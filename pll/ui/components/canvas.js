@@ -4,7 +4,6 @@
 // with them one Plot: what moves, where it is and where it is going. So an update never flickers, it only sets targets.
 
 const HEADING = 28;       // pixels above a picture that is saved
-const CACHED = 24;        // values of a part that is sent once, of all pictures of a page
 const plots = new WeakMap();
 
 /** The Plot that belongs to these elements: made on the first call, found on all later ones. */
@@ -14,34 +13,10 @@ function plotIn(parentElement, Kind) {
   return plots.get(root);
 }
 
-/** The bytes of a base64 string; bytes as they are. */
-function bytes(text) {
-  if (text instanceof Uint8Array) return text;
-  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text ?? "");
-  const letters = atob(text ?? "");
-  const raw = new Uint8Array(letters.length);
-  for (let k = 0; k < raw.length; k += 1) raw[k] = letters.charCodeAt(k);
-  return raw;
-}
-
 /** Little-endian whole numbers of 1, 2 or 4 bytes each. */
-function numbers(text, size) {
-  const raw = bytes(text);
-  if (size === 1) return raw;
-  return size === 2 ? new Uint16Array(raw.buffer) : new Uint32Array(raw.buffer);
-}
-
-/** What was sent with the parts that were sent before: kept for the page, since pictures come and go on it. */
-function whole(sent) {
-  const data = { ...sent };
-  for (const [name, digest] of Object.entries(sent.once ?? {})) {
-    const cache = ((window.candidCache ??= {})[name] ??= new Map());
-    data[name] = sent[name] ?? cache.get(digest);
-    cache.delete(digest);                                // and to the end: those not used for long go first
-    cache.set(digest, data[name]);
-    while (cache.size > CACHED) cache.delete(cache.keys().next().value);
-  }
-  return data;
+function numbers(bytes, size) {
+  if (size === 1) return bytes;
+  return size === 2 ? new Uint16Array(bytes.buffer) : new Uint32Array(bytes.buffer);
 }
 
 /** "#rrggbb" or "rgb(…)" as three numbers. */
@@ -142,8 +117,7 @@ class Plot {
   }
 
   /** New data or a new theme. Returns what Streamlit calls when the component goes. */
-  update({ data: sent, setTriggerValue }) {
-    const data = whole(sent);
+  update({ data, setTriggerValue }) {
     if (!this.root.isConnected) return this.dispose();   // the page went on while the script was read
     // On a projector the picture takes what the window has left below it.
     this.data = data.fill ? { ...data, height: Math.min(data.height, Math.max(280, window.innerHeight - data.fill)) } : data;

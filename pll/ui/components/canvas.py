@@ -6,11 +6,8 @@ A component is a JavaScript file in this folder, appended to the code that all o
 
 from __future__ import annotations
 
-import base64
-import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
-from pll.ui import session
 from pll.ui.components.component import Component, Payload, register
 from pll.ui.format import excerpt
 
@@ -37,10 +33,6 @@ HTML = """
   <div class="spoken now" role="status" aria-live="polite"></div>
 </div>
 """
-
-
-SENT_ONCE = ("texts", "points")
-"""Parts of a payload that stay the same over the epochs; the browser keeps them (`canvas.js`, `whole`)."""
 
 
 def canvas_component(name: str) -> Component:
@@ -75,16 +67,8 @@ def mount(
 ) -> None:
     """Mounts or updates the component called `key`.
 
-    A selection is accepted only if it is one of the `examples`. Texts and points are sent once: where a fragment of the
-    page is run again with the same ones, the browser has them. `callbacks` are `on_…_change` of further triggers.
+    A selection is accepted only if it is one of the `examples`. `callbacks` are `on_…_change` of further triggers.
     """
-    digests = {name: _digest(_bytes(payload[name])) for name in SENT_ONCE if name in payload}
-    for name, digest in digests.items():
-        sent_key = f"{key}-{name}"
-        if session.is_fragment_run() and st.session_state.get(sent_key) == digest:
-            payload = {other: value for other, value in payload.items() if other != name}
-        st.session_state[sent_key] = digest
-    payload = payload | {"once": digests}
 
     def selected() -> None:
         example = st.session_state[key].get("selected")
@@ -94,28 +78,14 @@ def mount(
     component(key=key, data=payload, on_selected_change=selected, **callbacks)
 
 
-def _bytes(value: bytes | Sequence[str]) -> bytes:
-    return value if isinstance(value, bytes) else "\0".join(value).encode()
-
-
-@lru_cache(maxsize=8)
-def _digest(value: bytes) -> str:
-    return hashlib.sha256(value).hexdigest()
-
-
-def encoded(array: npt.NDArray[Any]) -> str:
-    """The array's bytes as base64, little-endian, for `bytes()` and `numbers()` of canvas.js.
+def raw(array: npt.NDArray[Any]) -> bytes:
+    """The array's bytes, little-endian, as a value of a payload: for `numbers()` of canvas.js.
 
     Examples
     --------
-    >>> encoded(np.array([1, 2, 255], dtype=np.uint8))
-    'AQL/'
+    >>> raw(np.array([1, 258], dtype=np.uint16))
+    b'\\x01\\x00\\x02\\x01'
     """
-    return base64.b64encode(raw(array)).decode("ascii")
-
-
-def raw(array: npt.NDArray[Any]) -> bytes:
-    """The same without base64, as a value of a payload (`component.packed`)."""
     return array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
 
 

@@ -1,7 +1,7 @@
 """Custom Streamlit components: HTML, CSS and JavaScript, registered once at import.
 
-A component is mounted under a fixed key; later runs only send new data, and its elements in the browser are kept. Its
-script is sent with every full run of a page; where a fragment is run again, the browser has it.
+A component is mounted under a fixed key; later runs only send new data, and its elements in the browser are kept. What
+stays the same is sent with every full run of a page; where a fragment is run again, the browser has it.
 Everything is inline, since Streamlit takes paths from installed packages only.
 """
 
@@ -11,6 +11,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from itertools import accumulate, count
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,11 @@ Payload = dict[str, Any]
 
 EXPORTED = "export default function"
 """How the function begins that a script is called by."""
+SENT_ONCE = ("script", "texts", "points")
+"""Parts of a payload that stay the same: the browser keeps the latest of them, for all components of a page."""
 LOADER = """
+const CACHED = 24;  // values of a part that is sent once
+const caches = (window.candidCaches ??= {});
 const scripts = (window.candidScripts ??= {});
 const unpacked = (message) => {
   const from = 4 + new DataView(message.buffer, message.byteOffset).getUint32(0, true);
@@ -33,19 +38,26 @@ const unpacked = (message) => {
   return data;
 };
 export default (component) => {
-  const { script, ...data } = unpacked(component.data);
-  const { digest, text } = script;
-  if (text) scripts[digest] ??= import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
-  if (!scripts[digest]) {
-    component.setTriggerValue("script", digest);
-    return undefined;
+  const { digests, ...data } = unpacked(component.data);
+  for (const [name, digest] of Object.entries(digests)) {
+    const cache = (caches[name] ??= new Map());
+    data[name] ??= cache.get(digest);
+    if (data[name] === undefined) {
+      component.setTriggerValue("missing", digest);
+      return undefined;
+    }
+    cache.delete(digest);  // and to the end: those not used for long go first
+    cache.set(digest, data[name]);
+    while (cache.size > CACHED) cache.delete(cache.keys().next().value);
   }
-  const drawn = scripts[digest].then((module) => module.default({ ...component, data }));
+  scripts[digests.script] ??= import(URL.createObjectURL(new Blob([data.script], { type: "text/javascript" })));
+  const drawn = scripts[digests.script].then((module) => module.default({ ...component, data }));
   return () => drawn.then((leave) => leave?.());
 };
 """
-"""What Streamlit gets as a component's script, with every update. The script itself comes with the data, where the
-browser does not have it yet; if the update that brought it was overtaken by the next one, it is asked for."""
+"""What Streamlit gets as a component's script, with every update. The script itself and other parts that stay the same
+come with the data, where the browser does not have them yet; if the update that brought one was overtaken by the next,
+it is asked for."""
 LATEST = """
 const newest = new WeakMap();
 export default (component) => {
@@ -69,25 +81,33 @@ def register(name: str, html: str, *, scripts: Sequence[Path], styles: Sequence[
     """
     shared = "".join(_text([file]).split(EXPORTED)[0] for file in scripts[:-1])
     script = without_comments(shared + _text(scripts[-1:]).replace(EXPORTED, "const drawn = function") + LATEST)
-    digest = hashlib.sha256(script.encode()).hexdigest()
     mount: Component = st.components.v2.component(
         f"candid_{name}", html=html, css=without_comments(_text(styles)), js=without_comments(LOADER)
     )
-    sent_key = f"script-{name}"
 
-    def forget() -> None:
-        st.session_state.pop(sent_key, None)
+    def send(*, key: str, data: Payload, **options: Any) -> Any:
+        whole = data | {"sent": next(_numbers), "script": script}
+        digests = {part: _digest(whole[part]) for part in SENT_ONCE if part in whole}
+        before: dict[str, str] = st.session_state.get(f"{key}-sent", {}) if session.is_fragment_run() else {}
+        st.session_state[f"{key}-sent"] = digests
+        new = {part: value for part, value in whole.items() if part not in digests or digests[part] != before.get(part)}
 
-    def send(*, data: Payload, **options: Any) -> Any:
-        is_there = session.is_fragment_run() and st.session_state.get(sent_key) == digest
-        st.session_state[sent_key] = digest
-        whole = data | {
-            "sent": next(_numbers),
-            "script": {"digest": digest} if is_there else {"digest": digest, "text": script},
-        }
-        return mount(data=packed(whole), on_script_change=forget, **options)
+        def forget() -> None:
+            st.session_state.pop(f"{key}-sent", None)
+
+        return mount(key=key, data=packed(new | {"digests": digests}), on_missing_change=forget, **options)
 
     return send
+
+
+def _digest(value: str | bytes | list[str]) -> str:
+    joined = "\0".join(value) if isinstance(value, list) else value
+    return _digest_of(joined.encode() if isinstance(joined, str) else joined)
+
+
+@lru_cache(maxsize=32)
+def _digest_of(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def packed(payload: Payload) -> bytes:

@@ -11,8 +11,7 @@ class Heatmap extends Plot {
     this.examples = numbers(data.examples, data.exampleSize);
     this.rows = this.examples.length;
     this.columns = data.names.length;
-    const mask = bytes(data.mask);                    // a bit a cell
-    const values = bytes(data.values);                // a byte a candidate: 0 … 255 for weights 0 … 1
+    const { mask, values } = data;                    // a bit a cell; a byte a candidate: 0 … 255 for weights 0 … 1
     let used = 0;
     this.cells = Int16Array.from({ length: this.rows * this.columns }, (_, k) => (
       (mask[k >> 3] >> (7 - (k & 7))) & 1 ? values[used++] : BLANK

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets
 from pll.colors import class_colours, percent, short_names
-from pll.ui.components.canvas import Presentation, canvas_component, encoded
+from pll.ui.components.canvas import Presentation, canvas_component, raw
 from pll.ui.components.component import Payload
 from pll.ui.format import count
 from pll.weights import Sharpness, Weights, sharpness
@@ -146,9 +146,9 @@ def heatmap_payload(
         "names": [candidates.class_names[j] for j in columns],
         "short": short_names([candidates.class_names[j] for j in columns]),
         "colours": [colours[j] for j in columns],
-        "mask": encoded(np.packbits(mask)),
-        "values": encoded(values),
-        "examples": encoded(order.astype(wide)),
+        "mask": raw(np.packbits(mask)),
+        "values": raw(values),
+        "examples": raw(order.astype(wide)),
         "exampleSize": np.dtype(wide).itemsize,
     }
 

@@ -38,7 +38,7 @@ class ExampleMap extends Plot {
       this.places = numbers(data.points, 2);             // x, y, x, y, …
     }
     this.labels = numbers(data.labels, data.labelSize);
-    this.confidence = bytes(data.confidence);
+    this.confidence = data.confidence;
     this.examples = data.examples ? numbers(data.examples, 4) : null;
     this.count = this.labels.length;
     this.inks = Float32Array.from(data.colours.flatMap(rgb));

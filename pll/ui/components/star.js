@@ -24,8 +24,8 @@ function outlineOf(context, shape, x, y, radius) {
 class Star extends Plot {
   read(data) {
     const count = data.count;
-    const packed = bytes(data.places);               // 24 bits an example: x and y, 12 bits each
-    const shades = bytes(data.shades);
+    const packed = data.places;                      // 24 bits an example: x and y, 12 bits each
+    const shades = data.shades;
     this.examples = data.examples ? numbers(data.examples, 4) : null;
     this.labels = numbers(data.labels, data.labelSize);
     this.hues = data.hues ? numbers(data.hues, 2) : this.labels;

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets
 from pll.colors import class_colours, class_shapes, percent, short_names
-from pll.ui.components.canvas import Presentation, canvas_component, encoded, format_counts
+from pll.ui.components.canvas import Presentation, canvas_component, format_counts, raw
 from pll.ui.components.component import Payload
 from pll.ui.format import count
 from pll.weights import CONFIDENT, Sharpness, Weights, identified_labels, sharpness
@@ -33,7 +33,7 @@ def star_payload(
     before: Weights | None = None,
     examples: npt.NDArray[np.int64] | None = None,
 ) -> Payload:
-    """What `mount(STAR, …)` shows, as `star.js` reads it: 5 bytes an example (before base64), and words.
+    """What `mount(STAR, …)` shows, as `star.js` reads it: 5 bytes an example, and words.
 
     Points glide from where they were. Settled examples are in a small disc around their anchor (its radius at most 3 %
     of the height), since they would otherwise hide one another. Of more than `MOST_POINTS` examples a fixed random
@@ -78,19 +78,19 @@ def star_payload(
         "short": short_names(candidates.class_names),
         "colours": class_colours(c),
         "shapes": class_shapes(c),
-        "places": encoded(packed(star_positions(weights, candidates))),
-        "labels": encoded(sharp.identified.astype(label_type)),
+        "places": raw(packed(star_positions(weights, candidates))),
+        "labels": raw(sharp.identified.astype(label_type)),
         "labelSize": np.dtype(label_type).itemsize,
-        "shades": encoded(shades),
+        "shades": raw(shades),
         "spokes": _spokes(weights, candidates, np.flatnonzero(numbers == shown.selected)),
         "truth": truth is not None,
     }
     if truth is not None:
-        payload["hues"] = encoded(np.where(truth >= 0, truth, _UNKNOWN)[rows].astype(np.uint16))
+        payload["hues"] = raw(np.where(truth >= 0, truth, _UNKNOWN)[rows].astype(np.uint16))
     elif not sharp.margin.all():  # no label is ahead, as before training: argmax would name the first of equals
-        payload["hues"] = encoded(np.where(sharp.margin > 0, sharp.identified, _UNKNOWN).astype(np.uint16))
+        payload["hues"] = raw(np.where(sharp.margin > 0, sharp.identified, _UNKNOWN).astype(np.uint16))
     if not np.array_equal(numbers, np.arange(len(rows))):
-        payload["examples"] = encoded(numbers.astype(np.uint32))
+        payload["examples"] = raw(numbers.astype(np.uint32))
     return payload | shown.payload(numbers)
 
 

@@ -30,8 +30,7 @@ class Timeline {
     this.data = data;
     this.send = (look) => setTriggerValue("look", look);
     this.requested = Math.max(this.requested, data.requested);
-    const raw = Uint8Array.from(atob(data.stored), (letter) => letter.charCodeAt(0));
-    this.stored = new Uint32Array(raw.buffer);
+    this.stored = new Uint32Array(data.stored.buffer);
     this.root.querySelector(".done").style.width = `${(100 * data.done) / data.total}%`;
     this.root.querySelector(".live").classList.toggle("ended", !data.live);
     this.root.querySelector("path").setAttribute("d", this.outline());

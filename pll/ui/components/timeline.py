@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
-from pll.ui.components.canvas import HERE, encoded
+from pll.ui.components.canvas import HERE, raw
 from pll.ui.components.component import Payload, register
 
 MOST_COLUMNS = 300
@@ -50,7 +50,7 @@ class Timeline:
     def payload(self) -> Payload:
         """What is sent to the browser, as `timeline.js` reads it."""
         return vars(self) | {
-            "stored": encoded(np.asarray(self.stored, dtype=np.uint32)),
+            "stored": raw(np.asarray(self.stored, dtype=np.uint32)),
             "total": max(self.total, self.done, 1),
             "changed": spark(self.changed),
         }

@@ -26,7 +26,11 @@ class Film extends Star {
   }
 
   show() {
-    const { data } = this.film;
+    const data = { ...this.film.data };
+    for (const name of ["places", "labels", "shades"]) {
+      const size = data[name].length / data.frames.length;
+      data[name] = data[name].slice(this.at * size, (this.at + 1) * size);
+    }
     return super.update({ ...this.film, data: { ...data, ...data.frames[this.at] } });
   }
 

@@ -19,7 +19,8 @@ from pll.ui.format import after
 HERE = Path(__file__).parent
 RECORDED = app_root() / "assets" / "demo.npz"
 """Written by `tools/demo_replay.py`."""
-OF_A_FRAME = ("when", "description", "places", "labels", "shades")
+WORDS, ARRAYS = ("when", "description"), ("places", "labels", "shades")
+"""What changes from frame to frame."""
 HTML = """
 <div class="plot">
   <div class="head">
@@ -50,7 +51,9 @@ def replay() -> None:
 
 @cache
 def film() -> Payload:
-    """What the browser plays: a star plot, coloured by true label, and `frames` with what changes of it."""
+    """What the browser plays: a star plot, coloured by true label; `frames` with the words of each, and the arrays that
+    change with those of all frames, one after another.
+    """
     with np.load(RECORDED, allow_pickle=False) as recorded:
         sets = CandidateSets(recorded["indptr"].astype(np.int64), recorded["indices"].astype(np.int32), 10)
         truth = recorded["truth"].astype(np.int64)
@@ -63,5 +66,6 @@ def film() -> Payload:
             )
             for weights, epoch, right in zip(recorded["weights"], recorded["epochs"], recorded["right"], strict=True)
         ]
-    frames = [{name: payload[name] for name in OF_A_FRAME} for payload in payloads]
-    return payloads[0] | {"frames": frames, "note": "a recorded run"}
+    frames = [{name: payload[name] for name in WORDS} for payload in payloads]
+    arrays = {name: b"".join(payload[name] for payload in payloads) for name in ARRAYS}
+    return payloads[0] | arrays | {"frames": frames, "note": "a recorded run"}

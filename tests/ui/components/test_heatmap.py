@@ -1,7 +1,5 @@
 """The heatmap's pure half: which rows and columns, in which order, and what is sent."""
 
-import base64
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -24,8 +22,8 @@ def weighted(n: int, c: int, q: float = 0.7, seed: int = 0):
     return restricted_softmax(3 * rng.normal(size=candidates.nnz), candidates), candidates
 
 
-def decoded(text: str, dtype: str) -> np.ndarray:
-    return np.frombuffer(base64.b64decode(text), dtype=dtype)
+def decoded(content: bytes, dtype: str) -> np.ndarray:
+    return np.frombuffer(content, dtype=dtype)
 
 
 def test_rows_go_from_sure_to_unsure():

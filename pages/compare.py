@@ -4,12 +4,12 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.methods import method_title
-from pll.runs.run import MOST_LANES, Run, readable
-from pll.ui import controls, links, live_page, session
+from pll.runs.run import MOST_LANES, readable
+from pll.ui import links, run_page, session
 from pll.ui.compare import live, setup
 from pll.ui.format import count, plain, state_icon
 from pll.ui.routes import link
-from pll.ui.view_state import run_view
+from pll.ui.train.settings_form import advice
 
 RECENT = 3
 
@@ -36,13 +36,15 @@ def train() -> None:
     """New lanes, trained as one."""
     try:
         choice, data = setup.choose_data()
+        if data is None:
+            return
         methods = setup.choose_lanes(data)
         if not 2 <= len(methods) <= MOST_LANES:
             hint = f"{count(len(methods), 'lane')} chosen. Choose two to {MOST_LANES}."
             st.info(hint, icon=":material/touch_app:")
             return
         configs = setup.settings(choice, data, methods)
-        seconds = setup.cost(configs, data)
+        seconds = advice(configs, data)
     except UserError as error:
         st.error(plain(error), icon=":material/error:")
         link("data", "Choose other data")
@@ -93,29 +95,4 @@ def list_earlier() -> None:
             st.button("Open", key=f"open-{comparison.id}", on_click=session.view, args=(comparison,))
 
 
-def follow(run: Run) -> None:
-    """Lanes at work, or ended."""
-    snapshot, looking = run.snapshot(), run_view(run)
-    with st.container(gap="xsmall"):
-        beside_state, right = live_page.heading(snapshot)
-        with beside_state:
-            if "settings" not in looking.hidden:
-                with st.popover("Settings", icon=":material/tune:", type="tertiary"):
-                    live.settings(run)
-            controls.restart_finished(run, snapshot.state)
-        with right:
-            if not looking.hidden:  # a lesson is shared by its author
-                links.popover(run, snapshot)
-            if "next" not in looking.hidden and st.button("New comparison", icon=":material/add:", key="compare-new"):
-                session.view(None, "comparison")
-                st.rerun()
-        if "settings" not in looking.hidden:
-            st.caption(plain(live.format_shared(run)))
-        controls.bar(run, snapshot.state)
-        if snapshot.error:
-            st.error(plain(snapshot.error), icon=":material/error:")
-        live_page.watch(run, snapshot.state, live.draw, live.PLACEHOLDER)
-        links.end_of_lesson(looking)
-
-
-links.page("comparison", follow, prepare)
+links.page("comparison", run_page.follow, prepare)

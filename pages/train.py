@@ -1,15 +1,14 @@
-"""Train page: settings of a run, then its live view."""
+"""Train page: settings of a new run, then the run."""
 
 import streamlit as st
 
 from pll.errors import UserError
-from pll.runs.run import Run
-from pll.ui import controls, links, live_page, session
+from pll.ui import links, run_page, session
 from pll.ui.data import loader
 from pll.ui.format import count, plain
 from pll.ui.routes import go, link
-from pll.ui.train import delayed_start, live, presenter, setup
-from pll.ui.view_state import run_view
+from pll.ui.train import setup
+from pll.ui.train.settings_form import advice
 
 
 def prepare() -> None:
@@ -31,8 +30,8 @@ def prepare() -> None:
         return
     st.markdown(f"**{plain(data.name)}** — {count(len(data), 'example')}, {count(data.n_classes, 'class', 'classes')}")
     config = setup.settings(choice, data)
-    can_start = setup.advice(config, data)
-    if st.button("Start training", type="primary", icon=":material/play_arrow:", disabled=not can_start):
+    cannot = advice([config], data) is None
+    if st.button("Start training", type="primary", icon=":material/play_arrow:", disabled=cannot):
         try:
             run = session.registry().start(config)
         except UserError as error:
@@ -42,32 +41,4 @@ def prepare() -> None:
         st.rerun()
 
 
-def follow(run: Run) -> None:
-    """A run, at work or ended."""
-    snapshot, looking = run.snapshot(), run_view(run)
-    if looking.presenting:
-        presenter.strip(run, snapshot)
-        live_page.watch(run, snapshot.state, live.draw, live.PLACEHOLDER)
-        return
-    with st.container(gap="xsmall"):
-        beside_state, right = live_page.heading(snapshot)
-        with beside_state:
-            controls.restart_finished(run, snapshot.state)
-        with right:
-            if not looking.hidden:  # a lesson is shared by its author
-                links.popover(run, snapshot)
-            if "next" not in looking.hidden:
-                presenter.button(looking)
-                if st.button("New run", icon=":material/add:", key="new"):
-                    session.view(None)
-                    st.rerun()
-        controls.bar(run, snapshot.state)
-        with st.container(gap="xsmall"):  # always there: pictures that change places are made anew
-            if snapshot.error:
-                st.error(plain(snapshot.error), icon=":material/error:")
-        live_page.watch(run, snapshot.state, live.draw, live.PLACEHOLDER)
-        links.end_of_lesson(looking)
-    delayed_start.begin(run)
-
-
-links.page("run", follow, prepare)
+links.page("run", run_page.follow, prepare)

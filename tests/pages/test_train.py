@@ -19,7 +19,7 @@ from tests.page_helpers import button, said
 def test_a_run_in_several_processes_is_set_up_where_method_and_machine_can(
     open_page: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pll.ui.train.setup.most_processes", lambda: 4)
+    monkeypatch.setattr("pll.ui.train.settings_form.most_processes", lambda: 4)
     monkeypatch.setenv("PLL_RANKS", "3")
     page = open_page("home")
     page.session_state["choice"] = session.ChosenData(Source("iris"), Flip("binomial", 0.3))
@@ -27,7 +27,7 @@ def test_a_run_in_several_processes_is_set_up_where_method_and_machine_can(
     assert page.number_input(key="setup_processes").value == 3
     page.selectbox(key="setup_method").set_value("plknn").run()
     assert not page.exception and not [one for one in page.number_input if one.key == "setup_processes"]
-    monkeypatch.setattr("pll.ui.train.setup.most_processes", lambda: 1)
+    monkeypatch.setattr("pll.ui.train.settings_form.most_processes", lambda: 1)
     page.selectbox(key="setup_method").set_value("proden").run()
     assert not page.exception and not [one for one in page.number_input if one.key == "setup_processes"]
 
@@ -50,13 +50,13 @@ def test_a_recipe_is_searched_and_told(open_page: Any, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "word"), [("epochs", 0, "epochs"), ("weight_decay", 1000.0, "weight decay")]
+    ("field", "value", "word"), [("Epochs", 0, "epochs"), ("Weight decay", 1000.0, "weight decay")]
 )
 def test_start_says_what_is_wrong(open_page: Any, field: str, value: float, word: str) -> None:
     page = open_page("home")
     page.session_state["choice"] = session.ChosenData(Source("iris"), Flip("binomial", 0.3))
     page.switch_page("../../pages/train.py").run()
-    page.number_input(key=f"setup_{field}_proden").set_value(value).run()
+    next(one for one in page.number_input if one.label == field).set_value(value).run()
     assert not page.exception
     assert button(page, "Start training").disabled
     assert word in page.error[0].value

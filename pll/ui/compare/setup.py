@@ -12,20 +12,18 @@ import streamlit as st
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.methods import METHODS, get_method, method_title
-from pll.methods.advice import advise
 from pll.methods.classical import ClassicalEstimator
 from pll.methods.voting import VoteEstimator
 from pll.runs.config import RunConfig
-from pll.runs.fit_loop import new_estimator
 from pll.runs.lanes import lane_configs, why_not
 from pll.runs.run import MOST_LANES, Run
 from pll.synthesis import FLIPS, Flip
-from pll.training.models import MODEL_INFO
 from pll.ui import session
-from pll.ui.format import about_seconds, count, plain
+from pll.ui.data import loader
+from pll.ui.format import count, plain
 from pll.ui.routes import link
 from pll.ui.session import ChosenData
-from pll.ui.train.setup import NUMBERS, holdout_of, model_title, number, run_config, seed_of
+from pll.ui.train.settings_form import NUMBERS, choose_model, choose_settings
 
 TOGETHER, RUNS = "Train together", "Your runs"
 """Ways to compare: new lanes, or finished runs."""
@@ -48,15 +46,19 @@ FAMILIES = (VARIANTS, SUPERVISED, LOSSES, CLASSICAL, VOTES)
 """What methods have in common, a line each."""
 
 
-def choose_data() -> tuple[ChosenData, PartialLabelDataset]:
-    """The data of this tab, the digits where it has none; how ambiguous, where its candidates are made."""
+def choose_data() -> tuple[ChosenData, PartialLabelDataset | None]:
+    """The data of this tab, the digits where it has none; how ambiguous, where its candidates are made.
+
+    None in place of the data while it is being made, as the page says then.
+    """
     above = st.container(horizontal=True, vertical_alignment="center", gap="medium")
     choice = _as_ambiguous_as_wished(session.chosen() or DIGITS)
-    data = session.dataset_with_candidates(choice)
-    with above:
-        what = f"{count(len(data), 'example')}, {count(data.n_classes, 'class', 'classes')}"
-        st.markdown(f"**{plain(data.name)}** — {what}", width="content")
-        link("data", "Choose other data")
+    data = loader.prepared(choice, session.dataset(choice.source))
+    if data is not None:
+        with above:
+            what = f"{count(len(data), 'example')}, {count(data.n_classes, 'class', 'classes')}"
+            st.markdown(f"**{plain(data.name)}** — {what}", width="content")
+            link("data", "Choose other data")
     return choice, data
 
 
@@ -133,30 +135,22 @@ def _pills(title: str, methods: Sequence[str], key: str, default: Sequence[str] 
 def settings(choice: ChosenData, data: PartialLabelDataset, methods: Sequence[str]) -> list[RunConfig]:
     """Settings for all lanes, and below them those in which a lane differs."""
     with st.expander("Settings", icon=":material/tune:"):
-        usual = get_method("proden")().get_params()
-        chosen: dict[str, Any] = {}
-        left, middle, right = st.columns(3, gap="large")
-        with left:
-            chosen["model"] = st.selectbox("Model", list(MODEL_INFO), format_func=model_title, key="compare_model")
-            chosen["epochs"] = number("epochs", usual["epochs"], "compare_epochs")
-        with middle:
-            chosen["lr"] = number("lr", usual["lr"], "compare_lr")
-            chosen["batch_size"] = number("batch_size", usual["batch_size"], "compare_batch")
-        with right:
-            seed = seed_of(choice, "compare_seed")
-            holdout = holdout_of(choice, data, "compare_holdout")
-        # Settings that were not changed stay each method's own default.
-        shared = {name: value for name, value in chosen.items() if value != usual[name]}
-        own = _own_settings(methods, shared)
-    return lane_configs(run_config(choice, data, shared, seed=seed, holdout=holdout), methods, own)
+        model = {"model": choose_model(data, "compare")} if any("model" in _defaults(name) for name in methods) else {}
+        shared = choose_settings(methods, choice, data, model, key="compare")
+        own = _own_settings(methods, shared.params)
+    return lane_configs(shared, methods, own)
+
+
+def _defaults(method: str) -> dict[str, Any]:
+    defaults: dict[str, Any] = get_method(method)().get_params()
+    return defaults
 
 
 def _own_settings(methods: Sequence[str], shared: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """A table with a row a lane; what is changed in it holds for that lane alone."""
-    params = {method: get_method(method)().get_params() for method in methods}
     usual = {
-        method: {name: (defaults | shared)[name] for name in OWN if name in defaults}
-        for method, defaults in params.items()
+        method: {name: (_defaults(method) | shared)[name] for name in OWN if name in _defaults(method)}
+        for method in methods
     }
     table = pd.DataFrame([{"lane": method_title(method)} | usual[method] for method in methods], columns=["lane", *OWN])
     table[list(OWN)] = table[list(OWN)].astype(float)
@@ -180,22 +174,6 @@ def _own_settings(methods: Sequence[str], shared: dict[str, Any]) -> dict[str, d
             if pd.notna(value) and value != table[name].iloc[k]:
                 changed.setdefault(method, {})[name] = int(value) if name == "epochs" else float(value)
     return changed
-
-
-def cost(configs: Sequence[RunConfig], data: PartialLabelDataset) -> float | None:
-    """What it will cost, and what does not fit; returns the estimated seconds, None where it cannot start."""
-    seconds, can_start = 0.0, True
-    for config in configs:
-        advised = advise(new_estimator(config), data)
-        seconds += advised.seconds
-        for obstacle in advised.obstacles:
-            st.error(f"{method_title(config.method)}: {plain(obstacle)}", icon=":material/error:")
-            can_start = False
-        for note in advised.notes:
-            st.warning(f"{method_title(config.method)}: {plain(note)}", icon=":material/info:")
-    if can_start:
-        st.caption(f"{about_seconds(seconds).capitalize()} for all lanes.")
-    return seconds if can_start else None
 
 
 def begin(configs: Sequence[RunConfig], seconds: float) -> Run:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
 import streamlit as st
 
+from pll.colors import percent
 from pll.errors import UserError
+from pll.methods import get_method
 from pll.methods.recipe import Recipe
+from pll.runs.config import RunConfig
 from pll.runs.run import Run
 from pll.ui.format import plain
-from pll.ui.train import setup
+from pll.ui.train.settings_form import BY_DATA
 from pll.ui.view_state import Scene
 
 
@@ -26,7 +33,7 @@ def draw(scene: Scene) -> None:
     messages = recipe.messages() if recipe is not None and trials else ()
     for note in (note for note in scene.snapshot.notes if note not in messages):
         st.caption(f":material/info: {plain(note)}")
-    setup.overview(scene.lane.config, {} if recipe is None else recipe.settings)
+    overview(scene.lane.config, {} if recipe is None else recipe.settings)
     if recipe is None or not trials:
         return
     with st.expander("How it was chosen", icon=":material/rule:"):
@@ -36,3 +43,22 @@ def draw(scene: Scene) -> None:
             f"{len(trials):,} settings were tried on {recipe.examples:,} examples in {recipe.folds} parts; "
             "recipe.json in the export has them."
         )
+
+
+def overview(config: RunConfig, chosen: Mapping[str, Any]) -> None:
+    """Every setting of a run, with its value; `chosen` are those of its recipe."""
+    source = config.source.name + (f" ({config.source.format})" if config.source.format else "")
+    every = get_method(config.method)().get_params() | config.params | dict(chosen)
+    facts = {
+        "data": source,
+        "candidates": config.candidates,
+        "held out": percent(config.holdout, 0) if config.holdout else "nothing",
+        "method": config.method,
+        "seed": config.seed,
+    } | {
+        name: BY_DATA if name in ("lr", "batch_size") and value is None else value
+        for name, value in every.items()
+        if name != "seed"
+    }
+    table = pd.DataFrame({"setting": list(facts), "value": [str(value) for value in facts.values()]})
+    st.dataframe(table, hide_index=True, height="content", key="overview", alt="Settings of this run")

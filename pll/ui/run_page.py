@@ -1,0 +1,52 @@
+"""The page of a run of one or more lanes, at work or ended: Train and Compare."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pll.runs.run import Run
+from pll.ui import controls, links, live_page, session
+from pll.ui.compare import live as lanes
+from pll.ui.format import plain
+from pll.ui.train import delayed_start, presenter
+from pll.ui.train import live as lane
+from pll.ui.view_state import run_view
+
+
+def follow(run: Run) -> None:
+    """Heading, controls, and what changes while the run is at work."""
+    snapshot, looking = run.snapshot(), run_view(run)
+    view = lanes if run.is_comparison else lane
+    if looking.presenting:
+        presenter.strip(run, snapshot)
+        live_page.watch(run, snapshot.state, view.draw, view.PLACEHOLDER)
+        return
+    with st.container(gap="xsmall"):
+        beside_state, right = live_page.heading(snapshot)
+        with beside_state:
+            if run.is_comparison and "settings" not in looking.hidden:
+                with st.popover("Settings", icon=":material/tune:", type="tertiary"):
+                    lanes.settings(run)
+            controls.restart_finished(run, snapshot.state)
+        with right:
+            if not looking.hidden:  # a lesson is shared by its author
+                links.popover(run, snapshot)
+            if "next" not in looking.hidden:
+                _leave(run)
+        if run.is_comparison and "settings" not in looking.hidden:
+            st.caption(plain(lanes.format_shared(run)))
+        controls.bar(run, snapshot.state)
+        with st.container(gap="xsmall"):  # always there: pictures that change places are made anew
+            if snapshot.error:
+                st.error(plain(snapshot.error), icon=":material/error:")
+        live_page.watch(run, snapshot.state, view.draw, view.PLACEHOLDER)
+        links.end_of_lesson(looking)
+    delayed_start.begin(run)
+
+
+def _leave(run: Run) -> None:
+    """Presenter mode, and the way to a new run."""
+    kind: session.Kind = "comparison" if run.is_comparison else "run"
+    if not run.is_comparison:
+        presenter.button(run_view(run))
+    st.button(f"New {kind}", icon=":material/add:", key="new", on_click=session.view, args=(None, kind))

@@ -7,6 +7,7 @@ from pll.methods import method_title
 from pll.runs.run import MOST_LANES, readable
 from pll.ui import links, run_page, session
 from pll.ui.compare import live, setup
+from pll.ui.error_messages import show_error
 from pll.ui.format import count, plain, state_icon
 from pll.ui.routes import link
 from pll.ui.train.settings_form import advice
@@ -46,7 +47,7 @@ def train() -> None:
         configs = setup.settings(choice, data, methods)
         seconds = advice(configs, data)
     except UserError as error:
-        st.error(plain(error), icon=":material/error:")
+        show_error(error)
         link("data", "Choose other data")
         return
     cannot = seconds is None
@@ -74,7 +75,7 @@ def begin(make: setup.Make) -> None:
         session.view(make())
         st.rerun()
     except UserError as error:
-        st.error(plain(error), icon=":material/error:")
+        show_error(error)
 
 
 def list_earlier() -> None:

@@ -7,8 +7,8 @@ from pll.experiments import background
 from pll.experiments.execution import ExperimentFolder
 from pll.runs.registry import GONE
 from pll.ui import session
+from pll.ui.error_messages import show_error
 from pll.ui.experiments import live, setup
-from pll.ui.format import plain
 
 RECENT = 5
 """Earlier experiments that are listed."""
@@ -23,7 +23,7 @@ def choose() -> None:
         wanted = setup.experiment()
         can_start = wanted is not None and setup.size(wanted) > 0
     except UserError as error:
-        st.error(plain(error), icon=":material/error:")
+        show_error(error)
     if st.button("Start", type="primary", icon=":material/play_arrow:", disabled=not can_start, key="experiment-start"):
         assert wanted is not None  # the button is disabled without one
         try:
@@ -31,7 +31,7 @@ def choose() -> None:
             session.registry().claim(begun.path)
             open_(begun)
         except UserError as error:
-            st.error(plain(error), icon=":material/error:")
+            show_error(error)
     earlier()
 
 
@@ -63,7 +63,7 @@ def follow(name: str) -> None:
         live.heading(folder)
         live.watch(folder)
     except UserError as error:
-        st.error(plain(error), icon=":material/error:")
+        show_error(error)
         if st.button("All experiments", icon=":material/arrow_back:"):
             live.leave()
 

@@ -11,22 +11,17 @@ from pll.runs import fit_loop
 from pll.runs.manifest import unverified
 from pll.runs.run import Run
 from pll.ui import health_notice, session
+from pll.ui.choose_run import choose_run
+from pll.ui.error_messages import show_error
 from pll.ui.export import certificate, download, labelstudio
 from pll.ui.format import count, plain, without_none
 from pll.ui.result import result_of
-from pll.ui.routes import go, link
+from pll.ui.routes import link
 from pll.weights import sharpness
 
 PREVIEWED = 200
 SHOWN = ["id", "identified_label", "confidence", "source", "true_label"]
 """Columns of labels.csv that the page shows."""
-
-
-def nothing_yet() -> None:
-    """No run has a result."""
-    st.info("Nothing to export yet. Train on your data first.", icon=":material/download:")
-    if st.button("Upload or choose data", type="primary", icon=":material/arrow_forward:"):
-        go("data")
 
 
 def offer(run: Run) -> None:
@@ -78,13 +73,9 @@ def tell(run: Run, source: ExportSource) -> None:
 st.title("Export")
 try:
     in_view = session.run_in_view()
-    runs = download.runs_with_result()
-    if in_view is None and not runs:
-        nothing_yet()
-    else:
-        download.choose_run(in_view, runs)
+    choose_run(in_view, "Nothing to export yet.", ":material/download:")
     if in_view is not None:
         offer(in_view)
 except UserError as error:
-    st.error(plain(error), icon=":material/error:")
+    show_error(error)
     link("train", "Back to training")

@@ -10,7 +10,7 @@ from pll.runs.config import RunConfig
 from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.data import upload
-from pll.ui.format import plain
+from pll.ui.error_messages import show_error
 from pll.ui.home import demo, run_list
 from pll.ui.routes import go
 
@@ -75,7 +75,7 @@ def start_demo() -> None:
     try:
         run = session.registry().start(DEMO, paused=True)
     except UserError as error:
-        st.error(plain(error), icon=":material/error:")
+        show_error(error)
         return
     from pll.ui.train import delayed_start  # late: this page is up before what trains is imported
 

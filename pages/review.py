@@ -4,10 +4,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pll.errors import UserError
-from pll.methods import method_title
-from pll.runs.run import Run, readable
+from pll.runs.run import Run
 from pll.runs.snapshots import ACTIVE
 from pll.ui import session
+from pll.ui.choose_run import choose_run, has_labels
+from pll.ui.error_messages import show_error
 from pll.ui.format import format_state, plain
 from pll.ui.review import (
     batch,
@@ -20,7 +21,7 @@ from pll.ui.review import (
     teaching_panel,
 )
 from pll.ui.review.reviewer import ask, reviewer, sign
-from pll.ui.routes import go, link
+from pll.ui.routes import link
 
 VIEWS = {
     "One by one": desk_view.draw,
@@ -28,30 +29,6 @@ VIEWS = {
     "Disagreements": conflicts.draw,
     "Progress": progress.draw,
 }
-
-
-def has_labels(run: Run) -> bool:
-    """Whether there is something to review."""
-    return (run.folder.path / "model.json").exists()
-
-
-def proposed() -> None:
-    """No run in view: choose one that has labels, or train one."""
-    done = [run for run in readable(session.registry().all()) if has_labels(run)]
-    st.title("Review")
-    if not done:
-        st.info(
-            "Nothing to review yet. Train on your data first; then review the least certain labels here.",
-            icon=":material/rate_review:",
-        )
-        if st.button("Bring or choose data", type="primary", icon=":material/arrow_forward:"):
-            go("data")
-        return
-    names = {run.id: f"{run.config.name or run.config.source.name} · {method_title(run.config.method)}" for run in done}
-    run_id = st.selectbox("Run", list(names), format_func=names.__getitem__)
-    if st.button("Review its labels", type="primary"):
-        session.view(session.registry().get(run_id))
-        st.rerun()
 
 
 def heading(run: Run) -> DeltaGenerator:
@@ -126,12 +103,13 @@ def review(run: Run) -> None:
 try:
     in_view = session.run_in_view()
     if in_view is None:
-        proposed()
+        st.title("Review")
+        choose_run(None, "Nothing to review yet.", ":material/rate_review:")
     elif has_labels(in_view) and not in_view.is_alive():
         review(in_view)
     else:
         not_yet(in_view)
 except UserError as error:
-    st.error(plain(error), icon=":material/error:")
+    show_error(error)
     st.button("Try again", icon=":material/refresh:")  # the run that a press starts is the trial
     link("home", "See your runs")

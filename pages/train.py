@@ -5,6 +5,7 @@ import streamlit as st
 from pll.errors import UserError
 from pll.ui import links, run_page, session
 from pll.ui.data import loader
+from pll.ui.error_messages import show_error
 from pll.ui.format import count, plain
 from pll.ui.routes import go, link
 from pll.ui.train import setup
@@ -23,7 +24,7 @@ def prepare() -> None:
     try:
         data = loader.prepared(choice, session.dataset(choice.source))
     except UserError as error:
-        st.error(plain(error), icon=":material/error:")
+        show_error(error)
         link("data", "Choose other data")
         return
     if data is None:  # it is being made, as the page says
@@ -35,7 +36,7 @@ def prepare() -> None:
         try:
             run = session.registry().start(config)
         except UserError as error:
-            st.error(plain(error), icon=":material/error:")
+            show_error(error)
             return
         session.view(run)
         st.rerun()

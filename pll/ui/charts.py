@@ -80,10 +80,10 @@ def csv_button(table: Callable[[], pd.DataFrame], file_name: str, *, key: str, l
     download(label, lambda: table().to_csv(index=False), file_name, key=key, kind="tertiary")
 
 
-def over_epochs(figure: go.Figure, total: int | None, viewed: int | None, *, first: float = 0) -> None:
+def over_epochs(figure: go.Figure, total: int | None, viewed: int | None) -> None:
     """Set the epoch axis to the full length of the run, where that is known, and mark the epoch in view."""
     if total is not None:
-        figure.update_xaxes(range=[first, max(total, 1)])
+        figure.update_xaxes(range=[0, max(total, 1)])
     if viewed is not None:
         line = {"color": QUIET, "width": 1.5, "dash": "dash"}
         figure.update_layout(

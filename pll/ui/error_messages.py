@@ -1,4 +1,4 @@
-"""Decorators that show errors of callbacks and fragments to the user, and not a traceback."""
+"""Errors as the user sees them: on the page, in a toast, and never a traceback."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ from pll.errors import UserError
 from pll.ui.format import plain
 
 P = ParamSpec("P")
+
+
+def show_error(error: Exception) -> None:
+    """Show what went wrong, in its place on the page."""
+    st.error(plain(error), icon=":material/error:")
 
 
 def toast_errors(callback: Callable[P, object]) -> Callable[P, None]:
@@ -35,6 +40,6 @@ def show_errors(part: Callable[P, object]) -> Callable[P, None]:
         try:
             part(*args, **kwargs)
         except UserError as error:
-            st.error(plain(error), icon=":material/error:")
+            show_error(error)
 
     return wrapped

@@ -14,7 +14,7 @@ from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.ui import session
 from pll.ui.components.timeline import Timeline, mount_timeline
-from pll.ui.error_messages import show_errors
+from pll.ui.error_messages import show_error, show_errors
 from pll.ui.format import STATES, format_state, plain, state_icon
 from pll.ui.pace import pace
 from pll.ui.view_state import Scene, scenes
@@ -81,7 +81,7 @@ def _live(run: Run, state_of_page: str, draw: Draw, height: int) -> None:
     try:
         now = scenes(run, snapshot)
     except UserError as error:
-        st.error(plain(error), icon=":material/error:")
+        show_error(error)
         return
     draw(now, snapshot)
 

@@ -110,7 +110,11 @@ def _texts(texts: npt.NDArray[Any] | None, examples: npt.NDArray[np.int64]) -> P
     return {"texts": [excerpt(texts[int(example)], length) for example in examples]}
 
 
-def format_counts(counts: Mapping[str, int], most: int = 12) -> str:
+COUNTED = 12
+"""Classes whose examples are counted in the words of a picture."""
+
+
+def format_counts(counts: Mapping[str, int]) -> str:
     """Counts in words, the largest first: "3 cat, 2 dog and 5 more in 4 other classes".
 
     Examples
@@ -119,8 +123,8 @@ def format_counts(counts: Mapping[str, int], most: int = 12) -> str:
     '3 dog, 1 cat'
     """
     present = sorted(((n, name) for name, n in counts.items() if n), key=lambda pair: -pair[0])
-    listed = ", ".join(f"{n:,} {name}" for n, name in present[:most])
-    rest = present[most:]
+    listed = ", ".join(f"{n:,} {name}" for n, name in present[:COUNTED])
+    rest = present[COUNTED:]
     if not rest:
         return listed
     others = "1 other class" if len(rest) == 1 else f"{len(rest):,} other classes"

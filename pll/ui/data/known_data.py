@@ -11,6 +11,7 @@ from pll.catalog import CATALOG, Entry, available, data_folder, load, server_fil
 from pll.catalog.files import folder_of
 from pll.catalog.sources import Source
 from pll.errors import UserError
+from pll.runs.background import Job
 from pll.ui import background, session
 from pll.ui.format import count, format_shape
 
@@ -31,44 +32,50 @@ def choose_dataset() -> Source | None:
     return None
 
 
-def _download_key(entry: Entry) -> str:
-    return f"download {entry.name}"
+def download_of(entry: Entry) -> Job | None:
+    """Return the download of a dataset: at work, failed, or with a result still to be taken; None without one."""
+    return background.board().get(f"download {entry.name}")
 
 
 def _is_arriving(entry: Entry) -> bool:
-    """Whether a download of it is at work, or its result still to be taken; one that failed no longer matters."""
-    job = background.board().get(_download_key(entry))
+    """Whether a download is at work or done; one that failed no longer matters where the dataset is here."""
+    job = download_of(entry)
     if job is not None and job.status().state in ("failed", "stopped"):
-        background.board().forget(_download_key(entry))
+        background.board().forget(f"download {entry.name}")
         return False
     return job is not None
 
 
+def download(entry: Entry) -> None:
+    """Download a dataset in the background; once it is here, the page is run again."""
+    data = background.result_of(
+        f"download {entry.name}",
+        f"Downloading {entry.title}",
+        lambda report: load(entry.name, progress=partial(report, "bytes")),
+    )
+    if data is not None:
+        session.cached("dataset", session.data_key(Source(entry.name)), lambda: data)
+        st.rerun()
+
+
 def offer_download(entry: Entry) -> None:
     """Say that a dataset is missing, and download it in the background when asked."""
-    key = _download_key(entry)
-    if background.board().get(key) is None:
-        place = st.empty()
+    place, pressed = st.empty(), False
+    if download_of(entry) is None:
         with place.container():
             st.info(
                 f"{entry.title} is not on this machine yet. Download it once to continue.",
                 icon=":material/cloud_download:",
             )
-            label = f"Download {entry.title} ({entry.size_mb:,.0f} MB)"
-            clicked = st.button(
-                label, type="primary", icon=":material/download:", key=key, disabled=not entry.downloadable
+            label, icon = f"Download {entry.title} ({entry.size_mb:,.0f} MB)", ":material/download:"
+            pressed = st.button(
+                label, type="primary", icon=icon, key=f"get-{entry.name}", disabled=not entry.downloadable
             )
-        if not clicked:
-            _by_hand(entry)
-            return
+    if pressed:
         place.empty()
-    result = background.result_of(
-        key, f"Downloading {entry.title}", lambda report: load(entry.name, progress=partial(report, "bytes"))
-    )
+    if pressed or download_of(entry) is not None:
+        download(entry)
     _by_hand(entry)
-    if result is not None:
-        session.cached("dataset", session.data_key(Source(entry.name)), lambda: result)
-        st.rerun()
 
 
 def _by_hand(entry: Entry) -> None:

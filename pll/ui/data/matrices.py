@@ -13,7 +13,7 @@ import streamlit as st
 from pll.errors import UserError
 from pll.synthesis.transitions import Matrix, checked_transitions, read_matrix, transitions_from_confusion
 from pll.ui import charts
-from pll.ui.format import plain
+from pll.ui.error_messages import show_error
 
 KINDS = ["csv", "tsv", "json", "npy", "npz"]
 MOST_DRAWN = 400
@@ -75,5 +75,5 @@ def or_error(make: Callable[[], Matrix]) -> Matrix | None:
     try:
         return make()
     except UserError as error:
-        st.error(plain(error), icon=":material/error:")
+        show_error(error)
         return None

@@ -70,9 +70,9 @@ def agreement_of(key: str, _annotations: Annotations) -> Agreement:
     return agreement(_annotations)
 
 
-def first_rows(data: PartialLabelDataset, rows: int = ROWS, columns: int = COLUMNS) -> pd.DataFrame:
+def first_rows(data: PartialLabelDataset) -> pd.DataFrame:
     """Return the first rows as a table: picture or text, labels, and the first columns a person reads."""
-    few = data.take(slice(0, rows))
+    few = data.take(slice(0, ROWS))
     table: dict[str, Sequence[object]] = {}
     if few.picture(0) is not None:
         table["picture"] = [picture_uri(few, row) for row in range(len(few))]
@@ -87,10 +87,10 @@ def first_rows(data: PartialLabelDataset, rows: int = ROWS, columns: int = COLUM
     words = {name: [cell or "" for cell in cells] for name, cells in few.categories.items()}
     if few.X.ndim == 2:
         names = few.feature_names or tuple(f"number {k + 1}" for k in range(few.X.shape[1]))
-        words |= dict(zip(names, few.X.T.tolist()[:columns], strict=False))
+        words |= dict(zip(names, few.X.T.tolist()[:COLUMNS], strict=False))
     for name, cells in words.items():
         table.setdefault(name, cells)
-    return pd.DataFrame({"id": few.row_ids} | dict(list(table.items())[:columns]))
+    return pd.DataFrame({"id": few.row_ids} | dict(list(table.items())[:COLUMNS]))
 
 
 def show_rows(data: PartialLabelDataset | None, columns: Sequence[Column] = ()) -> None:

@@ -23,7 +23,8 @@ from pll.experiments.tables import Table, TableEntry, signed, spread, tables
 from pll.methods import method_title
 from pll.runs.manifest import MANIFEST_FILE
 from pll.ui import charts
-from pll.ui.error_messages import toast_errors
+from pll.ui.downloads import download
+from pll.ui.error_messages import show_error, toast_errors
 from pll.ui.experiments import curves
 from pll.ui.format import ICONS, count, duration, plain
 
@@ -107,7 +108,7 @@ def _live(folder: ExperimentFolder, state_of_page: str) -> None:
         folder.check()
         experiment = folder.experiment()
     except UserError as error:
-        st.error(plain(error), icon=":material/error:")
+        show_error(error)
         resume("Write it anew", "refresh", folder)
         return
     results = read_results(folder.path / RESULTS) if (folder.path / RESULTS).exists() else []
@@ -263,25 +264,10 @@ def _downloads(folder: ExperimentFolder, state: str) -> None:
     st.subheader("Download", anchor=False)
     with st.container(horizontal=True, gap="small"):
         if state != "running":
-            st.download_button(
-                "Everything in one ZIP",
-                data=partial(archive, folder),
-                file_name=f"{folder.path.name}.zip",
-                mime="application/zip",
-                icon=":material/folder_zip:",
-                key="experiment-zip",
-                on_click="ignore",
-            )
+            name, key = f"{folder.path.name}.zip", "experiment-zip"
+            download("Everything in one ZIP", partial(archive, folder), name, key=key, icon="folder_zip")
         for name in there:
-            st.download_button(
-                name,
-                data=(folder.path / name).read_bytes,
-                file_name=name,
-                icon=":material/download:",
-                type="tertiary",
-                key=f"experiment-{name}",
-                on_click="ignore",
-            )
+            download(name, (folder.path / name).read_bytes, name, key=f"experiment-{name}", kind="tertiary")
 
 
 def archive(folder: ExperimentFolder) -> bytes:

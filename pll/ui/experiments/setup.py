@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -16,7 +15,7 @@ from pll.experiments.experiment import Experiment, changed, parse_experiment
 from pll.experiments.presets import PRESETS, preset
 from pll.methods import get_method, method_title
 from pll.methods.deep import DeepEstimator
-from pll.ui import background
+from pll.ui.data import known_data
 from pll.ui.format import count, plain
 
 FOLDS, HOLDOUT, PUBLISHED = "Five folds", "90/10, five samplings", "Published test part"
@@ -88,25 +87,20 @@ def _settings(definition: Experiment, name: str) -> tuple[str, int | None]:
 
 def missing(entry: Entry) -> None:
     """Show how a dataset comes to this server, in one line: downloaded, or put there by hand."""
-    key = f"download {entry.name}"
     folder = folder_of(entry.files[0])
-    if background.board().get(key) is None:
+    if known_data.download_of(entry) is None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f"**{plain(entry.title)}**", width="content")
             if not entry.downloadable:
                 wanted = ", ".join(f"`{file.name}` ([page](<{file.page}>))" for file in entry.files)
                 st.markdown(f"put {wanted} into `{folder}`", width="content")
                 return
-            clicked = st.button(f"Download ({max(entry.size_mb, 0.1):,.1f} MB)", icon=":material/download:", key=key)
+            size = max(entry.size_mb, 0.1)
+            clicked = st.button(f"Download ({size:,.1f} MB)", icon=":material/download:", key=f"get-{entry.name}")
             st.markdown(f"into `{folder}`", width="content")
         if not clicked:
             return
-    load = partial(catalog.load, entry.name)
-    result = background.result_of(
-        key, f"Downloading {entry.title}", lambda report: load(progress=partial(report, "bytes"))
-    )
-    if result is not None:
-        st.rerun()
+    known_data.download(entry)
 
 
 def size(wanted: Experiment) -> int:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -17,9 +16,8 @@ from pll.export.convert import Conversion, files_of, of_run, results_of
 from pll.export.run_export import export_source
 from pll.export.spreadsheet import neutralise
 from pll.formats import FORMATS, Results
-from pll.methods import method_title
 from pll.runs.folder import RunFolder
-from pll.runs.run import Run, readable
+from pll.runs.run import Run
 from pll.ui import session
 from pll.ui.downloads import download
 from pll.ui.format import plain
@@ -30,47 +28,6 @@ SAFE = "spreadsheet-safe"
 """Key of the switch that neutralises cells which spreadsheets would execute."""
 ELSEWHERE = ("labels-csv", "final", "certificate-page", "certificate")
 """Files that have a place of their own on the page."""
-
-
-def runs_with_result() -> list[Run]:
-    """The runs that have something to take away, the newest first."""
-    return [run for run in readable(session.registry().all()) if (run.folder.path / "model.json").exists()]
-
-
-def choose_run(in_view: Run | None, runs: Sequence[Run]) -> None:
-    """A choice among the runs, which becomes the run in view."""
-    by_id = {run.id: run for run in ([in_view] if in_view is not None else []) + list(runs)}
-    if len(by_id) < 2 and in_view is not None:
-        return
-    key = f"export-run-{in_view.id if in_view else ''}"
-
-    def show() -> None:
-        if st.session_state[key]:
-            session.view(by_id[st.session_state[key]])
-
-    st.selectbox(
-        "Run",
-        list(by_id),
-        index=None if in_view is None else 0,
-        format_func=_titles(by_id).__getitem__,
-        placeholder="Choose a run",
-        key=key,
-        on_change=show,
-        label_visibility="collapsed" if in_view else "visible",
-    )
-
-
-def _titles(runs: Mapping[str, Run]) -> dict[str, str]:
-    """Name and time of each run; its method too where another has both."""
-    titles = {}
-    for name, run in runs.items():
-        begun = str(run.folder.about().get("created", ""))[:16].replace("T", " ")
-        titles[name] = f"{run.config.name or run.config.source.name} · {begun}"
-    several = {title for title, many in Counter(titles.values()).items() if many > 1}
-    return {
-        name: f"{title} · {method_title(runs[name].config.method)}" if title in several else title
-        for name, title in titles.items()
-    }
 
 
 def one_file(name: str, exporter: Exporter, source: ExportSource, *, is_first: bool = False) -> None:

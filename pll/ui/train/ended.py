@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pll.ui import health_notice, session
+from pll.ui.choose_run import has_labels
 from pll.ui.export import download
 from pll.ui.result import result_of
 from pll.ui.routes import go
@@ -14,7 +15,7 @@ from pll.ui.view_state import Scene, stored_frame
 
 def draw(now: Scene) -> None:
     """The first screen of a run that has ended; nothing before."""
-    if now.snapshot.is_active or not (now.lane.folder.path / "model.json").exists():
+    if now.snapshot.is_active or not has_labels(now.run):
         return
     sharp = stored_frame(now.history, now.epochs[-1], now.sets).sharp
     result = result_of(

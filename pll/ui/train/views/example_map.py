@@ -9,8 +9,8 @@ import streamlit as st
 
 from pll.analysis.projection import Places, inside, project
 from pll.dataset import PartialLabelDataset
-from pll.runs.snapshots import ACTIVE
 from pll.ui.charts import csv_button
+from pll.ui.choose_run import has_labels
 from pll.ui.components.canvas import Presentation, raw
 from pll.ui.components.component import Payload
 from pll.ui.components.scatter import map_payload, mount_map
@@ -58,7 +58,7 @@ def chosen(scene: Scene, rows: Rows) -> None:
     st.text(
         f"{count(len(rows), 'example')} in the outline: {summary}{f' and {rest:,} others' if rest else ''}".rstrip(": ")
     )
-    over = scene.snapshot.state not in ACTIVE and (scene.run.folder.path / "model.json").exists()
+    over = not scene.snapshot.is_active and has_labels(scene.run)
     with st.container(horizontal=True):
         if st.button(
             f"Review these {len(rows):,}",

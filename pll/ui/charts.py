@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,41 @@ def csv_button(table: Callable[[], pd.DataFrame], file_name: str, *, key: str, l
     download(label, lambda: table().to_csv(index=False), file_name, key=key, kind="tertiary")
 
 
-def over_epochs(figure: go.Figure, total: int | None, viewed: int | None) -> None:
+@dataclass(frozen=True)
+class Curve:
+    """A line of a chart over the epochs."""
+
+    name: str
+    epochs: npt.NDArray[np.integer[Any]]  # (m,)
+    values: npt.NDArray[np.floating[Any]]  # (m,) NaN where there is none
+    line: Mapping[str, Any]  # colour, dash and width, as Plotly names them
+
+
+def over_epochs(
+    title: str, unit: str, curves: Iterable[Curve], *, total: int | None, viewed: int | None, height: int = HEIGHT
+) -> go.Figure:
+    """Curves over the full length of a run, where that is known, with a mark at the epoch in view."""
+    figure = go.Figure()
+    for curve in curves:
+        if np.isnan(curve.values).all() and len(curve.values):
+            continue
+        at = thinned(len(curve.epochs))
+        figure.add_scatter(
+            x=curve.epochs[at].astype(np.int32),
+            y=curve.values[at].astype(np.float32),
+            name=curve.name,
+            mode="lines" if len(at) > 1 else "markers",
+            line=dict(curve.line),
+            hovertemplate="%{y:.1f} %" if unit == "%" else "%{y:,.3~g}",
+        )
+    dress(figure, title, "epoch", unit, height=height)
+    if unit == "%":
+        figure.update_yaxes(range=[0, 101])
+    mark_epoch(figure, total, viewed)
+    return figure
+
+
+def mark_epoch(figure: go.Figure, total: int | None, viewed: int | None) -> None:
     """Set the epoch axis to the full length of the run, where that is known, and mark the epoch in view."""
     if total is not None:
         figure.update_xaxes(range=[0, max(total, 1)])

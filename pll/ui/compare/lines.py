@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from html import escape
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import plotly.graph_objects as go
 
 from pll.colors import LANE_COLOURS, LANE_DASHES
 from pll.runs.snapshots import Snapshot
 from pll.ui import charts
+from pll.ui.charts import Curve
 from pll.ui.train.pictures import labels_of
 from pll.ui.view_state import Scene
 
@@ -52,15 +52,6 @@ def quantities(lanes: Sequence[Scene]) -> list[Quantity]:
     return [IDENTIFIED, TEST, CONFIDENCE] if tested else [IDENTIFIED, CONFIDENCE, ENTROPY]
 
 
-def series(lane: Scene, quantity: Quantity, until: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
-    """(m,) epochs and values of one lane up to an epoch, thinned to what a line needs."""
-    rows = [row for row in lane.snapshot.rows[:until] if row[quantity.column] is not None]
-    at = charts.thinned(len(rows))
-    epochs = np.array([rows[k]["epoch"] for k in at], dtype=np.int32)
-    values = np.array([rows[k][quantity.column] for k in at], dtype=np.float32) * quantity.scale
-    return epochs, values.astype(np.float32)
-
-
 def chart(
     lanes: Sequence[Scene], quantity: Quantity, snapshot: Snapshot, viewed: int | None
 ) -> tuple[go.Figure, pd.DataFrame]:
@@ -70,21 +61,15 @@ def chart(
     """
     every = max(1, (snapshot.total or 1) // PICTURES) if snapshot.state == "running" else 1
     until = max(lane.snapshot.epoch for lane in lanes) // every * every
-    figure = go.Figure()
+    curves = []
     for lane in lanes:
-        epochs, values = series(lane, quantity, until)
-        figure.add_scatter(
-            x=epochs,
-            y=values,
-            name=lane.title,
-            mode="lines" if len(epochs) > 1 else "markers",
-            line={"color": LANE_COLOURS[lane.place], "dash": LANE_DASHES[lane.place], "width": 2.5},
-            hovertemplate="%{y:.1f} %" if quantity.unit == "%" else "%{y:,.0f}",
-        )
-    charts.dress(figure, quantity.title, "epoch", quantity.unit, height=330)
-    if quantity.unit == "%":
-        figure.update_yaxes(range=[0, 101])
-    charts.over_epochs(figure, snapshot.total, viewed)
+        rows = [row for row in lane.snapshot.rows[:until] if row[quantity.column] is not None]
+        epochs = np.array([row["epoch"] for row in rows], dtype=np.int32)
+        values = np.array([row[quantity.column] for row in rows], dtype=np.float32) * quantity.scale
+        line = {"color": LANE_COLOURS[lane.place], "dash": LANE_DASHES[lane.place], "width": 2.5}
+        curves.append(Curve(lane.title, epochs, values, line))
+    total, unit = snapshot.total, quantity.unit
+    figure = charts.over_epochs(quantity.title, unit, curves, total=total, viewed=viewed, height=330)
     return figure, table(lanes, [quantity])
 
 

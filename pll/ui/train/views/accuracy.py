@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from pll.colors import ACCENT, RIGHT
 from pll.ui import charts
+from pll.ui.charts import Curve
 from pll.ui.view_state import Scene
 
 LINES = {
@@ -22,65 +19,25 @@ LINES = {
 
 
 def draw(scene: Scene) -> None:
-    viewed = None if scene.is_latest else scene.frame.epoch
+    """Beside each other: how many labels are right and how sure the method is; and the loss, which may fall while
+    labels are wrong.
+    """
+    snapshot, viewed = scene.snapshot, None if scene.is_latest else scene.frame.epoch
+    table = pd.DataFrame(list(snapshot.rows), columns=["epoch", *LINES, "loss", "changed_labels"]).astype(np.float64)
+    epochs = table["epoch"].to_numpy()
     left, right = st.columns(2, gap="large")
     with left:
-        figure, table = accuracy_chart(scene.snapshot.rows, scene.snapshot.total, viewed)
-        charts.show(figure, table, "accuracy", "Accuracy and mean confidence over the epochs")
+        shares = [
+            Curve(label, epochs, 100 * table[name].to_numpy(), {"color": colour, "dash": dash})
+            for name, (label, colour, dash) in LINES.items()
+        ]
+        figure = charts.over_epochs("Accuracy and confidence", "%", shares, total=snapshot.total, viewed=viewed)
+        charts.show(figure, table[["epoch", *LINES]], "accuracy", "Accuracy and mean confidence over the epochs")
     with right:
-        if scene.snapshot.rows and scene.snapshot.rows[-1]["loss"] is None:
+        if snapshot.rows and snapshot.rows[-1]["loss"] is None:
             st.caption("This method minimises no loss that could be drawn.")
             return
-        figure, table = loss_chart(scene.snapshot.rows, scene.snapshot.total, viewed)
-        charts.show(figure, table, "loss", "Training loss over the epochs")
-
-
-def accuracy_chart(
-    rows: Sequence[dict[str, Any]], total: int | None = None, viewed: int | None = None
-) -> tuple[go.Figure, pd.DataFrame]:
-    """How many labels are right, beside how sure the method is of them: sharp is not the same as right."""
-    table = _table(rows, ("epoch", *LINES))
-    drawn = table.iloc[charts.thinned(len(table))]
-    figure = go.Figure()
-    for name, (label, colour, dash) in LINES.items():
-        values = drawn[name].to_numpy(dtype=np.float32) * 100
-        if not np.isnan(values).all():
-            line = {"color": colour, "dash": dash}
-            figure.add_scatter(
-                x=drawn["epoch"].to_numpy(np.int32),
-                y=values,
-                name=label,
-                mode="lines",
-                line=line,
-                hovertemplate="%{y:.1f} %",
-            )
-    charts.dress(figure, "Accuracy and confidence", "epoch", "%")
-    figure.update_yaxes(range=[0, 101])
-    charts.over_epochs(figure, total, viewed)
-    return figure, table
-
-
-def loss_chart(
-    rows: Sequence[dict[str, Any]], total: int | None = None, viewed: int | None = None
-) -> tuple[go.Figure, pd.DataFrame]:
-    """The training loss. It may fall while labels are wrong: under the method's own weights it always looks fine."""
-    table = _table(rows, ("epoch", "loss", "changed_labels"))
-    drawn = table.iloc[charts.thinned(len(table))]
-    figure = go.Figure()
-    figure.add_scatter(
-        x=drawn["epoch"].to_numpy(np.int32),
-        y=drawn["loss"].to_numpy(np.float32),
-        mode="lines",
-        name="loss",
-        line={"color": ACCENT},
-    )
-    charts.dress(figure, "Training loss", "epoch", "mean loss an example")
-    charts.over_epochs(figure, total, viewed)
-    return figure, table
-
-
-def _table(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> pd.DataFrame:
-    """Some columns of metrics.csv; empty fields are NaN."""
-    return pd.DataFrame([{name: row[name] for name in columns} for row in rows], columns=list(columns)).astype(
-        np.float64
-    )
+        loss = [Curve("loss", epochs, table["loss"].to_numpy(), {"color": ACCENT})]
+        figure = charts.over_epochs("Training loss", "mean loss an example", loss, total=snapshot.total, viewed=viewed)
+        numbers = table[["epoch", "loss", "changed_labels"]]
+        charts.show(figure, numbers, "loss", "Training loss over the epochs")

@@ -110,7 +110,7 @@ def story_chart(
         )
     charts.dress(figure, "How sure each of its labels was", "", "%")
     figure.update_yaxes(range=[0, 100])
-    charts.over_epochs(figure, total, viewed)
+    charts.mark_epoch(figure, total, viewed)
     table = pd.DataFrame(weights, columns=list(names))
     table.insert(0, "epoch", at)
     return figure, table

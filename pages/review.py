@@ -17,8 +17,8 @@ from pll.ui.review import (
     progress,
     promise_panel,
     queue_controls,
+    retraining_panel,
     service,
-    teaching_panel,
 )
 from pll.ui.review.reviewer import ask, reviewer, sign
 from pll.ui.routes import link
@@ -86,7 +86,7 @@ def review(run: Run) -> None:
             promise_panel.chooser(tab)
         sign(who)
     service.stay(tab)
-    teaching_panel.notice(tab)
+    retraining_panel.notice(tab)
     queue_controls.chosen_rows(tab, run.id)
     hidden = set() if conflicts.may_be(tab) else {"Disagreements"}
     hidden |= set() if tab.manager.data.X.size else {"Look-alikes"}  # votes alone: nothing looks alike

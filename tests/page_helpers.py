@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pll.catalog.sources import Source
-from pll.review.queue_manager import QueueManager
+from pll.review.queue import ReviewQueue
 from pll.runs.config import RunConfig
 from pll.runs.run import Run
 from pll.synthesis import Flip
@@ -59,7 +59,7 @@ def figures(page: Any) -> dict[str, str]:
 # ---- reviews ---------------------------------------------------------------------------------------------------------
 
 
-def begun(run: Run, overlap: int = 1) -> QueueManager:
+def begun(run: Run, overlap: int = 1) -> ReviewQueue:
     """The queue manager of a review that has just begun."""
     manager = service.manager_of(run)
     if overlap > 1:

@@ -27,7 +27,7 @@ from pll.errors import UserError
 from pll.export.predictions import Predictor
 from pll.formats.tools.labelstudio import choice_answer, unanswered
 from pll.review.desk import Desk
-from pll.review.queue_manager import QueueManager
+from pll.review.queue import ReviewQueue
 from pll.review.tables import Event
 from pll.runs.run import Run
 
@@ -93,11 +93,11 @@ class Backend:
     ----------
     run : Run
         Finished.
-    manager : QueueManager
+    manager : ReviewQueue
         Of the review that the run belongs to: where annotations become decisions.
     """
 
-    def __init__(self, run: Run, manager: QueueManager) -> None:
+    def __init__(self, run: Run, manager: ReviewQueue) -> None:
         self.run = run
         self.manager = manager
         self._lock = threading.Lock()
@@ -146,7 +146,7 @@ class Backend:
         UserError
             The configuration asks no question, or a task has no data.
         """
-        self.manager.learnt()
+        self.manager.adopt_retrained()
         question = self.question(config)
         result = self.predict_known(tasks, question)
         new = [place for place, one in enumerate(result) if one is None]
@@ -224,7 +224,7 @@ class Backend:
         UserError
             It cannot be stored; nothing is.
         """
-        self.manager.learnt()
+        self.manager.adopt_retrained()
         action = str(event.get("action", ""))
         if action in ANNOTATED:
             pairs = zip(_objects(event, "annotation"), _objects(event, "task"), strict=False)
@@ -233,7 +233,7 @@ class Backend:
             name = "annotations" if "annotations" in event else "annotation"
             reply = self._take_back([one.get("id") for one in _objects(event, name)])
         elif action == TRAIN:
-            run = self.manager.teacher.begin(by="Label Studio")
+            run = self.manager.retraining.begin(by="Label Studio")
             return f"Training on the decisions has started: run {run.id}."
         else:
             return f"{action or 'A request without an action'} needs nothing of Candid."

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 
 from pll.analysis.calibration import ReliabilityDiagram, reliability
-from pll.candidates import CandidateSets, whole_numbers
+from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.review.decided import OUTSIDE
 from pll.review.label_snapshot import LabelSnapshot
@@ -59,12 +59,12 @@ class Calibration:
 def calibrate(
     weights: Weights,
     candidates: CandidateSets,
-    rows: npt.ArrayLike,
-    labels: npt.ArrayLike,
+    at: Ints,
+    decided: Ints,
     *,
     followed: Weights | None = None,
 ) -> Calibration:
-    """Fits a calibration on decided examples and applies it to all.
+    """Fit a calibration on decided examples and apply it to all.
 
     The label weights must come from a model that has not learned from these decisions.
 
@@ -74,9 +74,9 @@ def calibrate(
         (nnz,) label weights, before any decision is put into them.
     candidates
         Their candidate sets.
-    rows
+    at
         (m,) decided examples, each once.
-    labels
+    decided
         (m,) class index decided for each, -1 for "none of these"; a label outside S_i counts as wrong.
     followed
         (nnz,) label weights that follow the decisions, where they do: the scale of their logit is fitted on the same
@@ -85,9 +85,10 @@ def calibrate(
     Raises
     ------
     UserError
-        Too few decisions, rows that do not exist or occur twice, labels that are no classes.
+        Too few decisions.
     """
-    at, decided = _checked(candidates, rows, labels)
+    if len(at) < FEWEST:
+        raise UserError(f"Calibration needs at least {FEWEST} decided examples; there are {len(at)}.")
     sharp = sharpness(weights, candidates)
     right = sharp.identified[at] == decided
     before = sharp.confidence.astype(np.float64)
@@ -182,19 +183,3 @@ def fit_temperature(weights: Weights, candidates: CandidateSets, rows: Ints, lab
 def _logs(weights: Weights) -> Floats:
     """log w; a weight that underflowed to 0 counts as the smallest float32."""
     return np.log(np.maximum(weights, np.finfo(np.float32).tiny).astype(np.float64))
-
-
-def _checked(candidates: CandidateSets, rows: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Ints, Ints]:
-    at = whole_numbers(rows, "decided rows").astype(np.int64)
-    decided = whole_numbers(labels, "decided labels").astype(np.int64)
-    if len(at) != len(decided):
-        raise UserError(f"{len(at)} decided rows came with {len(decided)} labels; give one label a row.")
-    if len(at) < FEWEST:
-        raise UserError(f"Calibration needs at least {FEWEST} decided examples; there are {len(at)}.")
-    if at.min() < 0 or at.max() >= len(candidates):
-        raise UserError(f"A decided row is outside 0 … {len(candidates) - 1}.")
-    if len(np.unique(at)) < len(at):
-        raise UserError("An example stands twice among the decisions; give the last decision on it only.")
-    if decided.min() < -1 or decided.max() >= candidates.n_classes:
-        raise UserError(f"A decided label is outside 0 … {candidates.n_classes - 1} (-1: none of these).")
-    return at, decided

@@ -24,32 +24,6 @@ NEVER = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, eq=False)
-class ChoiceData:
-    """Training data of the logit: features of candidates at the time of the decision, and the right candidate.
-
-    Attributes
-    ----------
-    table
-        (p, K) features of all candidates of the decided examples, one after the other.
-    labels
-        (p,) their classes.
-    sizes
-        (m,) how many candidates each of these examples has; they sum to p.
-    chosen
-        (m,) which of the p was right.
-    """
-
-    features: tuple[str, ...]
-    table: npt.NDArray[np.floating[Any]]
-    labels: npt.NDArray[np.int64]
-    sizes: npt.NDArray[np.int64]
-    chosen: npt.NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.sizes)
-
-
-@dataclass(frozen=True, eq=False)
 class Decided:
     """Decisions over n examples.
 
@@ -89,7 +63,7 @@ class Decided:
         set_field(self, "rows", rows)
         set_field(self, "labels", labels)
         if len(rows) != len(labels):
-            raise UserError(f"{len(rows)} rows were decided but {len(labels)} labels given; give one per row.")
+            raise UserError(f"{len(rows)} rows were decided but there are {len(labels)} labels; give one per row.")
         n, c = len(self.sets), self.sets.n_classes
         if len(rows) and (rows.min() < 0 or rows.max() >= n):
             raise UserError(f"Row {int(rows.max())} was decided, but the rows run from 0 to {n - 1}.")
@@ -107,28 +81,24 @@ class Decided:
         cls,
         sets: CandidateSets,
         decisions: Mapping[int, int] | None = None,
-        eliminated: npt.NDArray[np.bool_] | Iterable[tuple[int, int]] | None = None,
+        eliminated: Iterable[tuple[int, int]] = (),
     ) -> Decided:
         """From a mapping row → label, in the order in which they were decided.
 
         Parameters
         ----------
         decisions
-            a dict keeps the order; None for none yet.
+            None for none yet.
         eliminated
-            (nnz,) marks, or pairs (row, label); a pair that is no candidate is passed over.
+            Pairs (row, label); a pair that is no candidate is passed over.
         """
         labels = dict(decisions or {})
-        marks: npt.NDArray[np.bool_] | None = None
-        if isinstance(eliminated, np.ndarray):
-            marks = eliminated
-        elif eliminated is not None:
-            marks = np.zeros(sets.nnz, dtype=np.bool_)
-            for row, label in eliminated:
-                at = int(sets.indptr[row]) + int(np.searchsorted(sets[row], label))
-                if at < sets.indptr[row + 1] and sets.indices[at] == label:
-                    marks[at] = True
-        return cls(sets, _whole(labels.keys()), _whole(labels.values()), marks)
+        marks = np.zeros(sets.nnz, dtype=np.bool_)
+        for row, label in eliminated:
+            at = int(sets.indptr[row]) + int(np.searchsorted(sets[row], label))
+            if at < sets.indptr[row + 1] and sets.indices[at] == label:
+                marks[at] = True
+        return cls(sets, _whole(labels.keys()), _whole(labels.values()), marks if marks.any() else None)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -184,11 +154,6 @@ class Decided:
         result[self.sets.positions(self.rows)] = 0
         result[self.positions[self.positions >= 0]] = 1
         return result.astype(np.float32)
-
-
-def as_decided(sets: CandidateSets, decided: Decided | Mapping[int, int] | None) -> Decided:
-    """Return decisions as a `Decided`."""
-    return decided if isinstance(decided, Decided) else Decided.of(sets, decided)
 
 
 def _whole(values: Iterable[int]) -> npt.NDArray[np.int64]:

@@ -9,7 +9,7 @@ judge these labels.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,8 +22,7 @@ from pll.review.decided import OUTSIDE, Decided
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.logit import propose
 from pll.review.signals import ReviewSignals
-from pll.review.state import ReviewState
-from pll.review.tables import Event
+from pll.review.state import Outcome, ReviewState
 from pll.runs.config import RunConfig
 from pll.weights import Weights, normalise, on_candidates
 
@@ -127,9 +126,12 @@ def _with_restored(own: LabelSnapshot, weights: Weights, restored: Iterable[int]
     return replace(own, weights=weights, follows=True)
 
 
-def teaches(events: Iterable[Event]) -> bool:
-    """Whether the answers to an example may be learned from: none was given while people certified."""
-    return not any(event.control or event.queue == CERTIFY for event in events)
+def teaching_outcomes(state: ReviewState) -> Iterator[tuple[int, Outcome]]:
+    """Outcomes that may be learned from, by row: no answer to the example was made while people certified."""
+    for row, outcome in state.outcomes():
+        events = state.live_events(row)
+        if events and not any(event.control or event.queue == CERTIFY for event in events):
+            yield row, outcome
 
 
 def teaching_decisions(state: ReviewState, sets: CandidateSets) -> Decided:
@@ -139,10 +141,7 @@ def teaching_decisions(state: ReviewState, sets: CandidateSets) -> Decided:
     """
     place = {name: j for j, name in enumerate(sets.class_names)}
     labels, struck = {}, []
-    outcomes = sorted(state.outcomes(), key=lambda item: item[1].event.id if item[1].event else 0)
-    for row, outcome in outcomes:
-        if not teaches(state.live_events(row)):
-            continue
+    for row, outcome in sorted(teaching_outcomes(state), key=lambda item: item[1].event.id if item[1].event else 0):
         if outcome.status in ("label", "none"):
             labels[row] = place.get(outcome.label or "", OUTSIDE)
         struck += [(row, place[name]) for name in outcome.eliminated if name in place]

@@ -27,7 +27,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from pll.candidates import CandidateSets
-from pll.review.decided import ChoiceData, Decided
+from pll.review.decided import Decided
 from pll.review.kernel_ridge import leave_one_out
 from pll.review.signals import ReviewSignals
 from pll.weights import Weights
@@ -67,20 +67,17 @@ class Logit:
         a weight for each.
     bias
         (c,) how much likelier a class is than the features say.
-    decisions
-        How many it was learnt from.
     """
 
     features: tuple[str, ...]
     theta: Floats
     bias: Floats
-    decisions: int = 0
 
 
-def propose(signals: ReviewSignals, decided: Decided, logit: Logit | None = None) -> Weights:
+def propose(signals: ReviewSignals, decided: Decided) -> Weights:
     """(nnz,) p_ij of every example: one-hot where decided, 0 where ruled out, sums to 1 on S_i.
 
-    An example decided as "none of these" keeps the model's p.
+    An example decided as "none of these" has the model's p.
 
     Parameters
     ----------
@@ -88,11 +85,9 @@ def propose(signals: ReviewSignals, decided: Decided, logit: Logit | None = None
         Of the run.
     decided
         What people decided; decisions that judge the certificate are to be left out by the caller.
-    logit
-        What to use, by default `fit`.
     """
     features = features_now(signals, decided)
-    learnt = _fitted(signals, decided, features, RIDGE) if logit is None else logit
+    learnt = _fitted(signals, decided, features)
     scores = sum(weight * features[name] for weight, name in zip(learnt.theta, learnt.features, strict=True))
     scores = scores + learnt.bias[signals.sets.indices]
     p = softmax(np.where(decided.open, scores, -np.inf), signals.sets.indptr[:-1], signals.sets.sizes)
@@ -102,38 +97,24 @@ def propose(signals: ReviewSignals, decided: Decided, logit: Logit | None = None
     return p.astype(np.float32)
 
 
-def fit(signals: ReviewSignals, decided: Decided, ridge: float = RIDGE) -> Logit:
-    """θ and b from the decisions so far; θ₀ and 0 where there are none. The ridge is above 0."""
-    return _fitted(signals, decided, features_now(signals, decided), ridge)
+def fit(signals: ReviewSignals, decided: Decided) -> Logit:
+    """θ and b from the decisions so far; θ₀ and 0 where there are none."""
+    return _fitted(signals, decided, features_now(signals, decided))
 
 
-def _fitted(signals: ReviewSignals, decided: Decided, features: dict[str, Flat], ridge: float) -> Logit:
-    choices = choice_data(signals, decided, features)
-    start = _start(choices.features)
-    if len(choices) == 0:
-        return Logit(choices.features, start, np.zeros(signals.sets.n_classes))
-    theta, bias = _maximise(choices, start, signals.sets.n_classes, ridge)
-    return Logit(choices.features, theta, bias, len(choices))
-
-
-def choice_data(signals: ReviewSignals, decided: Decided, features: dict[str, Flat]) -> ChoiceData:
-    """Return the training data of the logit: the candidates of the decided examples.
-
-    "None of these" and sets of one label are left out.
-
-    Parameters
-    ----------
-    features
-        Of `features_now`.
-    """
+def _fitted(signals: ReviewSignals, decided: Decided, features: dict[str, Flat]) -> Logit:
+    """Fit on the decided examples but those decided as "none of these" and sets of one label."""
     sets = signals.sets
     usable = np.flatnonzero((decided.positions >= 0) & (sets.sizes[decided.rows] > 1))
     rows = decided.rows[usable]
-    at, sizes = sets.positions(rows), sets.sizes[rows]
+    at, sizes = sets.positions(rows), sets.sizes[rows]  # of the candidates of these m examples, p in all
     then = {name: part[at] for name, part in features.items()} | near_then(signals, decided, at)
-    table = np.stack(list(then.values()), axis=1) if len(at) else np.empty((0, len(then)), np.float32)
-    within = decided.positions[usable] - sets.indptr[rows]
-    return ChoiceData(tuple(then), table, sets.indices[at].astype(np.int64), sizes, np.cumsum(sizes) - sizes + within)
+    start, bias = _start(tuple(then)), np.zeros(sets.n_classes)
+    if len(rows):
+        table = np.stack(list(then.values()), axis=1)  # (p, K)
+        chosen = np.cumsum(sizes) - sizes + decided.positions[usable] - sets.indptr[rows]  # (m,) of the p
+        start, bias = _maximise(table, sets.indices[at].astype(np.int64), sizes, chosen, start, len(bias))
+    return Logit(tuple(then), start, bias)
 
 
 def features_now(signals: ReviewSignals, decided: Decided) -> dict[str, Flat]:
@@ -190,10 +171,28 @@ def softmax(scores: Flat, starts: npt.NDArray[np.int64], sizes: npt.NDArray[np.i
     return p
 
 
-def _maximise(data: ChoiceData, start: Floats, n_classes: int, ridge: float) -> tuple[Floats, Floats]:
-    """θ (K,) and b (c,) at the largest Σ log p(chosen) − ridge/2 · (‖θ − θ₀‖² + ‖b‖²)."""
-    width = len(start)
-    features, labels, sizes = data.table.astype(np.float64), data.labels, data.sizes
+def _maximise(
+    table: Flat,
+    labels: npt.NDArray[np.int64],
+    sizes: npt.NDArray[np.int64],
+    chosen: npt.NDArray[np.int64],
+    start: Floats,
+    n_classes: int,
+) -> tuple[Floats, Floats]:
+    """θ (K,) and b (c,) at the largest Σ log p(chosen) − λ/2 · (‖θ − θ₀‖² + ‖b‖²).
+
+    Parameters
+    ----------
+    table
+        (p, K) features of all candidates of the m decided examples, one after the other.
+    labels
+        (p,) their classes.
+    sizes
+        (m,) how many candidates each of these examples has; they sum to p.
+    chosen
+        (m,) which of the p was right.
+    """
+    width, features = len(start), table.astype(np.float64)
     starts = np.cumsum(sizes) - sizes
     centre = np.concatenate([start, np.zeros(n_classes)])
 
@@ -201,9 +200,9 @@ def _maximise(data: ChoiceData, start: Floats, n_classes: int, ridge: float) -> 
         p = softmax(features @ x[:width] + x[width:][labels], starts, sizes)
         off = x - centre
         excess = p.copy()
-        excess[data.chosen] -= 1
-        slope = np.concatenate([excess @ features, np.bincount(labels, excess, n_classes)]) + ridge * off
-        return -float(np.log(np.maximum(p[data.chosen], 1e-300)).sum()) + ridge / 2 * float(off @ off), slope
+        excess[chosen] -= 1
+        slope = np.concatenate([excess @ features, np.bincount(labels, excess, n_classes)]) + RIDGE * off
+        return -float(np.log(np.maximum(p[chosen], 1e-300)).sum()) + RIDGE / 2 * float(off @ off), slope
 
     result = minimize(loss_and_slope, centre, jac=True, method="L-BFGS-B", options={"maxiter": 200}).x
     return result[:width], result[width:]

@@ -21,9 +21,6 @@ from pll.weights import Weights, normalise
 NEIGHBOURS = 10
 BLOCK = 1024
 """Examples searched at once."""
-LARGEST_TABLE = 50_000_000
-"""Entries of a dense table (examples × classes) that may be made to look candidates up; beyond, binary search."""
-
 JUDGED = 1000
 """Examples whose neighbours are looked at to choose the space."""
 
@@ -239,16 +236,10 @@ class Neighbourhood:
 
 
 def _places(neighbours: Neighbours, sets: CandidateSets) -> npt.NDArray[np.signedinteger]:
-    n, c, nnz = len(sets), sets.n_classes, sets.nnz
+    c, nnz = sets.n_classes, sets.nnz
     kind = np.int32 if nnz < 2**30 - 1 else np.int64  # `means_at` goes up to twice as far
     rows, labels = sets.rows, sets.indices.astype(np.int64)
     result = np.empty((neighbours.shape[1], nnz), dtype=kind)
-    if n * c <= LARGEST_TABLE:
-        table = np.full(n * c, nnz, dtype=kind)
-        table[rows * c + labels] = np.arange(nnz, dtype=kind)
-        for t in range(len(result)):
-            result[t] = table.take(neighbours[rows, t].astype(np.int64) * c + labels)
-        return result
     keys = rows * c + labels  # ascending: rows in order, labels in order within each
     for t in range(len(result)):
         wanted = neighbours[rows, t].astype(np.int64) * c + labels

@@ -1,4 +1,4 @@
-"""The order of the review queue.
+"""The queue of a review: its order, the labels that follow the decisions, and both of them kept up with new decisions.
 
 Examples come first about which the run, its neighbours and the decisions are least certain. No truth is needed.
 docs/review.md compares this order with others, by the figures of `python -m benchmarks.review`.
@@ -6,19 +6,34 @@ docs/review.md compares this order with others, by the figures of `python -m ben
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import threadpool_limits
 
-from pll.review.decided import Decided, as_decided
+from pll.dataset import PartialLabelDataset
+from pll.review.decided import Decided
+from pll.review.follow import LabelChanges, changes, followed, teaching_decisions
+from pll.review.label_snapshot import LabelSnapshot
 from pll.review.logit import propose, top_probability
-from pll.review.signals import ReviewSignals
+from pll.review.retraining import Retraining
+from pll.review.session import ReviewSession
+from pll.review.signals import ReviewSignals, prepare
+from pll.review.similar import Similar
+from pll.runs.background import Job, Report
+from pll.runs.registry import RunRegistry
+from pll.runs.run import Run
+
+EVERY = 0.01
+"""Share of the examples decided after which the order is recomputed."""
+AT_LEAST = 5
+"""Decisions after which it is recomputed, at the soonest."""
 
 
-def review_order(
-    signals: ReviewSignals, decided: Decided | Mapping[int, int] | None = None, *, seed: int = 0
-) -> npt.NDArray[np.int64]:
+def review_order(signals: ReviewSignals, decided: Decided | None = None, *, seed: int = 0) -> npt.NDArray[np.int64]:
     """Return all rows by max_j p_ij of the conditional logit, the smallest first.
 
     Rows with one candidate come after all others, decided ones last. Ties are ordered by confidence, then at random, so
@@ -28,8 +43,8 @@ def review_order(
     ----------
     signals : ReviewSignals
         Of the run.
-    decided : Decided or dict, optional
-        What people decided (a dict of row to label, in the order decided), without answers to controls.
+    decided : Decided, optional
+        What people decided, without answers to controls.
     seed : int
         Of the order of ties.
 
@@ -37,7 +52,168 @@ def review_order(
     -------
     (n,) int64
     """
-    decisions = as_decided(signals.sets, decided)
+    decisions = decided or Decided.of(signals.sets)
     shuffled = np.random.default_rng(seed).permutation(len(signals.sets))
     certainty = top_probability(propose(signals, decisions), signals.sets)
     return np.lexsort((shuffled, signals.sharp.confidence, certainty, signals.sets.sizes == 1, decisions.is_decided))
+
+
+@dataclass(frozen=True, eq=False)
+class _Model:
+    """Training part and signals of the run whose labels are under review."""
+
+    run: str
+    data: PartialLabelDataset
+    signals: ReviewSignals
+
+
+class ReviewQueue:
+    """Order, following labels and retraining of one review. One for each review and process; safe between threads.
+
+    Labels and order are recomputed in the background after every hundredth of the examples decided. Answers given while
+    people certify are not used, since they judge these labels (docs/review.md).
+
+    Parameters
+    ----------
+    review
+        The review.
+    runs
+        Registry of its runs, which also starts retrained ones.
+
+    Attributes
+    ----------
+    retraining
+        Retrains the model on decisions.
+    """
+
+    def __init__(self, review: ReviewSession, runs: RunRegistry) -> None:
+        self.review = review
+        self.retraining = Retraining(review, runs)
+        self._runs = runs
+        self._lock = threading.RLock()
+        self._order_lock = threading.Lock()
+        self._job: Job | None = None
+        self._model: _Model | None = None
+        self._similar: tuple[LabelSnapshot, Similar] | None = None
+        self._ordered_at: tuple[str, int] = ("", 0)
+
+    # ---- the model under review --------------------------------------------------------------------------------------
+
+    @property
+    def run(self) -> Run:
+        """The run whose labels are under review: the first one, or the latest retrained one that was adopted."""
+        return self._runs.get(self.review.own.run)
+
+    @property
+    def data(self) -> PartialLabelDataset:
+        """Training part of the current model; a retrained one may have further classes."""
+        return self._current_model().data
+
+    @property
+    def signals(self) -> ReviewSignals:
+        """Of the current model."""
+        return self._current_model().signals
+
+    @property
+    def similar(self) -> Similar:
+        """Finds similar examples."""
+        with self._lock:
+            labels, data = self.review.current, self.data
+            if self._similar is None or self._similar[0] is not labels:
+                self._similar = labels, Similar(data, labels.sharp)
+            return self._similar[1]
+
+    def _current_model(self) -> _Model:
+        with self._lock:
+            run = self.run
+            if self._model is None or self._model.run != run.id:
+                data = run.splits().train
+                self._model = _Model(run.id, data, ReviewSignals.of_run(run.folder, data))
+            return self._model
+
+    # ---- the order -----------------------------------------------------------------------------------------------
+
+    def compute_order(self) -> None:
+        """Recompute following labels and the order from all decisions so far."""
+        with self._order_lock:
+            model, review = self._current_model(), self.review
+            self._ordered_at = (model.run, len(review.state.all_events))
+            decided = teaching_decisions(review.state, review.own.candidates)
+            if review.promise is None or not review.current.follows:  # they stay frozen, also after a restart
+                config = self._runs.get(model.run).config
+                restored = review.state.restored_rows
+                review.follow(followed(review.own, config, model.data, model.signals, decided, restored))
+            rows = review_order(model.signals, decided)
+            if review.own.run == model.run:
+                review.order = ("learning", rows)
+
+    def begin(self) -> None:
+        """Compute a first order at once; neighbours in the background, then the order again."""
+        if self._ordered_at[0] != self.review.own.run:
+            self.compute_order()
+            self._in_background(self._prepare)
+
+    def update_order(self) -> None:
+        """Recompute the order in the background where that is due; call it after a decision."""
+        interval = max(AT_LEAST, int(EVERY * len(self.review.root)))
+        if self._ordered_at[0] != self.review.own.run:
+            self._in_background(self._begin_anew)
+        elif len(self.review.state.all_events) - self._ordered_at[1] >= interval:
+            self._in_background(self.compute_order)
+
+    def promised(self) -> None:
+        """Compute the features for re-ranking in the background; call it when a certificate begins."""
+        self._in_background(self._prepare)
+
+    def wait(self, seconds: float = 60.0) -> None:
+        """Wait for the work in the background."""
+        if self._job is not None:
+            self._job.wait(seconds)
+
+    def adopt_retrained(self) -> bool:
+        """Replace the current model by a finished retrained one; return whether that was done.
+
+        Raises
+        ------
+        UserError
+            Its result cannot be read.
+        """
+        if not self.retraining.adopt_finished():
+            return False
+        self.update_order()
+        return True
+
+    def changes(self) -> LabelChanges:
+        """Labels of undecided examples that the decisions have changed."""
+        return changes(self.review.own, self.review.current, self.review.state)
+
+    def _begin_anew(self) -> None:
+        """Compute the order of new labels, then neighbours, in the one background thread."""
+        self.compute_order()
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Compute neighbours and then the order, unless they exist."""
+        if (promise := self.review.promise) is not None:
+            promise.prepare()
+        model = self._current_model()
+        has_neighbours = model.signals.neighbours is not None or not model.data.X.size
+        if has_neighbours and model.signals.mean_weights is not None:
+            return
+        own, root = (self._runs.get(run).folder for run in (model.run, self.review.root.run))
+        signals = prepare(own, model.data, like=root)  # a retrained run has the examples of the first one
+        with self._lock:
+            if self.review.own.run == model.run:
+                self._model = _Model(model.run, model.data, signals)
+        self.compute_order()
+
+    def _in_background(self, work: Callable[[], None]) -> None:
+        """Start the work unless some is running; if it fails, the current order stays."""
+
+        def labour(report: Report) -> None:
+            with threadpool_limits(1):  # reviewers' key presses take precedence
+                work()
+
+        with self._lock:
+            if self._job is None or self._job.status().state != "working":
+                self._job = Job(labour)

@@ -50,14 +50,6 @@ class ReviewSignals:
         (nnz,) share of an example's annotators who named the label; None without annotators.
     epoch
         The weights are those after it.
-    followed
-        (nnz,) label weights as the decisions leave them: filters and lists go by them, while the logit learns from the
-        run's own; None where they are the same.
-
-    Raises
-    ------
-    UserError
-        An array that does not fit the sets.
     """
 
     sets: CandidateSets
@@ -66,21 +58,7 @@ class ReviewSignals:
     neighbours: Neighbours | None = None
     votes: npt.NDArray[np.float32] | None = None
     epoch: int = 0
-    followed: Weights | None = None
     factor: Factor | None = None
-
-    def __post_init__(self) -> None:
-        n, nnz = len(self.sets), self.sets.nnz
-        for what, values, length in (
-            ("label weights", self.weights, nnz),
-            ("mean label weights", self.mean_weights, nnz),
-            ("neighbours", self.neighbours, n),
-            ("rows of the kernel ridge", self.factor, n),
-            ("votes", self.votes, nnz),
-            ("followed label weights", self.followed, nnz),
-        ):
-            if values is not None and len(values) != length:
-                raise UserError(f"The {what} are {len(values)} values, but the candidate sets ask for {length}.")
 
     @classmethod
     def of_run(cls, folder: RunFolder, data: PartialLabelDataset) -> ReviewSignals:
@@ -104,7 +82,7 @@ class ReviewSignals:
         if not epochs:
             raise UserError(f"The run in {folder.path} has no label weights yet; let it train for an epoch.")
         home = _home(folder)
-        neighbours, factor = _stored_likeness(home, len(sets))
+        neighbours, factor = _stored_neighbours(home, len(sets))
         return cls(
             sets,
             history.weights(epochs[-1]),
@@ -115,15 +93,10 @@ class ReviewSignals:
             epoch=epochs[-1],
         )
 
-    @property
-    def active_labels(self) -> Weights:
-        """(nnz,) final label weights, followed ones where there are."""
-        return self.weights if self.followed is None else self.followed
-
     @cached_property
     def sharp(self) -> Sharpness:
-        """Identified label, confidence, margin and entropy of each example, by the label weights in force."""
-        return sharpness(self.active_labels, self.sets)
+        """Identified label, confidence, margin and entropy of each example, by the run's own label weights."""
+        return sharpness(self.weights, self.sets)
 
     @cached_property
     def neighbourhood(self) -> Neighbourhood | None:
@@ -142,14 +115,6 @@ class ReviewSignals:
         rank = _off_mean(ranks[self.sets.indices].astype(np.float64), self.sets)
         result = {"rank": rank, "off_middle": _off_mean(np.abs(rank), self.sets)}
         return {name: (off / max(float(off.std()), 1e-6)).astype(np.float32) for name, off in result.items()}
-
-    def with_labels(self, weights: Weights | None) -> ReviewSignals:
-        """Return a copy with followed label weights; neighbour means are not recomputed."""
-        result = replace(self, followed=weights)
-        for name in ("neighbourhood", "ordered"):
-            if name in self.__dict__:
-                result.__dict__[name] = self.__dict__[name]
-        return result
 
     @cached_property
     def neighbour_labels(self) -> npt.NDArray[np.object_] | None:
@@ -191,7 +156,7 @@ def prepare(
         _store(_made(home) / "mean.npz", signals.epoch, mean)
         signals = replace(signals, mean_weights=mean)
     if signals.neighbours is None and data.X.size:
-        near, factor = (None, None) if like is None else _stored_likeness(_home(like), len(data))
+        near, factor = (None, None) if like is None else _stored_neighbours(_home(like), len(data))
         if near is None or factor is None:
             points = best_points(data.X, signals.sets, signals.weights)
             factor = fit_factor(points, signals.sets, signals.weights)
@@ -262,7 +227,7 @@ def _stored(file: Path, epoch: int, nnz: int) -> Weights | None:
     return weights if at == epoch and weights.shape == (nnz,) and weights.dtype == np.float32 else None
 
 
-def _stored_likeness(home: Path, n: int) -> tuple[Neighbours | None, Factor | None]:
+def _stored_neighbours(home: Path, n: int) -> tuple[Neighbours | None, Factor | None]:
     """Neighbours and factor of the kernel ridge; None for both where one is missing or damaged."""
     try:
         near: Neighbours = np.load(home / "neighbours.npy", allow_pickle=False)

@@ -82,18 +82,16 @@ class Similar:
         span = slice(int(self._starts[label]), int(self._starts[label + 1]))
         return self._nearest(row, span, most)
 
-    def nearest_of(self, row: int, among: Rows, most: int, lead: int | None = None) -> Rows:
-        """(≤ most,) the rows of `among` nearest to `row`, the nearest first, behind `lead` where one is given.
+    def look_alikes(self, row: int, among: Rows, most: int) -> Rows:
+        """(≤ most,) `row` itself, then the other rows of `among`, the nearest to it first.
 
         Of more than `IN_ALL` rows a sample is looked at.
         """
-        first = np.array([] if lead is None else [lead], dtype=np.int64)
-        if not len(among):
-            return first
+        among = among[among != row]
         if len(among) > IN_ALL:
             among = np.random.default_rng(row).choice(among, IN_ALL, replace=False)
         apart = ((self._scaled(self.data.X[among]) - self._scaled(self.data.X[row : row + 1])) ** 2).sum(axis=1)
-        return np.concatenate([first, among[np.argsort(apart, kind="stable")[:most]]])
+        return np.concatenate([[row], among[np.argsort(apart, kind="stable")[: most - 1]]])
 
     def columns(
         self, row: int, neighbours: Rows | None = None, most: int = 10, classes: Sequence[int] = ()

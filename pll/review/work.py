@@ -27,7 +27,7 @@ class ReviewWork:
         Of the reviewer; "" for all.
     decisions
         Labels given, examples left unsure or without a label, candidates ruled out; what was undone is out.
-    labels, unsure, none, undone
+    unsure, none, undone
         Of these.
     seconds
         At work, pauses left out.
@@ -37,7 +37,6 @@ class ReviewWork:
 
     name: str
     decisions: int
-    labels: int
     unsure: int
     none: int
     undone: int
@@ -73,7 +72,6 @@ def work_of(events: Iterable[Event], undone: set[int], name: str = "") -> Review
     return ReviewWork(
         name=name,
         decisions=len(standing),
-        labels=sum(event.kind in ("pick", "other", "accept", "settle") for event in standing),
         unsure=sum(event.kind == "unsure" for event in standing),
         none=sum(event.kind == "none" for event in standing),
         undone=sum(event.undoes is not None for event in own),
@@ -115,75 +113,19 @@ BREAK = timedelta(minutes=30)
 """A pause of this length starts another work session."""
 
 
-@dataclass(frozen=True)
-class Summary:
-    """One reviewer's work session.
-
-    Attributes
-    ----------
-    reviewer
-        Whose.
-    begun, ended
-        Times of the first and the last decision.
-    decisions
-        Not undone; confirmed, corrected, unsure, none are among them.
-    confirmed
-        The label was what the example had before; corrected: it was another.
-    undone
-        Taken back.
-    seconds
-        At work, pauses left out.
-    mistaken
-        (label before, label given) of the corrections, the most frequent first, with their number.
-    """
-
-    reviewer: str
-    begun: datetime
-    ended: datetime
-    decisions: int
-    confirmed: int
-    corrected: int
-    unsure: int
-    none: int
-    undone: int
-    seconds: float
-    mistaken: tuple[tuple[str, str, int], ...]
-
-    @property
-    def words(self) -> str:
-        """The same in a sentence or two."""
-        minutes = max(1, round(self.seconds / 60))
-        sentences = [
-            f"{count:,} {what}"
-            for count, what in (
-                (self.confirmed, "confirmed"),
-                (self.corrected, "corrected"),
-                (self.none, "none of these"),
-                (self.unsure, "unsure"),
-            )
-            if count
-        ]
-        sentence = f"{self.decisions:,} decision{'' if self.decisions == 1 else 's'} in {minutes:,} min"
-        text = f"{sentence}: {', '.join(sentences)}." if sentences else f"{sentence}."
-        if self.mistaken:
-            before, corrected, count = self.mistaken[0]
-            text += f" Most frequent correction: {before} to {corrected} ({count:,}×)."
-        return text
-
-
-def last_work_session(review: ReviewSession, reviewer: str) -> Summary | None:
-    """The work session that a reviewer is in, or was in last; None where they have decided nothing."""
+def last_session(review: ReviewSession, reviewer: str) -> str:
+    """Return in a sentence or two what a reviewer did since their last long break; "" where they decided nothing."""
     own = [event for event in review.state.all_events if event.reviewer == reviewer]
     if not own:
-        return None
+        return ""
     start = len(own) - 1
     while start > 0 and own[start].at - own[start - 1].at <= BREAK:
         start -= 1
-    return summary_of(own[start:], review.state.undone)
+    return format_session(own[start:], review.state.undone)
 
 
-def summary_of(events: Sequence[Event], undone: set[int]) -> Summary:
-    """Result of some events of one reviewer, at least one, in their order.
+def format_session(events: Sequence[Event], undone: set[int]) -> str:
+    """Return the result of some events of one reviewer, in their order, in a sentence or two.
 
     Parameters
     ----------
@@ -191,22 +133,23 @@ def summary_of(events: Sequence[Event], undone: set[int]) -> Summary:
         Ids of the events that do not count any more, and of their undos.
     """
     work = work_of(events, undone)
-    standing = [event for event in events if event.undoes is None and event.id not in undone]
-    labelled = [event for event in standing if event.label is not None and event.kind != "eliminate"]
-    corrections = Counter(
-        (event.before, event.label) for event in labelled if event.before is not None and event.before != event.label
-    )
-    corrected = sum(event.before != event.label for event in labelled)
-    return Summary(
-        reviewer=events[0].reviewer,
-        begun=events[0].at,
-        ended=events[-1].at,
-        decisions=work.decisions,
-        confirmed=len(labelled) - corrected,
-        corrected=corrected,
-        unsure=work.unsure,
-        none=work.none,
-        undone=work.undone,
-        seconds=work.seconds,
-        mistaken=tuple((str(before), str(after), count) for (before, after), count in corrections.most_common()),
-    )
+    named = [
+        event
+        for event in events
+        if event.undoes is None and event.id not in undone and event.label is not None and event.kind != "eliminate"
+    ]
+    corrected = [event for event in named if event.before != event.label]
+    counts = {
+        "confirmed": len(named) - len(corrected),
+        "corrected": len(corrected),
+        "none of these": work.none,
+        "unsure": work.unsure,
+    }
+    minutes = max(1, round(work.seconds / 60))
+    what = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+    text = f"{work.decisions:,} decision{'' if work.decisions == 1 else 's'} in {minutes:,} min"
+    text += f": {what}." if what else "."
+    frequent = Counter((event.before, event.label) for event in corrected if event.before is not None).most_common(1)
+    for (before, after), count in frequent:
+        text += f" Most frequent correction: {before} to {after} ({count:,}×)."
+    return text

@@ -11,7 +11,7 @@ import pytest
 from pll.catalog.sources import Source
 from pll.review.database import Database
 from pll.review.desk import Desk
-from pll.review.queue_manager import QueueManager
+from pll.review.queue import ReviewQueue
 from pll.review.session import open_review
 from pll.runs.config import RunConfig
 from pll.runs.registry import RunRegistry
@@ -53,7 +53,7 @@ def test_the_voters_are_fitted_anew_with_the_answers(registry: RunRegistry, tmp_
     kept = vote_sets_of(run.folder)
     assert kept is not None and len(kept.disputed) > 10
     assert kept.notes[0].startswith(f"Two voters disagree on {len(kept.disputed)} of {N}")
-    manager = QueueManager(open_review(run, Database(), registry.get), registry)
+    manager = ReviewQueue(open_review(run, Database(), registry.get), registry)
     names = run.splits().train.class_names
     desk = Desk(manager.review, "Ada")
     desk.look_at(kept.disputed)

@@ -9,7 +9,7 @@ import pytest
 import streamlit as st
 
 from pll.review.desk import Desk
-from pll.review.queue_manager import QueueManager
+from pll.review.queue import ReviewQueue
 from pll.runs.run import Run
 from pll.ui import session
 from pll.ui.review import service
@@ -96,5 +96,5 @@ def test_a_review_in_use_is_never_opened_twice(finished: Run) -> None:
     st.cache_resource.clear()
     assert service.manager_of(finished) is manager
     for k in range(2 * service.KEPT):  # others push it out of those that are kept, but somebody still holds it
-        service._reviews().get(f"other {k}", lambda: QueueManager(manager.review, session.registry()))
+        service._reviews().get(f"other {k}", lambda: ReviewQueue(manager.review, session.registry()))
     assert service.manager_of(finished) is manager

@@ -69,18 +69,3 @@ class TestCalibrate:
         few = FEWEST - 7
         with pytest.raises(UserError, match=f"at least {FEWEST} .* there are {few}"):
             calibrate(weights, sets, np.arange(few), truth[:few])
-
-    @pytest.mark.parametrize(
-        ("change", "message"),
-        [
-            ({"rows": np.zeros(40)}, "stands twice"),
-            ({"rows": np.arange(40) + 180}, "outside 0 … 199"),
-            ({"rows": np.arange(39)}, "39 decided rows came with 40 labels"),
-            ({"labels": np.full(40, 9)}, "outside 0 … 4"),
-        ],
-    )
-    def test_refuses_what_does_not_fit(self, change: dict, message: str) -> None:
-        weights, sets, truth = labelled(200, 1.0, seed=12)
-        good = {"rows": np.arange(40), "labels": truth[:40]}
-        with pytest.raises(UserError, match=message):
-            calibrate(weights, sets, **(good | change))

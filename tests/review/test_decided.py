@@ -25,7 +25,7 @@ def test_settled_weights() -> None:
 @pytest.mark.parametrize(
     ("rows", "labels", "message"),
     [
-        ([0], [0, 1], "1 rows were decided but 2 labels"),
+        ([0], [0, 1], "1 rows were decided but there are 2 labels"),
         ([4], [0], "rows run from 0 to 3"),
         ([-1], [0], "rows run from 0 to 3"),
         ([0, 0], [0, 2], "decided twice"),
@@ -44,7 +44,7 @@ def test_settled_weights_sum_to_one_unless_the_label_lies_outside(sets: Candidat
     rows = data.draw(st.lists(st.integers(0, len(sets) - 1), unique=True))
     labels = [data.draw(st.integers(-1, sets.n_classes - 1)) for _ in rows]
     marks = np.array(data.draw(st.lists(st.booleans(), min_size=sets.nnz, max_size=sets.nnz)))
-    said = Decided.of(sets, dict(zip(rows, labels, strict=True)), eliminated=marks)
+    said = Decided(sets, np.array(rows, dtype=np.int64), np.array(labels, dtype=np.int64), marks)
     settled = said.apply_to(sets.uniform_weights())
     total = np.add.reduceat(settled, sets.indptr[:-1])
     outside = said.is_decided.copy()

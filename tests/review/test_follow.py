@@ -21,7 +21,7 @@ from pll.review.desk import Desk
 from pll.review.follow import follow, teaching_decisions
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.logit import propose
-from pll.review.queue_manager import QueueManager
+from pll.review.queue import ReviewQueue
 from pll.review.session import open_review
 from pll.review.signals import ReviewSignals
 from pll.runs.registry import RunRegistry
@@ -39,16 +39,16 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunRegistr
     registry.stop_all()
 
 
-def opened(runs: RunRegistry) -> QueueManager:
+def opened(runs: RunRegistry) -> ReviewQueue:
     """As one process would have it."""
     run = next(run for run in runs.all() if run.config.decided_sets is None)
-    manager = QueueManager(open_review(run, Database(), runs.get), runs)
+    manager = ReviewQueue(open_review(run, Database(), runs.get), runs)
     manager.begin()
     manager.wait()
     return manager
 
 
-def decide(manager: QueueManager, how_many: int) -> None:
+def decide(manager: ReviewQueue, how_many: int) -> None:
     desk = Desk(manager.review, "Ann")
     for _ in range(how_many):
         one = desk.next()
@@ -67,7 +67,7 @@ def test_the_undecided_follow_and_every_process_sees_the_same(runs: RunRegistry)
     assert (review.state.answers[changed.rows] == 0).all()
     assert review.current.labels[changed.rows].tolist() == changed.after.tolist()
     assert review.label_of(int(changed.rows[0])) == changed.after[0]
-    assert manager.signals.sharp.identified.tolist() == review.current.sharp.identified.tolist()
+    assert manager.signals.sharp.identified.tolist() == review.own.sharp.identified.tolist()
     other.review.refresh()
     other.compute_order()
     again = opened(RunRegistry(runs.root))

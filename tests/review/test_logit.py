@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 
 from pll.candidates import CandidateSets
 from pll.review.decided import Decided
-from pll.review.logit import fit, propose
+from pll.review.logit import RIDGE, fit, propose
 from pll.review.signals import ReviewSignals
 from pll.synthesis import flip_binomial
 from pll.weights import Weights, dense, normalise
@@ -86,12 +86,12 @@ def test_fit_and_proposals_are_those_of_the_formulas() -> None:
     order = [(int(row), int(y[row])) for row in rng.permutation(25)[:12]]
     decided = Decided.of(sets, dict(order))
 
-    found = fit(signals, decided, ridge=1.0)
-    x = slow_fit(signals, order, ridge=1.0)
+    found = fit(signals, decided)
+    x = slow_fit(signals, order, RIDGE)
     assert found.features == ("weights", "mean_weights", "near_weights", "near_mean", "others")
     np.testing.assert_allclose(np.concatenate([found.theta, found.bias]), x, atol=2e-3)
 
-    p = as_rows(propose(signals, decided, found), sets)
+    p = as_rows(propose(signals, decided), sets)
     for i in range(25):
         if i in dict(order):
             assert p[i] == {j: float(j == y[i]) for j in p[i]}
@@ -111,5 +111,5 @@ def test_it_learns_which_class_the_run_confuses() -> None:
     decided = Decided.of(sets, {row: int(y[row]) for row in [*range(12), *range(60, 72)]})
     learnt = fit(signals, decided)
     assert learnt.bias[1] > learnt.bias[0] and learnt.bias[2] > learnt.bias[0]
-    p = propose(signals, decided, learnt)
+    p = propose(signals, decided)
     assert (p[sets.indices == 0] < 0.5).all()

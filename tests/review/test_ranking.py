@@ -31,14 +31,14 @@ def test_without_neighbours_and_decisions_the_least_certain_comes_first_and_deci
     sets = CandidateSets.from_lists([[0, 1]] * 4, n_classes=2)
     signals = ReviewSignals(sets, np.array([0.9, 0.1, 0.6, 0.4, 0.8, 0.2, 0.7, 0.3], dtype=np.float32))
     assert review_order(signals).tolist() == [1, 3, 2, 0]
-    assert review_order(signals, {1: 0}).tolist()[-1] == 1
+    assert review_order(signals, Decided.of(sets, {1: 0})).tolist()[-1] == 1
 
 
 def test_it_moves_with_the_decisions() -> None:
     sets = flip_binomial(np.arange(300) % 5, 5, 0.5, seed=0)
     signals = full(sets)
     decided = {int(row): int(sets[row][0]) for row in range(60)}
-    before, after = review_order(signals), review_order(signals, decided)
+    before, after = review_order(signals), review_order(signals, Decided.of(sets, decided))
     assert [row for row in before if row not in decided] != after[:-60].tolist()
     assert set(after[-60:].tolist()) == set(decided)
 

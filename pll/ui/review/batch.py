@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
 import streamlit as st
 
 from pll.colors import class_colours
@@ -37,11 +38,12 @@ class LookAlikeBatch:
         free &= ~review.state.answered_by(self.tab.desk.reviewer)
         if review.promise is not None:
             free[review.promise.controls] = False  # each of them is to be looked at by itself
-        order = review.order[1]
+        order, identified = review.order[1], review.current.sharp.identified
         for row in order[free[order]]:
             if int(row) in self.passed:
                 continue
-            self.tiles = self.tab.desk.batch(manager.look_alikes(int(row), free, TILES))
+            same = np.flatnonzero(free & (identified == identified[row]))
+            self.tiles = self.tab.desk.batch(manager.similar.look_alikes(int(row), same, TILES))
             self.label = str(review.current.labels[row])
             self.passed.add(int(row))
             if self.tiles:

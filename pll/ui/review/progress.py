@@ -12,11 +12,11 @@ import streamlit as st
 from pll.annotations.voters import LEAST_CHECKED
 from pll.errors import UserError
 from pll.review.session import ReviewSession
-from pll.review.work import last_work_session, recent_rate, work_by_reviewer
+from pll.review.work import last_session, recent_rate, work_by_reviewer
 from pll.runs.labels_table import added_labels
 from pll.ui.data.voters import MOST_SHOWN, show_voters, voter_table
 from pll.ui.format import count, duration, plain
-from pll.ui.review import calibration_panel, follow_panel, promise_panel, reviewers_form, teaching_panel
+from pll.ui.review import calibration_panel, follow_panel, promise_panel, retraining_panel, reviewers_form
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.routes import link
 
@@ -94,16 +94,15 @@ def draw(tab: ReviewTab) -> None:
             link("export", "Export the labels", run=review.current.run)
     if is_owner:
         follow_panel.panel(tab)
-    name, done = tab.desk.reviewer, last_work_session(review, tab.desk.reviewer)
-    summary = f"{name} has not decided anything yet." if done is None else f"Last session of {name}: {done.words}"
-    st.caption(plain(summary))
+    name, done = tab.desk.reviewer, last_session(review, tab.desk.reviewer)
+    st.caption(plain(f"Last session of {name}: {done}" if done else f"{name} has not decided anything yet."))
     box = st.expander("For experts", key="review-experts", on_change="rerun")
     if not box.open:
         return
     with box:
         promise_panel.for_experts(tab)
         if is_owner:
-            teaching_panel.panel(tab)
+            retraining_panel.panel(tab)
         calibration_panel.draw(review)
         work(review)
         voters(tab)

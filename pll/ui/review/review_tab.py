@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pll.errors import BusyError, UserError
 from pll.review.desk import Assignment, DecisionResult, Desk
-from pll.review.queue_manager import QueueManager
+from pll.review.queue import ReviewQueue
 from pll.review.state import Kind
 from pll.review.tables import Event
 from pll.runs.access import Role
@@ -30,7 +30,7 @@ SAVED_AS = {"unsure": "unsure", "none": "none of these", "skip": "skipped"}
 class ReviewTab:
     """One reviewer at one desk in one tab."""
 
-    manager: QueueManager
+    manager: ReviewQueue
     desk: Desk
     blind: bool = False  # whether the model's view is to be hidden
     fixed: bool = False  # whether candidates are in the order of classes and not of weights

@@ -13,7 +13,7 @@ import streamlit as st
 from pll.review.database import Database
 from pll.review.desk import Desk
 from pll.review.label_snapshot import review_id
-from pll.review.queue_manager import QueueManager
+from pll.review.queue import ReviewQueue
 from pll.review.session import open_review
 from pll.review.store import reading
 from pll.runs.process import PerProcess
@@ -31,12 +31,12 @@ class _Reviews:
     """Queue managers by the id of their review: never two of one review at a time."""
 
     def __init__(self) -> None:
-        self._in_use: WeakValueDictionary[str, QueueManager] = WeakValueDictionary()
-        self._recent: OrderedDict[str, QueueManager] = OrderedDict()
+        self._in_use: WeakValueDictionary[str, ReviewQueue] = WeakValueDictionary()
+        self._recent: OrderedDict[str, ReviewQueue] = OrderedDict()
         self._guard = threading.Lock()
         self._opening: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
-    def get(self, key: str, open_: Callable[[], QueueManager]) -> QueueManager:
+    def get(self, key: str, open_: Callable[[], ReviewQueue]) -> ReviewQueue:
         """Return the manager of a review, opened where it is not in memory."""
         with self._guard:
             opening = self._opening[key]
@@ -61,15 +61,15 @@ def database() -> Database:
     return _database()
 
 
-def manager_of(run: Run, who: Reviewer | None = None, *, show_progress: bool = True) -> QueueManager:
+def manager_of(run: Run, who: Reviewer | None = None, *, show_progress: bool = True) -> ReviewQueue:
     """The review that a run belongs to; begun by this reviewer where it does not exist yet."""
 
-    def open_() -> QueueManager:
+    def open_() -> ReviewQueue:
         runs = default_registry()  # the review is shared by people who may see different runs
         with st.spinner("Getting the review ready…") if show_progress else nullcontext():
             name, verified = (None, False) if who is None else (who.name, who.verified)
             review = open_review(run, database(), runs.get, opened_by=name, verified=verified)
-            manager = QueueManager(review, runs)
+            manager = ReviewQueue(review, runs)
             manager.begin()
         return manager
 
@@ -82,7 +82,7 @@ def is_begun(run: Run) -> bool:
         return reader.review() is not None
 
 
-def tab_of(manager: QueueManager, who: Reviewer) -> ReviewTab:
+def tab_of(manager: ReviewQueue, who: Reviewer) -> ReviewTab:
     """This tab's place at the desk; a new one where the reviewer or the review is another."""
     tab: ReviewTab | None = st.session_state.get("review-tab")
     desk = Desk(manager.review, who.name, verified=who.verified)

@@ -9,7 +9,7 @@ import pytest
 
 from pll.review.database import Database
 from pll.review.desk import Desk
-from pll.review.queue_manager import QueueManager
+from pll.review.queue import ReviewQueue
 from pll.review.session import open_review
 from pll.runs.registry import RunRegistry
 from pll.ui.review.review_tab import ReviewTab
@@ -17,13 +17,13 @@ from tests.run_helpers import config, write_data
 
 
 @pytest.fixture
-def manager(tmp_path: Path) -> Iterator[QueueManager]:
+def manager(tmp_path: Path) -> Iterator[ReviewQueue]:
     """Over 96 examples of four classes."""
     runs = RunRegistry(tmp_path / "runs")
     run = runs.start(config(write_data(tmp_path / "data.npz")))
     run.join(60)
     database = Database(tmp_path / "reviews.sqlite3")
-    made = QueueManager(open_review(run, database, runs.get), runs)
+    made = ReviewQueue(open_review(run, database, runs.get), runs)
     made.begin()
     yield made
     made.wait()
@@ -32,7 +32,7 @@ def manager(tmp_path: Path) -> Iterator[QueueManager]:
 
 
 @pytest.fixture
-def tab(manager: QueueManager) -> ReviewTab:
+def tab(manager: ReviewQueue) -> ReviewTab:
     made = ReviewTab(manager, Desk(manager.review, "Ada"))
     made.begin()
     return made

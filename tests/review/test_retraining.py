@@ -15,8 +15,8 @@ from pll.methods.persistence import can_warm_start
 from pll.review import certification
 from pll.review.database import Database
 from pll.review.desk import Desk
+from pll.review.retraining import Retraining, changed_by_retraining, decided_sets_of
 from pll.review.session import ReviewSession, open_review
-from pll.review.teaching import Teacher, changed_by_teaching, decided_sets_of
 from pll.runs.registry import RunRegistry
 from tests.review_helpers import close, given, open_with, snapshot
 from tests.run_helpers import config, write_data
@@ -109,30 +109,30 @@ def test_sets_are_replaced_and_nothing_else(n_new: int) -> None:
 def test_a_taught_run_goes_on_from_the_model_and_its_labels_are_adopted(runs: RunRegistry, tmp_path: Path) -> None:
     root = finished(runs, tmp_path)
     review = opened(runs, root, tmp_path)
-    desk, teacher = Desk(review, "Ann"), Teacher(review, runs)
+    desk, retraining = Desk(review, "Ann"), Retraining(review, runs)
     with pytest.raises(UserError, match="nothing to train on"):
-        teacher.begin()
+        retraining.begin()
     said = {}
     for _ in range(12):
         one = given(desk)
         said[one.row] = one.choices[-1].label
         desk.decide(one, "pick", said[one.row])
-    assert teacher.waiting() == 12
-    run = teacher.begin(by="Ann", verified=True)
+    assert retraining.waiting() == 12
+    run = retraining.begin(by="Ann", verified=True)
     step = desk.decide(given(desk), "unsure")  # review goes on meanwhile
     assert step.stored
     run.join(60)
     before = review.current
-    assert teacher.poll() and not teacher.poll()
+    assert retraining.adopt_finished() and not retraining.adopt_finished()
     assert (review.current.run, review.round.number, review.previous) == (run.id, 2, before)
     assert (review.round.how, review.round.opened_by, review.round.verified) == ("taught", "Ann", True)
     assert {row: review.current.labels[row] for row in said} == said
     assert (review.current.sharp.confidence[list(said)] == 1).all()
-    changed = changed_by_teaching(review)
+    changed = changed_by_retraining(review)
     assert not set(changed.rows.tolist()) & set(said)
     assert (changed.before != changed.after).all()
     assert changed.before.tolist() == before.labels[changed.rows].tolist()
-    assert teacher.waiting() == 0
+    assert retraining.waiting() == 0
     assert "continues the model" in (run.folder.path / "log.txt").read_text()
     assert len(run.folder.metrics()) == 5  # a fifth of 6 epochs, but at least 5
     close(review)

@@ -5,31 +5,31 @@ from __future__ import annotations
 import streamlit as st
 
 from pll.errors import UserError
-from pll.review.teaching import changed_by_teaching
+from pll.review.retraining import changed_by_retraining
 from pll.ui.error_messages import toast_errors
 from pll.ui.format import count, format_state, plain
 from pll.ui.review.review_tab import ReviewTab
 
 EVERY = 2.0
-"""Seconds between looks at a model that is being taught."""
-OUTSIDE = "review-teach-outside"
+"""Seconds between looks at a model that is being retrained."""
+OUTSIDE = "review-retrain-outside"
 
 
 def panel(tab: ReviewTab) -> None:
-    """Teach the model; how that stands; what it changed."""
+    """Retrain the model; how that stands; what it changed."""
     manager = tab.manager
     st.markdown("**Retrain the model**")
-    snapshot = manager.teacher.snapshot()
+    snapshot = manager.retraining.snapshot()
     if snapshot is not None and not snapshot.is_active and snapshot.state != "finished":
         st.warning(snapshot.error or format_state(snapshot), icon=":material/error:")
-        st.button("Dismiss", on_click=manager.teacher.dismiss, key="review-teach-dismiss")
+        st.button("Dismiss", on_click=manager.retraining.dismiss, key="review-retrain-dismiss")
         return
-    waiting = manager.teacher.waiting()
+    waiting = manager.retraining.waiting()
     st.caption(
         "Training continues in the background with your decisions, while you go on. Controls are not used. "
         "The new labels get their own certificate."
     )
-    if manager.teacher.can_look_outside():
+    if manager.retraining.can_look_outside():
         st.checkbox(
             "Also look for labels off the sets",
             key=OUTSIDE,
@@ -38,14 +38,14 @@ def panel(tab: ReviewTab) -> None:
         )
     st.button(
         f"Train on {count(waiting, 'decision')}",
-        key="review-teach",
+        key="review-retrain",
         icon=":material/school:",
         disabled=not waiting or snapshot is not None,
         on_click=begin,
         args=(tab,),
     )
     if manager.review.previous is not None:
-        changed = len(changed_by_teaching(manager.review))
+        changed = len(changed_by_retraining(manager.review))
         st.caption(f"Last time, {count(changed, 'other label')} changed because of your decisions.")
         if changed:
             st.button("Review these next", key="review-look-panel", on_click=look, args=(tab,), type="tertiary")
@@ -53,18 +53,18 @@ def panel(tab: ReviewTab) -> None:
 
 @toast_errors
 def begin(tab: ReviewTab) -> None:
-    """Start teaching, or say why not."""
+    """Start retraining, or say why not."""
     tab.require("owner")
-    outside = bool(st.session_state.get(OUTSIDE)) and tab.manager.teacher.can_look_outside()
-    tab.manager.teacher.begin(outside=outside, by=tab.desk.reviewer, verified=tab.desk.verified)
+    outside = bool(st.session_state.get(OUTSIDE)) and tab.manager.retraining.can_look_outside()
+    tab.manager.retraining.begin(outside=outside, by=tab.desk.reviewer, verified=tab.desk.verified)
 
 
 def notice(tab: ReviewTab) -> None:
-    """Above the desk: that the model is being taught, and once it has been, what changed."""
-    if tab.manager.teacher.snapshot() is not None:
+    """Above the desk: that the model is being retrained, and once it has been, what changed."""
+    if tab.manager.retraining.snapshot() is not None:
         _watch(tab)
         return
-    run, changed = st.session_state.get("review-taught", ("", 0))
+    run, changed = st.session_state.get("review-retrained", ("", 0))
     if run != tab.manager.review.current.run:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -73,21 +73,21 @@ def notice(tab: ReviewTab) -> None:
         )
         if changed:
             st.button("Review these next", key="review-look", on_click=look, args=(tab,))
-        st.button("Dismiss", key="review-told", on_click=dismiss, type="tertiary")
+        st.button("Dismiss", key="review-retrained-dismiss", on_click=dismiss, type="tertiary")
 
 
 @st.fragment(run_every=EVERY)
 def _watch(tab: ReviewTab) -> None:
     manager = tab.manager
     try:
-        if manager.learnt():
-            changed = len(changed_by_teaching(manager.review))
-            st.session_state["review-taught"] = (manager.review.current.run, changed)
+        if manager.adopt_retrained():
+            changed = len(changed_by_retraining(manager.review))
+            st.session_state["review-retrained"] = (manager.review.current.run, changed)
             st.rerun()
     except UserError as error:
         st.caption(f":material/error: {plain(error)}")
         return
-    snapshot = manager.teacher.snapshot()
+    snapshot = manager.retraining.snapshot()
     if snapshot is None:  # another tab has seen to it
         st.rerun()
     elif snapshot.is_active:
@@ -96,11 +96,11 @@ def _watch(tab: ReviewTab) -> None:
 
 @toast_errors
 def look(tab: ReviewTab) -> None:
-    """Those first whose labels teaching changed."""
-    tab.look_at(changed_by_teaching(tab.manager.review).rows, "changed by teaching")
+    """Those first whose labels changed."""
+    tab.look_at(changed_by_retraining(tab.manager.review).rows, "changed by retraining")
     dismiss()
 
 
 def dismiss() -> None:
     """Read."""
-    st.session_state.pop("review-taught", None)
+    st.session_state.pop("review-retrained", None)

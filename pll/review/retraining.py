@@ -1,19 +1,18 @@
 """Retraining of a run on the decisions of a review, in the background.
 
 It is a run of its own (`pll.runs.decided_sets`), so that the labels under certificate stay what they were until the new
-ones are adopted; then they get a round with a new draw of controls. What was answered as a control is never used.
+ones are adopted. What was answered while people certify is never used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from pll.errors import UserError
 from pll.methods import METHODS
 from pll.methods.outside import MIN_DECIDED
 from pll.methods.persistence import can_warm_start
-from pll.review.follow import LabelChanges, changes, teaches
+from pll.review.follow import LabelChanges, changes, teaching_outcomes
 from pll.review.label_snapshot import snapshot_of
 from pll.review.session import ReviewSession
 from pll.review.state import Outcome
@@ -39,25 +38,18 @@ def decided_sets_of(review: ReviewSession) -> DecidedSets:
     """
     sets = review.root.candidates
     names = list(sets.class_names)
-    taught = sorted(teaching_outcomes(review))
-    new = dict.fromkeys(result.label for _, result in taught if result.label is not None and result.label not in names)
+    outcomes = sorted(teaching_outcomes(review.state))
+    labels = (result.label for _, result in outcomes)
+    new = dict.fromkeys(label for label in labels if label is not None and label not in names)
     place = {name: j for j, name in enumerate((*names, *new))}
-    changed = {row: left for row, result in taught if (left := _left(sets[row].tolist(), result, place))}
-    decided = sum(result.status in ("label", "none") for _, result in taught)
+    changed = {row: left for row, result in outcomes if (left := _left(sets[row].tolist(), result, place))}
+    decided = sum(result.status in ("label", "none") for _, result in outcomes)
     return DecidedSets.of(
         review.id, review.root.run, review.current.run, changed, new_classes=list(new), decisions=decided
     )
 
 
-def teaching_outcomes(review: ReviewSession) -> Iterator[tuple[int, Outcome]]:
-    """Examples with an answer, without those answered as controls."""
-    for row, result in review.state.outcomes():
-        events = review.state.live_events(row)
-        if events and teaches(events):
-            yield row, result
-
-
-def changed_by_teaching(review: ReviewSession) -> LabelChanges:
+def changed_by_retraining(review: ReviewSession) -> LabelChanges:
     """Labels changed by the latest retraining; empty before the first."""
     return changes(review.previous or review.own, review.own, review.state)
 
@@ -66,31 +58,31 @@ OUTSIDE = "proden-outside"
 """Method that also learns from decisions which sets miss the truth."""
 
 
-def taught_config(root: RunConfig, taught: DecidedSets, *, outside: bool = False) -> RunConfig:
+def retrained_config(root: RunConfig, decided: DecidedSets, *, outside: bool = False) -> RunConfig:
     """Return the settings of the run that is trained on these decisions.
 
     Parameters
     ----------
     root
-        Of the first run of the review; its settings apply, but a method that continues from `taught.parent` trains a
+        Of the first run of the review; its settings apply, but a method that continues from `decided.parent` trains a
         fifth of the epochs. A method that cannot go on is fitted again, as `root` was.
     outside
         In place of PRODEN, PRODEN-outside from scratch, which may identify labels off the sets.
     """
     if outside and root.method == "proden":
-        root, taught = replace(root, method=OUTSIDE), replace(taught, warm=False)
-    warm = taught.warm and can_warm_start(root.method) and not taught.new_classes
+        root, decided = replace(root, method=OUTSIDE), replace(decided, warm=False)
+    warm = decided.warm and can_warm_start(root.method) and not decided.new_classes
     params = dict(root.params)
     if warm:
         whole = METHODS[root.method]().get_params() | params
         params["epochs"] = max(FEWEST_EPOCHS, round(SHARE_OF_EPOCHS * whole["epochs"]))
         if whole["lr"] is not None:  # continue where the schedule of the whole run ended
             params["lr"] = whole["lr"] * whole["lr_decay"] ** (whole["epochs"] // whole["lr_decay_every"])
-    name = f"{root.name or root.source.name} · taught by {taught.decisions:,} decisions"
-    return replace(root, params=params, decided_sets=replace(taught, warm=warm), name=name)
+    name = f"{root.name or root.source.name} · taught by {decided.decisions:,} decisions"
+    return replace(root, params=params, decided_sets=replace(decided, warm=warm), name=name)
 
 
-class Teacher:
+class Retraining:
     """Retrains the model of one review on decisions. One for each review and process.
 
     Parameters
@@ -112,7 +104,7 @@ class Teacher:
         Parameters
         ----------
         outside
-            See `taught_config`.
+            See `retrained_config`.
         by, verified
             Who requests it, and whether that name was verified.
 
@@ -123,29 +115,29 @@ class Teacher:
         """
         if self._run is not None and self._run.snapshot().is_active:
             raise UserError("A model is being retrained already; wait for it, or stop it first.")
-        taught = decided_sets_of(self._review)
-        if not taught.sets:
+        decided = decided_sets_of(self._review)
+        if not decided.sets:
             raise UserError("There is nothing to train on yet; decide some examples first (controls are not used).")
-        taught = replace(taught, taught_by=by, verified=verified)
+        decided = replace(decided, taught_by=by, verified=verified)
         root = self._runs.get(self._review.root.run).config
-        self._run = self._runs.start(taught_config(root, taught, outside=outside), priority=AHEAD)
+        self._run = self._runs.start(retrained_config(root, decided, outside=outside), priority=AHEAD)
         return self._run
 
     def snapshot(self) -> Snapshot | None:
         """Return the state of the retraining; None if none is running or waiting to be adopted."""
         return None if self._run is None else self._run.snapshot()
 
-    def poll(self) -> bool:
-        """Where the teaching has finished, put its labels in the place of the old ones; whether that was done now.
+    def adopt_finished(self) -> bool:
+        """Where it has finished, put its labels in the place of the old ones; whether that was done now.
 
-        A look costs next to nothing: call it with every update of the page.
+        A call costs next to nothing: call it with every update of the page.
         """
         run = self._run
         if run is None or run.is_alive() or run.folder.state()["state"] != "finished":
             return False
-        taught = run.config.decided_sets
-        by, verified = (None, False) if taught is None else (taught.taught_by, taught.verified)
-        adopted = self._review.adopt(snapshot_of(run), by=by, verified=verified)
+        decided = run.config.decided_sets
+        assert decided is not None  # as `retrained_config` made it
+        adopted = self._review.adopt(snapshot_of(run), by=decided.taught_by, verified=decided.verified)
         self._run = None
         return adopted
 
@@ -158,19 +150,19 @@ class Teacher:
         """Whether decisions suffice to learn which sets miss the truth: a run of PRODEN, and enough decisions."""
         if self._runs.get(self._review.root.run).config.method != "proden":
             return False
-        return sum(result.status == "label" for _, result in teaching_outcomes(self._review)) >= MIN_DECIDED
+        return sum(result.status == "label" for _, result in teaching_outcomes(self._review.state)) >= MIN_DECIDED
 
     def waiting(self) -> int:
         """How many decisions the current model has not learnt from."""
-        taught = self._runs.get(self._review.current.run).config.decided_sets
-        taught_by_row = {} if taught is None else taught.by_row
-        return len(decided_sets_of(self._review).by_row.items() - taught_by_row.items())
+        decided = self._runs.get(self._review.current.run).config.decided_sets
+        learnt = {} if decided is None else decided.by_row
+        return len(decided_sets_of(self._review).by_row.items() - learnt.items())
 
     def _unfinished(self) -> Run | None:
         adopted = {record.run for record in self._review.rounds}
         for run in readable(self._runs.all()):
-            taught = run.config.decided_sets
-            if taught is not None and taught.review == self._review.id and run.id not in adopted:
+            decided = run.config.decided_sets
+            if decided is not None and decided.review == self._review.id and run.id not in adopted:
                 state = run.folder.state()["state"]
                 if state == "interrupted":
                     run.start(priority=AHEAD)

@@ -3,7 +3,7 @@
 A simulated reviewer who knows the truth works down the queue of each order on each setting, for runs with the default
 settings and of the recipe auto. Reviews for half and for nine tenths of the wrong labels go to docs/review.csv, and are
 printed as a table. Needs `PLL_DATA_PATH` to name a folder with the datasets (or a network). Trained label weights are
-kept under --cache.
+stored under --cache.
 
     --only lost,birdsong   some settings; those where choices were made: "--only development"
     --recipes default      of default,auto
@@ -112,23 +112,23 @@ def review(
     """
     n, sets = len(y), signals.sets
     curve = np.full(n + 1, -1, dtype=np.int64)
-    said: dict[int, int] = {}
+    answers: dict[int, int] = {}
     seen = np.zeros(n, dtype=np.bool_)
     step, first = max(1, round(every * n)), max(1, round(every * n / 5))
     done = 0
     while done < n:
-        known = Decided.of(sets, said)
-        labels = identified_labels(propose(signals, known) if follows else signals.weights, sets)
+        decided = Decided.of(sets, answers)
+        labels = identified_labels(propose(signals, decided) if follows else signals.weights, sets)
         wrong = (labels != y) & ~seen
         curve[done] = int(wrong.sum())
         if curve[done] <= until:
             break
-        order = ranking(signals, known)
+        order = ranking(signals, decided)
         for row in order[~seen[order]][: first if done == 0 else step].tolist():
             done += 1
             seen[row] = True
             curve[done] = curve[done - 1] - int(wrong[row])
-            said[row] = int(y[row])
+            answers[row] = int(y[row])
     return curve
 
 
@@ -176,8 +176,8 @@ def tables(rows: list[Row]) -> str:
             head = ["order", *settings, "geometric mean"]
             body = []
             for order in ORDERS:
-                found = [ratio(rows, setting, recipe, order, k) for setting in settings]
-                body.append([order, *(f"{one:.2f}" for one in [*found, np.exp(np.mean(np.log(found)))])])
+                ratios = [ratio(rows, setting, recipe, order, k) for setting in settings]
+                body.append([order, *(f"{one:.2f}" for one in [*ratios, np.exp(np.mean(np.log(ratios)))])])
             parts.append(f"Reviews for {share:.0%} of the errors, recipe {recipe}, as a ratio to `{BASE}`\n\n")
             parts.append("".join(f"| {' | '.join(line)} |\n" for line in [head, ["---"] * len(head), *body]) + "\n")
     return "".join(parts)

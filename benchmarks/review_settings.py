@@ -1,6 +1,6 @@
-"""The settings of the review benchmark: data, candidate sets, trained label weights, kept on disk.
+"""The settings of the review benchmark: data, candidate sets, trained label weights, stored on disk.
 
-Training is what takes long, so what it leaves is kept under `--cache`, and orders are evaluated on that in seconds.
+Training is what takes long, so what it leaves is stored under `--cache`, and orders are evaluated on that in seconds.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class Prepared:
 
 
 def load(setting: Setting, seed: int) -> Splits:
-    """Return the examples with candidate sets, the truth kept beside them."""
+    """Return the examples with candidate sets, and the truth."""
     data = _read(setting.dataset, seed)
     if data.is_test is not None:
         data = replace(data.take(~data.is_test), is_test=None)
@@ -128,8 +128,8 @@ def prepared(setting: Setting, recipe: str, seed: int, cache: Path, say: Callabl
         weights, mean = train(setting, splits, recipe, seed)
         write_atomically(file, partial(np.savez, weights=weights, mean=mean))
         say(f"trained {file.stem}")
-    with np.load(file, allow_pickle=False) as kept:
-        weights, mean = kept["weights"], kept["mean"]
+    with np.load(file, allow_pickle=False) as arrays:
+        weights, mean = arrays["weights"], arrays["mean"]
     points = best_points(data.X, sets, weights)
     near, factor = find_neighbours(points), fit_factor(points, sets, weights)
     return Prepared(data, ReviewSignals(sets, weights, mean, near, factor=factor))
@@ -152,14 +152,14 @@ def _read(dataset: str, seed: int) -> PartialLabelDataset:
         return _ages(seed)
     if "/" not in dataset:
         return catalog.load(dataset)
-    found = [root / dataset for root in search_roots() if (root / dataset).exists()]
-    if not found:
+    paths = [root / dataset for root in search_roots() if (root / dataset).exists()]
+    if not paths:
         raise UserError(f"{dataset} is in none of the folders of PLL_DATA_PATH.")
-    if found[0].suffix == ".npz":
-        with np.load(found[0], allow_pickle=False) as kept:
-            X, y, names = kept["X"].astype(np.float32), kept["y"], tuple(map(str, kept["class_names"]))
+    if paths[0].suffix == ".npz":
+        with np.load(paths[0], allow_pickle=False) as arrays:
+            X, y, names = arrays["X"].astype(np.float32), arrays["y"], tuple(map(str, arrays["class_names"]))
         return PartialLabelDataset(X, y=y, class_names=names, name=dataset, kind="table")
-    table = pd.read_csv(found[0], dtype=str, keep_default_na=False)
+    table = pd.read_csv(paths[0], dtype=str, keep_default_na=False)
     names = tuple(sorted(set(table["label"])))
     y = np.array([names.index(label) for label in table["label"]])
     X = np.zeros((len(y), 0), dtype=np.float32)
@@ -171,8 +171,8 @@ def _ages(seed: int, classes: int = 20, guesses: int = 6, spread: float = 3.0) -
     X, target = load_diabetes(return_X_y=True)
     rng = np.random.default_rng(seed)
     y = np.searchsorted(np.quantile(target, np.linspace(0, 1, classes + 1)[1:-1]), target)
-    said = np.clip(np.round(y[:, None] + rng.normal(0, spread, (len(y), guesses))), 0, classes - 1).astype(int)
+    answers = np.clip(np.round(y[:, None] + rng.normal(0, spread, (len(y), guesses))), 0, classes - 1).astype(int)
     sets = CandidateSets.from_lists(
-        [sorted({*row.tolist(), int(truth)}) for row, truth in zip(said, y, strict=True)], classes
+        [sorted({*row.tolist(), int(truth)}) for row, truth in zip(answers, y, strict=True)], classes
     )
     return PartialLabelDataset(X.astype(np.float32), candidates=sets, y=y, name="ages", kind="table")

@@ -11,8 +11,8 @@ from pll.cli.declared import BackupOptions, GcOptions, LabelstudioOptions, Resto
 from pll.cli.options import note, print_result
 from pll.errors import UserError
 from pll.export import backup as backups
+from pll.export.connections import connect
 from pll.paths import candid_home
-from pll.review.connections import connect
 from pll.review.database import Database, database_url
 from pll.runs import cleanup
 from pll.runs.folder import RunFolder, check_has_result

@@ -36,7 +36,7 @@ WRITE_SECONDS = 2.5
 """How long a writer waits, while somebody looks at the page."""
 STILL_BUSY_SECONDS, RECENT_SECONDS = 0.1, 1.0
 """How long a writer waits where another has just waited in vain, and for how long that is so: of those who queue up,
-the last is told hardly later than the first."""
+the last is refused hardly later than the first."""
 
 FILE = "reviews.sqlite3"
 MIGRATIONS = Path(__file__).with_name("migrations")
@@ -131,7 +131,7 @@ class Database:
                 with suppress(OSError, sqlite3.Error):
                     write_atomically(aside, self._copy_to, durable=True)
                     self._aside = aside
-        return "" if self._aside is None else f"What was in it is kept in {self._aside}. "
+        return "" if self._aside is None else f"What was in it is in {self._aside}. "
 
     def _copy_to(self, file: Path) -> None:
         with closing(self.engine.raw_connection()) as raw, closing(sqlite3.connect(file)) as copy:
@@ -176,7 +176,7 @@ def _checked_url(address: str | Path) -> URL:
         require_extra("postgres", "psycopg")
         return url.set(drivername="postgresql+psycopg")
     if backend != "sqlite" or url.database in (None, "", ":memory:"):
-        raise UserError(f"Decisions cannot be kept in {backend!r}; use postgresql://… or sqlite:///file.")
+        raise UserError(f"Decisions cannot be stored in {backend!r}; use postgresql://… or sqlite:///file.")
     return url
 
 

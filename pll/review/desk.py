@@ -275,7 +275,7 @@ class Desk:
     def batch(self, rows: Sequence[int] | Rows) -> list[Assignment]:
         """Assign several examples, for a grid; those that others have or have answered are left out.
 
-        A batch that was assigned before is given back.
+        A batch that was assigned before is released.
         """
         with self.review.writing() as t:
             before = [claim.row for claim in t.claims() if claim.reviewer == self.reviewer and claim.queue == BATCH]
@@ -492,7 +492,7 @@ class Desk:
         return None
 
     def _free(self, t: Transaction) -> npt.NDArray[np.bool_]:
-        """(n,) bool: examples that this reviewer can be given now. A fresh array."""
+        """(n,) bool: examples that can be assigned to this reviewer now. A fresh array."""
         required, state, now = self.review.required, self.review.state, self.review.clock()
         claims = np.zeros(len(required), dtype=np.int64)
         for claim in t.claims():

@@ -1,9 +1,9 @@
 """Labels that follow decisions: the conditional logit's labels of examples that nobody has looked at.
 
 After every batch of decisions the labels of the undecided are those of the logit (`pll.review.logit`), whose `source`
-stays the model; of a run of voter models, those of the voters, fitted anew with the decisions as known labels. They
+stays the model; of a run of voter models, those of the voters, fitted anew with the decisions as true labels. They
 depend on the run, its neighbours or votes and the decisions alone, so they are not stored. Where a change is undone,
-the example has the run's label, whatever is decided later. Answers given while people certify are not used, since they
+the example has the run's label, whatever is decided later. Answers to what a certificate asks are not used, since they
 judge these labels.
 """
 

@@ -71,7 +71,7 @@ def find_neighbours(points: Points, k: int = NEIGHBOURS, progress: Progress | No
     points : (n, d)
         Of `best_points` or `comparable`.
     k : int
-        At least 1; fewer are found where there are fewer examples.
+        At least 1; fewer where there are fewer examples.
     progress : callable, optional
 
     Returns

@@ -1,4 +1,4 @@
-"""The queue of a review: its order, the labels that follow the decisions, and both of them kept up with new decisions.
+"""The queue of a review: its order, the labels that follow the decisions, and both of them renewed after decisions.
 
 Examples come first about which the run, its neighbours and the decisions are least certain. No truth is needed.
 docs/review.md compares this order with others, by the figures of `python -m benchmarks.review`.
@@ -70,7 +70,7 @@ class _Model:
 class ReviewQueue:
     """Order, following labels and retraining of one review. One for each review and process; safe between threads.
 
-    Labels and order are recomputed in the background after every hundredth of the examples decided. Answers given while
+    Labels and order are recomputed in the background after every hundredth of the examples decided. Answers made while
     people certify are not used, since they judge these labels (docs/review.md).
 
     Parameters

@@ -90,7 +90,7 @@ class Retraining:
     review
         Whose decisions they are.
     runs
-        Where they are made; an unfinished run of another process is found there and continues.
+        Where they are made; an unfinished run of another process is there too, and continues.
     """
 
     def __init__(self, review: ReviewSession, runs: RunRegistry) -> None:

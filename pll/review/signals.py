@@ -1,6 +1,6 @@
 """Signals of a finished run for each example, which the orders of the queue use.
 
-    review/neighbours.npy   (n, k) int32, the nearest other examples, found once in the background
+    review/neighbours.npy   (n, k) int32, the nearest other examples, sought once in the background
     review/factor.npy       (n, r) float16, of the kernel ridge (pll.review.kernel_ridge), made with them
     review/mean.npz         mean label weights over the epochs, and the epoch the run had ended at
 
@@ -41,9 +41,9 @@ class ReviewSignals:
     weights
         (nnz,) final label weights.
     mean_weights
-        (nnz,) label weights averaged over the epochs; None where the run kept no history.
+        (nnz,) label weights averaged over the epochs; None where the run has no history.
     neighbours
-        (n, k) rows of the nearest examples; None until they have been found (`prepare`).
+        (n, k) rows of the nearest examples; None until `prepare` has sought them.
     factor
         (n, r) of the kernel ridge in the same space; None until then.
     votes
@@ -140,7 +140,7 @@ def prepare(
     Parameters
     ----------
     like
-        Of a run over the same examples; its neighbours are taken, where they have been found.
+        Of a run over the same examples; its neighbours are used, where there are.
     progress
         Called during the search for neighbours; an exception stops it.
 

@@ -15,7 +15,7 @@ from pll.weights import CONFIDENT, Sharpness
 FEWEST = 20
 """If fewer reach it, the most certain examples of a class represent it."""
 PER_CLASS = 300
-"""Maximum number of examples that represent a class, so that the nearest is found quickly."""
+"""Maximum number of examples that represent a class, so that the search is quick."""
 IN_ALL = 20_000
 """The same, for all classes together."""
 

@@ -1,11 +1,11 @@
-"""Decisions and their outcome for every example, kept in memory and updated event by event.
+"""Decisions and their outcome for every example, in memory, updated event by event.
 
 The kinds of events:
 
 pick       one of the candidates is right
 other      a class outside the candidates is right, perhaps one that no example had so far
-none       none of the candidates is right; the right label is not known
-unsure     the reviewer cannot tell
+none       none of the candidates is right; the right label is open
+unsure     the reviewer is not sure
 eliminate  one candidate is wrong; the example stays open until one is left
 skip       not now
 accept     the label proposed for a batch of examples is right for this one
@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal
 
 import numpy as np
@@ -79,10 +78,8 @@ class Outcome:
         The label that people gave it.
     eliminated
         Candidates that a reviewer ruled out.
-    reviewer, at
-        Who gave the answer that counts (the last of those who agree), and when.
     event
-        That answer's event.
+        The answer that counts: the last of those who agree.
     answers
         By reviewer.
     is_adjudicated
@@ -92,14 +89,12 @@ class Outcome:
     status: Status
     label: str | None
     eliminated: frozenset[str]
-    reviewer: str
-    at: datetime | None
     event: Event | None
     answers: dict[str, ReviewerAnswer]
     is_adjudicated: bool = False
 
 
-UNANSWERED = Outcome("open", None, frozenset(), "", None, None, {})
+UNANSWERED = Outcome("open", None, frozenset(), None, {})
 
 
 def answer_of(events: Iterable[Event], candidates: Sequence[str]) -> ReviewerAnswer:
@@ -125,7 +120,7 @@ def answer_of(events: Iterable[Event], candidates: Sequence[str]) -> ReviewerAns
 
 
 def outcome_of(events: Iterable[Event], candidates: Sequence[str]) -> Outcome:
-    """All events on one example, in order and without what was undone, as a verdict.
+    """All events on one example, in order and without what was undone, as an outcome.
 
     Two labels, or a label and "none of these", are a conflict; "unsure" is not.
     """
@@ -140,18 +135,15 @@ def outcome_of(events: Iterable[Event], candidates: Sequence[str]) -> Outcome:
     ruled_out = frozenset[str]().union(*(answer.eliminated for answer in answers.values()))
     if deciding is not None:
         status: Status = "none" if deciding.label is None else "label"
-        return Outcome(
-            status, deciding.label, ruled_out, deciding.reviewer, deciding.at, deciding, answers, is_adjudicated=True
-        )
+        return Outcome(status, deciding.label, ruled_out, deciding, answers, is_adjudicated=True)
     clear = [answer for answer in answers.values() if answer.status in ("label", "none")]
     if len({answer.label for answer in clear}) > 1:
-        return Outcome("conflict", None, ruled_out, "", None, None, answers)
+        return Outcome("conflict", None, ruled_out, None, answers)
     result = clear or [answer for answer in answers.values() if answer.status == "unsure"]
     if not result:
-        return Outcome("open", None, ruled_out, "", None, None, answers)
+        return Outcome("open", None, ruled_out, None, answers)
     last = max(result, key=lambda answer: answer.event.id or 2**62 if answer.event else 0)
-    assert last.event is not None  # every answer has an event
-    return Outcome(last.status, last.label, ruled_out, last.event.reviewer, last.event.at, last.event, answers)
+    return Outcome(last.status, last.label, ruled_out, last.event, answers)
 
 
 def required_of(record: ReviewRecord, n: int) -> npt.NDArray[np.int64]:
@@ -171,7 +163,7 @@ def check_kind(kind: str, label: str | None) -> None:
 
 
 class ReviewState:
-    """The verdict on every example, and who has answered what.
+    """The outcome of every example, and who has answered what.
 
     Parameters
     ----------
@@ -200,7 +192,7 @@ class ReviewState:
         self.all_events: list[Event] = []
         self.adjudicated: set[int] = set()
         self._live: dict[int, list[Event]] = {}
-        self._verdicts: dict[int, Outcome] = {}
+        self._outcomes: dict[int, Outcome] = {}
         self._answered_by: dict[str, Flags] = {}
         self._row_of: dict[int, int] = {}
 
@@ -222,7 +214,7 @@ class ReviewState:
 
     def outcome(self, row: int) -> Outcome:
         """Return what people decided about an example."""
-        return self._verdicts.get(row, UNANSWERED)
+        return self._outcomes.get(row, UNANSWERED)
 
     def is_closed(self, row: int, required: Ints) -> bool:
         """Whether it needs no further answer: it is settled, or as many reviewers as planned have answered.
@@ -242,7 +234,7 @@ class ReviewState:
 
     def outcomes(self) -> Iterator[tuple[int, Outcome]]:
         """All examples with an answer."""
-        return iter(list(self._verdicts.items()))
+        return iter(list(self._outcomes.items()))
 
     def answered_by(self, reviewer: str) -> Flags:
         """(n,) bool, the examples that this reviewer has answered. Do not change it."""
@@ -268,7 +260,7 @@ class ReviewState:
         return (event for event in reversed(self.all_events) if event.reviewer == reviewer and self.is_live(event))
 
     def rows_with(self, *statuses: str) -> Ints:
-        """(k,) the examples whose verdict has one of these statuses, in the order of rows."""
+        """(k,) the examples whose outcome has one of these statuses, in the order of rows."""
         return np.array(sorted(row for row, result in self.outcomes() if result.status in statuses), dtype=np.int64)
 
     def labels(self) -> tuple[Ints, list[str]]:
@@ -279,9 +271,9 @@ class ReviewState:
     def decisions(self) -> dict[int, Decision]:
         """Labels, and "none of these", by row; unsure and unsettled conflicts are no decisions."""
         return {
-            row: Decision(outcome.label, outcome.reviewer, outcome.at)
+            row: Decision(outcome.label, outcome.event.reviewer, outcome.event.at)
             for row, outcome in sorted(self.outcomes())
-            if outcome.status in ("label", "none") and outcome.at is not None
+            if outcome.status in ("label", "none") and outcome.event is not None
         }
 
     def _outcome_of(self, row: int, events: Sequence[Event]) -> Outcome:
@@ -290,7 +282,7 @@ class ReviewState:
 
     def _judge(self, row: int) -> None:
         before, result = self.outcome(row), self._outcome_of(row, self._live[row])
-        self._verdicts[row] = result
+        self._outcomes[row] = result
         names = before.answers.keys() | result.answers.keys()
         for name in names:
             closed = name in result.answers and result.answers[name].status != "open"

@@ -191,7 +191,7 @@ class Transaction(Reader):
         self._update(row, reviewer, answered=True, expires_at=None)
 
     def reopen(self, row: int, reviewer: str, token: str, since: datetime, expires_at: datetime) -> bool:
-        """Assign again to a reviewer who held or had answered it; False where they have no slot of it."""
+        """Assign again to a reviewer who has it or has answered it; False where they have no slot of it."""
         return self._update(row, reviewer, answered=False, since=since, expires_at=expires_at, token=token)
 
     def rename(self, row: int, reviewer: str, token: str) -> None:

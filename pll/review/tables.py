@@ -2,12 +2,12 @@
 
 review    one row a review: a run and its retrained ones
 event     append-only: every decision, and every undo; nothing in it is ever changed or deleted
-claim     who has which example now, and who has answered it; follows from the events, kept for its primary key:
+claim     who has which example now, and who has answered it; follows from the events, stored for its primary key:
           an example has a slot for each of its reviewers
 round     the labels of one model as the certificate judges them; frozen when it is opened
 promise   promises about all labels of a model; frozen when they are made
 
-connection  the secret by which Label Studio reaches a run (`pll.review.connections`)
+connection  the secret by which Label Studio reaches a run (`pll.export.connections`)
 
 Of shared lessons:
 
@@ -56,7 +56,7 @@ metadata = MetaData(
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """A time with its zone, in UTC; SQLite has no zones and is given none."""
+    """A time with its zone, in UTC; SQLite has no zones and gets none."""
 
     impl = DateTime(timezone=True)
     cache_ok = True

@@ -26,7 +26,7 @@ class ReviewWork:
     name
         Of the reviewer; "" for all.
     decisions
-        Labels given, examples left unsure or without a label, candidates ruled out; what was undone is out.
+        Labels, examples left unsure or without a label, candidates ruled out; what was undone is out.
     unsure, none, undone
         Of these.
     seconds
@@ -50,7 +50,7 @@ class ReviewWork:
 
 
 def work_of(events: Iterable[Event], undone: set[int], name: str = "") -> ReviewWork:
-    """Result of some events, in their order; those of one reviewer only, where a name is given."""
+    """Result of some events, in their order; those of one reviewer only, where `name` is not ""."""
     own = [event for event in events if name in ("", event.reviewer)]
     standing = [
         event

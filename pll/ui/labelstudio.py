@@ -1,7 +1,7 @@
 """Routes by which Label Studio uses a run as its model: `/labelstudio/<run>/health`, `setup`, `predict`, `webhook` …
 
 Label Studio knows one way of showing who it is, user and password (Basic), and sends them with every request; they are
-checked against the hash of the run's own secret (`pll.review.connections`). The page's login is not asked.
+checked against the hash of the run's own secret (`pll.export.connections`). The page's login is not asked.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def write_labels_back(run: str, report: Report) -> str:
 
 
 def _writes_back(run: str) -> bool:
-    from pll.review.connections import writes_back
+    from pll.export.connections import writes_back
     from pll.ui.review.service import database
 
     return writes_back(database(), run)
@@ -205,7 +205,7 @@ def _receive(run: str, action: str, body: dict[str, Any]) -> None:
 
 
 def _opens(run: str, user: str, secret: str) -> bool:
-    from pll.review.connections import opens
+    from pll.export.connections import opens
     from pll.ui.review.service import database
 
     return opens(database(), run, user, secret)

@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pll.catalog.sources import Source
+from pll.export.connections import opens
 from pll.export.convert import of_run
-from pll.review.connections import opens
 from pll.runs.config import RunConfig
 from pll.synthesis import Flip
 from pll.ui import labelstudio as live

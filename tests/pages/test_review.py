@@ -95,6 +95,6 @@ def test_a_review_in_use_is_never_opened_twice(finished: Run) -> None:
     manager = begun(finished)
     st.cache_resource.clear()
     assert service.manager_of(finished) is manager
-    for k in range(2 * service.KEPT):  # others push it out of those that are kept, but somebody still holds it
+    for k in range(2 * service.RECENT):  # others push it out of memory, but somebody still uses it
         service._reviews().get(f"other {k}", lambda: ReviewQueue(manager.review, session.registry()))
     assert service.manager_of(finished) is manager

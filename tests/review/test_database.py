@@ -51,9 +51,9 @@ def test_events_cannot_be_changed_or_deleted(database_url: str) -> None:
     ("url", "says"),
     [
         ("nonsense", "not a database URL"),
-        ("mysql://host/name", "cannot be kept in 'mysql'"),
-        ("sqlite://", "cannot be kept in 'sqlite'"),
-        ("sqlite:///:memory:", "cannot be kept in 'sqlite'"),
+        ("mysql://host/name", "cannot be stored in 'mysql'"),
+        ("sqlite://", "cannot be stored in 'sqlite'"),
+        ("sqlite:///:memory:", "cannot be stored in 'sqlite'"),
         ("postgresql://ann:secret@127.0.0.1:1/none", "check that the server runs"),
     ],
 )

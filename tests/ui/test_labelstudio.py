@@ -23,9 +23,9 @@ from starlette.testclient import TestClient
 from pll.catalog.sources import Source
 from pll.cli.main import main
 from pll.errors import UserError
+from pll.export import connections
 from pll.export.labelstudio import ChoiceQuestion, question_of
 from pll.export.write_back import Access
-from pll.review import connections
 from pll.review.certification import promise_all_labels
 from pll.review.desk import Desk
 from pll.review.session import ReviewSession

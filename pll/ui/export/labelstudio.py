@@ -12,7 +12,7 @@ import pandas as pd
 import requests
 import streamlit as st
 
-from pll.review.connections import Credentials, connect, is_connected, revoke, set_writes_back, writes_back
+from pll.export.connections import Credentials, connect, is_connected, revoke, set_writes_back, writes_back
 from pll.runs.run import Run
 from pll.ui import background, session
 from pll.ui.format import plain

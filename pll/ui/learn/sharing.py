@@ -13,7 +13,6 @@ import streamlit as st
 from pll.colors import percent
 from pll.export.spreadsheet import is_formula
 from pll.review.database import Database
-from pll.review.lessons import LONGEST_NAME, Guess, Lessons, guess_rows
 from pll.runs.process import PerProcess
 from pll.ui import charts, login
 from pll.ui.downloads import download
@@ -21,6 +20,7 @@ from pll.ui.error_messages import toast_errors
 from pll.ui.format import count
 from pll.ui.learn.layout import CHAPTERS, IDEA
 from pll.ui.learn.lesson_files import lesson_zip
+from pll.ui.learn.lessons import LONGEST_NAME, Guess, Lessons, guess_rows
 from pll.ui.routes import address
 
 LESSON, RESULTS = "lesson", "guesses"

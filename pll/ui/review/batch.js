@@ -28,11 +28,11 @@ class Batch extends Station {
     const question = element("span", "", title, "All of these ");
     element("b", "", question, data.label);
     question.append("?");
-    const kept = data.tiles.length - this.marked.size;
+    const remaining = data.tiles.length - this.marked.size;
     const acts = element("div", "more", head);
-    const all = this.marked.size ? `Accept ${kept}, all but the marked` : `Accept all ${kept}`;
+    const all = this.marked.size ? `Accept ${remaining}, all but the marked` : `Accept all ${remaining}`;
     const accept = button("act main", "Enter", all, acts, () => this.accept());
-    accept.disabled = kept === 0;
+    accept.disabled = remaining === 0;
     button("act", "S", "Other group", acts, () => this.send({ what: "other", token: data.token }));
     const undo = button("act quiet", "U", "Undo", acts, () => this.send({ what: "undo" }));
     undo.disabled = !data.undo;

@@ -120,7 +120,7 @@ class Station {
     if (!this.pending) return;
     const answered = data.ack === this.pending.nonce;
     // After the server was away its memory of this tab is gone, but not what it has stored: another example in hand
-    // means that the answer was kept.
+    // means that the answer was stored.
     const isStored = this.pending.token && data.token && data.token !== this.pending.token;
     if (answered || isStored) {
       this.pending = globalThis.candidPending = null;

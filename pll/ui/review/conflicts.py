@@ -93,7 +93,7 @@ def agreement_of(review: ReviewSession) -> Agreement | None:
 
 
 def table_of(review: ReviewSession, open_: list[tuple[int, Outcome]]) -> pd.DataFrame:
-    """A row a disagreement: who said what."""
+    """A row a disagreement: who answered what."""
     short = short_by_name(review.root.candidates.class_names)
     return pd.DataFrame(
         {
@@ -110,7 +110,7 @@ def table_of(review: ReviewSession, open_: list[tuple[int, Outcome]]) -> pd.Data
 
 
 def settle(tab: ReviewTab, row: int, outcome: Outcome) -> None:
-    """One disagreement: the example, what was said, and what is to count."""
+    """One disagreement: the example, the answers, and what is to count."""
     data, review = tab.manager.data, tab.manager.review
     st.markdown(f"**{plain(review.root.ids[row])}**")
     try:

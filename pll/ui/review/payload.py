@@ -66,7 +66,7 @@ def hero(tab: ReviewTab, row: int, listed: list[CandidateOption]) -> Payload:
     data = tab.manager.data
     picture = _picture(data, row, PICTURE)
     text = None if data.texts is None else str(data.texts[row])[:LONGEST]
-    if picture is None and text is None and not data.X.size:  # votes alone: the id is all that is known
+    if picture is None and text is None and not data.X.size:  # votes alone: there is the id and nothing else
         text = str(data.row_ids[row])
     place = _places(data)
     is_row = picture is None and text is None

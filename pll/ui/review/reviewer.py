@@ -24,7 +24,7 @@ class Reviewer:
 
 
 def reviewer() -> Reviewer | None:
-    """Who is reviewing in this tab; None where that is not known yet (`ask` then)."""
+    """Who is reviewing in this tab; None before they have a name (`ask` then)."""
     user = person()
     if user is not None:
         return Reviewer(user.name, verified=True) if user.id else None

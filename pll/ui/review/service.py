@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Callable
 from contextlib import nullcontext
 from weakref import WeakValueDictionary
 
 import streamlit as st
 
+from pll.io import Recent
 from pll.review.database import Database
 from pll.review.desk import Desk
 from pll.review.label_snapshot import review_id
@@ -23,7 +24,7 @@ from pll.ui.error_messages import show_errors
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.review.reviewer import Reviewer
 
-KEPT = 4
+RECENT = 4
 """Reviews that stay in memory after the last tab has left them."""
 
 
@@ -32,7 +33,7 @@ class _Reviews:
 
     def __init__(self) -> None:
         self._in_use: WeakValueDictionary[str, ReviewQueue] = WeakValueDictionary()
-        self._recent: OrderedDict[str, ReviewQueue] = OrderedDict()
+        self._recent: Recent[ReviewQueue] = Recent(RECENT)
         self._guard = threading.Lock()
         self._opening: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
@@ -44,11 +45,7 @@ class _Reviews:
             entry = self._in_use.get(key)
             if entry is None:
                 entry = self._in_use[key] = open_()
-        with self._guard:
-            self._recent[key] = entry
-            self._recent.move_to_end(key)
-            while len(self._recent) > KEPT:
-                self._recent.popitem(last=False)
+        self._recent.put(key, entry)
         return entry
 
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 from pll.errors import UserError
-from pll.review import lessons as module
 from pll.review.database import Database
-from pll.review.lessons import Lessons, guess_rows
+from pll.ui.learn import lessons as module
+from pll.ui.learn.lessons import Lessons, guess_rows
 
 
 @pytest.fixture

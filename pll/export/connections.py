@@ -1,4 +1,4 @@
-"""Secrets by which Label Studio reaches a run: kept as hashes, one connection a run, revocable.
+"""Secrets by which Label Studio reaches a run: stored as hashes, one connection a run, revocable.
 
 The secret is random and long, so that one round of SHA-256 is enough; it is shown once and never stored. Whether the
 run's labels are also written back by Label Studio's API is part of the connection; its token never is.
@@ -10,6 +10,7 @@ import hashlib
 import hmac
 import secrets
 from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -67,7 +68,7 @@ def connect(database: Database, run: str, *, by: str | None = None) -> Credentia
 
 
 def revoke(database: Database, run: str) -> None:
-    """Forget the secret of a run: Label Studio is refused from now on."""
+    """Delete the secret of a run: Label Studio is refused from now on."""
     with database.write() as connection:
         connection.execute(sa.delete(tables.connection).where(tables.connection.c.run == run))
 
@@ -79,12 +80,8 @@ def is_connected(database: Database, run: str) -> bool:
 
 def writes_back(database: Database, run: str) -> bool:
     """Return whether the labels of a run are written back by Label Studio's API."""
-    with database.read() as connection:
-        return bool(
-            connection.execute(
-                sa.select(tables.connection.c.writes_back).where(tables.connection.c.run == run)
-            ).scalar()
-        )
+    stored = _stored(database, run)
+    return stored is not None and bool(stored.writes_back)
 
 
 def set_writes_back(database: Database, run: str, on: bool) -> None:
@@ -96,15 +93,12 @@ def set_writes_back(database: Database, run: str, on: bool) -> None:
 def opens(database: Database, run: str, user: str, secret: str) -> bool:
     """Return whether user and secret are those of this run."""
     stored = _stored(database, run)
-    return stored is not None and user == USER and hmac.compare_digest(stored, _hash(secret))
+    return stored is not None and user == USER and hmac.compare_digest(stored.secret_hash, _hash(secret))
 
 
-def _stored(database: Database, run: str) -> str | None:
+def _stored(database: Database, run: str) -> sa.Row[Any] | None:
     with database.read() as connection:
-        result = connection.execute(
-            sa.select(tables.connection.c.secret_hash).where(tables.connection.c.run == run)
-        ).scalar()
-    return None if result is None else str(result)
+        return connection.execute(sa.select(tables.connection).where(tables.connection.c.run == run)).first()
 
 
 def _hash(secret: str) -> str:

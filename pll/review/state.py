@@ -194,7 +194,6 @@ class ReviewState:
         self._live: dict[int, list[Event]] = {}
         self._outcomes: dict[int, Outcome] = {}
         self._answered_by: dict[str, Flags] = {}
-        self._row_of: dict[int, int] = {}
 
     def update(self, events: Iterable[Event]) -> None:
         """Apply further events, in the order of their ids; events applied before are skipped."""
@@ -203,7 +202,6 @@ class ReviewState:
                 continue
             self.last = event.id
             self.all_events.append(event)
-            self._row_of[event.id] = event.row
             live = self._live.setdefault(event.row, [])
             if event.undoes is None:
                 live.append(event)

@@ -80,10 +80,10 @@ class Reader:
         query = sa.select(tables.claim).where(table.review == self.review_id, table.row == row).order_by(table.slot)
         return [_record(Claim, result) for result in self._db.execute(query).mappings()]
 
-    def rounds(self, after: int = 0) -> list[RoundRecord]:
-        """Rounds with a number above `after`."""
+    def rounds(self) -> list[RoundRecord]:
+        """The labels that came under review, in order."""
         table = tables.round_.c
-        query = sa.select(tables.round_).where(table.review == self.review_id, table.number > after)
+        query = sa.select(tables.round_).where(table.review == self.review_id)
         return [_record(RoundRecord, row) for row in self._db.execute(query.order_by(table.number)).mappings()]
 
     def promises(self) -> list[PromiseRecord]:
@@ -190,9 +190,9 @@ class Transaction(Reader):
         """Mark the slot as answered; it stays the reviewer's."""
         self._update(row, reviewer, answered=True, expires_at=None)
 
-    def reopen(self, row: int, reviewer: str, token: str, since: datetime, expires_at: datetime) -> bool:
-        """Assign again to a reviewer who has it or has answered it; False where they have no slot of it."""
-        return self._update(row, reviewer, answered=False, since=since, expires_at=expires_at, token=token)
+    def reopen(self, row: int, reviewer: str, token: str, since: datetime, expires_at: datetime) -> None:
+        """Assign again to a reviewer who has it or has answered it."""
+        self._update(row, reviewer, answered=False, since=since, expires_at=expires_at, token=token)
 
     def rename(self, row: int, reviewer: str, token: str) -> None:
         """Set the token of the next decision of an example shown again."""
@@ -223,14 +223,10 @@ class Transaction(Reader):
             sa.delete(tables.claim).where(table.review == self.review_id, table.row == row, table.reviewer == reviewer)
         )
 
-    def _update(self, row: int, reviewer: str, **values: Any) -> bool:
+    def _update(self, row: int, reviewer: str, **values: Any) -> None:
         table = tables.claim.c
-        done = self._db.execute(
-            sa.update(tables.claim)
-            .where(table.review == self.review_id, table.row == row, table.reviewer == reviewer)
-            .values(**values)
-        )
-        return bool(done.rowcount)
+        here = (table.review == self.review_id, table.row == row, table.reviewer == reviewer)
+        self._db.execute(sa.update(tables.claim).where(*here).values(**values))
 
 
 @contextmanager

@@ -20,6 +20,8 @@ from pll.weights import Outside, Weights, carried_over, checked_prior
 
 UNKNOWN = -1
 """The value of `y` where the true label is not known."""
+CONTENTS = ("numbers", "words", "texts", "pictures")
+"""Kinds of content that features are made of; data may hold several."""
 ROWS_AT_ONCE = 100_000
 """Rows whose ids are made at once for the fingerprint."""
 
@@ -199,6 +201,11 @@ class PartialLabelDataset:
     def __len__(self) -> int:
         return len(self.X)
 
+    def __repr__(self) -> str:
+        parts = [repr(self.name), f"{len(self)} examples", f"{self.n_classes} classes", f"X {self.X.shape}"]
+        parts += [] if self.candidates is None else [f"{self.candidates.sizes.mean():.2f} candidates on average"]
+        return f"{type(self).__name__}({', '.join(parts)})"
+
     @cached_property
     def row_ids(self) -> npt.NDArray[np.str_]:
         """(n,) ids; "0" … "n-1", made on demand, where the data has none."""
@@ -222,6 +229,18 @@ class PartialLabelDataset:
     def is_image(self) -> bool:
         """Whether the examples are (C, H, W)."""
         return self.X.ndim == 4
+
+    @property
+    def contents(self) -> tuple[str, ...]:
+        """Which of `CONTENTS` the examples have, that features can be made of; addresses of pictures alone are none."""
+        pictures = self.images is not None or self.is_image
+        there = {
+            "numbers": self.X.ndim == 2 and self.X.shape[1] > 0,
+            "words": bool(self.categories),
+            "texts": self.texts is not None,
+            "pictures": pictures or (self.pictures is not None and self.pictures.where is not None),
+        }
+        return tuple(name for name in CONTENTS if there[name])
 
     def sets(self) -> CandidateSets:
         """Return the candidate sets.

@@ -8,17 +8,22 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 
+ADDRESSES_ALONE = (
+    "The file names pictures, and they are not in it: to learn from them, bring them in a ZIP archive or a folder, "
+    "beside the table."
+)
+
 
 def warnings_about(data: PartialLabelDataset) -> list[str]:
     """Return warnings about data before training, first the notes of its reader; empty where there are none."""
     warnings = list(data.notes)
     if 0 in data.input_shape:
         annotations = data.annotations
-        bare = data.texts is None and data.pictures is None and not data.categories
-        votes_alone = bare and annotations is not None and not annotations.anonymous
-        warnings.append(
-            "There are no features: labels come from the votes alone." if votes_alone else _no_features(data)
-        )
+        votes_alone = not data.contents and annotations is not None and not annotations.anonymous
+        no_features = "There are no features: labels come from the votes alone."
+        warnings.append(no_features if votes_alone else _no_features(data))
+        if votes_alone and data.pictures is not None:
+            warnings.append(ADDRESSES_ALONE)
     if data.candidates is not None:
         warnings += _candidate_warnings(data, data.candidates)
     missing = int(np.isnan(data.X).sum()) if data.kind == "table" else 0
@@ -66,11 +71,11 @@ def check_trainable(data: PartialLabelDataset, *, strict: bool = False) -> None:
 
 
 def _no_features(data: PartialLabelDataset) -> str:
-    kinds = {"texts": data.texts is not None, "pictures": data.pictures is not None}
-    kinds["columns of words"] = bool(data.categories)
-    there = " and ".join(kind for kind, is_there in kinds.items() if is_there)
+    there = " and ".join({"words": "columns of words"}.get(kind, kind) for kind in data.contents)
     if there:
         return f"There are {there} but no features yet; choose what is learnt from (in the shell: --features)."
+    if data.pictures is not None:
+        return f"There is nothing to learn from. {ADDRESSES_ALONE}"
     return "There are no features, so there is nothing to learn from; add columns of numbers, or texts."
 
 

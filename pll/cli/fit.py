@@ -144,7 +144,7 @@ def _no_answer(folder: RunFolder) -> dict[str, int]:
 
 
 def _without_features(options: FitOptions) -> FitOptions:
-    """Return the options with the method dawid-skene where no method is given and there are votes only."""
+    """Return the options with the method dawid-skene where no method is given and nothing is there to learn from."""
     context = click.get_current_context(silent=True)
     if context is None or context.get_parameter_source("method") is not ParameterSource.DEFAULT:
         return options
@@ -152,12 +152,12 @@ def _without_features(options: FitOptions) -> FitOptions:
     if source.path is None or get_method(options.method).takes_votes:
         return options
     data = source.load()
-    bare = 0 in data.input_shape and data.texts is None and data.pictures is None and not data.categories
-    if not bare or (data.annotations is None and data.prior is None):
+    if data.contents or (data.annotations is None and data.prior is None):
         return options
     if data.annotations is not None and data.annotations.anonymous:
         return options
-    note(["There are votes but no features: the method is dawid-skene."])
+    there = "probabilities of classes" if data.annotations is None else "votes"
+    note([f"There are {there} but no features: the method is dawid-skene."])
     return replace(options, method="dawid-skene")
 
 

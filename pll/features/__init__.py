@@ -14,7 +14,7 @@
 """
 
 from pll.features.backbones import BACKBONES
-from pll.features.base import CONTENTS, Featuriser, contents
+from pll.features.base import Featuriser
 from pll.features.selection import (
     CHOICES,
     FEATURISERS,
@@ -31,11 +31,9 @@ from pll.io import Progress
 __all__ = [
     "BACKBONES",
     "CHOICES",
-    "CONTENTS",
     "FEATURISERS",
     "Featuriser",
     "Progress",
-    "contents",
     "featuriser",
     "featurised",
     "fitted",

@@ -19,24 +19,6 @@ Features = npt.NDArray[np.float32]
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-CONTENTS = ("numbers", "words", "texts", "pictures")
-"""Kinds of content that features are made from; data may hold several."""
-
-
-def contents(data: PartialLabelDataset) -> tuple[str, ...]:
-    """Return which of `CONTENTS` the data holds."""
-    pictures = (
-        data.images is not None or data.is_image or (data.pictures is not None and data.pictures.where is not None)
-    )
-    there = {
-        "numbers": data.X.ndim == 2 and data.X.shape[1] > 0,
-        "words": bool(data.categories),
-        "texts": data.texts is not None,
-        "pictures": pictures,
-    }
-    return tuple(name for name in CONTENTS if there[name])
-
-
 class Featuriser(ABC):
     """Base class of featurisers.
 
@@ -47,7 +29,7 @@ class Featuriser(ABC):
     title
         Name on the pages.
     reads
-        Which of `CONTENTS` features are made from.
+        Which of `pll.dataset.CONTENTS` features are made from.
     flat
         Whether features are (n, d), which can be joined with others; else (n, C, H, W).
     """

@@ -11,7 +11,7 @@ from PIL import Image
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.features.base import Arrays, Features, Featuriser, contents, not_fitted, whole_argument
+from pll.features.base import Arrays, Features, Featuriser, not_fitted, whole_argument
 from pll.io import FEATURES_IN_MEMORY_UP_TO, Progress, large_array
 
 LARGEST_AS_IS = 64
@@ -152,7 +152,7 @@ def reader(data: PartialLabelDataset, black_and_white: tuple[float, float] | Non
     UserError
         The data has no images. The returned function raises it for a missing or damaged image.
     """
-    if "pictures" not in contents(data):
+    if "pictures" not in data.contents:
         where = "only the addresses of pictures" if data.pictures is not None else "no pictures"
         raise UserError(f"{data.name} has {where}; bring them in a ZIP archive or a folder, beside the table.")
     if data.pictures is not None and data.pictures.where is not None:

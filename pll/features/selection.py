@@ -11,7 +11,7 @@ import numpy as np
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.features.backbones import BACKBONES, BackboneFeatures
-from pll.features.base import Arrays, Features, Featuriser, contents
+from pll.features.base import Arrays, Features, Featuriser
 from pll.features.embeddings import EmbeddingFeatures
 from pll.features.images import PixelFeatures
 from pll.features.tables import TableFeatures
@@ -181,7 +181,7 @@ def suggested(data: PartialLabelDataset) -> str:
     Numbers alone need none (missing values are imputed in training), nor do image arrays. Texts and words are added to
     numbers. Pictures are used if there are neither texts nor more than a few numbers; other columns are not.
     """
-    there = contents(data)
+    there = data.contents
     if there in (("numbers",), ()) or data.is_image:
         return ""
     most = FEW_NUMBERS if data.images is None else 0  # pictures beside arrays of features are for display
@@ -200,7 +200,7 @@ def fitted(spec: str, train: PartialLabelDataset, progress: Progress | None = No
         Invalid specification, or data without the content it reads.
     """
     made = featuriser(spec)
-    there = contents(train)
+    there = train.contents
     if not set(made.reads) & set(there):
         has = (
             f"{train.name} holds {' and '.join(there)}" if there else f"{train.name} holds nothing to make features of"
@@ -212,7 +212,7 @@ def fitted(spec: str, train: PartialLabelDataset, progress: Progress | None = No
 
 def fitting_choices(data: PartialLabelDataset) -> list[str]:
     """Return which of `CHOICES` apply to the data."""
-    return _made_of(contents(data))
+    return _made_of(data.contents)
 
 
 def _made_of(there: Sequence[str]) -> list[str]:
@@ -238,7 +238,7 @@ def featurised(data: PartialLabelDataset, made: Featuriser, progress: Progress |
         See `Featuriser.transform`.
     """
     X = made.transform(data, progress)
-    left_out = [what for what in contents(data) if what not in made.reads]
+    left_out = [what for what in data.contents if what not in made.reads]
     unused = (f"No features are made of the {' and the '.join(left_out)}.",) if left_out else ()
     return replace(
         data,

@@ -608,8 +608,7 @@ def with_votes(
         dataset = _with_shares(base, votes, np.array(source), at_rows, classes, notes)
         return Mapped(dataset, tuple(unmapped.most_common()), kinds, others, votes.errors, counted)
     if len(names) == 1 and not annotations.anonymous:
-        learns = data is not None and (data.X.size or data.texts is not None or data.pictures is not None)
-        notes.append(ONE_VOTER if learns else ONE_VOTER_ALONE)
+        notes.append(ONE_VOTER if base.contents else ONE_VOTER_ALONE)
     dataset = replace(base, notes=(*base.notes, *notes)).resolved_to(resolve(annotations, Rule("union")), annotations)
     return Mapped(dataset, tuple(unmapped.most_common()), kinds, others, votes.errors, counted)
 

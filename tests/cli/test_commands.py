@@ -205,6 +205,22 @@ def test_sets_of_what_several_people_said(run: Run, tmp_path: Path) -> None:
     run("synthesize", reviews, "--out", tmp_path / "none.csv").refuses("--rule votes:2")
 
 
+@pytest.mark.parametrize(
+    ("table", "basis"),
+    [
+        ("image,Mia,Tom,Lea\n1.jpg,oak,oak,fir\n2.jpg,fir,fir,fir\n3.jpg,oak,oak,oak\n", "votes"),
+        ("image,prob_oak,prob_fir\n1.jpg,0.8,0.2\n2.jpg,0.1,0.9\n3.jpg,0.6,0.4\n", "probabilities of classes"),
+    ],
+)
+def test_pictures_that_are_elsewhere_are_nothing_to_learn_from(
+    run: Run, tmp_path: Path, table: str, basis: str
+) -> None:
+    (tmp_path / "trees.csv").write_text(table)
+    result = run("fit", tmp_path / "trees.csv", "--out", tmp_path / "run")
+    assert result.status == 0 and f"There are {basis} but no features" in result.err and "ZIP archive" in result.err
+    assert pd.read_csv(tmp_path / "run" / "labels.csv")["identified_label"].tolist() == ["oak", "fir", "oak"]
+
+
 # ---- what columns are ------------------------------------------------------------------------------------------------
 
 

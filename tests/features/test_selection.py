@@ -8,7 +8,7 @@ import pytest
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.features import contents, featurised, featuriser, fitted, suggested
+from pll.features import featurised, featuriser, fitted, suggested
 from pll.features.selection import JoinedFeatures
 from pll.images import Pictures
 from tests.features.helpers import folder_of, saved_and_loaded, table, texts, words
@@ -65,7 +65,7 @@ class TestSuggested:
         assert suggested(everything()) == "table+tfidf"
         assert suggested(texts("a")) == "tfidf"
         assert suggested(table(np.empty((1, 0)), colour=words("red"))) == "table"
-        assert suggested(pictures) == "pixels" and contents(pictures) == ("pictures",)
+        assert suggested(pictures) == "pixels" and pictures.contents == ("pictures",)
         assert suggested(replace(pictures, categories={"photographer": words("Ann")})) == "pixels"
         assert suggested(replace(addresses, categories={"photographer": words("Ann")})) == "table"
         assert suggested(replace(pictures, texts=words("a caption"))) == "tfidf"

@@ -63,10 +63,19 @@ def test_what_cannot_be_learnt_from_says_what_is_missing(open_page: Any) -> None
         ("id,candidates\n1,x|y\n2,x\n3,y\n", "nothing to learn from"),
         ("id,candidates,a\n1,x,1.5\n2,x,2.5\n3,x,3.5\n", "two classes"),
         ("id,annotator_1\n1,x\n2,y\n3,x\n", "Add another person's answers"),
+        ("image,candidates\na.png,x|y\nb.png,x\nc.png,y\n", "ZIP archive"),
     ):
         page = _bring(open_page("data"), "bare.csv", content)
         assert not page.exception and words in page.warning[0].value
         assert button(page, "Get labels").disabled
+
+
+def test_votes_on_pictures_that_are_elsewhere_are_weighed(open_page: Any) -> None:
+    rows = [f"photos/{k}.jpg,{'xyz'[k % 3]},{'xyz'[k % 3]},{'xyz'[k // 2 % 3]}" for k in range(30)]
+    page = _bring(open_page("data"), "trees.csv", "\n".join(["image,Mia,Tom,Lea", *rows]))
+    page = button(page, "Get labels").click().run()
+    (run,) = session.registry().all()
+    assert not page.exception and run.config.method == "dawid-skene"
 
 
 def test_votes_are_weighed_and_nothing_contradicts_it(open_page: Any) -> None:

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pll.analysis.protocol import single_labels
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
-from pll.features import CHOICES, contents, fitting_choices, suggested, without_folders
+from pll.features import CHOICES, fitting_choices, suggested, without_folders
 from pll.ui.data import language_model
 from pll.ui.session import ChosenData
 
@@ -80,9 +80,9 @@ def with_features(choice: ChosenData, data: PartialLabelDataset) -> ChosenData:
     Raises UserError where what was typed is no kind of features, or cannot be made of this data; the remedy is named.
     """
     usual = suggested(data)
-    if not usual and "pictures" not in contents(data):
+    if not usual and "pictures" not in data.contents:
         return choice
-    ready = ["none"] if usual and "numbers" in contents(data) else []
+    ready = ["none"] if usual and "numbers" in data.contents else []
     key = f"features-{choice.source.sha256 or choice.source.name}-{usual}"  # none is kept from other data
     spec = st.selectbox(
         "What is learnt from",

@@ -12,7 +12,7 @@ import streamlit as st
 from pll import catalog
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
-from pll.features import contents, suggested
+from pll.features import suggested
 from pll.formats.checks import readable
 from pll.formats.votes import Mapped
 from pll.runs.background import Report
@@ -103,7 +103,7 @@ def is_slow(choice: ChosenData, data: PartialLabelDataset) -> bool:
     spec = suggested(data) if choice.features == "auto" else choice.features
     if "backbone" in spec or "embedding" in spec:
         return True
-    most = QUICK_PICTURES if "pictures" in contents(data) else QUICK_EXAMPLES
+    most = QUICK_PICTURES if "pictures" in data.contents else QUICK_EXAMPLES
     if spec not in ("", "none") and len(data) > most:
         return True
     judged = (choice.flip is not None and choice.flip.how == "instance") or (

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from pll.analysis.readiness import ADDRESSES_ALONE
 from pll.dataset import PartialLabelDataset
 from pll.runs.config import RunConfig
-from pll.ui.data.voters import has_inputs
 from pll.ui.session import ChosenData
 
 HOLDOUT = 0.2
@@ -15,10 +15,11 @@ def missing(data: PartialLabelDataset) -> str:
     """Say what is missing for labels to be found; "" where nothing is."""
     if len(data) < 2 or data.n_classes < 2:
         return f"There must be two examples and two classes at least; here there are {len(data)} and {data.n_classes}."
-    if has_inputs(data):
+    if data.contents:
         return ""
     if data.annotations is None:
-        return "There is nothing to learn from beside the labels. Add texts, pictures or numbers."
+        remedy = "Add texts, pictures or numbers." if data.pictures is None else ADDRESSES_ALONE
+        return f"There is nothing to learn from beside the labels. {remedy}"
     if data.annotations.n_annotators < 2:
         return (
             "One person's answers are all there is, and nothing tells which of them are wrong. Add another person's "
@@ -29,7 +30,7 @@ def missing(data: PartialLabelDataset) -> str:
 
 def automatic(choice: ChosenData, data: PartialLabelDataset) -> RunConfig:
     """Return a run on this choice with every setting chosen by the data, which has no features made of texts yet."""
-    learns = has_inputs(data)
+    learns = bool(data.contents)
     has_test_part = data.is_test is not None and bool(data.is_test.any())
     is_ones_own = choice.source.path is not None or data.y is None
     return RunConfig(

@@ -74,11 +74,6 @@ def with_rule(source: Source, data: PartialLabelDataset) -> Source:
     return replace(source, rule=how)
 
 
-def has_inputs(data: PartialLabelDataset) -> bool:
-    """Whether there is anything to learn from beside labels."""
-    return bool(data.X.size or data.texts is not None or data.pictures is not None or data.categories)
-
-
 def _is_possible(rule: str, data: PartialLabelDataset, annotations: Annotations) -> bool:
     if rule == OWN:  # where its sets are just what everybody said, the union is the same
         counts = np.diff(annotations.votes.indptr)

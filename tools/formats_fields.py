@@ -34,11 +34,7 @@ _BARE: Rows = (
 
 FIELDS: dict[str, Rows] = {
     "csv": TABLE + _BARE,
-    "tsv": (
-        *TABLE,
-        *_BARE,
-        ("spaces between columns", "are read too, where half of the columns are numbers, as in files of UCI, R and `numpy.savetxt`; given back with tabs"),
-    ),
+    "tsv": TABLE + _BARE,
     "xlsx": (
         *TABLE,
         ("sheet", "the first visible one with a table; the data page asks where there are several, in the shell `--sheet NAME`. Titles above the header are left out"),

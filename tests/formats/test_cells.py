@@ -56,6 +56,7 @@ def test_cells_as_people_write_them(cell: str, expected: tuple[str, ...]) -> Non
         ("['cat' 'dog']", "not JSON"),  # as NumPy prints an array
         ("['cat', None]", "not JSON"),
         ("[cat, dog]", "not JSON"),
+        ("{cat,dog}", "not JSON"),
         ("[null]", "entry 1"),
         ('["cat", ["dog"]]', "entry 2"),
         ("[" * 100_000 + "]" * 100_000, "nested too deeply"),

@@ -7,7 +7,6 @@ texts, few words. Nothing here knows of roles (`pll.formats.tabular.columns`).
 from __future__ import annotations
 
 import ast
-import csv
 import json
 import math
 import re
@@ -272,7 +271,7 @@ def spelling(label: str) -> str:
 
 # ---- names of labels in a cell ---------------------------------------------------------------------------------------
 
-SEPARATORS = ("|", ";", "\n", ",", "/", " or ", " oder ", " ou ")
+SEPARATORS = ("|", ";", "\n", ",", "/", " or ")
 """Separators of names that are tried where none is given, in this order; from the comma on only where parts recur."""
 
 
@@ -411,6 +410,7 @@ def holds_several(cells: Iterable[str | None]) -> bool:
 
 
 _TUPLE = re.compile(r"\(\s*['\"].*\)", re.S)
+_OBJECT = re.compile(r"""\{\s*(?:"[^"]*"|'[^']*')\s*:""")
 
 
 def _like_a_list(cell: str) -> bool:
@@ -419,53 +419,44 @@ def _like_a_list(cell: str) -> bool:
 
 
 def _json_names(cell: str) -> list[str] | None:
-    """Return the names in a list of JSON or Python, numbers as they are written; None where the cell is plain text."""
+    """Return the names in a list of JSON, or a list, tuple or set of Python; None where the cell is plain text.
+
+    Numbers are names as they are written.
+    """
     if not _like_a_list(cell):
         return None
     text = cell.strip()
-    if text.startswith(("{", "(", "set")):
-        return _braced_names("" if text == "set()" else text[1:-1].strip().removesuffix(","))
     try:
-        # parse_int and parse_float keep a number's own spelling as the name.
-        listed: list[str] = json.loads(cell, parse_int=str, parse_float=str, parse_constant=_not_json)
+        listed = json.loads(text, parse_int=str, parse_float=str, parse_constant=_not_json)
     except RecursionError:
         raise UserError("the list is nested too deeply; write a flat list of names") from None
     except ValueError:
-        written = _python_names(cell)
-        if written is not None:
-            return written
-        if '"' in cell or "'" in cell or "," in cell:
-            raise UserError(
-                'the cell looks like a list but is not JSON; write ["cat", "dog"] with double quotes, or cat|dog'
-            ) from None
-        return None  # a name in brackets, such as [UNK]
+        listed = _python_names(text)
+    if listed is None and any(mark in text for mark in "\"',") and not _OBJECT.match(text):
+        raise UserError(
+            'the cell looks like a list but is not JSON; write ["cat", "dog"] with double quotes, or cat|dog'
+        )
+    if not isinstance(listed, list):
+        return None  # an object, or a name in brackets, such as [UNK]
     for place, name in enumerate(listed, start=1):
         if not isinstance(name, str):
             raise UserError(f"entry {place} of the list is not a name; write names in double quotes")
     return listed
 
 
-def _braced_names(inner: str) -> list[str] | None:
-    """Return the names in a set or tuple as Python prints it, or in an array of a database; None of an object."""
-    if re.match(r"""(?:"[^"]*"|'[^']*')\s*:""", inner):
-        return None
-    written = _python_names(f"[{inner}]") if re.match(r"['\"]", inner) else None
-    if written is not None:
-        return written
-    fields = next(csv.reader([inner], escapechar="\\", skipinitialspace=True), [])
-    return [name.strip() for name in fields if name.strip()]
-
-
-def _python_names(cell: str) -> list[str] | None:
-    """Return the names in a list as Python prints it; None where it is not such a list of names."""
-    if re.search(r"""['"]\s+['"]""", cell):  # an array as NumPy prints it: Python would join the names
+def _python_names(text: str) -> list[str] | None:
+    """Return the names in a list, tuple or set as Python prints it; None where it is none of names alone."""
+    if re.search(r"""['"]\s+['"]""", text):  # an array as NumPy prints it: Python would join the names
         return None
     try:
-        listed = ast.literal_eval(cell.strip())
+        listed = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
-    are_names = all(isinstance(name, str | int | float) and not isinstance(name, bool) for name in listed)
-    return [str(name) for name in listed] if are_names else None
+    is_list = isinstance(listed, list | tuple | set)
+    if not is_list or not all(isinstance(name, str | int | float) and not isinstance(name, bool) for name in listed):
+        return None
+    names = [str(name) for name in listed]
+    return sorted(names) if isinstance(listed, set) else names
 
 
 def _not_json(word: str) -> NoReturn:

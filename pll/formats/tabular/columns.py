@@ -19,7 +19,7 @@ import re
 import shlex
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -61,7 +61,6 @@ ROLES = {
     "vector": "a list of numbers to learn from, such as an embedding",
     "category": "words to learn from, once they are encoded",
     "candidates": "the labels the example may have",
-    "candidate": "one of the labels the example may have; a column each",
     "true_label": "its true label",
     "split": "train or test",
     "annotator": "the labels of one annotator; a column each",
@@ -78,7 +77,7 @@ ROLES = {
 
 SINGLE = ("id", "text", "image", "candidates", "true_label", "split", "task", "worker", "vote")
 """Roles that only one column can have."""
-LABELLED = ("candidates", "candidate", "vote", "class", "annotator", "probability")
+LABELLED = ("candidates", "vote", "class", "annotator", "probability")
 """Roles of which one is enough for candidate sets."""
 LINES = ("task", "worker", "vote")
 """Roles of a table of one answer a line (long form)."""
@@ -151,11 +150,10 @@ ADJUDICATED = (
 
 SCORE_ENDS = ("_score", "_confidence", "_prob", " score", " confidence")
 """Suffixes of columns with the scores of an annotator."""
-SHARE_STARTS = (
-    *("votes_", "prob_", "proba_", "probability_", "prob:", "prob "),
-    *("p_", "score_", "softmax_", "softmax.", "P("),
+_SHARE = re.compile(
+    r"(?P<stem>(?:votes|p|score)_|prob(?:a|ability)?[_: ]|softmax[_.]|p\()(?P<name>.+)", re.IGNORECASE | re.DOTALL
 )
-"""Prefixes of columns with the probability of a class."""
+"""Columns with the probability of a class, and its name."""
 
 ID_WORDS = (
     *("id", "ids", "identifier", "uid", "uuid", "guid", "key", "index", "row", "zeile", "ligne", "record", "serial"),
@@ -168,20 +166,16 @@ _PEOPLE = (
     "annotators?|worker|rater|labell?er|coder|judge|expert|voter|model|annotatorin|annotateur|annotatrice|anotadora?|"
     "prüfer(?:in)?|bewerter(?:in)?|évaluateur|evaluador"
 )
-_NUMBERED = (
-    re.compile(rf"(?:{_PEOPLE})[ _.-]*(?:\d{{1,4}}|[a-z])", re.IGNORECASE),
-    re.compile(r"(?:annotation|label|vote|rating)[ _.-]*\d{1,4}", re.IGNORECASE),
-    re.compile(r"ann[ _.-]*\d{1,2}", re.IGNORECASE),  # more digits are years, as in "ann. 2019"
-    re.compile(r"lf[ _.-].{1,40}", re.IGNORECASE),  # a labelling function, which may say one word or nothing
+_NUMBERED = re.compile(
+    rf"(?P<person>(?:{_PEOPLE})[ _.-]*(?:\d{{1,4}}|[a-z]))|(?P<label>label[ _.-]*\d{{1,4}})|"
+    r"(?:annotation|vote|rating)[ _.-]*\d{1,4}|ann[ _.-]*\d{1,2}|"  # more digits are years, as in "ann. 2019"
+    r"lf[ _.-].{1,40}",  # a labelling function, which may say one word or nothing
+    re.IGNORECASE,
 )
 _NAMED = re.compile(rf"(?:{_PEOPLE})[ _.-]+.{{1,40}}", re.IGNORECASE)
-_OPTION = re.compile(
-    r"(?:candidate|option|choice|alternative|possible[ _]label)[ _.-]*(?:\d{1,4}|[a-h])", re.IGNORECASE
-)
 _CLASS = re.compile(
     r"(?P<stem>candidates?|cand|class|label|y)(?:(?:[_.= -]|: ?)(?P<name>.+)|(?P<number>\d{1,4}))", re.IGNORECASE | re.S
 )
-_LABEL_NUMBER = re.compile(r"label[ _.-]*\d{1,4}", re.IGNORECASE)
 _NAMED_ID = re.compile(rf"(?:.*[\W_])?(?:{'|'.join(ID_WORDS)})[\W_]*|.*(?:nummer|number)[\W_]*", re.IGNORECASE)
 _CAMEL_ID = re.compile(r".*[a-z](?:ID|Id|Nr|No)[\W_]*")
 
@@ -202,43 +196,6 @@ def sample_rows(width: int) -> int:
     (2000, 1000, 200)
     """
     return min(max(50_000 // max(width, 1), 200), SAMPLE_ROWS)
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column and its role.
-
-    Attributes
-    ----------
-    at
-        Its position in the table, from 0.
-    name
-        Its name, trimmed.
-    role
-        One of `ROLES`.
-    display_name
-        Its name as a feature, an annotator or a class.
-    guessed
-        Whether its role is guessed: given neither by the user nor by a reserved name.
-    first
-        Its first cells, as an example; None where one is missing.
-    comma
-        Whether its numbers have a decimal comma.
-    asks
-        The question it belongs to (`QUESTIONS`); "" where its role is clear.
-    instead
-        Its role if the answer is the other one.
-    """
-
-    at: int
-    name: str
-    role: str
-    display_name: str
-    guessed: bool = False
-    first: tuple[str | None, ...] = ()
-    comma: bool = False
-    asks: str = ""
-    instead: str = ""
 
 
 @dataclass(frozen=True)
@@ -264,11 +221,41 @@ class Question:
         )
 
 
-QUESTIONS = ("lines", "marks", "voters", "classes", "truth")
-"""Kinds of questions, in the order in which they are put, one at a time."""
+@dataclass(frozen=True)
+class Column:
+    """A column and its role.
+
+    Attributes
+    ----------
+    at
+        Its position in the table, from 0.
+    name
+        Its name, trimmed.
+    role
+        One of `ROLES`.
+    display_name
+        Its name as a feature, an annotator or a class.
+    guessed
+        Whether its role is guessed: given neither by the user nor by a reserved name.
+    first
+        Its first cells, as an example; None where one is missing.
+    comma
+        Whether its numbers have a decimal comma.
+    asks
+        The question that its role depends on; None where its role is clear.
+    """
+
+    at: int
+    name: str
+    role: str
+    display_name: str
+    guessed: bool = False
+    first: tuple[str | None, ...] = ()
+    comma: bool = False
+    asks: Question | None = field(default=None, compare=False)
 
 
-def question(columns: Sequence[Column]) -> Question | None:
+def question(columns: Iterable[Column]) -> Question | None:
     """Return the question to the user about these columns; None where their roles are clear.
 
     Examples
@@ -278,40 +265,7 @@ def question(columns: Sequence[Column]) -> Question | None:
     >>> asked.text, asked.answers[0][1]
     ('Anna and Bert use the same words. Whose answers are these?', {'Anna': 'annotator', 'Bert': 'annotator'})
     """
-    kind = next((kind for kind in QUESTIONS if any(column.asks == kind for column in columns)), None)
-    if kind is None:
-        return None
-    unclear = [column for column in columns if column.asks == kind]
-    names = listing([column.name for column in unclear], limit=12)
-    as_guessed = {column.name: column.role for column in unclear}
-    other = {column.name: column.instead for column in unclear}
-    if kind == "lines":
-        example, person, answer = sorted(unclear, key=lambda column: LINES.index(column.instead))
-        text = (
-            f"The same {example.name} stands in several lines. Is every line one answer: {person.name} says who gave "
-            f"it, {answer.name} what it is?"
-        )
-        turned = {example.name: person.instead, person.name: example.instead, answer.name: answer.instead}
-        answers = (
-            ("one answer a line", other),
-            ("every line is an example", as_guessed),
-            (f"one answer a line, {example.name} and {person.name} swapped", turned),
-        )
-        return Question(text, answers)
-    if kind == "classes":
-        text = f"{names} hold 0 and 1. What is one of these columns?"
-        return Question(text, (("a class: 1 where it is a candidate", as_guessed), ("a voter who votes 0 or 1", other)))
-    if kind == "truth":
-        text = f"{names} names a candidate in nearly every row. Is it the true label?"
-        return Question(text, (("the true label", other), ("only carried along", as_guessed)))
-    both = names.replace(", ", " and ") if len(unclear) == 2 else names
-    text = f"{both} use the same words. Whose answers are these?"
-    if len(unclear) == 1:
-        text = f"{names} uses the words of the labels. Whose answers are these?"
-    roles = {"annotator": "each column is one voter's answers", "category": "nobody's: learn from them"}
-    if kind == "marks":
-        roles["class"] = "each column is a class, marked where it is a candidate"
-    return Question(text, tuple((answer, dict.fromkeys(as_guessed, role)) for role, answer in roles.items()))
+    return next((column.asks for column in columns if column.asks is not None), None)
 
 
 def refuse_questions(columns: Sequence[Column]) -> None:
@@ -403,7 +357,7 @@ def is_annotator(name: str) -> bool:
     >>> is_annotator("annotator_1"), is_annotator("worker B"), is_annotator("ann")
     (True, True, False)
     """
-    return any(pattern.fullmatch(name) for pattern in _NUMBERED)
+    return _NUMBERED.fullmatch(name) is not None
 
 
 def is_named_id(name: str) -> bool:
@@ -433,29 +387,21 @@ class _Header:
 
     raw: Mapping[str, Cells]
     cells: Mapping[str, Cells]
+    commas: Mapping[str, bool]
     explicit: frozenset[str]
     roles: dict[str, Column] = field(default_factory=dict)
     _words: dict[str, Counter[str]] = field(default_factory=dict)
 
-    def give(
-        self,
-        name: str,
-        role: str,
-        display_name: str | None = None,
-        *,
-        guessed: bool = True,
-        instead: str = "",
-        asks: str = "",
-    ) -> None:
-        self.roles[name] = Column(
-            0,
-            name,
-            role,
-            _display_name(name, role) if display_name is None else display_name,
-            guessed,
-            asks=asks,
-            instead=instead,
-        )
+    def give(self, name: str, role: str, display_name: str | None = None, *, guessed: bool = True) -> None:
+        self.roles[name] = Column(0, name, role, display_name or _display_name(name, role), guessed)
+
+    def ask(self, text: str, *answers: tuple[str, Mapping[str, str]]) -> None:
+        """Put a question about columns that have a role until it is answered."""
+        asked = Question(text, answers)
+        self.roles |= {name: replace(self.roles[name], asks=asked) for name in answers[0][1]}
+
+    def is_asked(self) -> bool:
+        return question(self.roles.values()) is not None
 
     def open(self) -> list[str]:
         """Columns without a role."""
@@ -484,7 +430,7 @@ class _Header:
     def classes(self) -> Counter[str]:
         """What the truth and the candidates are called."""
         named = (spelling(self.roles[name].display_name) for name in self.having("class", "probability"))
-        return self.words(*self.having("true_label", "candidates", "candidate")) + Counter(named)
+        return self.words(*self.having("true_label", "candidates")) + Counter(named)
 
 
 def _labels_among(cells: Cells) -> Counter[str]:
@@ -564,16 +510,26 @@ def roles_of(header: Sequence[str], sample: Sequence[Cells], explicit: Mapping[s
             raise UserError(f"The column {name} cannot be {role!r}; use one of {', '.join(ROLES)}.")
     raw = dict(zip(header, sample, strict=True))
     cells = {name: only_labels(name, some) for name, some in raw.items()}
-    columns, answered = _by_rules(raw, cells, {}), dict[str, str]()
-    while explicit and (open_question := question(list(columns.values()))):
+    commas = dict(zip(header, have_decimal_commas(sample), strict=True))
+
+    def by_rules(roles: Mapping[str, str], called: Mapping[tuple[str, str], str]) -> dict[str, Column]:
+        table = _Header(raw, cells, commas, frozenset(roles))
+        for name, role in roles.items():
+            table.give(name, role, called.get((name, role)), guessed=False)
+        for rule in RULES:
+            rule(table)
+        return table.roles
+
+    columns, answered = by_rules({}, {}), dict[str, str]()
+    while explicit and (open_question := question(columns.values())):
         answer = next((roles for _, roles in open_question.answers if roles.items() & explicit.items()), None)
         if answer is None:
             break
         answered |= answer
-        columns = _by_rules(raw, cells, answered)
+        columns = by_rules(answered, {})
     if explicit:
         called = {(one.name, one.role): one.display_name for one in columns.values()}
-        columns = _by_rules(raw, cells, answered | dict(explicit), called)
+        columns = by_rules(answered | dict(explicit), called)
     for role in SINGLE:
         twice = [name for name in header if columns[name].role == role]
         if len(twice) > 1:
@@ -581,25 +537,10 @@ def roles_of(header: Sequence[str], sample: Sequence[Cells], explicit: Mapping[s
                 f"The columns {twice[0]} and {twice[1]} both are {role} ({ROLES[role]}); only one can be. "
                 "Say what the other is, or remove it."
             )
-    commas = have_decimal_commas(sample)
     return [
-        replace(columns[name], at=at, first=tuple(raw[name][:FIRST_CELLS]), comma=commas[at])
+        replace(columns[name], at=at, first=tuple(raw[name][:FIRST_CELLS]), comma=commas[name])
         for at, name in enumerate(header)
     ]
-
-
-def _by_rules(
-    raw: Mapping[str, Cells],
-    cells: Mapping[str, Cells],
-    explicit: Mapping[str, str],
-    called: Mapping[tuple[str, str], str] | None = None,
-) -> dict[str, Column]:
-    table = _Header(raw, cells, frozenset(explicit))
-    for name, role in explicit.items():
-        table.give(name, role, (called or {}).get((name, role)), guessed=False)
-    for rule in RULES:
-        rule(table)
-    return table.roles
 
 
 # ---- the rules, in the order of `RULES` ------------------------------------------------------------------------------
@@ -662,16 +603,26 @@ def _long_form(table: _Header) -> None:
             votes = [name for name in usual["vote"][:1] or words if name not in (task, worker)]
             votes = [name for name in votes if not _is_function(table.raw[name], table.raw[task])]
             if votes and worker in repeating and len(pairs) == len(table.raw[task]):  # who answers, answers once
-                for name, role in zip((task, worker, votes[0]), LINES, strict=True):
-                    otherwise = default_role(table.cells[name])
-                    if name in table.having("text", "image"):
-                        otherwise = table.roles[name].role
-                    elif role == "vote" and table.usual("true_label", [name]) and not table.having("true_label"):
-                        otherwise = "true_label"
-                    elif role == "task" or name in usual["worker"] or may_hold_labels(name):
-                        otherwise = "keep"
-                    table.give(name, otherwise, asks="lines", instead=role)
+                _ask_about_lines(table, task, worker, votes[0])
                 return
+
+
+def _ask_about_lines(table: _Header, task: str, worker: str, vote: str) -> None:
+    if task not in table.having("text", "image"):
+        table.give(task, "keep")
+    is_usual = bool(table.usual("worker", [worker])) or may_hold_labels(worker)
+    table.give(worker, "keep" if is_usual else default_role(table.cells[worker]))
+    if table.usual("true_label", [vote]) and not table.having("true_label"):
+        table.give(vote, "true_label")
+    else:
+        table.give(vote, "keep" if may_hold_labels(vote) else default_role(table.cells[vote]))
+    table.ask(
+        f"The same {task} stands in several lines. Is every line one answer: {worker} says who gave it, {vote} what "
+        "it is?",
+        ("one answer a line", {task: "task", worker: "worker", vote: "vote"}),
+        ("every line is an example", {name: table.roles[name].role for name in (task, worker, vote)}),
+        (f"one answer a line, {task} and {worker} swapped", {task: "worker", worker: "task", vote: "vote"}),
+    )
 
 
 def _is_function(values: Cells, keys: Cells) -> bool:
@@ -704,33 +655,31 @@ def _truth(table: _Header) -> None:
 
 
 def _sets(table: _Header) -> None:
-    """Columns of candidates by name: several labels a cell (`options`), or one a cell (`option 1`, `option 2`)."""
+    """The candidates by name: several labels a cell."""
     if table.having(*LABELLED):
         return
     for name in table.usual("candidates", table.open()):
         if not is_measured(table.cells[name]) and holds_several(table.cells[name]):
             table.give(name, "candidates")
             return
-    single = [name for name in table.open() if _OPTION.fullmatch(name)]
-    single = [name for name in single if default_role(table.cells[name]) == "category"]
-    for name in single if len(single) > 1 else ():
-        table.give(name, "candidate")
 
 
 def _annotators(table: _Header) -> None:
     """`annotator_1, annotator_2, …`: columns of labels, and no measurements; `gpt` where there is a `gpt_score`."""
-    if table.having("vote", "class", "annotator", "candidate", "probability"):
+    if table.having("vote", "class", "annotator", "probability"):
         return
     whole = [name for name in table.open() if not has_fractions(table.cells[name])]
-    for pattern in _NUMBERED:
-        numbered = [name for name in whole if pattern.fullmatch(name)]
-        if pattern is _NUMBERED[1] and all(are_binary(table.cells[name]) for name in numbered):
-            continue  # label_1, label_2 of 0 and 1 may be classes
-        is_alone = pattern is _NUMBERED[0] and not table.having("candidates", "true_label")
-        if len(numbered) > 1 or (is_alone and len(numbered) == 1 and not is_measured(table.cells[numbered[0]])):
-            for name in numbered:
-                table.give(name, "annotator")
-            return
+    matches = {name: match for name in whole if (match := _NUMBERED.fullmatch(name))}
+    labels = [name for name, match in matches.items() if match["label"]]
+    if all(are_binary(table.cells[name]) for name in labels):  # label_1, label_2 of 0 and 1 may be classes
+        matches = {name: match for name, match in matches.items() if name not in labels}
+    is_alone = len(matches) == 1 and not table.having("candidates", "true_label")
+    if len(matches) > 1 or any(
+        is_alone and m["person"] and not is_measured(table.cells[n]) for n, m in matches.items()
+    ):
+        for name in matches:
+            table.give(name, "annotator")
+        return
     scored = {_scored(name).casefold() for name in table.open() if _are_amounts(table.cells[name])}
     for name in whole:
         if (
@@ -745,7 +694,7 @@ def _answers(table: _Header) -> None:
     """A model's answers in JSON are an annotator's."""
     for name in table.open() if not table.having("vote") else ():
         if are_answers(table.raw[name]):
-            table.give(name, "keep" if table.having("candidates", "candidate", "class") else "annotator")
+            table.give(name, "keep" if table.having("candidates", "class") else "annotator")
 
 
 def _classes(table: _Header) -> None:
@@ -754,13 +703,13 @@ def _classes(table: _Header) -> None:
     `label_1, label_2` without a truth may also be voters who vote 0 or 1: the user is asked.
     """
     marks = {name: rows for name in table.open() if (rows := read_marks(table.cells[name])) is not None}
-    stems: dict[str, dict[str, str]] = {}
+    stems: dict[str, dict[str, str]] = {"cand": {}, "class": {}, "label": {}, "y": {}}
     for name in marks:
         if match := _CLASS.fullmatch(name):
-            stem = match["stem"].casefold().replace("candidates", "candidate").replace("candidate", "cand")
-            stems.setdefault(stem, {})[name] = _class_name(name)
-    if table.having("candidates", "candidate"):  # another way to write the candidates: never a feature
-        for name in stems.get("cand", ()):
+            stem = match["stem"].casefold()
+            stems["cand" if stem.startswith("cand") else stem][name] = _class_name(name)
+    if table.having("candidates"):  # another way to write the candidates: never a feature
+        for name in stems["cand"]:
             table.give(name, "keep")
     if table.having(*LABELLED):
         return
@@ -770,23 +719,25 @@ def _classes(table: _Header) -> None:
         different = len(set(group.values())) == len(group) > 1 and all(group.values())
         return different and all(map(any, zip(*(marks[name] for name in group), strict=True)))
 
-    for stem in ("cand", "class", "label", "y"):
-        group = stems.get(stem, {})
-        is_open = stem == "label" and all(_LABEL_NUMBER.fullmatch(name) for name in group)
-        is_open = is_open and len(group) > 1 and not (truth and truth <= set(map(spelling, group.values())))
-        if is_open and (truth or not is_matrix(group)):
-            if truth <= {"0", "1", "0.0", "1.0"}:
-                for name in group:
-                    table.give(name, "annotator")
-                return
-        elif is_matrix(group) or (stem == "cand" and len(group) > 1):  # of which reading names a row without a mark
-            for name, ending in group.items():
-                asks, instead = ("classes", "annotator") if is_open else ("", "")
-                table.give(name, "class", ending, asks=asks, instead=instead)
-            return
-    group = _called_as(list(marks), truth)
-    for name, ending in group.items() if is_matrix(group) else ():
-        table.give(name, "class", ending)
+    labels = stems["label"]
+    may_be_votes = len(labels) > 1 and all(match and match["label"] for match in map(_NUMBERED.fullmatch, labels))
+    may_be_votes = may_be_votes and not (truth and truth <= set(map(spelling, labels.values())))
+    if may_be_votes and (truth or not is_matrix(labels)):
+        stems["label"] = {}
+    named = [group for stem, group in stems.items() if is_matrix(group) or (stem == "cand" and len(group) > 1)]
+    of_truth = _called_as(list(marks), truth)
+    for group in [*named, *([of_truth] if is_matrix(of_truth) else [])][:1]:  # reading names a row without a mark
+        for name, ending in group.items():
+            table.give(name, "class", ending)
+        if group is labels and may_be_votes:
+            table.ask(
+                f"{listing([*group], limit=12)} hold 0 and 1. What is one of these columns?",
+                ("a class: 1 where it is a candidate", dict.fromkeys(group, "class")),
+                ("a voter who votes 0 or 1", dict.fromkeys(group, "annotator")),
+            )
+        return
+    for name in labels if may_be_votes and truth <= {"0", "1", "0.0", "1.0"} else ():
+        table.give(name, "annotator")
 
 
 def _called_as(names: Sequence[str], truth: set[str]) -> dict[str, str]:
@@ -808,20 +759,19 @@ def _probabilities(table: _Header) -> None:
     if table.having(*LABELLED):
         return
     amounts = [name for name in table.open() if _are_amounts(table.cells[name])]
-    truth = set(table.truth())
-    for start in SHARE_STARTS:
-        shares = [name for name in amounts if len(name) > len(start) and name.casefold().startswith(start.casefold())]
-        endings = {spelling(_display_name(name, "probability")) for name in shares}
-        if len(shares) > 1 and not (truth and endings.isdisjoint(truth)):
-            for name in shares:
-                table.give(name, "probability")
-            return
-    named = _called_as(amounts, truth) if len(truth) > 1 else {}
+    truth, groups = set(table.truth()), dict[str, dict[str, str]]()
+    for name in amounts:
+        if match := _SHARE.fullmatch(name):
+            groups.setdefault(match["stem"].casefold(), {})[name] = _display_name(name, "probability")
+    of_truth = _called_as(amounts, truth) if len(truth) > 1 else {}
     totals = {round(sum(map(_amount, row)), 6) for row in zip(*(table.cells[name] for name in amounts), strict=True)}
-    if named and len(totals) == 1:  # the others are classes too, which are nobody's truth
-        named = dict(zip(amounts, amounts, strict=True)) | named
-    for name, ending in named.items():
-        table.give(name, "probability", ending)
+    if of_truth and len(totals) == 1:  # the others are classes too, which are nobody's truth
+        of_truth = dict(zip(amounts, amounts, strict=True)) | of_truth
+    for group in (*groups.values(), of_truth):
+        if len(group) > 1 and not (truth and truth.isdisjoint(map(spelling, group.values()))):
+            for name, ending in group.items():
+                table.give(name, "probability", ending)
+            return
 
 
 def _are_amounts(cells: Cells) -> bool:
@@ -836,12 +786,12 @@ def _amount(cell: str | None) -> float:
 
 
 def _sets_by_type(table: _Header) -> None:
-    """The one column with several words a cell, which recur and name the truth where there is one: the candidates.
+    """The one column with several labels a cell, which name the truth where there is one: the candidates.
 
-    Some sets are enough, unless another column has the same words: then both may be voters, one of whom named two
-    labels in a few rows.
+    Without a truth they are lists, or joined by `|`, `;` or a line end: a comma may be that of a sentence, a slash part
+    of a word. Where another column has the same words, both may be voters, one of whom named two labels in some rows.
     """
-    if table.having(*LABELLED, "vote") or any(column.asks for column in table.roles.values()):
+    if table.having(*LABELLED, "vote") or table.is_asked():
         return
     fitting = []
     worded = [name for name in table.open() if not is_measured(table.cells[name])]
@@ -850,35 +800,13 @@ def _sets_by_type(table: _Header) -> None:
         labels = words.total()
         if labels <= len(cells) or are_pictures(cells) or all(map(is_number, words)):
             continue
-        mark = guess_separator(cells)
-        if mark not in SEPARATORS[:3] and are_texts(cells, 8):  # a comma may be that of a sentence
-            continue
-        if table.truth():
-            is_set = _share_among(table.truth(), words) >= NEARLY_ALL
-        else:
-            others = [table.words(other) for other in worded if other != name]
-            is_shared = any(other and _share_among(other, words) >= NEARLY_ALL for other in others)
-            is_set = _recur(cells, words, mark) and (not is_shared or 2 * labels >= 3 * len(cells))
-        if is_set:
+        is_list = guess_separator(cells) in SEPARATORS[:3] and 2 * len(words) <= labels
+        others = [table.words(other) for other in worded if other != name]
+        is_voter = 2 * labels < 3 * len(cells) and any(other and _share_among(other, words) >= 0.9 for other in others)
+        if _share_among(table.truth(), words) >= NEARLY_ALL if table.truth() else is_list and not is_voter:
             fitting.append(name)
     if len(fitting) == 1:
         table.give(fitting[0], "candidates")
-
-
-def _recur(cells: Cells, words: Counter[str], mark: str) -> bool:
-    """Whether words stand in two cells on average, and so do most of those in cells of several."""
-    several = [label for cell in present_cells(cells) for label in _several(cell, mark)]
-    recurring = sum(words[label] > 1 for label in several)
-    return 2 * len(words) <= words.total() and 2 * recurring > len(several)
-
-
-def _several(cell: str, mark: str) -> list[str]:
-    """The labels of a cell, in their common spelling; none where it holds only one."""
-    try:
-        labels = split_cell(cell, mark)
-    except UserError:  # reading says where a list cannot be read
-        return []
-    return [spelling(label) for label in labels] if len(labels) > 1 else []
 
 
 def _vocabulary(table: _Header) -> None:
@@ -888,17 +816,16 @@ def _vocabulary(table: _Header) -> None:
     like yes and no, or a truth of other words may also be features: the user is asked.
     `final`, `expert` and their like are the truth, where a voter or the candidates have their words.
     """
-    if table.having("vote") or any(column.asks for column in table.roles.values()):
+    if table.having("vote") or table.is_asked():
         return
-    voters = table.having("annotator")
-    is_labelled = bool(table.having(*LABELLED, "true_label"))
-    is_matrix = bool(table.having("class", "probability"))
-    whole = [name for name in table.open() if _NAMED.fullmatch(name) and not has_fractions(table.cells[name])]
+    voters, has_sets = table.having("annotator"), bool(table.having("candidates", "class", "probability"))
+    is_labelled = bool(voters or has_sets or table.having("true_label"))
+    people = [name for name in table.open() if _NAMED.fullmatch(name) and not has_fractions(table.cells[name])]
     classes = table.classes() + table.words(*voters)
     # Most would not do: of mushrooms, ring-type has the letters of the classes, e and p, in 83 % of its cells.
-    named = [name for name in table.open() if name in whole or _are_no_values(table.cells[name])]
+    named = [name for name in table.open() if name in people or _are_no_values(table.cells[name])]
     near = {name for name in named if is_labelled and _share_among(table.words(name), classes) >= NEARLY_ALL}
-    columns = [name for name in named if name in whole or name in near or _are_words(table.cells[name])]
+    columns = [name for name in named if name in people or name in near or _are_words(table.cells[name])]
     groups = _of_one_vocabulary(table, [*columns, *voters])
     if not table.having("true_label"):
         shared = near.union(*(group for group in groups if len(group) > 1))
@@ -908,21 +835,24 @@ def _vocabulary(table: _Header) -> None:
             is_labelled = True
     near = near.union(*(group for group in groups if near.intersection(group)))  # a truth may name but few of them
     near_open = [name for name in columns if name in near and name not in table.roles]
+    unclear: list[str] = []
+    if len(near_open) == 1 and has_sets and not (voters or table.having("true_label")):
+        table.give(near_open[0], "keep")
+        table.ask(
+            f"{near_open[0]} names a candidate in nearly every row. Is it the true label?",
+            ("the true label", {near_open[0]: "true_label"}),
+            ("only carried along", {near_open[0]: "keep"}),
+        )
+        return
     for name in near_open:
-        if (
-            len(near_open) == 1
-            and table.having("candidates", "candidate", "class", "probability")
-            and not (voters or table.having("true_label"))
-        ):
-            table.give(name, "keep", asks="truth", instead="true_label")
-        elif is_matrix:
+        if table.having("class", "probability"):
             table.give(name, "keep")
         elif voters or not _says_yes_or_no(table.words(name)):
             table.give(name, "annotator")
         else:
-            table.give(name, "category", asks="voters", instead="annotator")
+            unclear.append(name)
     for group in groups:
-        names = [name for name in group if name not in table.roles]
+        names = [name for name in group if name not in table.roles and name not in unclear]
         is_yes_or_no = _says_yes_or_no(table.words(*names))
         is_clear = len(names) > 2 and not is_yes_or_no
         is_clear = is_clear or (len(names) == 2 and all(_NAMED.fullmatch(name) for name in names))
@@ -930,13 +860,30 @@ def _vocabulary(table: _Header) -> None:
         if len(names) < 2 or (is_labelled and not is_clear and not has_truth):
             continue
         if table.having("annotator") and not voters:  # answers to another question
-            role, asks = "keep", ""
+            for name in names:
+                table.give(name, "keep")
         elif is_clear and not is_labelled:
-            role, asks = "annotator", ""
+            for name in names:
+                table.give(name, "annotator")
         else:
-            role, asks = "category", "marks" if is_yes_or_no and not is_labelled else "voters"
-        for name in names:
-            table.give(name, role, asks=asks, instead="annotator" if asks else "")
+            unclear += names
+    if unclear:
+        _ask_whose(table, unclear, may_be_classes=not is_labelled and _says_yes_or_no(table.words(*unclear)))
+
+
+def _ask_whose(table: _Header, names: Sequence[str], *, may_be_classes: bool) -> None:
+    for name in names:
+        table.give(name, "category")
+    text = f"{names[0]} uses the words of the labels."
+    if len(names) > 1:
+        both = listing(names, limit=12)
+        text = f"{both.replace(', ', ' and ') if len(names) == 2 else both} use the same words."
+    answers = {"annotator": "each column is one voter's answers", "category": "nobody's: learn from them"}
+    if may_be_classes:
+        answers["class"] = "each column is a class, marked where it is a candidate"
+    table.ask(
+        f"{text} Whose answers are these?", *((answer, dict.fromkeys(names, role)) for role, answer in answers.items())
+    )
 
 
 def _are_no_values(cells: Cells) -> bool:
@@ -963,28 +910,22 @@ def _of_one_vocabulary(table: _Header, names: Sequence[str]) -> list[list[str]]:
     that uses only some words of a group belongs to it.
     """
     groups: list[list[str]] = []
-    users: dict[str, set[str]] = {}  # word → columns that use it: of thousands, only few are compared
-    for name in names:
+    users: dict[str, set[int]] = {}  # word → groups that use it: of thousands, only few are compared
+    for name in sorted(names, key=lambda name: len(table.words(name)), reverse=True):
         words = table.words(name)
-        others = {other for word in words for other in users.get(word, ())}
 
-        def is_like(other: str, words: Counter[str] = words) -> bool:
-            theirs = table.words(other)
-            return min(_share_among(words, theirs), _share_among(theirs, words)) >= 1 / 2
+        def is_like(group: list[str], words: Counter[str] = words) -> bool:
+            if _share_among(words, table.words(*group)) >= NEARLY_ALL and len(group) > 1:
+                return True
+            theirs = map(table.words, group)
+            return any(min(_share_among(words, one), _share_among(one, words)) >= 1 / 2 for one in theirs)
 
-        fitting = [group for group in groups if any(map(is_like, others.intersection(group)))]
-        groups = [group for group in groups if group not in fitting]
-        groups.append([*(one for group in fitting for one in group), name])
+        near = sorted({at for word in words for at in users.get(word, ())})
+        at = next((at for at in near if is_like(groups[at])), len(groups))
+        groups[at : at + 1] = [[*(groups[at] if at < len(groups) else ()), name]]
         for word in words:
-            users.setdefault(word, set()).add(name)
-    groups.sort(key=len, reverse=True)
-    for group in [group for group in groups if len(group) > 1]:
-        words = table.words(*group)
-        for other in groups[groups.index(group) + 1 :]:
-            if group and other and _share_among(table.words(*other), words) >= NEARLY_ALL:
-                group += other
-                other.clear()
-    return [group for group in groups if group]
+            users.setdefault(word, set()).add(at)
+    return sorted(([name for name in names if name in group] for group in groups), key=len, reverse=True)
 
 
 def _scores(table: _Header) -> None:
@@ -1047,7 +988,6 @@ def _payload(table: _Header) -> None:
 
 def _rest(table: _Header) -> None:
     """Labels without a role, dates and empty columns; then numbers and words as features."""
-    commas = dict(zip(table.raw, have_decimal_commas(list(table.raw.values())), strict=True))
     for name in table.open():
         cells = table.raw[name]
         if name.startswith(UNNAMED) and not any(cell and cell.strip() for cell in cells):
@@ -1055,7 +995,7 @@ def _rest(table: _Header) -> None:
         elif are_dates(cells) or (may_hold_labels(name) and not has_fractions(cells)):
             table.give(name, "keep")  # days as categories would only identify the examples of that day
         else:
-            table.give(name, "feature" if commas[name] else default_role(cells))
+            table.give(name, "feature" if table.commas[name] else default_role(cells))
 
 
 RULES: tuple[Callable[[_Header], None], ...] = (
@@ -1072,9 +1012,8 @@ def _display_name(name: str, role: str) -> str:
     """Return the display name of a column with this role."""
     if name.startswith(MARKS.get(role, "\0")):
         return bare_name(name, role)
-    if role == "probability":
-        stem = next((s for s in SHARE_STARTS if name.casefold().startswith(s.casefold()) and len(name) > len(s)), "")
-        return name[len(stem) :].removesuffix(")") if stem.endswith("(") else name[len(stem) :]
+    if role == "probability" and (match := _SHARE.fullmatch(name)):
+        return match["name"].removesuffix(")") if match["stem"].endswith("(") else match["name"]
     if role == "score":
         return bare_name(_scored(name) or name, "annotator")
     return _class_name(name) if role == "class" else name
@@ -1086,11 +1025,6 @@ def _class_name(name: str) -> str:
     return name if match is None else match["name"] or match["number"]
 
 
-def has_labels(columns: Sequence[Column]) -> bool:
-    """Whether some column holds labels of any kind."""
-    return any(column.role in (*LABELLED, "true_label") for column in columns)
-
-
 def notes_on(columns: Sequence[Column]) -> list[str]:
     """Return sentences on the columns whose role was guessed."""
     words = {
@@ -1099,7 +1033,6 @@ def notes_on(columns: Sequence[Column]) -> list[str]:
         "id": "{} was taken for the ids.",
         "true_label": "{} was taken for the true label.",
         "candidates": "{} was taken for the candidates.",
-        "candidate": "{} were taken for candidates, one a cell.",
         "annotator": "{} were taken for annotators; the candidates are all labels they gave.",
         "score": "{} were taken for the confidence of the annotators.",
         "class": "{} were taken for classes: 1 is a candidate.",

@@ -6,7 +6,6 @@ however many rows hold it, and a message still names the first row that does.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import Counter, defaultdict
@@ -416,7 +415,6 @@ def read_labels(columns_by_role: RoleColumns, options: ReadOptions, row_of: RowN
     if columns_by_role.get("vote"):
         return _read_lines(columns_by_role, true, options, row_of)
     name, sets = next(iter(columns_by_role.get("candidates", {}).items()), ("candidates", None))
-    sets = sets or _joined(columns_by_role.get("candidate", {}))
     set_column = None if sets is None else read_candidates(name, sets, row_of)
     annotators, scores = columns_by_role.get("annotator", {}), columns_by_role.get("score", {})
     notes: list[str] = []
@@ -461,15 +459,6 @@ def _without_no_answers(true: LabelColumn, names: set[str]) -> list[str]:
     rows = np.isin(true.codes, [code for code, name in enumerate(true.values) if name in empty])
     true.values[:] = [None if name in empty else name for name in true.values]
     return [f"{int(rows.sum()):,} true labels say that there is none ({listing(sorted(empty))}): they are not known."]
-
-
-def _joined(columns: Mapping[str, Chunks]) -> Chunks | None:
-    """Return one column of candidate sets from columns of one candidate a cell; None where there are none."""
-    if not columns:
-        return None
-    cells = [[(cell or "").strip() for cell in chunks.to_pylist()] for chunks in columns.values()]
-    sets = (list(dict.fromkeys(filter(None, row))) for row in zip(*cells, strict=True))
-    return pa.chunked_array([pa.array([json.dumps(names, ensure_ascii=False) for names in sets], pa.string())])
 
 
 def _read_lines(

@@ -93,7 +93,7 @@ def _marked_where_misread(columns: Sequence[TextColumn], taken: set[str]) -> lis
     result = []
     for column, one in zip(columns, guesses, strict=True):
         name = column.name
-        is_read = one.role == column.role and one.display_name == name == name.strip() != "" and not one.asks
+        is_read = one.role == column.role and one.display_name == name == name.strip() != "" and one.asks is None
         if column.role in ("category", "keep") and (not is_read or name in own or name.casefold() in LABEL_COLUMNS):
             name = marked(column.role, name)
         own.add(name)

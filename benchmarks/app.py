@@ -91,7 +91,7 @@ class Server:
         return self._process.wait(patience)
 
     def kill(self) -> None:
-        """SIGKILL: nothing is written, nobody is told."""
+        """SIGKILL: nothing is written."""
         if self._process is not None:
             self._process.send_signal(signal.SIGKILL)
             self._process.wait()

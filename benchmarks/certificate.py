@@ -76,8 +76,8 @@ def datasets(cache: Path) -> Iterator[Labels]:
 
 
 def _file(name: str) -> Path | None:
-    found = [root / "votes" / name for root in search_roots()]
-    return next((path for path in found if path.exists()), None)
+    paths = [root / "votes" / name for root in search_roots()]
+    return next((path for path in paths if path.exists()), None)
 
 
 def read_stance() -> Labels | None:
@@ -85,12 +85,12 @@ def read_stance() -> Labels | None:
     if path is None:
         return None
     frame = pd.read_csv(path)
-    given = frame["Yhat (GPT4o)"]
+    assigned = frame["Yhat (GPT4o)"]
     return Labels(
         "stance",
-        (given != frame["Y"]).to_numpy(),
+        (assigned != frame["Y"]).to_numpy(),
         frame["confidence"].to_numpy(float),
-        given.to_numpy(dtype=np.str_),
+        assigned.to_numpy(dtype=np.str_),
         texts=tuple(frame["text"].astype(str)),
     )
 
@@ -111,8 +111,8 @@ def read_imagenet() -> Labels | None:
     if path is None:
         return None
     frame = pd.read_csv(path).sample(10_000, random_state=0)
-    wrong, given = (frame["Yhat"] != frame["Y"]).to_numpy(), frame["Yhat"].to_numpy(dtype=np.str_)
-    return Labels("ImageNet 10,000", wrong, frame["confidence"].to_numpy(float), given)
+    wrong, assigned = (frame["Yhat"] != frame["Y"]).to_numpy(), frame["Yhat"].to_numpy(dtype=np.str_)
+    return Labels("ImageNet 10,000", wrong, frame["confidence"].to_numpy(float), assigned)
 
 
 TRAINED = (
@@ -133,16 +133,16 @@ def _trained(setting: Setting, cache: Path) -> Labels:
         save_array(file, train(setting, splits, "default", 0)[0])
     sharp = sharpness(np.load(file, allow_pickle=False), sets)
     assert data.y is not None
-    given = np.array(data.class_names)[sharp.identified]
-    return Labels(setting.name, sharp.identified != data.y, sharp.confidence.astype(float), given, features=data.X)
+    assigned = np.array(data.class_names)[sharp.identified]
+    return Labels(setting.name, sharp.identified != data.y, sharp.confidence.astype(float), assigned, features=data.X)
 
 
 # ---- the rule --------------------------------------------------------------------------------------------------------
 
 
-def simulate(labels: Labels, sims: int, errors: tuple[float, ...], seed: int = 0) -> pd.DataFrame:
+def simulate(labels: Labels, sims: int, errors: tuple[float, ...]) -> pd.DataFrame:
     """A row an error: broken promises, labels unseen, the oracle."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     n, wrong = len(labels.wrong), labels.wrong
     plans = [pr.plan_dataset(n, error) for error in errors]
     sums = np.zeros((len(plans), 3))
@@ -157,12 +157,12 @@ def simulate(labels: Labels, sims: int, errors: tuple[float, ...], seed: int = 0
             stays = (until[cut.accepted - 1] if cut.accepted else 0) - cut.wrong_inside
             oracle = np.searchsorted(until, plan.allowed, side="right")
             sums[k] += (stays > plan.allowed, cut.unseen, oracle)
-    found = pd.DataFrame(sums / sims, columns=["broken", "unseen", "oracle"])
-    found[["unseen", "oracle"]] /= n
-    found.insert(0, "plan", [f"{plan.tolerated}, {plan.controls:,}" for plan in plans])
-    found.insert(0, "error", errors)
-    found.insert(0, "labels", labels.name)
-    return found.assign(n=n, rate=wrong.mean(), attained=[plan.attained for plan in plans], worst=labels.worst)
+    frame = pd.DataFrame(sums / sims, columns=["broken", "unseen", "oracle"])
+    frame[["unseen", "oracle"]] /= n
+    frame.insert(0, "plan", [f"{plan.tolerated}, {plan.controls:,}" for plan in plans])
+    frame.insert(0, "error", errors)
+    frame.insert(0, "labels", labels.name)
+    return frame.assign(n=n, rate=wrong.mean(), attained=[plan.attained for plan in plans], worst=labels.worst)
 
 
 # ---- re-ranking ------------------------------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ def reranked(labels: Labels, sims: int, errors: tuple[float, ...]) -> pd.DataFra
         bare = pool_features(order, labels.confidence, labels.labels)
         plain.append(leaving_order(bare, lambda left: labels.wrong[left])[::-1])
         changed.append(leaving_order(rows, lambda left: labels.wrong[left])[::-1])
-    found = []
+    cells = []
     for error in errors:
         fixed = pr.plan_dataset(n, error)
         kinds = {
@@ -209,8 +209,8 @@ def reranked(labels: Labels, sims: int, errors: tuple[float, ...]) -> pd.DataFra
             "reranked": draws(labels.wrong, changed, fixed, sims),
         }
         row = {f"{name} {what}": value for name, pair in kinds.items() for what, value in zip(WHAT, pair, strict=True)}
-        found.append({"labels": labels.name, "error": error} | row)
-    return pd.DataFrame(found)
+        cells.append({"labels": labels.name, "error": error} | row)
+    return pd.DataFrame(cells)
 
 
 WHAT = ("unseen", "broken")

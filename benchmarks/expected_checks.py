@@ -1,10 +1,10 @@
 """How far the expected number of checks is off, for docs/certificate.md: `python -m benchmarks.expected_checks`.
 
 Simulated reviews of real labels (ε = 5 %): every review shuffles the ties and draws its controls anew; after so many
-answered controls what is expected (`pll.review.expected_checks`) is compared with what that review then took. Beside
+answered controls what is expected (`pll.review.expected_checks`) is compared with what that review then needed. Beside
 it, a forecaster who knows how often the labels of each confidence are wrong: what it is off comes from the draw
 alone. The labels are those of linear PRODEN on the settings of `benchmarks.review`, and two tables of a model's labels.
-Trained label weights are kept under --cache; then it takes about three minutes.
+Trained label weights are stored under --cache; then it takes about three minutes.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def simulate(labels: Labels, sims: int) -> dict[str, object]:
     plan, rng = pr.plan_dataset(n, ERROR), np.random.default_rng(0)
     off = np.empty((sims, len(ANSWERED)))
     covered = np.empty((sims, len(ANSWERED)), dtype=np.bool_)
-    known = np.empty(sims)
+    with_rates = np.empty(sims)
     for sim in range(sims):
         order = np.lexsort((rng.random(n), -labels.confidence))
         controls = rng.permutation(n)[: plan.controls]
@@ -111,10 +111,10 @@ def simulate(labels: Labels, sims: int) -> dict[str, object]:
             covered[sim, k] = expected.low <= truth <= expected.high
             if first == 30:
                 knows = known_rates(order, rates, controls, partly, plan.tolerated, sim)
-                known[sim] = abs(knows - truth) / truth
+                with_rates[sim] = abs(knows - truth) / truth
     medians = dict(zip((f"after {first}" for first in ANSWERED), np.median(off, axis=0), strict=True))
     ranges = dict(zip((f"range {first}" for first in ANSWERED), covered.mean(axis=0), strict=True))
-    return {"labels": labels.name, "group": labels.group, "known": np.median(known), **medians, **ranges}
+    return {"labels": labels.name, "group": labels.group, "known": np.median(with_rates), **medians, **ranges}
 
 
 def report(frame: pd.DataFrame, sims: int) -> str:

@@ -108,7 +108,7 @@ def lines(folder: Path, n: int = 108, voters: int = 39) -> Case:
     truth = [str(rng.choice(names)) for _ in range(n)]
     skill = rng.beta(3, 2, size=voters)
     answers = [[_said(rng, label, names, right) for right in skill] for label in truth]
-    rows = [(f"q{k:03}", f"P{at:02}", said) for k, row in enumerate(answers) for at, said in enumerate(row)]
+    rows = [(f"q{k:03}", f"P{at:02}", answer) for k, row in enumerate(answers) for at, answer in enumerate(row)]
     file = folder / "votes.csv"
     pd.DataFrame(rows, columns=["item", "worker", "answer"]).to_csv(file, index=False)
     return Case(file, truth, [_most(rng, row) for row in answers])
@@ -165,10 +165,13 @@ def sentences(folder: Path, n: int = 150) -> Case:
     for _ in range(n):
         label, roll = str(rng.choice(names)), rng.random()
         other = str(rng.choice([name for name in names if name != label]))
-        said = label if rng.random() < 0.9 else other
-        answer, named = f"I would say this is about {said}.", [said]
+        choice = label if rng.random() < 0.9 else other
+        answer, named = f"I would say this is about {choice}.", [choice]
         if roll < 0.25:
-            answer, named = f"It could be {said} or {label if said == other else other}; hard to tell.", [label, other]
+            answer, named = (
+                f"It could be {choice} or {label if choice == other else other}; hard to tell.",
+                [label, other],
+            )
         elif roll < 0.32:
             answer, named = "I am not sure what this one is.", names
         rows.append(json.dumps({"prompt": _text(rng, TOPICS, label), "answer": answer}))
@@ -389,8 +392,8 @@ def walk(browser: Any, url: str, case: Case, folder: Path, shots: Path | None = 
         page.get_by_role("button", name="Download labels.csv").wait_for()
         walker.look("Export")
         labels = pd.read_csv(folder / "labels.csv", dtype=str, keep_default_na=False)["identified_label"].tolist()
-        right, majority = (np.mean([a == b for a, b in zip(said, case.truth, strict=True)]) if said else np.nan
-                           for said in (labels, case.majority))  # fmt: skip
+        right, majority = (np.mean([a == b for a, b in zip(column, case.truth, strict=True)]) if column else np.nan
+                           for column in (labels, case.majority))  # fmt: skip
         seen = (walker.errors, walker.pages, walker.jargon)
         return Walk(clicks, seconds, float(right), float(majority), *seen)
     except Exception:

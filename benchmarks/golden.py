@@ -1,4 +1,4 @@
-"""What the product gives, kept and compared: the net for whoever restructures it.
+"""What the product gives, recorded and compared: the net for whoever restructures it.
 
     python -m benchmarks.golden record FOLDER     what this checkout gives, as files
     python -m benchmarks.golden compare FOLDER    what it gives now, beside that: exit 1 where something differs
@@ -12,9 +12,9 @@ what is inside may change in any way. A recording is a folder of what the comman
     converted/      every sample in every format (`to`), from there in its own again (`back`), and its file with the
                     labels of the run (`run`)
 
-Where a command refuses, its message is kept instead; that it refuses is compared, not the wording. Conversions must be
+Where a command refuses, its message is recorded; that it refuses is compared, not the wording. Conversions must be
 equal; label weights and what is computed of them, also where a run's labels are given back, equal to 1e-5, on the same
-machine and with as many threads. Data that is absent (../shared/data/lost.mat) is skipped and said. What may differ is
+machine and with as many threads. Data that is absent (../shared/data/lost.mat) is skipped and named. What may differ is
 in golden-accepted.toml beside this file, a pattern and the reason a line; each part is compared by itself, such as
 `fits/lost-sure/labels.csv#confidence`.
 
@@ -94,7 +94,7 @@ def command(*arguments: str | Path) -> tuple[int, str, str]:
     return status, out.getvalue(), err.getvalue()
 
 
-def kept(folder: Path, *arguments: str | Path) -> bool:
+def succeeds(folder: Path, *arguments: str | Path) -> bool:
     """Run a command that writes into `folder`; where it refuses, keep why."""
     folder.mkdir(parents=True, exist_ok=True)
     status, _, error = command(*arguments)
@@ -105,8 +105,8 @@ def kept(folder: Path, *arguments: str | Path) -> bool:
 
 def own_format(sample: Path) -> str:
     """Return the format that a sample's name says: flowers.csv, reviews.doccano.jsonl."""
-    known = [part for part in sample.name.split(".")[1:] if part in SUFFIXES]
-    return known[0]
+    formats = [part for part in sample.name.split(".")[1:] if part in SUFFIXES]
+    return formats[0]
 
 
 def record(folder: Path) -> None:
@@ -135,10 +135,10 @@ def record(folder: Path) -> None:
 
 def commit() -> str:
     """Return the commit of this checkout, as git describes it."""
-    said = subprocess.run(
+    described = subprocess.run(
         ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    return said.stdout.strip()
+    return described.stdout.strip()
 
 
 def skipped() -> list[str]:
@@ -165,8 +165,8 @@ def convert(sample: Path, folder: Path) -> None:
     own = own_format(sample)
     for name, suffix in SUFFIXES.items():
         there, back = folder / name / "to", folder / name / "back"
-        if kept(there, "convert", sample, "--to", name, "--out", there / f"data{suffix}"):
-            kept(back, "convert", there / f"data{suffix}", "--to", own, "--out", back / f"data{SUFFIXES[own]}")
+        if succeeds(there, "convert", sample, "--to", name, "--out", there / f"data{suffix}"):
+            succeeds(back, "convert", there / f"data{suffix}", "--to", own, "--out", back / f"data{SUFFIXES[own]}")
 
 
 def fits() -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
@@ -185,18 +185,18 @@ def fits() -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
 def fit(folder: Path, name: str, data: str, method: str, options: tuple[str, ...], scratch: Path) -> None:
     """Fit, and keep the labels and the label weights; of a sample also its file with the labels in it."""
     settings = pll.METHODS[method]().get_params() if method in pll.METHODS else {}
-    given = [word for key, value in SMALL.items() if key in settings for word in (f"--{key}", value)]
-    given += ["--recipe", "default"] if "recipe" in settings else []
+    words = [word for key, value in SMALL.items() if key in settings for word in (f"--{key}", value)]
+    words += ["--recipe", "default"] if "recipe" in settings else []
     run, out, there = scratch / name, scratch / f"{name}-export", folder / "fits" / name
-    if not kept(there, "fit", data, "--method", method, *options, *given, "--seed", "0", "--out", run):
+    if not succeeds(there, "fit", data, "--method", method, *options, *words, "--seed", "0", "--out", run):
         return
-    if kept(there, "export", run, "--out", out):
+    if succeeds(there, "export", run, "--out", out):
         for file in ("labels.csv", "label_weights.npz"):
             (there / file).write_bytes((out / file).read_bytes())
     if Path(data).parent == SAMPLES and method == "proden":
         own = own_format(Path(data))
         back = folder / "converted" / Path(data).name / "run"
-        kept(back, "convert", run, "--to", own, "--out", back / f"data{SUFFIXES[own]}")
+        succeeds(back, "convert", run, "--to", own, "--out", back / f"data{SUFFIXES[own]}")
 
 
 def arrays(path: Path) -> Any:

@@ -87,8 +87,8 @@ def words_of(message: bytes) -> dict[str, Any]:
     ('t', {})
     """
     size = int.from_bytes(message[:4], "little")
-    found: dict[str, Any] = json.loads(message[4 : 4 + size]) if size else {}
-    return found
+    words: dict[str, Any] = json.loads(message[4 : 4 + size]) if size else {}
+    return words
 
 
 class Tab:
@@ -173,10 +173,10 @@ class Tab:
             await self.listen(min(due, until))
 
 
-async def opened(server: Server, page: str, query: str, found: Findings, reviewer: str = "") -> Tab:
+async def opened(server: Server, page: str, query: str, findings: Findings, reviewer: str = "") -> Tab:
     """A tab on a page, once all of it is there."""
     tab, seconds = await _opened(server, page, query, reviewer)
-    found.opening.append(seconds)
+    findings.opening.append(seconds)
     return tab
 
 
@@ -199,7 +199,7 @@ async def _opened(server: Server, page: str, query: str, reviewer: str = "") -> 
 
 
 async def visit(
-    server: Server, run_id: str, reviewer: str, *, wait: float, until: float, thinking: float, found: Findings
+    server: Server, run_id: str, reviewer: str, *, wait: float, until: float, thinking: float, findings: Findings
 ) -> None:
     """Come, review, reload the page now and then, and go; errors are noted, and the page is opened again.
 
@@ -214,30 +214,30 @@ async def visit(
     """
     chance = random.Random(reviewer)
     await asyncio.sleep(wait)
-    times, part = found.opening, chance.uniform(0.5, 1.0)
+    times, part = findings.opening, chance.uniform(0.5, 1.0)
     while time.monotonic() < until:
         reload_at = min(until, time.monotonic() + part * RELOAD_EVERY)
         part = 1.0
         try:
             tab, seconds = await _opened(server, "review", f"run={run_id}", reviewer)
             times.append(seconds)
-            times = found.reloading
+            times = findings.reloading
             async with tab.socket:
-                await _review(tab, reviewer, reload_at, thinking, chance, found)
-            found.errors += tab.errors
+                await _review(tab, reviewer, reload_at, thinking, chance, findings)
+            findings.errors += tab.errors
         except (OSError, TimeoutError, ConnectionClosed) as error:
-            found.errors.append(f"{reviewer}: {type(error).__name__}: {error}")
+            findings.errors.append(f"{reviewer}: {type(error).__name__}: {error}")
             await asyncio.sleep(1)
 
 
 async def _review(
-    tab: Tab, reviewer: str, until: float, thinking: float, chance: random.Random, found: Findings
+    tab: Tab, reviewer: str, until: float, thinking: float, chance: random.Random, findings: Findings
 ) -> None:
     """Decide one example after the other."""
     while time.monotonic() < until:
         await tab.live(min(until, time.monotonic() + thinking * chance.uniform(0.5, 1.5)))
         if tab.desk is None:
-            found.errors.append(f"{reviewer}: there is no example")
+            findings.errors.append(f"{reviewer}: there is no example")
             return
         component, fragment, data = tab.desk
         nonce, begin = f"{reviewer}-{chance.random()}", time.monotonic()
@@ -247,10 +247,10 @@ async def _review(
         while tab.desk[2].get("ack") != nonce:
             if not await tab.listen(begin + PATIENCE):
                 raise TimeoutError(f"no example {PATIENCE:.0f} s after a key")
-        found.keys.append(time.monotonic() - begin)
-        found.decisions += 1
+        findings.keys.append(time.monotonic() - begin)
+        findings.decisions += 1
         if tab.desk[2].get("problem"):
-            found.errors.append(f"{reviewer}: {tab.desk[2]['problem']}")
+            findings.errors.append(f"{reviewer}: {tab.desk[2]['problem']}")
 
 
 async def load(
@@ -263,10 +263,10 @@ async def load(
     thinking: float = THINKING,
 ) -> Findings:
     """Let all of them review at a time, while a run trains."""
-    found, seconds = Findings(), 60 * minutes
+    findings, seconds = Findings(), 60 * minutes
 
     def note(when: str) -> None:
-        found.standing.append(process(server.pid) | {"when": when})
+        findings.standing.append(process(server.pid) | {"when": when})
 
     for page in ("review", "train"):  # loads what is loaded once
         await (await opened(server, page, f"run={to_review}", Findings(), "Nobody")).socket.close()
@@ -286,7 +286,7 @@ async def load(
         while True:
             due = time.monotonic() + 0.1
             await asyncio.sleep(0.1)
-            found.late.append(time.monotonic() - due)
+            findings.late.append(time.monotonic() - due)
 
     until = time.monotonic() + seconds
     visits = [
@@ -297,7 +297,7 @@ async def load(
             wait=arrival * k / reviewing,
             until=until,
             thinking=thinking,
-            found=found,
+            findings=findings,
         )
         for k in range(reviewing)
     ]
@@ -305,12 +305,12 @@ async def load(
     ended = await asyncio.gather(during(), *visits, return_exceptions=True)
     looking.cancel()
     following.cancel()
-    found.errors += [f"{type(error).__name__}: {error}" for error in ended if isinstance(error, BaseException)]
+    findings.errors += [f"{type(error).__name__}: {error}" for error in ended if isinstance(error, BaseException)]
     with suppress(ConnectionClosed):
         await first.socket.close()
     await asyncio.sleep(5)
     note("5 s after")
-    return found
+    return findings
 
 
 def process(pid: int) -> dict[str, Any]:
@@ -347,12 +347,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--reviewing", type=int, nargs="+", default=[30, 60], help="reviewers, one trial after another")
     parser.add_argument("--write", action="store_true", help="put the table into docs/reliability.md")
-    given = parser.parse_args()
-    columns = [measured(reviewing) for reviewing in given.reviewing]
-    header = ["", *(f"{reviewing} reviewing" for reviewing in given.reviewing)]
+    options = parser.parse_args()
+    columns = [measured(reviewing) for reviewing in options.reviewing]
+    header = ["", *(f"{reviewing} reviewing" for reviewing in options.reviewing)]
     text = table(header, [[name, *(column[name] for column in columns)] for name in columns[0]])
     print(text)
-    if given.write:
+    if options.write:
         put(ROOT / "docs" / "reliability.md", "load", text)
 
 
@@ -363,11 +363,11 @@ def measured(reviewing: int) -> dict[str, str]:
         home = Path(folder)
         run_id = begun_review(home, int(reviewing * 120 / THINKING) + 1000)
         with Server(home) as server:
-            found = asyncio.run(load(server, run_id, reviewing))
+            findings = asyncio.run(load(server, run_id, reviewing))
             during = os.getloadavg()[1]
         stored = len(on_disk(home, run_id)[0])
         log = (home / "server.log").read_text("utf-8", "replace")
-    for error in found.errors[:20]:
+    for error in findings.errors[:20]:
         print("error:", error)
     if "Traceback" in log:
         print(log[-4000:])
@@ -377,15 +377,15 @@ def measured(reviewing: int) -> dict[str, str]:
         "machine": f"{len(os.sched_getaffinity(0))} cores ({platform.machine()}), shared with this program, the run "
         f"and other work; load {before:.1f} before, {during:.1f} at the end (5 minutes)",
         "made": f"{datetime.now(UTC):%Y-%m-%d}",
-        "opening a tab, s: median / 95th percentile (tabs)": seconds_of(found.opening),
-        "reloading a tab, s: median / 95th percentile (tabs)": seconds_of(found.reloading),
-        "key → next, s: median / 95th percentile (keys)": seconds_of(found.keys),
-        "of all these, delay of the measuring program, s: median / 95th percentile": seconds_of(found.late),
-        "errors": str(len(found.errors)),
+        "opening a tab, s: median / 95th percentile (tabs)": seconds_of(findings.opening),
+        "reloading a tab, s: median / 95th percentile (tabs)": seconds_of(findings.reloading),
+        "key → next, s: median / 95th percentile (keys)": seconds_of(findings.keys),
+        "of all these, delay of the measuring program, s: median / 95th percentile": seconds_of(findings.late),
+        "errors": str(len(findings.errors)),
         "traceback in the server's log": "yes" if "Traceback" in log else "no",
-        "decisions acknowledged / in the database": f"{found.decisions} / {stored}",
-        "memory": ", ".join(f"{one['memory']:,.0f} MB {one['when']}" for one in found.standing),
-        "descriptors": ", ".join(f"{one['descriptors']} {one['when']}" for one in found.standing),
+        "decisions acknowledged / in the database": f"{findings.decisions} / {stored}",
+        "memory": ", ".join(f"{one['memory']:,.0f} MB {one['when']}" for one in findings.standing),
+        "descriptors": ", ".join(f"{one['descriptors']} {one['when']}" for one in findings.standing),
     }
 
 

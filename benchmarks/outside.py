@@ -1,6 +1,6 @@
 """Candidate sets that miss the truth: PRODEN and PRODEN-outside, and PRODEN with the truth put back.
 
-    python -m benchmarks.outside [--seeds 3] [--only digits,Lost] [--known "dtd, votes"]
+    python -m benchmarks.outside [--seeds 3] [--only digits,Lost] [--taught "dtd, votes"]
 
 Writes the tables of docs/outside.md. In a share of the sets the truth is replaced by a wrong label (swap) or left out
 (remove); truth is used to damage the sets and to count, never to train.
@@ -65,20 +65,20 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--only", default="digits,satimage,Lost,BirdSong,MNIST")
-    parser.add_argument("--known", default=";".join(TAUGHT))
+    parser.add_argument("--taught", default=";".join(TAUGHT))
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     options = parser.parse_args()
     cells: dict[tuple[str, str, float], dict[str, float]] = {}
     for name in options.only.split(","):
         for how in ("swap", "remove"):
             for share in SHARES[how == "remove" :]:  # without a missing truth the two are the same
-                found = [
+                figures = [
                     measured(*PROBLEMS[name](options.data, seed), share, how, seed) for seed in range(options.seeds)
                 ]
-                cells[name, how, share] = medians(found, COLUMNS) | {"seeds": float(len(found))}
+                cells[name, how, share] = medians(figures, COLUMNS) | {"seeds": float(len(figures))}
                 print(name, how, share, cells[name, how, share], flush=True)
     taught = []
-    for name in options.known.split(";") if options.known else ():
+    for name in options.taught.split(";") if options.taught else ():
         middle = medians([with_known(name, options.data, seed) for seed in range(options.seeds)], KNOWN_COLUMNS)
         shown = ["–" if np.isnan(value) else f"{100 * value:.1f}" for value in middle.values()]
         taught.append([name, *shown, str(options.seeds)])
@@ -91,9 +91,9 @@ def main() -> None:
     put(OUT, "coverage", table(["examples", "controls", "miss rate", "covered", "mean width"], coverage()))
 
 
-def medians(found: list[dict[str, float]], columns: tuple[str, ...]) -> dict[str, float]:
+def medians(figures: list[dict[str, float]], columns: tuple[str, ...]) -> dict[str, float]:
     """Median of each column over the seeds."""
-    return {column: float(np.median([one[column] for one in found])) for column in columns}
+    return {column: float(np.median([one[column] for one in figures])) for column in columns}
 
 
 def accuracies(cells: dict[tuple[str, str, float], dict[str, float]]) -> list[list[str]]:
@@ -108,9 +108,9 @@ def accuracies(cells: dict[tuple[str, str, float], dict[str, float]]) -> list[li
     return rows
 
 
-def coverage(draws: int = 2000) -> list[list[str]]:
+def coverage() -> list[list[str]]:
     """Rows of the table of coverage."""
-    rows = []
+    rows, draws = [], 2000
     rng = np.random.default_rng(0)
     for n, k in ((1_000, 50), (1_000, 200), (10_000, 300)):
         for share in (0.0, 0.02, 0.1, 0.2, 0.4):
@@ -154,16 +154,16 @@ def measured(
 ) -> dict[str, float]:
     """Accuracies, estimated rate, and the share of the missing truths that the queue finds in its first fifth."""
     sets, missing = damaged(clean, y, share, how, seed)
-    told = sets.mask()
-    told[np.arange(len(y)), y] = True
-    plain, found = PRODEN(seed=seed).fit(X, sets), PRODENOutside(seed=seed).fit(X, sets)
-    best = PRODEN(seed=seed).fit(X, CandidateSets.from_mask(told))
-    first = np.argsort(-found.outside_.miss, kind="stable")[: len(y) // 5]
+    with_truth = sets.mask()
+    with_truth[np.arange(len(y)), y] = True
+    plain, outside = PRODEN(seed=seed).fit(X, sets), PRODENOutside(seed=seed).fit(X, sets)
+    best = PRODEN(seed=seed).fit(X, CandidateSets.from_mask(with_truth))
+    first = np.argsort(-outside.outside_.miss, kind="stable")[: len(y) // 5]
     return {
         "PRODEN": float((plain.identify() == y).mean()),
-        "PRODEN-outside": float((found.identify() == y).mean()),
+        "PRODEN-outside": float((outside.identify() == y).mean()),
         "truth put back": float((best.identify() == y).mean()),
-        "rate": found.outside_.rate,
+        "rate": outside.outside_.rate,
         "detected": float(missing[first].sum() / max(1, min(missing.sum(), len(first)))),
     }
 
@@ -172,7 +172,7 @@ def with_known(name: str, folder: Path, seed: int) -> dict[str, float]:
     """Accuracy on the examples whose label is not known, without and with a share of known labels."""
     rng = np.random.default_rng([seed, 11])
     kind, how, share = TAUGHT[name]
-    said = None
+    answers = None
     if kind in PROBLEMS:
         X, sets, y = PROBLEMS[kind](folder, seed)
         sets, _ = damaged(sets, y, share, how, seed)
@@ -181,27 +181,27 @@ def with_known(name: str, folder: Path, seed: int) -> dict[str, float]:
     else:
         votes = next(one for one in load_votes(folder) if one.name == kind)
         votes = votes.take(np.sort(rng.permutation(len(votes.y))[:MOST]))
-        X, y, said = votes.X, votes.y, votes.said
-        settled = aggregate(X, said, seed=seed)
-        sets = settled.candidates if how == "votes" else union_of(said)
-        said = said if how == "votes" else None
-    known = np.full(len(y), -1)
+        X, y, answers = votes.X, votes.y, votes.annotations
+        settled = aggregate(X, answers, seed=seed)
+        sets = settled.candidates if how == "votes" else union_of(answers)
+        answers = answers if how == "votes" else None
+    true_labels = np.full(len(y), -1)
     at = np.sort(rng.permutation(len(y))[: round(KNOWN * len(y))])
-    known[at] = y[at]
-    rest = known < 0
+    true_labels[at] = y[at]
+    rest = true_labels < 0
     result = dict.fromkeys(KNOWN_COLUMNS, math.nan)
     result["true rate"] = float((~sets.contains(y))[rest].mean())
     if not X.size:
-        assert said is not None
-        for column, labels in (("without", None), ("PRODEN", known)):
-            posterior = fit_voters(said, true_labels=labels).posterior[rest]
+        assert answers is not None
+        for column, labels in (("without", None), ("PRODEN", true_labels)):
+            posterior = fit_voters(answers, true_labels=labels).posterior[rest]
             result[column] = float((posterior.argmax(axis=1) == y[rest]).mean())
         return result | {"confidence, PRODEN": float(posterior.max(axis=1).mean())}
-    plain = PRODEN(seed=seed).fit(X, sets if said is None else None, votes=said)
+    plain = PRODEN(seed=seed).fit(X, sets if answers is None else None, votes=answers)
     decided = with_sets(sets, {int(row): [int(y[row])] for row in at})
-    prior = None if said is None else aggregate(X, said, seed=seed, decided=known).prior_on(decided)
+    prior = None if answers is None else aggregate(X, answers, seed=seed, decided=true_labels).prior_on(decided)
     again = PRODEN(seed=seed).fit(X, decided, prior=prior)
-    outside = PRODENOutside(seed=seed).fit(X, sets if said is None else None, votes=said, truth=known)
+    outside = PRODENOutside(seed=seed).fit(X, sets if answers is None else None, votes=answers, truth=true_labels)
     for column, method in (("without", plain), ("PRODEN", again), ("PRODEN-outside", outside)):
         result[column] = float((method.identify() == y)[rest].mean())
     for column, method in (("confidence, PRODEN", again), ("confidence, outside", outside)):

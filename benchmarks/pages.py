@@ -67,14 +67,14 @@ def cpu_seconds(pid: int) -> float:
 
 async def cost(server: Server, run_id: str, tabs: int) -> dict[str, float]:
     """Open so many tabs of each page in turn; return page → milliseconds of processor time a tab."""
-    spent, kept = dict.fromkeys(PAGES, 0.0), list[Tab]()
+    spent, open_tabs = dict.fromkeys(PAGES, 0.0), list[Tab]()
     for number in range(tabs):
         for page in PAGES:
             query = "" if page == "home" else f"run={run_id}"
             before = cpu_seconds(server.pid)
-            kept.append(await opened(server, page, query, Findings(), f"R{number}" if page == "review" else ""))
+            open_tabs.append(await opened(server, page, query, Findings(), f"R{number}" if page == "review" else ""))
             spent[page] += cpu_seconds(server.pid) - before
-    for tab in kept:
+    for tab in open_tabs:
         await tab.socket.close()
     return {page: 1000 * seconds / tabs for page, seconds in spent.items()}
 
@@ -111,8 +111,8 @@ def of_tabs() -> dict[str, float]:
         with Server(Path(place)) as server:
             asyncio.run(cost(server, run_id, 2))
             time.sleep(SETTLING)
-            found = asyncio.run(cost(server, run_id, TABS))
-    return {f"tab {page}": milliseconds for page, milliseconds in found.items()}
+            costs = asyncio.run(cost(server, run_id, TABS))
+    return {f"tab {page}": milliseconds for page, milliseconds in costs.items()}
 
 
 def measured() -> dict[str, float]:
@@ -131,8 +131,8 @@ JUMP = """async ([track, when, share]) => {
   track.setPointerCapture = () => {};
   track.dispatchEvent(new PointerEvent("pointerdown", at));
   const wanted = Number(track.getAttribute("aria-valuenow"));
-  const said = wanted ? `After ${wanted} pass${wanted > 1 ? "es" : ""}` : "Before training";
-  const there = () => when.textContent === said;
+  const text = wanted ? `After ${wanted} pass${wanted > 1 ? "es" : ""}` : "Before training";
+  const there = () => when.textContent === text;
   while (!there() && performance.now() - started < 10000) await new Promise((go) => setTimeout(go, 2));
   return there() ? performance.now() - started : null;
 }"""
@@ -185,9 +185,9 @@ def measured_map(n: int) -> dict[str, float]:
         with Server(home) as server:
             browser = chromium(driver)
             page = browser.new_page(viewport={"width": 1440, "height": 1000})
-            found = dict(_looked_at(page, server.url, run.id, n))
+            seconds = dict(_looked_at(page, server.url, run.id, n))
             browser.close()
-    return found
+    return seconds
 
 
 def _looked_at(page: Any, url: str, run: str, n: int) -> Iterator[tuple[str, float]]:
@@ -208,13 +208,13 @@ def _looked_at(page: Any, url: str, run: str, n: int) -> Iterator[tuple[str, flo
             page.get_by_role("radio", name="Accuracy", exact=True).click()
             page.get_by_text("Does accuracy rise").wait_for()
             page.wait_for_timeout(2000)
-    rng, found, epoch = random.Random(0), [], EPOCHS
+    rng, milliseconds, epoch = random.Random(0), [], EPOCHS
     for _ in range(JUMPS):
         epoch = rng.choice([other for other in range(EPOCHS + 1) if other != epoch])
         places = [page.locator(one).element_handle() for one in (".timeline .track", ".plot[data-points] .when")]
-        found.append(page.evaluate(JUMP, [*places, epoch / EPOCHS]) or 10_000)
+        milliseconds.append(page.evaluate(JUMP, [*places, epoch / EPOCHS]) or 10_000)
         page.wait_for_timeout(1000)
-    yield "scrub", median(found) / 1000
+    yield "scrub", median(milliseconds) / 1000
     outline(page)
     started = time.perf_counter()
     page.mouse.up()

@@ -127,9 +127,9 @@ def main() -> None:
             data = data_of(file)
             for seed in map(int, options.seeds.split(",")):
                 for how, task, missing in tasks_of(data, flips, options.rows, seed):
-                    found = [fitted(task, way, options.method, missing, seed) for way in WAYS]
-                    every.append([figures for figures, _ in found])
-                    seconds.append(found[1][1])
+                    fits = [fitted(task, way, options.method, missing, seed) for way in WAYS]
+                    every.append([figures for figures, _ in fits])
+                    seconds.append(fits[1][1])
                     name = f"{file.relative_to(options.folder)} ({task.candidates.n_classes})"
                     print(f"{name:34} {how:14} {seed:4} {_line(every[-1])} {seconds[-1]:7.1f}", flush=True)
         except (UserError, OSError, ValueError) as error:

@@ -13,15 +13,16 @@ stored under --cache.
 from __future__ import annotations
 
 import argparse
-import csv
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from cleanlab.rank import get_label_quality_scores
 
+from benchmarks.marked import table
 from benchmarks.review_settings import DEVELOPMENT, HELD_OUT, RECIPES, SETTINGS, Prepared, prepared
 from pll.errors import UserError
 from pll.review.decided import Decided
@@ -95,11 +96,10 @@ def review(
     *,
     follows: bool = False,
     until: int = 0,
-    every: float = STEP,
 ) -> Curve:
     """Review until at most so many labels are wrong, and count what is still wrong.
 
-    The order is made anew after every `every` · n reviews, and the first time after a fifth of that, so that the first
+    The order is made anew after every `STEP` · n reviews, and the first time after a fifth of that, so that the first
     batch is not wasted.
 
     Parameters
@@ -114,7 +114,7 @@ def review(
     curve = np.full(n + 1, -1, dtype=np.int64)
     answers: dict[int, int] = {}
     seen = np.zeros(n, dtype=np.bool_)
-    step, first = max(1, round(every * n)), max(1, round(every * n / 5))
+    step, first = max(1, round(STEP * n)), max(1, round(STEP * n / 5))
     done = 0
     while done < n:
         decided = Decided.of(sets, answers)
@@ -173,25 +173,21 @@ def tables(rows: list[Row]) -> str:
     parts = []
     for recipe in dict.fromkeys(row.recipe for row in rows):
         for k, share in enumerate(SHARES):
-            head = ["order", *settings, "geometric mean"]
             body = []
             for order in ORDERS:
                 ratios = [ratio(rows, setting, recipe, order, k) for setting in settings]
                 body.append([order, *(f"{one:.2f}" for one in [*ratios, np.exp(np.mean(np.log(ratios)))])])
-            parts.append(f"Reviews for {share:.0%} of the errors, recipe {recipe}, as a ratio to `{BASE}`\n\n")
-            parts.append("".join(f"| {' | '.join(line)} |\n" for line in [head, ["---"] * len(head), *body]) + "\n")
-    return "".join(parts)
+            parts.append(f"Reviews for {share:.0%} of the errors, recipe {recipe}, as a ratio to `{BASE}`\n")
+            parts.append(table(["order", *settings, "geometric mean"], body) + "\n")
+    return "\n".join(parts)
 
 
-def write_csv(rows: list[Row], file: Path = FILE) -> None:
+def write_csv(rows: list[Row]) -> None:
     """A line for each setting, recipe, order and draw."""
-    head = ["setting", "recipe", "order", "seed", "examples", "wrong", *(f"reviews_for_{share:g}" for share in SHARES)]
-    with file.open("w", newline="", encoding="utf-8") as stream:
-        table = csv.writer(stream)
-        table.writerow(head)
-        for row in rows:
-            cells = [row.setting, row.recipe, row.order, row.seed, row.examples, row.wrong]
-            table.writerow([*cells, *(f"{needed:g}" for needed in row.needed)])
+    frame = pd.DataFrame(rows)
+    for k, share in enumerate(SHARES):
+        frame[f"reviews_for_{share:g}"] = [f"{row.needed[k]:g}" for row in rows]
+    frame.drop(columns="needed").to_csv(FILE, index=False)
 
 
 def main() -> None:

@@ -5,7 +5,6 @@ Training is what takes long, so what it leaves is stored under `--cache`, and or
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -109,7 +108,7 @@ class Prepared:
 
 
 def load(setting: Setting, seed: int) -> Splits:
-    """Return the examples with candidate sets, and the truth."""
+    """Return the examples with candidate sets and their truth."""
     data = _read(setting.dataset, seed)
     if data.is_test is not None:
         data = replace(data.take(~data.is_test), is_test=None)
@@ -118,7 +117,7 @@ def load(setting: Setting, seed: int) -> Splits:
     return prepare(data, flip_with=None if setting.q is None else Flip("binomial", setting.q), seed=seed)
 
 
-def prepared(setting: Setting, recipe: str, seed: int, cache: Path, say: Callable[[str], None] = print) -> Prepared:
+def prepared(setting: Setting, recipe: str, seed: int, cache: Path) -> Prepared:
     """Train what the cache does not hold yet."""
     splits = load(setting, seed)
     data, sets = splits.train, splits.train.sets()
@@ -127,7 +126,7 @@ def prepared(setting: Setting, recipe: str, seed: int, cache: Path, say: Callabl
         file.parent.mkdir(parents=True, exist_ok=True)
         weights, mean = train(setting, splits, recipe, seed)
         write_atomically(file, partial(np.savez, weights=weights, mean=mean))
-        say(f"trained {file.stem}")
+        print(f"trained {file.stem}")
     with np.load(file, allow_pickle=False) as arrays:
         weights, mean = arrays["weights"], arrays["mean"]
     points = best_points(data.X, sets, weights)
@@ -166,8 +165,9 @@ def _read(dataset: str, seed: int) -> PartialLabelDataset:
     return PartialLabelDataset(X, y=y, class_names=names, texts=as_column(table["text"].tolist()), name=dataset)
 
 
-def _ages(seed: int, classes: int = 20, guesses: int = 6, spread: float = 3.0) -> PartialLabelDataset:
+def _ages(seed: int) -> PartialLabelDataset:
     """Simulated: each of the sets holds what six people guessed of a number of twenty levels, and the truth."""
+    classes, guesses, spread = 20, 6, 3.0
     X, target = load_diabetes(return_X_y=True)
     rng = np.random.default_rng(seed)
     y = np.searchsorted(np.quantile(target, np.linspace(0, 1, classes + 1)[1:-1]), target)

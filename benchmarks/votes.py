@@ -37,13 +37,13 @@ class Votes:
     """Votes with the truth to count with, and features where there are any."""
 
     name: str
-    said: Annotations
+    annotations: Annotations
     y: npt.NDArray[np.int64]
     X: npt.NDArray[np.float32]
 
     def take(self, rows: npt.NDArray[np.int64]) -> Votes:
         """Some of the examples."""
-        return Votes(self.name, self.said.take(rows), self.y[rows], self.X[rows])
+        return Votes(self.name, self.annotations.take(rows), self.y[rows], self.X[rows])
 
     @property
     def kind(self) -> str:
@@ -61,15 +61,15 @@ def main() -> None:
     options = parser.parse_args()
     rows: list[dict[str, Any]] = []
     for votes in load(options.data):
-        if votes.said.n_annotators < 2:
+        if votes.annotations.n_annotators < 2:
             continue  # one voter's answers are never overruled
         n = min(options.rows or len(votes.y), len(votes.y))
-        found = []
+        figures = []
         for seed in range(options.seeds):
             drawn = np.random.default_rng([seed, 7]).permutation(len(votes.y))[:n]
-            found.append(measured(votes.take(np.sort(drawn)), seed))
-        mean = {name: float(np.mean([one[name] for one in found])) for name in COLUMNS}
-        rows.append({"name": votes.name, "kind": votes.kind, "n": n, "voters": votes.said.n_annotators} | mean)
+            figures.append(measured(votes.take(np.sort(drawn)), seed))
+        mean = {name: float(np.mean([one[name] for one in figures])) for name in COLUMNS}
+        rows.append({"name": votes.name, "kind": votes.kind, "n": n, "voters": votes.annotations.n_annotators} | mean)
         print(" | ".join(cells(rows[-1])), flush=True)
     for kind, of_kind in pd.DataFrame(rows).groupby("kind", sort=False):
         rows.append({"name": f"**mean: {kind}**"} | {name: float(of_kind[name].mean()) for name in COLUMNS})
@@ -88,19 +88,19 @@ def cells(row: dict[str, Any]) -> list[str]:
 
 def measured(votes: Votes, seed: int) -> dict[str, float]:
     """All columns, in %."""
-    said, y = votes.said, votes.y
-    ours = fit_voters(said).posterior
-    known = np.full(len(y), -1, dtype=np.int64)
-    told = np.random.default_rng([seed, 3]).permutation(len(y))[:KNOWN]
-    known[told] = y[told]
-    rest = known < 0
-    taught = fit_voters(said, true_labels=known).posterior.argmax(axis=1)
+    annotations, y = votes.annotations, votes.y
+    ours = fit_voters(annotations).posterior
+    true_labels = np.full(len(y), -1, dtype=np.int64)
+    some = np.random.default_rng([seed, 3]).permutation(len(y))[:KNOWN]
+    true_labels[some] = y[some]
+    rest = true_labels < 0
+    taught = fit_voters(annotations, true_labels=true_labels).posterior.argmax(axis=1)
     fit = np.nan
     if votes.X.size:
-        fit = right(METHODS["proden"](seed=seed).fit(votes.X, None, votes=said).identify(), y)
-    labels = {kind: fit_voters(said, kind=kind).posterior.argmax(axis=1) for kind in ("one-coin", "confusion")}
+        fit = right(METHODS["proden"](seed=seed).fit(votes.X, None, votes=annotations).identify(), y)
+    labels = {kind: fit_voters(annotations, kind=kind).posterior.argmax(axis=1) for kind in ("one-coin", "confusion")}
     return {
-        "majority": expected(fit_voters(said, kind="majority").posterior, y),
+        "majority": expected(fit_voters(annotations, kind="majority").posterior, y),
         "one coin": right(labels["one-coin"], y),
         "Dawid-Skene": right(labels["confusion"], y),
         "ours": right(ours.argmax(axis=1), y),
@@ -132,33 +132,33 @@ def calibration_error(posterior: Numbers, y: npt.NDArray[np.int64]) -> float:
 
 def load(folder: Path) -> list[Votes]:
     """The sets of votes in the shared data that are there."""
-    found = []
+    sets = []
     for path in sorted((folder / "votes").glob("*.npz")):
         with np.load(path) as file:
             y = file["y"].astype(np.int64)
             X = np.zeros((len(y), 0), dtype=np.float32)
             if "clip_probabilities" in file:
                 X = np.log(file["clip_probabilities"] + 1e-4).astype(np.float32)
-            said = Annotations.from_votes(file["votes"].astype(np.int64), file["class_names"], file["voters"])
+            annotations = Annotations.from_votes(file["votes"].astype(np.int64), file["class_names"], file["voters"])
         texts = path.with_name(f"{path.stem}.texts.csv")
         if texts.exists():
             table = pd.read_csv(texts, dtype=str, keep_default_na=False)
             X = of_texts(table[next(name for name in table if name != "id")].tolist())
-        found.append(answered(Votes(path.stem, said, y, X)))
-    found.append(stance(folder))
+        sets.append(answered(Votes(path.stem, annotations, y, X)))
+    sets.append(stance(folder))
     for path in sorted((folder / "votes").glob("crowd_*.csv")):
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
         classes = sorted({*table["label"], *table["true_label"]})
         task, annotator, label = (table[name].tolist() for name in ("task", "annotator", "label"))
-        said = Annotations.from_long(task, annotator, label, class_names=classes)
-        truth = table.drop_duplicates("task").set_index("task")["true_label"].reindex(said.ids)
+        annotations = Annotations.from_long(task, annotator, label, class_names=classes)
+        truth = table.drop_duplicates("task").set_index("task")["true_label"].reindex(annotations.ids)
         y = np.array([classes.index(label) for label in truth], dtype=np.int64)
-        found.append(answered(Votes(path.stem, said, y, np.zeros((len(y), 0), dtype=np.float32))))
+        sets.append(answered(Votes(path.stem, annotations, y, np.zeros((len(y), 0), dtype=np.float32))))
     with np.load(folder / "cifar10" / "human_labels.npz") as file, np.load(folder / "cifar10" / "labels.npz") as labels:
-        said = Annotations.from_votes(file["cifar10n_votes"].astype(np.int64), labels["names"])
+        annotations = Annotations.from_votes(file["cifar10n_votes"].astype(np.int64), labels["names"])
         y = labels["train"].astype(np.int64)
-        found.append(Votes("CIFAR-10N", said, y, np.zeros((len(y), 0), dtype=np.float32)))
-    return found
+        sets.append(Votes("CIFAR-10N", annotations, y, np.zeros((len(y), 0), dtype=np.float32)))
+    return sets
 
 
 def of_texts(texts: list[str]) -> npt.NDArray[np.float32]:
@@ -173,14 +173,14 @@ def stance(folder: Path) -> Votes:
     classes = sorted(set(table["Y"]))
     votes = np.array([[classes.index(label)] for label in table["Yhat (GPT4o)"]])
     scores = table[["confidence"]].to_numpy(dtype=np.float64)
-    said = Annotations.from_votes(votes, classes, ["GPT-4o"], scores=scores)
+    annotations = Annotations.from_votes(votes, classes, ["GPT-4o"], scores=scores)
     y = np.array([classes.index(label) for label in table["Y"]], dtype=np.int64)
-    return Votes("stance", said, y, of_texts(table["text"].tolist()))
+    return Votes("stance", annotations, y, of_texts(table["text"].tolist()))
 
 
 def answered(votes: Votes) -> Votes:
     """Without the examples that nobody answered."""
-    return votes.take(np.flatnonzero(votes.said.answers_per_row > 0))
+    return votes.take(np.flatnonzero(votes.annotations.answers_per_row > 0))
 
 
 if __name__ == "__main__":

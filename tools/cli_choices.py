@@ -32,15 +32,15 @@ def _described(entries: Iterable[str]) -> Iterator[str]:
 
 def _own_settings() -> dict[str, str]:
     """The settings that only some methods have: the methods, with the default of each, in words."""
-    found: dict[str, dict[str, list[str]]] = {}
+    methods: dict[str, dict[str, list[str]]] = {}
     others = {option.name for option in SETTINGS} | {"seed", "missing"}
     for name in METHODS:
         for setting, default in get_method(name)().get_params().items():
             if setting not in others:
-                found.setdefault(setting, {}).setdefault(f"{default}", []).append(name)
+                methods.setdefault(setting, {}).setdefault(f"{default}", []).append(name)
     return {
         setting: "; ".join(f"of {', '.join(methods)} (default {default})" for default, methods in defaults.items())
-        for setting, defaults in sorted(found.items())
+        for setting, defaults in sorted(methods.items())
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from benchmarks.marked import table
 from pll.catalog import CATALOG
 from pll.catalog.entry import Entry, File
 from pll.catalog.files import archive_name, is_archive
@@ -89,13 +90,13 @@ np.savez("cifar10h.npz", X=X, candidates=votes >= 2, y=y, class_names=labels["na
 def markdown() -> str:
     """The whole page."""
     columns = ("name", "what it is", "kind", "examples", "features", "classes", "candidates", "split", "MB")
-    sets = _table((*columns, "licence", "source"), [_set_row(entry) for entry in CATALOG.values()])
-    places = _table(("folder", "file", "for", "from", "checked by"), _file_rows())
+    sets = table([*columns, "licence", "source"], [_set_row(entry) for entry in CATALOG.values()])
+    places = table(["folder", "file", "for", "from", "checked by"], _file_rows())
     return "\n".join((_HEAD, sets, "", _FILES, places, "", _TAIL))
 
 
-def _set_row(entry: Entry) -> tuple[str, ...]:
-    return (
+def _set_row(entry: Entry) -> list[str]:
+    return [
         f"`{entry.name}`",
         entry.about,
         entry.kind,
@@ -107,16 +108,16 @@ def _set_row(entry: Entry) -> tuple[str, ...]:
         _size(entry),
         entry.licence,
         f"[{entry.title}]({entry.page})",
-    )
+    ]
 
 
-def _file_rows() -> list[tuple[str, ...]]:
+def _file_rows() -> list[list[str]]:
     users: dict[File, list[str]] = {}
     for entry in CATALOG.values():
         for file in (file for need in entry.needs for way in need.ways for file in way):
             users.setdefault(file, []).append(f"`{entry.name}`")
     return [
-        (f"`{file.folder}`", f"`{file.name}`", ", ".join(names), _source(file), _proof(file))
+        [f"`{file.folder}`", f"`{file.name}`", ", ".join(names), _source(file), _proof(file)]
         for file, names in users.items()
     ]
 
@@ -137,9 +138,4 @@ def _source(file: File) -> str:
 def _proof(file: File) -> str:
     if file.checksum is not None:
         return f"{file.checksum.label} `{file.checksum.value[:12]}…`"
-    return "MD5 given by OpenML" if file.openml is not None else "content"
-
-
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    lines = [head, ("---",) * len(head), *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+    return "MD5 of OpenML" if file.openml is not None else "content"

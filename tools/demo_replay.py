@@ -35,15 +35,15 @@ def record(epochs: tuple[int, ...] = EPOCHS) -> dict[str, npt.NDArray[Any]]:
     train, sets = splits.train, splits.train.sets()
     assert train.y is not None
     rows = np.sort(np.random.default_rng(0).choice(len(train), EXAMPLES, replace=False))
-    kept, at = sets.take(rows), sets.positions(rows)
+    sample, at = sets.take(rows), sets.positions(rows)
     frames, right = [sets.uniform_weights()[at]], [np.nan]
     for one in PRODEN(model="linear", epochs=epochs[-1], seed=0).iter_fit(validated(splits.task())):
         if one.epoch in epochs:
             frames.append(one.label_weights[at])
             right.append(one.transductive_accuracy or 0.0)
     return {
-        "indptr": kept.indptr.astype(np.uint16),
-        "indices": kept.indices.astype(np.uint8),
+        "indptr": sample.indptr.astype(np.uint16),
+        "indices": sample.indices.astype(np.uint8),
         "truth": train.y[rows].astype(np.uint8),
         "epochs": np.array(epochs, dtype=np.uint16),
         "weights": np.rint(np.array(frames) * 255).astype(np.uint8),  # (f, nnz)

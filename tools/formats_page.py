@@ -134,7 +134,7 @@ def _with_one() -> dict[str, PartialLabelDataset]:
     numbers = np.array([[0.5, 2], [1, 3]], dtype=np.float32)
     column = np.array(["one", None], dtype=object)
     names = np.array(["a.png", "b.png"], dtype=object)
-    said = Annotations(np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([0, 1, 1]), 2, ("0", "1"), ("ann", "bob"))
+    answers = Annotations(np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([0, 1, 1]), 2, ("0", "1"), ("ann", "bob"))
     named = CandidateSets.from_lists([[0, 1], [1]], 2, ("a|b", "日本語"))
     missing = replace(plain, X=np.array([[np.nan], [1]], dtype=np.float32), feature_names=("w",), kind="table")
     return {
@@ -147,7 +147,7 @@ def _with_one() -> dict[str, PartialLabelDataset]:
         "columns of words": replace(plain, categories={"colour": column}),
         "columns carried along": replace(plain, extras={"note": column}),
         "lists and numbers carried along": replace(plain, extras={"note": np.array([[1, 2], {"a": 1}], dtype=object)}),
-        "who said what": replace(plain, annotations=said),
+        "who said what": replace(plain, annotations=answers),
         "true labels": replace(plain, y=np.array([0, -1])),
         "any class names": replace(plain, candidates=named, class_names=()),
         "ids": replace(plain, ids=np.array(["x", "y"])),

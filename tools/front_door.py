@@ -27,10 +27,10 @@ def package() -> str:
 
 def methods() -> str:
     """pll/methods/__init__.py as it should be."""
-    found = [(file, kind) for file, kind, _ in REGISTERED.values()]
-    found += [("base", "PartialLabelEstimator"), ("base", "Task")]
-    found.sort(key=lambda one: (one[0], _isort(one[1])))
-    imports = "".join(f"    from pll.methods.{file} import {kind} as {kind}\n" for file, kind in found)
+    entries = [(file, kind) for file, kind, _ in REGISTERED.values()]
+    entries += [("base", "PartialLabelEstimator"), ("base", "Task")]
+    entries.sort(key=lambda one: (one[0], _isort(one[1])))
+    imports = "".join(f"    from pll.methods.{file} import {kind} as {kind}\n" for file, kind in entries)
     return _with_block(METHODS, f"if TYPE_CHECKING:  # what `__getattr__` returns\n{imports}")
 
 

@@ -24,7 +24,7 @@ def fence_examples(text: str) -> str:
     2
     ```
     """
-    return _EXAMPLE.sub(lambda found: f"```pycon\n{found.group(0).rstrip()}\n```\n", text).rstrip("\n")
+    return _EXAMPLE.sub(lambda match: f"```pycon\n{match.group(0).rstrip()}\n```\n", text).rstrip("\n")
 
 
 class FenceExamples(griffe.Extension):

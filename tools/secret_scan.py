@@ -49,14 +49,14 @@ def secrets_in(text: str) -> list[tuple[int, str]]:
 def main() -> int:
     """Scan every tracked file; print what was found, and where, but not the secret."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True).stdout
-    found = 0
+    count = 0
     for name in filter(None, listed.split("\0")):
         file = ROOT / name
         if file.is_file() and file.stat().st_size <= LARGEST:
             for line, what in secrets_in(file.read_text(encoding="utf-8", errors="ignore")):
                 print(f"{name}:{line}: {what}")
-                found += 1
-    return 1 if found else 0
+                count += 1
+    return 1 if count else 0
 
 
 if __name__ == "__main__":

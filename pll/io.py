@@ -14,7 +14,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -22,6 +22,9 @@ import numpy.typing as npt
 import scipy.sparse
 
 from pll.errors import NotNumbersError, UserError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 T = TypeVar("T")
 Column = npt.NDArray[np.object_]
@@ -370,6 +373,11 @@ def save_array(path: Path, array: npt.NDArray[Any]) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write UTF-8 text, atomically."""
     write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+
+
+def write_csv(path: Path, frame: pd.DataFrame) -> None:
+    """Write a table as CSV without its index, atomically."""
+    write_atomically(path, lambda temporary: frame.to_csv(temporary, index=False, lineterminator="\n"))
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -35,11 +34,10 @@ from pll.errors import UserError
 from pll.export.convert import convert as convert_to
 from pll.export.predictions import Predictor
 from pll.export.spreadsheet import formula_messages
-from pll.io import write_atomically
+from pll.io import write_csv
 from pll.methods.persistence import read_card
 from pll.review.record import missing_review
 from pll.runs.folder import RunFolder, check_has_result, inspect
-from pll.runs.manifest import unverified
 from pll.synthesis.ambiguity import ambiguity_degree
 
 
@@ -54,11 +52,11 @@ def datasets(_: DatasetsOptions) -> None:
 
 def convert(options: ConvertOptions) -> None:
     """Write data, or a run's labels, in another format; a note says first what the format cannot hold."""
-    folder = RunFolder(Path(options.given))
-    note([*unverified(folder.path), *missing_review(folder)] if folder.exists() else [])
+    folder = RunFolder(Path(options.origin))
+    note(missing_review(folder) if folder.exists() else [])
     columns = resolve_columns(options.column)
     done = convert_to(
-        options.given,
+        options.origin,
         options.to,
         Path(options.out),
         options=formats.ReadOptions(
@@ -112,13 +110,12 @@ def predict(options: PredictOptions) -> None:
     folder = RunFolder(Path(options.run))
     if folder.exists():  # otherwise possibly an exported model
         check_has_result(folder)
-        note(unverified(folder.path))
     explicit = dict.fromkeys(read_card(folder.path).feature_names, "feature")
     explicit |= folder.config().source.options.get("columns", {}) if folder.exists() else {}
     result = Predictor(folder.path).predict(load(source_like(options.data, explicit, resolve_columns(options.column))))
     note(result.warnings)
     frame = pd.DataFrame({"id": result.ids, "predicted_label": result.labels, "confidence": result.confidence})
-    write_atomically(Path(options.out), partial(frame.to_csv, index=False))
+    write_csv(Path(options.out), frame)
     note(formula_messages([Path(options.out)], safe=options.spreadsheet_safe))
     print(f"{options.out}: {len(frame)} predictions")
     print_result(out=options.out, predictions=len(frame))
@@ -130,7 +127,7 @@ def export(options: ExportOptions) -> None:
 
     folder = RunFolder(Path(options.run))
     check_has_result(folder)
-    note([*unverified(folder.path), *missing_review(folder)])
+    note(missing_review(folder))
     with tqdm(unit="file") as bar:
 
         def show(done: int, total: int, label: str) -> None:

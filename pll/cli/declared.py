@@ -435,7 +435,7 @@ class ConvertOptions:
     IN is a file, a name of the catalogue, or a RUN_DIR, whose labels go back into the format they came from.
     """
 
-    given: str = argument(metavar="IN")
+    origin: str = argument(metavar="IN")
     to: str = option(type=Name("pll.formats:FORMATS", others=True), required=True, metavar="FORMAT", help="one of")
     out: str = option(required=True, metavar="FILE", help="the file to write")
     source_format: str | None = option(
@@ -456,7 +456,7 @@ class ConvertOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanOptions:
-    """Draw the controls for a promise about all labels of a table.
+    """Draw the controls for a certificate of all labels of a table.
 
     LABELS is a table with the columns id, identified_label and confidence, from Candid or not.
     """
@@ -466,7 +466,7 @@ class PlanOptions:
         type=NUMBER, default=0.05, show_default=True, help="share of all labels that may be wrong, 0-1"
     )
     confidence: float = option(
-        type=NUMBER, default=0.95, show_default=True, help="probability with which the promise holds"
+        type=NUMBER, default=0.95, show_default=True, help="probability with which the certificate holds"
     )
     controls: float | None = option(
         type=NUMBER, metavar="SHARE", help="share of the labels drawn as controls; else planned"
@@ -478,7 +478,7 @@ class PlanOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class CertifyOptions:
-    """Say what people's decisions promise about all labels."""
+    """Certify all labels by people's decisions."""
 
     labels: str = argument(metavar="LABELS|RUN_DIR")
     plan: str = option(required=True, metavar="FILE", help="plan.csv, with plan.json beside it")

@@ -35,7 +35,7 @@ from pll.experiments.execution import fit_cell
 from pll.experiments.experiment import Cell, content_hash
 from pll.experiments.tables import TableEntry, spread, tables
 from pll.formats.classes import with_classes
-from pll.io import write_atomically
+from pll.io import write_csv
 from pll.methods import get_method
 from pll.training.devices import default_threads
 
@@ -70,7 +70,7 @@ def evaluate(options: EvaluateOptions) -> None:
             bar.update()
             if out is not None:  # after every fit, so that an interruption loses one fit at most
                 results = [*others, *result.values()]
-                write_atomically(out, partial(results_frame(results).to_csv, index=False))
+                write_csv(out, results_frame(results))
     results = [result[key] for key in keys]
     entries = _entries(results, names)
     _print_table(entries)

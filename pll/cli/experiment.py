@@ -16,10 +16,10 @@ from pll.cli.options import listed, note, print_result, whole_number
 from pll.cli.progress import stopped_by_signals
 from pll.errors import UserError
 from pll.experiments.background import experiments_home
-from pll.experiments.execution import ExperimentFolder, Progress, run
+from pll.experiments.execution import ExperimentFolder, Progress
 from pll.experiments.experiment import Experiment, changed, read_experiment, selected
 from pll.experiments.presets import PRESETS, preset
-from pll.experiments.report import failures, tables_of, write_report
+from pll.experiments.report import failures, fit_and_report, tables_of
 from pll.experiments.tables import markdown
 from pll.methods import get_method
 from pll.methods.deep import DeepEstimator
@@ -48,20 +48,17 @@ def experiment(options: ExperimentOptions) -> int:
         raise UserError("None of the datasets of this experiment is on this machine; nothing can be fitted.")
     among = selected(plan.cells, [part for text in options.only for part in listed(text, "--only", "dataset=lost")])
     folder = _folder(options)
-    folder.create(result)
     with stopped_by_signals() as stop, _bar() as tell:
-        outcomes = run(
-            plan.cells,
+        outcomes = fit_and_report(
+            result,
+            plan,
             folder,
-            missing=plan.missing,
             among=among,
             jobs=options.jobs,
             scheduler=options.scheduler,
-            stop=stop.event,
+            is_stopped=stop.event.is_set,
             tell=tell,
         )
-    write_report(result, plan.cells, outcomes, folder, plan.missing)
-    folder.seal()
     there = [outcomes[cell.key] for cell in plan.cells if cell.key in outcomes]
     failed = failures(among, outcomes)
     for table in tables_of(result, there):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -35,7 +35,7 @@ from pll.cli.options import (
 )
 from pll.cli.progress import SIGNALS, bar, load, stopped_by_signals
 from pll.errors import UserError
-from pll.methods import METHODS, PartialLabelEstimator, get_method
+from pll.methods import METHODS, get_method
 from pll.methods.advice import advise
 from pll.runs import fit_loop, run_data
 from pll.runs.config import RunConfig
@@ -111,16 +111,15 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
                 return 0
         else:
             folder.create(config)
-        with _progress(folder) as (on_ready, on_record, on_search), stopped_by_signals() as stop:
-            outcome = fit_loop.train(
+        with _Bars() as bars, stopped_by_signals() as stop:
+            outcome = fit_loop.FitLoop(
                 folder,
                 load=partial(_load, folder, stop.hook),
                 hook=stop.hook,
-                on_ready=on_ready,
-                on_record=on_record,
-                on_search=on_search,
+                on_ready=bars.ready,
+                on_search=bars.search,
                 ranks=ranks,
-            )
+            ).train(bars.record)
     finally:
         folder.unlock()
     print_result(**outcome.metrics, health=outcome.health, **_warnings_of(folder), **_no_answer(folder))
@@ -216,7 +215,7 @@ def _check_unchanged(folder: RunFolder, config: RunConfig, options: FitOptions) 
     for option in before | now:
         if before.get(option) != now.get(option):
             raise UserError(
-                f"{folder.path} was started {_said(option, before)}, now it is {_said(option, now)}; "
+                f"{folder.path} was started {_in_words(option, before)}, now it is {_in_words(option, now)}; "
                 "resume with the same options, or choose another folder."
             )
     before_run = folder.config()
@@ -256,40 +255,41 @@ def _as_options(config: RunConfig) -> dict[str, Any]:
     return {option: value for option, value in options.items() if value is not None}
 
 
-def _said(option: str, options: dict[str, Any]) -> str:
+def _in_words(option: str, options: dict[str, Any]) -> str:
     if option not in options:
         return f"without {option}"
     return f"with {option}" if options[option] is True else f"with {option} {options[option]}"
 
 
-@contextmanager
-def _progress(folder: RunFolder) -> Iterator[tuple[fit_loop.Prepared, fit_loop.Observer, fit_loop.Searching]]:
-    """Show a progress bar of epochs with rate and time left, once their number is known."""
-    bars: list[Any] = []
-    searches: list[Any] = []
+class _Bars:
+    """A progress bar of the search for settings, then one of epochs, with rate and time left."""
 
-    def on_search(estimator: PartialLabelEstimator, share: float) -> None:
-        if not searches:
-            searches.append(tqdm(total=100, unit="%", desc="choosing settings"))
-        searches[0].update(round(100 * share) - searches[0].n)
+    def __init__(self) -> None:
+        self._open = ExitStack()
+        self._search: Any = None
+        self._epochs: Any = None
 
-    def on_ready(splits: Splits, estimator: PartialLabelEstimator) -> None:
-        for search in searches:
-            search.close()
-        if (recipe := folder.recipe()) is not None:
-            note(recipe.messages())
-        note([*class_notes(splits.train), *warnings_about(splits.train), *advise(estimator, splits.train).notes])
-        bars.append(tqdm(total=estimator.total_epochs(), unit="epoch"))
+    def __enter__(self) -> _Bars:
+        return self
 
-    def on_record(record: EpochRecord) -> None:
-        bar = bars[0]
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    def search(self, share: float) -> None:
+        if self._search is None:
+            self._search = self._open.enter_context(tqdm(total=100, unit="%", desc="choosing settings"))
+        self._search.update(round(100 * share) - self._search.n)
+
+    def ready(self, loop: fit_loop.FitLoop) -> None:
+        self._open.close()
+        train, recipe = loop.splits.train, loop.folder.recipe()
+        note([] if recipe is None else recipe.messages())
+        note([*class_notes(train), *warnings_about(train), *advise(loop.estimator, train).notes])
+        self._epochs = self._open.enter_context(tqdm(total=loop.estimator.total_epochs(), unit="epoch"))
+
+    def record(self, record: EpochRecord) -> None:
+        bar = self._epochs
         if not bar.n:
             bar.initial = bar.n = record.epoch - 1  # a resumed run starts where it was
         bar.set_postfix(confidence=f"{record.mean_confidence:.3f}", refresh=False)
         bar.update(record.epoch - bar.n)
-
-    try:
-        yield on_ready, on_record, on_search
-    finally:
-        for bar in (*searches, *bars):
-            bar.close()

@@ -1,30 +1,22 @@
-"""Experiments in the background: a process of their own, which outlives the server that started it."""
+"""The experiments of Candid's home: listed, begun, stopped and deleted; one at a time, as a job of this process."""
 
 from __future__ import annotations
 
 import os
 import re
 import shutil
-import signal
-import subprocess
-import sys
 import threading
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
-import pll
 from pll.catalog.server_files import on_server
 from pll.errors import UserError
-from pll.experiments.execution import ExperimentFolder
+from pll.experiments.execution import ExperimentFolder, Progress
 from pll.experiments.experiment import Experiment
+from pll.experiments.report import fit_and_report
 from pll.paths import candid_home
-from pll.runs.process import PerProcess
+from pll.runs.background import Job, Report, Stopped, default_board
 
-OUTPUT = "output.txt"
-"""Output of the process."""
-
-_started: PerProcess[dict[Path, subprocess.Popen[bytes]]] = PerProcess(dict)
-"""The latest process of each folder that this process has started."""
 _LOCK = threading.Lock()
 
 
@@ -104,17 +96,19 @@ def resume(folder: ExperimentFolder) -> None:
         _start(folder)
 
 
-def stop(folder: ExperimentFolder, patience: float = 30.0) -> None:
-    """Stop the process of an experiment, and wait for it."""
-    _, _, pid = folder.progress()
-    child = _started().get(folder.path)
-    if pid is None or not folder.is_locked():
-        return
-    with suppress(ProcessLookupError, PermissionError):
-        os.kill(pid, signal.SIGTERM)
-    if child is not None:
-        with suppress(subprocess.TimeoutExpired):
-            child.wait(patience)
+def stop(folder: ExperimentFolder) -> None:
+    """Stop an experiment; the fits at work are lost.
+
+    Raises
+    ------
+    UserError
+        A shell has started it.
+    """
+    job = job_of(folder)
+    if job is not None:
+        job.stop()
+    elif folder.is_locked():
+        raise UserError("A shell has started it; stop it there.")
 
 
 def delete(folder: ExperimentFolder) -> None:
@@ -125,43 +119,55 @@ def delete(folder: ExperimentFolder) -> None:
     UserError
         It is running.
     """
-    if folder.is_locked():
+    if is_running(folder):
         raise UserError("It is running; stop it first.")
     shutil.rmtree(folder.path, ignore_errors=True)
 
 
-def running() -> ExperimentFolder | None:
-    """Return the experiment that runs now."""
-    return next((folder for folder in experiments() if folder.is_locked()), None)
+def job_of(folder: ExperimentFolder) -> Job | None:
+    """Return the latest job of an experiment in this process."""
+    return default_board().get(_key(folder))
+
+
+def is_running(folder: ExperimentFolder) -> bool:
+    """Return whether it is at work, here or in a shell."""
+    job = job_of(folder)
+    return folder.is_locked() or (job is not None and job.status().state == "working")
 
 
 def _check_idle() -> None:
-    at_work = running()
-    if at_work is not None or any(child.poll() is None for child in _started().values()):
-        name = "another one" if at_work is None else at_work.path.name
-        raise UserError(f"One experiment runs at a time, and {name} is running; wait for it or stop it.")
+    at_work = next((folder.path.name for folder in experiments() if is_running(folder)), None)
+    if at_work is not None:
+        raise UserError(f"One experiment runs at a time, and {at_work} is running; wait for it or stop it.")
 
 
 def _start(folder: ExperimentFolder) -> None:
-    (folder.path / "progress.json").unlink(missing_ok=True)  # of an earlier process
+    default_board().forget(_key(folder))
+    default_board().start(_key(folder), partial(_fit, folder), waits=False)  # for hours
+
+
+def _fit(folder: ExperimentFolder, report: Report) -> None:
+    latest = Progress(0, 0, 0)
+
+    def tell(progress: Progress) -> None:
+        nonlocal latest
+        latest = progress
+
+    def is_stopped() -> bool:
+        try:
+            report("fits", latest.done, latest.total)
+        except Stopped:
+            return True
+        return False
+
+    experiment = folder.experiment()
     jobs = max(1, (os.cpu_count() or 1) - 1)  # the server needs a core too
-    command = [sys.executable, "-m", "pll", "experiment", str(folder.path), "--jobs", str(jobs)]
-    with (folder.path / OUTPUT).open("wb") as output:
-        child = subprocess.Popen(
-            command,
-            cwd=Path(pll.__file__).resolve().parents[1],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    _started()[folder.path] = child
+    fit_and_report(experiment, experiment.plan(), folder, jobs=jobs, is_stopped=is_stopped, tell=tell)
+    report("fits", latest.done, latest.total)  # raises where it was stopped
 
 
-def is_starting(folder: ExperimentFolder) -> bool:
-    """Return whether a process of ours has been started that has not taken the folder yet."""
-    child = _started().get(folder.path)
-    return child is not None and child.poll() is None and not folder.is_locked()
+def _key(folder: ExperimentFolder) -> str:
+    return f"experiment {folder.path}"
 
 
 def _changed(path: Path) -> float:

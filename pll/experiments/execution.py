@@ -5,7 +5,7 @@ The folder of an experiment:
 experiment.json   the definition, and versions
 cells/            one JSON file a cell, written atomically when it ends: its result and curve, or its error
 results.csv       the results there are, in the order of the cells
-progress.json     how far it is, and the process at work
+progress.json     how far it is
 experiment.lock   held by that process; released when it ends
 log.txt           events and full traces of errors
 manifest.json     checksums of all of it, once a process has ended its work (pll.runs.manifest)
@@ -16,7 +16,6 @@ Tables and figures beside them are `pll.experiments.report`'s.
 from __future__ import annotations
 
 import concurrent.futures as cf
-import hashlib
 import importlib
 import json
 import os
@@ -29,7 +28,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -43,8 +42,16 @@ from pll.analysis.protocol import Splits
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, explain, require_extra
 from pll.experiments.experiment import Cell, Experiment, Missing
-from pll.io import remove_parts, write_atomically, write_json
-from pll.runs.manifest import MANIFEST_FILE, DamagedError, Manifest, damages
+from pll.io import remove_parts, write_atomically, write_csv, write_json
+from pll.runs.manifest import (
+    MANIFEST_FILE,
+    UNREADABLE,
+    DamagedError,
+    Manifest,
+    damages,
+    read_with_checksum,
+    with_checksum,
+)
 from pll.runs.process import end_with_parent
 from pll.training.devices import computing_threads
 
@@ -239,7 +246,9 @@ class ExperimentFolder:
         try:
             self.unseal()
             (self.path / CELLS).mkdir(parents=True, exist_ok=True)
-            write_json(self.path / DEFINITION, _checked({"experiment": experiment.model_dump(), "versions": versions}))
+            write_json(
+                self.path / DEFINITION, with_checksum({"experiment": experiment.model_dump(), "versions": versions})
+            )
         except OSError as error:
             raise UserError(f"Cannot write to {self.path}: {error.strerror or error}.") from error
 
@@ -253,10 +262,10 @@ class ExperimentFolder:
         """
         file = self.path / DEFINITION
         try:
-            return Experiment.model_validate(_read_checked(file)["experiment"])
+            return Experiment.model_validate(read_with_checksum(file)["experiment"])
         except FileNotFoundError as error:
             raise UserError(f"There is no experiment in {self.path}: it has no {DEFINITION}.") from error
-        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        except UNREADABLE as error:
             raise UserError(
                 f"{file} is damaged ({str(error).splitlines()[0]}). Run the TOML file or preset again with --out "
                 f"{self.path}: fits that are done are kept."
@@ -320,8 +329,8 @@ class ExperimentFolder:
     def outcome(self, cell: Cell) -> CellOutcome | None:
         """Return the outcome of a cell; None if it has not ended or its file is damaged, so that it is fitted again."""
         try:
-            return CellOutcome.from_json(_read_checked(self._file(cell))["outcome"])
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return CellOutcome.from_json(read_with_checksum(self._file(cell))["outcome"])
+        except UNREADABLE:
             return None
 
     def write(self, cell: Cell, outcome: CellOutcome) -> None:
@@ -330,31 +339,31 @@ class ExperimentFolder:
             "cell": {name: value for name, value in asdict(cell).items() if name != "source"},
             "outcome": asdict(outcome),
         }
-        text = json.dumps(_checked(about), ensure_ascii=False, default=str)
+        text = json.dumps(with_checksum(about), ensure_ascii=False)
         write_atomically(self._file(cell), lambda file: file.write_text(text, encoding="utf-8"), durable=True)
 
     def write_results(self, cells: Sequence[Cell], outcomes: dict[str, CellOutcome]) -> None:
         """Write results.csv: all results so far, in the order of the cells."""
         results = [result.result for cell in cells if (result := outcomes.get(cell.key)) and result.result]
-        write_atomically(self.path / RESULTS, partial(results_frame(results).to_csv, index=False))
+        write_csv(self.path / RESULTS, results_frame(results))
 
     def write_progress(self, state: State, progress: Progress) -> None:
         """Write progress.json."""
-        write_json(self.path / PROGRESS, {"state": state, "pid": os.getpid(), **asdict(progress)})
+        write_json(self.path / PROGRESS, {"state": state, **asdict(progress)})
 
-    def progress(self) -> tuple[str, Progress | None, int | None]:
-        """Return the state (`"interrupted"` where no process works on a running one), how far it is, the process."""
+    def progress(self) -> tuple[str, Progress | None]:
+        """Return the state (`"interrupted"` where no process works on a running one), and how far it is."""
         try:
             values = json.loads((self.path / PROGRESS).read_text(encoding="utf-8"))
-            state, pid = values.pop("state"), values.pop("pid")
+            state = values.pop("state")
             values["missing"] = tuple(Missing(**one) for one in values["missing"])
             values["errors"] = tuple((key, error) for key, error in values["errors"])
             result = Progress(**values)
         except (OSError, ValueError, KeyError, TypeError):
-            return ("running" if self.is_locked() else "new"), None, None
+            return ("running" if self.is_locked() else "new"), None
         if state == "running" and not self.is_locked():
             state = "interrupted"
-        return state, result, pid
+        return state, result
 
     def note(self, message: str) -> None:
         """Add a line to the log."""
@@ -363,30 +372,6 @@ class ExperimentFolder:
 
     def _file(self, cell: Cell) -> Path:
         return self.path / CELLS / f"{cell.key}.json"
-
-
-def _checked(about: dict[str, Any]) -> dict[str, Any]:
-    """Return what a file holds with a checksum of it."""
-    return about | {"check": _checksum(about)}
-
-
-def _read_checked(file: Path) -> dict[str, Any]:
-    """Return what a file holds.
-
-    Raises
-    ------
-    OSError, KeyError, ValueError, TypeError, RecursionError
-        It cannot be read, or is not what was written.
-    """
-    about = dict(json.loads(file.read_text(encoding="utf-8")))
-    if about.pop("check") != _checksum(about):
-        raise ValueError("its checksum differs")
-    return about
-
-
-def _checksum(about: dict[str, Any]) -> str:
-    plain = json.loads(json.dumps(about, default=str))  # as it is read again
-    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
 
 
 # ---- all cells -------------------------------------------------------------------------------------------------------
@@ -438,7 +423,7 @@ def run(
     among: Sequence[Cell] | None = None,
     jobs: int | None = None,
     scheduler: str | None = None,
-    stop: threading.Event | None = None,
+    is_stopped: Callable[[], bool] = lambda: False,
     tell: Tell | None = None,
 ) -> dict[str, CellOutcome]:
     """Fit the cells that have no result yet; return the outcomes there are, by key.
@@ -459,8 +444,8 @@ def run(
         Processes of this machine; None for one a core.
     scheduler
         Address of a Dask scheduler: fit there instead.
-    stop
-        Set it to stop.
+    is_stopped
+        Asked several times a second.
     tell
         Called with the progress after every cell.
 
@@ -469,7 +454,6 @@ def run(
     UserError
         Another process is at work in the folder, or the cluster cannot be reached or is lost.
     """
-    stop = stop or threading.Event()
     with folder.locked():
         remove_parts(folder.path)
         outcomes = {cell.key: result for cell in cells if (result := folder.outcome(cell)) is not None}
@@ -484,12 +468,12 @@ def run(
         record.save("running", force=True)
         folder.note(f"{len(todo)} of {len(cells)} cells to fit, {engine.words}")
         try:
-            for cell, outcome in engine.outcomes(todo, stop):
+            for cell, outcome in engine.outcomes(todo, is_stopped):
                 record.add(cell, outcome)
         except BaseException:
             record.save("stopped", force=True)
             raise
-        ended = not stop.is_set()
+        ended = not is_stopped()
         record.save("finished" if ended else "stopped", force=True)
         folder.note("finished" if ended else "stopped")
     return outcomes
@@ -567,15 +551,15 @@ def seconds_left(
     for cell in cells:
         outcome = outcomes.get(cell.key)
         if outcome is not None and outcome.result is not None:
-            for group in _alike(cell):
+            for group in _groups_of(cell):
                 groups.setdefault(group, []).append(outcome.result.seconds)
     if not groups:
         return None
     medians = {group: statistics.median(seconds) for group, seconds in groups.items()}
-    return sum(next(medians[group] for group in _alike(cell) if group in medians) for cell in todo) / max(width, 1)
+    return sum(next(medians[group] for group in _groups_of(cell) if group in medians) for cell in todo) / max(width, 1)
 
 
-def _alike(cell: Cell) -> tuple[tuple[str, ...], ...]:
+def _groups_of(cell: Cell) -> tuple[tuple[str, ...], ...]:
     return (cell.dataset, cell.method, cell.model), (cell.method, cell.model), (cell.method,), ()
 
 
@@ -596,8 +580,8 @@ class Engine(Protocol):
     width: int
     words: str
 
-    def outcomes(self, cells: Sequence[Cell], stop: threading.Event) -> Iterator[tuple[Cell, CellOutcome]]:
-        """Yield outcomes as they come; end early where `stop` is set."""
+    def outcomes(self, cells: Sequence[Cell], is_stopped: Callable[[], bool]) -> Iterator[tuple[Cell, CellOutcome]]:
+        """Yield outcomes as they come; end early once it is stopped."""
         ...
 
 
@@ -612,18 +596,18 @@ class _Processes:
         self.width = jobs
         self.words = f"{jobs} processes"
 
-    def outcomes(self, cells: Sequence[Cell], stop: threading.Event) -> Iterator[tuple[Cell, CellOutcome]]:
+    def outcomes(self, cells: Sequence[Cell], is_stopped: Callable[[], bool]) -> Iterator[tuple[Cell, CellOutcome]]:
         waiting = list(reversed(cells))
         suspects: list[Cell] = []
-        while (waiting or suspects) and not stop.is_set():
+        while (waiting or suspects) and not is_stopped():
             if not suspects:
-                suspects = yield from self._pool(waiting, stop, self.width, 2 * self.width)
+                suspects = yield from self._pool(waiting, is_stopped, self.width, 2 * self.width)
                 continue
-            for cell in (yield from self._pool(suspects, stop, 1, 1)):
+            for cell in (yield from self._pool(suspects, is_stopped, 1, 1)):
                 yield cell, CellOutcome(error=DIED)
 
     def _pool(
-        self, waiting: list[Cell], stop: threading.Event, jobs: int, window: int
+        self, waiting: list[Cell], is_stopped: Callable[[], bool], jobs: int, window: int
     ) -> Generator[tuple[Cell, CellOutcome], None, list[Cell]]:
         """Fit the waiting cells, the last first, and remove them; return those at work when a process crashed.
 
@@ -636,7 +620,7 @@ class _Processes:
         executor = loky.ProcessPoolExecutor(jobs, initializer=end_with_parent, initargs=(os.getpid(),), env=ONE_THREAD)
         at_work: dict[cf.Future[CellOutcome], Cell] = {}
         try:
-            while (waiting or at_work) and not stop.is_set():
+            while (waiting or at_work) and not is_stopped():
                 while waiting and len(at_work) < window:
                     at_work[executor.submit(run_cell, waiting[-1])] = waiting[-1]
                     waiting.pop()
@@ -650,7 +634,7 @@ class _Processes:
             pass
         finally:
             executor.shutdown(wait=False, kill_workers=True)
-        return [] if stop.is_set() else list(at_work.values())
+        return [] if is_stopped() else list(at_work.values())
 
 
 class _Dask:
@@ -669,12 +653,12 @@ class _Dask:
         self.width = max(1, len(self._client.scheduler_info(n_workers=-1)["workers"]))
         self.words = f"Dask at {address}, {self.width} workers"
 
-    def outcomes(self, cells: Sequence[Cell], stop: threading.Event) -> Iterator[tuple[Cell, CellOutcome]]:
+    def outcomes(self, cells: Sequence[Cell], is_stopped: Callable[[], bool]) -> Iterator[tuple[Cell, CellOutcome]]:
         places = {name: os.environ[name] for name in PLACES if os.environ.get(name)}
         executor = self._client.get_executor(pure=False, retries=self.RETRIES)
         at_work = {executor.submit(run_cell, cell, places): cell for cell in cells}
         try:
-            while at_work and not stop.is_set():
+            while at_work and not is_stopped():
                 ended, _ = cf.wait(at_work, timeout=GLANCE, return_when=cf.FIRST_COMPLETED)
                 for future in ended:
                     cell = at_work.pop(future)

@@ -20,7 +20,7 @@ from pll.colors import LANE_COLOURS, LANE_DASHES, class_colours
 from pll.experiments.execution import CellOutcome
 from pll.experiments.experiment import Cell
 from pll.experiments.tables import Table
-from pll.io import stored_name, write_atomically, write_text
+from pll.io import stored_name, write_csv, write_text
 from pll.methods import get_method, method_title
 from pll.methods.deep import DeepEstimator
 
@@ -203,7 +203,7 @@ def ranking_figure(title: str, methods: Sequence[str], ranking: Ranking) -> tupl
     title : str
     methods : sequence of str
         In the order of the ranks.
-    found : Ranking
+    ranking : Ranking
 
     Returns
     -------
@@ -225,7 +225,7 @@ def ranking_figure(title: str, methods: Sequence[str], ranking: Ranking) -> tupl
         hoverinfo="skip",
     )
     bars = [(f"critical difference {ranking.critical:.2f}", 1.0, 1.0 + ranking.critical)]
-    bars += [("alike at 5 %", ranking.ranks[group[0]], ranking.ranks[group[-1]]) for group in ranking.groups()]
+    bars += [("no difference at 5 %", ranking.ranks[group[0]], ranking.ranks[group[-1]]) for group in ranking.groups()]
     for place, (name, start, end) in enumerate(bars, start=1):
         figure.add_scatter(
             x=[start, end],
@@ -262,7 +262,7 @@ def save_figure(figure: go.Figure, frame: pd.DataFrame, path: Path) -> list[Path
         write_text(script, get_plotlyjs())
     # A fixed id, since the default is random: the same figure gives the same bytes.
     write_text(page, figure.to_html(include_plotlyjs=script.name, div_id="figure", full_html=True))
-    write_atomically(table, lambda file: frame.to_csv(file, index=False))
+    write_csv(table, frame)
     return [page, table]
 
 

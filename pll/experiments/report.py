@@ -1,20 +1,51 @@
-"""The report of an experiment: tables.md, tables.tex, tables.csv and figures/, in its folder."""
+"""Fitting an experiment to its report: tables.md, tables.tex, tables.csv and figures/, in its folder."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from pll.colors import percent
-from pll.experiments.execution import CellOutcome, ExperimentFolder
-from pll.experiments.experiment import Cell, Experiment, Missing
+from pll.experiments.execution import CellOutcome, ExperimentFolder, Tell, run
+from pll.experiments.experiment import Cell, Experiment, Missing, Plan
 from pll.experiments.figures import curve_panels, panel_figure, q_panels, ranking_figure, save_figure
 from pll.experiments.tables import Table, entries_frame, latex, markdown, tables
-from pll.io import write_atomically, write_text
+from pll.io import write_csv, write_text
 from pll.methods import method_title
 
 REPORT = ("tables.md", "tables.tex", "tables.csv")
+
+
+def fit_and_report(
+    experiment: Experiment,
+    plan: Plan,
+    folder: ExperimentFolder,
+    *,
+    among: Sequence[Cell] | None = None,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    is_stopped: Callable[[], bool] = lambda: False,
+    tell: Tell | None = None,
+) -> dict[str, CellOutcome]:
+    """Fit what is missing of an experiment, and write its report; return the outcomes there are, by key.
+
+    Parameters and errors as for `run`.
+    """
+    folder.create(experiment)
+    outcomes = run(
+        plan.cells,
+        folder,
+        missing=plan.missing,
+        among=among,
+        jobs=jobs,
+        scheduler=scheduler,
+        is_stopped=is_stopped,
+        tell=tell,
+    )
+    write_report(experiment, plan.cells, outcomes, folder, plan.missing)
+    folder.seal()
+    return outcomes
 
 
 def tables_of(experiment: Experiment, outcomes: Sequence[CellOutcome]) -> list[Table]:
@@ -53,7 +84,7 @@ def write_report(
     path = folder.path
     write_text(path / "tables.md", text.rstrip() + "\n")
     write_text(path / "tables.tex", "\n".join(latex(table) for table in result))
-    write_atomically(path / "tables.csv", lambda file: entries_frame(result).to_csv(file, index=False))
+    write_csv(path / "tables.csv", entries_frame(result))
     figures = path / "figures"
     shutil.rmtree(figures, ignore_errors=True)
     files = [path / name for name in REPORT]

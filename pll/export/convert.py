@@ -266,9 +266,8 @@ def run_results(folder: RunFolder) -> Results:
     UserError
         The run has none yet.
     """
-    labels = folder.path / LABELS
-    if not labels.exists():
-        state = folder.state()["state"]
+    labels, state = folder.path / LABELS, folder.state()["state"]
+    if state not in ENDED or not labels.exists():
         lost = " Its labels.csv is gone; put it back from a backup, or train again." if state in ENDED else ""
         raise UserError(f"The run in {folder.path} has no labels yet ({state}); finish it first.{lost}")
     folder.checked(LABELS)

@@ -18,12 +18,11 @@ from pll.export.spreadsheet import neutralise
 from pll.features import save_features
 from pll.features.serialization import ARRAYS_FILE as FEATURES_ARRAYS
 from pll.features.serialization import CARD_FILE as FEATURES_CARD
-from pll.io import write_atomically, write_text
+from pll.io import write_atomically, write_csv, write_text
 from pll.methods.input_range import RANGE
 from pll.methods.persistence import CARD_FILE, WEIGHTS_FILE, ModelCard, model_card, model_weights, write_card
 from pll.runs.labels_table import (
     NO_ANSWER,
-    write_added,
     write_calibrated,
     write_jsonl,
     write_label_weights,
@@ -95,7 +94,7 @@ def _certificate_html(source: ExportSource, path: Path) -> None:
 
 def _final_csv(source: ExportSource, path: Path) -> None:
     assert source.certified is not None
-    write_text(path, source.certified.final.to_csv(index=False, lineterminator="\n"))
+    write_csv(path, source.certified.final)
 
 
 def _was_reviewed(source: ExportSource) -> bool:
@@ -180,7 +179,7 @@ EXPORTS: dict[str, Exporter] = {
         "Labels added in review (CSV)",
         "The examples whose candidate set missed the label that a person gave: the set, the label, who and when.",
         "added_labels.csv",
-        lambda source, path: write_added(source.added, path),
+        lambda source, path: write_csv(path, source.added),
         applies=lambda source: bool(source.decisions) and len(source.added) > 0,
     ),
     "certificate": Exporter(

@@ -16,13 +16,13 @@ from pll.analysis.health import Health
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.features import Featuriser
-from pll.formats.label_frame import Decision, Decisions, labels_frame
+from pll.formats.label_frame import Decisions, labels_frame
 from pll.methods import PartialLabelEstimator
 from pll.methods.input_range import input_range
 from pll.review.calibration import Calibration
 from pll.review.promise_state import Certified
 from pll.review.tables import Event, RoundRecord
-from pll.runs.labels_table import RunLabels, added_labels, label_table, predicted_frame
+from pll.runs.labels_table import RunLabels, added_labels, label_table
 from pll.weights import Weights, identified_labels
 
 
@@ -145,12 +145,8 @@ class ExportSource:
     @cached_property
     def labels(self) -> RunLabels:
         """The labels of all rows, in the order of the data; made once, for every file that holds them. Read only."""
-        if self.holdout is None:
-            return label_table(self.learnt, self.original_sets or self.candidates)
-        predicted = predicted_frame(self.estimator, self.holdout, self.candidates.class_names)
-        return label_table(
-            self.learnt, self.original_sets or self.candidates, predicted, self.holdout.candidates, self.all_ids
-        )
+        sets = self.original_sets or self.candidates
+        return label_table(self.learnt, sets, self.estimator, self.holdout, self.all_ids)
 
     @cached_property
     def added(self) -> pd.DataFrame:
@@ -195,33 +191,23 @@ class ExportSource:
         return re.sub(r"[\W_]+", "-", self.name.lower()).strip("-")[:60].rstrip("-") or "candid"
 
 
-def preview(source: ExportSource, rows: int = 20) -> pd.DataFrame:
-    """Return the first rows of the table of labels, for a preview; the others are not computed."""
-    if source.holdout is not None:
-        few, first = set(source.all_ids[:rows]), source.all_ids[:rows]
-        learnt = np.flatnonzero([name in few for name in source.ids.tolist()])
-        holdout_rows = np.flatnonzero([name in few for name in source.holdout.row_ids.tolist()])
-        own = replace(
-            source,
-            candidates=source.candidates.take(learnt),
-            original_sets=None if source.original_sets is None else source.original_sets.take(learnt),
-            label_weights=source.label_weights[source.candidates.positions(learnt)],
-            ids=source.ids[learnt],
-            y=None if source.y is None else source.y[learnt],
-            holdout=source.holdout.take(holdout_rows),
-            all_ids=first,
-            decisions={k: source.decisions[row] for k, row in enumerate(learnt.tolist()) if row in source.decisions}
-            if source.decisions
-            else None,
-        )
-        return own.frame
-    n = min(rows, len(source.candidates))
-    decided: dict[int, Decision] = {row: made for row, made in (source.decisions or {}).items() if row < n}
-    return labels_frame(
-        source.candidates.take(slice(n)),
-        source.label_weights[: source.candidates.indptr[n]],
-        source.ids[:n],
-        y=None if source.y is None else source.y[:n],
-        decisions=decided,
-        original_sets=None if source.original_sets is None else source.original_sets.take(slice(n)),
+def preview(source: ExportSource, rows: int) -> pd.DataFrame:
+    """Return the first rows of the table of labels; the others are not computed."""
+    holdout, first = source.holdout, source.all_ids[:rows]
+    learnt = np.arange(min(rows, len(source.candidates)))
+    if holdout is not None:
+        learnt = np.flatnonzero(np.isin(source.ids, first))
+        holdout = holdout.take(np.flatnonzero(np.isin(holdout.row_ids, first)))
+    decisions = source.decisions or {}
+    own = replace(
+        source,
+        candidates=source.candidates.take(learnt),
+        original_sets=None if source.original_sets is None else source.original_sets.take(learnt),
+        label_weights=source.label_weights[source.candidates.positions(learnt)],
+        ids=source.ids[learnt],
+        y=None if source.y is None else source.y[learnt],
+        holdout=holdout,
+        all_ids=first,
+        decisions={k: decisions[row] for k, row in enumerate(learnt.tolist()) if row in decisions},
     )
+    return own.frame

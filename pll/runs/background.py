@@ -1,8 +1,7 @@
-"""Background jobs: reading a large file, a download, a classifier, the order of a review.
+"""Background jobs: reading a large file, a download, a classifier, the order of a review, an experiment.
 
 A job runs in a thread of its own, may call its `report` with its progress, and can be stopped then; pages read
-immutable statuses. Training has
-queues and folders of its own (`pll.runs.run`).
+immutable statuses. Training has queues and folders of its own (`pll.runs.run`).
 """
 
 from __future__ import annotations
@@ -26,8 +25,8 @@ State = Literal["working", "done", "failed", "stopped"]
 
 AT_ONCE = 2
 """Jobs at work at a time, the others wait: each may need a core and the memory of a data set."""
-KEPT = 2
-"""Number of ended jobs that are kept until their result is taken."""
+MOST_ENDED = 2
+"""Number of ended jobs whose result waits to be taken."""
 
 
 class Stopped(Exception):
@@ -166,13 +165,19 @@ class JobBoard:
         with self._lock:
             return self._jobs.get(key)
 
-    def start(self, key: str, work: Callable[[Report], Any]) -> Job:
-        """Return the job of that key; start a new one where there is none."""
+    def start(self, key: str, work: Callable[[Report], Any], *, waits: bool = True) -> Job:
+        """Return the job of that key; start a new one where there is none.
+
+        Parameters
+        ----------
+        waits
+            Wait while `AT_ONCE` others are at work, and count as one of them.
+        """
         with self._lock:
             job = self._jobs.get(key)
             if job is None:
                 self._forget_old()
-                job = self._jobs[key] = Job(work, self._turn)
+                job = self._jobs[key] = Job(work, self._turn if waits else None)
             return job
 
     def forget(self, key: str) -> None:
@@ -195,7 +200,7 @@ class JobBoard:
 
     def _forget_old(self) -> None:
         ended = [key for key, job in self._jobs.items() if job.status().state != "working"]
-        for key in ended[: max(0, len(ended) - KEPT + 1)]:
+        for key in ended[: max(0, len(ended) - MOST_ENDED + 1)]:
             del self._jobs[key]
 
 

@@ -1,6 +1,6 @@
 """The fit loop: estimator → history, checkpoint, labels and model, all in the folder of a run.
 
-The thread of a run (`pll.runs.run`) trains an epoch at a time; the command line trains to the end (`train`). In several
+The thread of a run (`pll.runs.run`) trains an epoch at a time; the command line trains to the end. In several
 processes on this machine, this one leads and the others `follow`: `python -m pll.runs.fit_loop PORT RANK SIZE PARENT`.
 """
 
@@ -23,7 +23,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-import pandas as pd
 import torch
 from torch.distributed import TCPStore  # type: ignore[attr-defined]  # public, but its stub does not export it
 
@@ -50,7 +49,6 @@ from pll.runs.labels_table import (
     NO_ANSWER,
     PART,
     label_table,
-    predicted_frame,
     write_labels,
     write_labels_in_parts,
     write_no_answer,
@@ -99,13 +97,6 @@ class RunOutcome:
     health: dict[str, Any]
 
 
-Load = Callable[[], Splits]
-Prepared = Callable[[Splits, PartialLabelEstimator], None]
-Observer = Callable[[EpochRecord], None]
-Searching = Callable[[PartialLabelEstimator, float], None]
-"""Called while a recipe is searched, with the method, whose `stage_` describes the work, and the share that is done."""
-
-
 def new_estimator(config: RunConfig, *, is_table: bool = False) -> PartialLabelEstimator:
     """Return the unfitted estimator of a run. Missing cells of a table are filled; in arrays they are refused.
 
@@ -125,79 +116,73 @@ def new_estimator(config: RunConfig, *, is_table: bool = False) -> PartialLabelE
     return method(**{name: value for name, value in own.items() if name in defaults} | config.params)
 
 
-def train(
-    folder: RunFolder,
-    *,
-    load: Load | None = None,
-    hook: Hook | None = None,
-    on_ready: Prepared | None = None,
-    on_record: Observer | None = None,
-    on_search: Searching | None = None,
-    ranks: Ranks | None = None,
-) -> RunOutcome:
-    """Train the run of a folder to its end, from its checkpoint where it has one.
-
-    Arguments and errors as for `FitLoop`; the caller holds the lock of the folder. `on_record` is called with every
-    record once it is on disk.
-
-    Returns
-    -------
-    RunOutcome
-        The final state and metrics.
-    """
-    loop = FitLoop(folder, load=load, hook=hook, on_ready=on_ready, on_search=on_search, ranks=ranks)
-    with closing(loop.epochs()) as going:
-        while True:
-            try:
-                record = next(going)
-            except StopIteration as end:
-                return cast(RunOutcome, end.value)
-            if on_record is not None:
-                on_record(record)
-
-
 class FitLoop:
     """Training of one method on the data of a run: estimator → history, checkpoint, labels, model.
 
     Parameters
     ----------
     folder
-        Created by `RunFolder.create`.
+        Created by `RunFolder.create`; the caller holds its lock.
     load
         Returns the data, which the caller may have already; by default `load_splits`.
     hook
         Called between mini-batches; may wait, may raise `StopTraining`.
     on_ready
-        Called with the data and the method before training starts.
+        Called with this loop before the first epoch, once `splits` and `estimator` are complete.
     on_search
-        Called while settings are searched, before `on_ready`.
+        Called while settings are searched, before that, with the share that is done.
     ranks
         The processes that train together, of which this one leads; the others `follow`. None for this one alone.
     processes
         How many to start here, where there are no `ranks`.
+
+    Attributes
+    ----------
+    splits, estimator
+        The data and the method; missing before the data is read.
     """
+
+    config: RunConfig
+    splits: Splits
+    estimator: PartialLabelEstimator
+    history: HistoryWriter
 
     def __init__(
         self,
         folder: RunFolder,
         *,
-        load: Load | None = None,
+        load: Callable[[], Splits] | None = None,
         hook: Hook | None = None,
-        on_ready: Prepared | None = None,
-        on_search: Searching | None = None,
+        on_ready: Callable[[FitLoop], None] = lambda loop: None,
+        on_search: Callable[[float], None] = lambda share: None,
         ranks: Ranks | None = None,
         processes: int = 1,
     ) -> None:
-        self.ranks = ranks
-        self.processes = processes
-        self.others = ExitStack()
         self.folder = folder
         self.load = load
         self.outer_hook = hook
         self.on_ready = on_ready
         self.on_search = on_search
+        self.ranks = ranks
+        self.processes = processes
+        self.others = ExitStack()
         self.saved_at = time.monotonic()
         self.saving = 0.0  # seconds that the latest checkpoint took
+
+    def train(self, on_record: Callable[[EpochRecord], None] = lambda record: None) -> RunOutcome:
+        """Train to the end, from the checkpoint where there is one; results and errors as for `epochs`.
+
+        Parameters
+        ----------
+        on_record
+            Called with every record once it is on disk.
+        """
+        with closing(self.epochs()) as going:
+            while True:
+                try:
+                    on_record(next(going))
+                except StopIteration as end:
+                    return cast(RunOutcome, end.value)
 
     def epochs(self) -> Generator[EpochRecord, None, RunOutcome]:
         """Train one epoch at a time, from the checkpoint where there is one: yield every record once it is on disk.
@@ -244,8 +229,7 @@ class FitLoop:
         self._check_space()
         check_memory(self.estimator, train)
         checkpoint = self._rewind_to_checkpoint(first)
-        if self.on_ready is not None:
-            self.on_ready(self.splits, self.estimator)
+        self.on_ready(self)
         try:
             self._gather_ranks()
             together = "" if self.ranks is None else f", in {self.ranks.size} processes"
@@ -269,9 +253,12 @@ class FitLoop:
             self.folder.save_recipe(recipe)
         if recipe is None:
             self.folder.set_state("running")
-            self._searching(0.0, "")
+            self.on_search(0.0)
             recipe = estimator.choose_settings(
-                self.splits.task(), dataset=self.splits.train.name, hook=self.outer_hook, progress=self._searching
+                self.splits.task(),
+                dataset=self.splits.train.name,
+                hook=self.outer_hook,
+                progress=lambda share, _: self.on_search(share),
             )
             self.folder.save_recipe(recipe)
         estimator.use_recipe(recipe)
@@ -288,7 +275,6 @@ class FitLoop:
         """
         estimator = self.estimator
         if self.ranks is None and self.processes > 1 and estimator.in_ranks:
-            self._searching(0.0, "")  # the estimator is seen while they begin
             estimator.stage_ = f"starting {self.processes} processes"
             self.ranks = self.others.enter_context(other_processes(self.processes))
             estimator.stage_ = ""
@@ -317,7 +303,7 @@ class FitLoop:
         outside = self.folder.outside(train.sets())
         if outside is None:
             self.folder.set_state("running")
-            self._searching(0.0, "")
+            self.on_search(0.0)
             try:
                 outside = self.estimator.grown(self.splits.task(), hook=self.outer_hook).outside
             except StopTraining:  # training will stop, too, before it begins
@@ -327,10 +313,6 @@ class FitLoop:
                 outside = outside.without(self.config.decided_sets.decided_rows)
             self.folder.save_outside(outside)
         self.splits = replace(self.splits, train=train.with_outside(outside))
-
-    def _searching(self, share: float, work: str) -> None:
-        if self.on_search is not None:
-            self.on_search(self.estimator, share)
 
     def _learn(self, checkpoint: dict[str, Any] | None) -> Generator[EpochRecord, None, RunOutcome]:
         record: EpochRecord | None = None
@@ -444,7 +426,7 @@ class FitLoop:
         what = "the label weights of all epochs"
         check_free_space(self.folder.path, needed, what)
 
-    def _rewind_to_checkpoint(self, first: Weights | None = None) -> dict[str, Any] | None:
+    def _rewind_to_checkpoint(self, first: Weights | None) -> dict[str, Any] | None:
         checkpoint = self.folder.checkpoint()
         remove_parts(self.folder.path)
         if self.estimator.adds_labels and checkpoint == {"epoch": 0}:  # stopped while it looked for labels to add
@@ -520,21 +502,14 @@ def final_metrics(
 
 
 def save_labels(splits: Splits, estimator: PartialLabelEstimator, weights: Weights, path: Path) -> None:
-    """Write labels.csv; see `label_rows`."""
-    if splits.holdout is None and len(splits.train) > PART:
-        write_labels_in_parts(splits.train, weights, path)
-    else:
-        write_labels(label_rows(splits, estimator, weights), path)
-
-
-def label_rows(splits: Splits, estimator: PartialLabelEstimator, weights: Weights) -> pd.DataFrame:
-    """Return the rows of labels.csv: identified labels of what was trained on, predicted ones of what was held out."""
-    train, holdout = splits.train, splits.holdout
-    learnt = labels_frame(train.sets(), weights, train.row_ids, y=train.y, original_sets=train.original_sets)
-    if holdout is None:
-        return learnt
-    predicted = predicted_frame(estimator, holdout, train.class_names)
-    return label_table(learnt, train.original_sets or train.sets(), predicted, holdout.candidates, splits.all_ids).frame
+    """Write labels.csv: identified labels of what was trained on, predicted ones of the other rows."""
+    train, sets = splits.train, splits.train.sets()
+    if splits.holdout is None and len(train) > PART:
+        write_labels_in_parts(train, weights, path)
+        return
+    learnt = labels_frame(sets, weights, train.row_ids, y=train.y, original_sets=train.original_sets)
+    table = label_table(learnt, train.original_sets or sets, estimator, splits.holdout, splits.all_ids)
+    write_labels(table.frame, path)
 
 
 def _count_known_labels(data: PartialLabelDataset) -> int:

@@ -249,16 +249,19 @@ class RunFolder:
         return check(self.path, name)
 
     def state(self) -> dict[str, Any]:
-        """Return the content of state.json; `interrupted` where the run was at work and no process holds the lock."""
+        """Return the content of state.json.
+
+        The state is `interrupted` where no process holds the lock and the run has not ended, or its manifest, which is
+        written last, is not complete.
+        """
         if self.exists() and not (self.path / STATE_FILE).exists():
-            self.checked(
-                STATE_FILE
-            )  # of a run that has ended, it is missing; else the process crashed between the two files
+            self.checked(STATE_FILE)  # raises where the run has ended; else the process crashed between two files
             return {"state": "interrupted"}
         content = self._read_json(STATE_FILE)
         if content.get("state") not in get_args(State):
             raise UserError(f"{self.path / STATE_FILE} does not say where the run stands; start a new run.")
-        if content["state"] in ("queued", "running", "paused") and not self.is_locked():
+        has_ended = content["state"] in ENDED and is_verifiable(self.path)
+        if not has_ended and not self.is_locked():
             content["state"] = "interrupted"
         return content
 

@@ -6,7 +6,6 @@ import csv
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,7 +17,7 @@ import scipy.sparse
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.formats.label_frame import COLUMNS, NUMBERS, Decisions, candidate_cells, labels_frame, name_lists
-from pll.io import write_atomically
+from pll.io import write_atomically, write_csv
 from pll.methods import PartialLabelEstimator
 from pll.weights import Weights
 
@@ -64,11 +63,6 @@ def added_labels(candidates: CandidateSets, ids: npt.ArrayLike, decisions: Decis
     return pd.DataFrame(dict(zip(ADDED, values, strict=True)), dtype="str")
 
 
-def write_added(frame: pd.DataFrame, path: Path) -> None:
-    """Write a frame of `added_labels` as CSV, atomically."""
-    write_atomically(path, partial(frame.to_csv, index=False, lineterminator="\n"))
-
-
 @dataclass(frozen=True, eq=False)
 class RunLabels:
     """The labels of all rows of the data, in its order.
@@ -91,31 +85,30 @@ class RunLabels:
 def label_table(
     learnt: pd.DataFrame,
     candidates: CandidateSets,
-    holdout: pd.DataFrame | None = None,
-    holdout_candidates: CandidateSets | None = None,
-    all_ids: Sequence[str] = (),
+    estimator: PartialLabelEstimator,
+    holdout: PartialLabelDataset | None,
+    all_ids: Sequence[str],
 ) -> RunLabels:
-    """Return the labels of the rows that were learnt from and of those that were predicted, in the order of the data.
+    """Return the labels of the rows that were learnt from and of those that were not, in the order of the data.
 
     Parameters
     ----------
     learnt
         `labels_frame` of the examples with these candidate sets.
+    estimator
+        Fitted to them; it predicts the labels of the others.
     holdout
-        `predicted_frame` of the others; None where there are none.
-    holdout_candidates
-        Their candidate sets; None where they have none.
+        The others; None where there are none.
     all_ids
         Ids of all rows of the data, in its order; rows that are in neither part are left out.
     """
-    n = len(learnt)
     if holdout is None:
-        return RunLabels(learnt, candidates, np.arange(n))
-    if holdout_candidates is not None:
-        indptr = np.concatenate([candidates.indptr, candidates.nnz + holdout_candidates.indptr[1:]])
-        indices = np.concatenate([candidates.indices, holdout_candidates.indices])
+        return RunLabels(learnt, candidates, np.arange(len(learnt)))
+    both = pd.concat([learnt, predicted_frame(estimator, holdout, candidates.class_names)], ignore_index=True)
+    if (others := holdout.candidates) is not None:
+        indptr = np.concatenate([candidates.indptr, candidates.nnz + others.indptr[1:]])
+        indices = np.concatenate([candidates.indices, others.indices])
         candidates = CandidateSets(indptr, indices, candidates.n_classes, candidates.class_names)
-    both = pd.concat([learnt, holdout], ignore_index=True)
     place = {name: row for row, name in enumerate(both["id"])}
     rows = np.array([place[name] for name in all_ids if name in place], dtype=np.int64)
     has_set = (both["candidates"] != "").to_numpy()[rows]
@@ -174,8 +167,7 @@ NO_ANSWER = "no_answer.csv"
 
 def write_no_answer(ids: Sequence[str], path: Path) -> None:
     """Write the ids of examples that nobody answered and that have no label, one a row."""
-    frame = pd.DataFrame({"id": list(ids)}, dtype=str)
-    write_atomically(path, partial(frame.to_csv, index=False, lineterminator="\n"))
+    write_csv(path, pd.DataFrame({"id": list(ids)}, dtype=str))
 
 
 def write_labels(frame: pd.DataFrame, path: Path) -> None:

@@ -12,7 +12,7 @@ import json
 import math
 import os
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Annotated, Any, Literal
@@ -37,6 +37,8 @@ LONGEST = 6000
 """Characters of a link: browsers take more, but mail programs and chats break longer ones."""
 _AS_DEFAULTED = ("seed", "missing", "device")
 """Settings that a link carries only where they are not the default: data and machine decide them."""
+_ALWAYS = ("seed", "method")
+"""Parts that a link carries also where they are the default."""
 _PASSED_OVER = ("run", "comparison", "theme", "embed", "embed_options")
 """Parts that are not ours, or of one browser alone: which run or comparison the link became there."""
 _OF_ONE_RUN = ("method", "view", "example", "order")
@@ -151,13 +153,13 @@ class Share:
                 f"Give the very files that the run was made with: {wanted}."
             )
 
-        def given(one: Source) -> Source:
+        def filled(one: Source) -> Source:
             if one.path != "" or not _is_file(one, source):
                 return one
             return replace(one, path=source.path, sha256=source.sha256)
 
-        whole = given(self.config.source)
-        whole = replace(whole, votes=tuple(given(one) for one in whole.votes))
+        whole = filled(self.config.source)
+        whole = replace(whole, votes=tuple(filled(one) for one in whole.votes))
         return replace(self, config=replace(self.config, source=whole))
 
 
@@ -236,23 +238,32 @@ def to_query(share: Share) -> list[tuple[str, str]]:
     config, look = share.config, share.look
     if config.decided_sets is not None:
         raise UserError("This run was taught by people's decisions, which no link can carry; share the run before it.")
-    items: list[tuple[str, Any]] = [("link", VERSION), *_source_parts(config.source)]
-    items += [("features", config.features)] if config.features != "auto" else []
-    if config.flip is not None:
-        items += [("flip", config.flip.how), ("q", config.flip.q), ("size", config.flip.size)]
-        items.append(("matrix", _matrix_text(config.flip.matrix)))
-    if config.noisy is not None:
-        confusion = _matrix_text(config.noisy.confusion)
-        items += [("noisy", str(config.noisy)), ("confusion", confusion)]
-        items += [("rows", None if confusion is None else config.noisy.rows)]
-    items += [("holdout", config.holdout), ("test", _test_name(config.test)), ("strict", config.strict or None)]
-    items += [("seed", config.seed), ("method", config.method), *_settings_of(config)]
-    items += [("name", config.name if config.name not in ("", config.source.name) else None)]
-    items += [("epoch", look.epoch), ("view", look.view or None), ("example", look.example)]
-    items += [("colour", "truth" if look.truth else None), ("order", look.order if look.order == "label" else None)]
-    items += [("hide", ",".join(look.hidden) or None), ("start", "paused" if look.paused else None)]
-    items += [("pace", look.pace), ("patience", look.patience)]
-    return [(name, _text(value)) for name, value in items if value is not None]
+    parts = {
+        "link": VERSION,
+        **_source_parts(config.source),
+        "features": config.features,
+        **_flip_parts(config.flip),
+        **_noisy_parts(config.noisy),
+        "holdout": config.holdout,
+        "test": _test_name(config.test),
+        "strict": config.strict,
+        "seed": config.seed,
+        "method": config.method,
+        **_settings_of(config),
+        "name": "" if config.name == config.source.name else config.name,
+        "epoch": look.epoch,
+        "view": look.view,
+        "example": look.example,
+        "colour": "truth" if look.truth else "label",
+        "order": look.order,
+        "hide": ",".join(look.hidden),
+        "start": "paused" if look.paused else "training",
+        "pace": look.pace,
+        "patience": look.patience,
+    }
+    left_out = {name: field.default for name, field in LinkParts.model_fields.items() if name not in _ALWAYS}
+    texts = {name: _text(value) for name, value in parts.items() if value is not None}
+    return [(name, text) for name, text in texts.items() if text != left_out.get(name)]
 
 
 def lanes_to_query(configs: Sequence[RunConfig], look: Look | None = None) -> list[tuple[str, str]]:
@@ -284,21 +295,34 @@ def lanes_to_query(configs: Sequence[RunConfig], look: Look | None = None) -> li
     return items
 
 
-def _source_parts(source: Source) -> list[tuple[str, Any]]:
-    if source.path is None:
-        items: list[tuple[str, Any]] = [("data", source.name)]
-    else:
-        items = [("file", source.name), ("sha256", _fingerprint(source))]
+def _source_parts(source: Source) -> dict[str, Any]:
     votes = [[one.name, _fingerprint(one)] for one in source.votes]
-    return [
-        *items,
-        ("format", source.format),
-        ("options", json.dumps(source.options, sort_keys=True) if source.options else None),
-        ("rule", source.rule or None),
-        ("classes", json.dumps(source.classes, sort_keys=True) if source.classes else None),
-        ("votes", json.dumps(votes, ensure_ascii=False, separators=(",", ":")) if votes else None),
-        ("answers", json.dumps(source.answers, sort_keys=True, ensure_ascii=False) if source.answers else None),
-    ]
+    return {
+        **({"data": source.name} if source.path is None else {"file": source.name, "sha256": _fingerprint(source)}),
+        "format": source.format,
+        "options": _json_text(source.options),
+        "rule": source.rule,
+        "classes": _json_text(source.classes),
+        "votes": _json_text(votes),
+        "answers": _json_text(source.answers),
+    }
+
+
+def _flip_parts(flip: Flip | None) -> dict[str, Any]:
+    if flip is None:
+        return {}
+    return {"flip": flip.how, "q": flip.q, "size": flip.size, "matrix": _matrix_text(flip.matrix)}
+
+
+def _noisy_parts(noisy: Noisy | None) -> dict[str, Any]:
+    if noisy is None:
+        return {}
+    return {"noisy": str(noisy), "confusion": _matrix_text(noisy.confusion), "rows": noisy.rows}
+
+
+def _json_text(value: Sized) -> str | None:
+    """Return a value as short JSON; None where it is empty."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")) if value else None
 
 
 def _fingerprint(source: Source) -> str:
@@ -307,16 +331,14 @@ def _fingerprint(source: Source) -> str:
     return source.sha256[:FINGERPRINT]
 
 
-def _settings_of(config: RunConfig) -> list[tuple[str, Any]]:
+def _settings_of(config: RunConfig) -> dict[str, Any]:
     params = config.params
     if params.get("seed", config.seed) != config.seed:
         raise UserError("This run's method has a seed of its own, beside the run's; a link cannot carry two.")
     every = get_method(config.method)().get_params() | params
-    return [
-        (name, value)
-        for name, value in every.items()
-        if value is not None and name != "seed" and (name in params or name not in _AS_DEFAULTED)
-    ]
+    return {
+        name: value for name, value in every.items() if name != "seed" and (name in params or name not in _AS_DEFAULTED)
+    }
 
 
 def _test_name(test: Source | None) -> str | None:
@@ -325,10 +347,10 @@ def _test_name(test: Source | None) -> str | None:
     return None if test is None else test.name
 
 
-def _matrix_text(matrix: object) -> str | None:
+def _matrix_text(matrix: Sized | None) -> str | None:
     if isinstance(matrix, str):
         raise UserError(f"The candidates were made with the file {matrix}; a link cannot carry it.")
-    return None if matrix is None else json.dumps(matrix, separators=(",", ":"))
+    return None if matrix is None else _json_text(matrix)
 
 
 def _text(value: object) -> str:

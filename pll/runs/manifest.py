@@ -29,7 +29,7 @@ MANIFEST_FILE, CONFIG_FILE, STATE_FILE = "manifest.json", "config.json", "state.
 
 UNLISTED = (
     *(MANIFEST_FILE, "run.lock", "comparison.json", "access.json", "name.json", "deleted.json"),
-    *("review/*", f"*{PART}*", "experiment.lock", "progress.json", "output.txt"),
+    *("review/*", f"*{PART}*", "experiment.lock", "progress.json"),
 )
 """Not results of the run or experiment; the files in review/ are named by their checksums."""
 GROWING = ("metrics.csv", "log.txt", "history/*.f32")
@@ -190,8 +190,7 @@ class Manifest:
 
     def _write(self, durable: bool = False) -> None:
         files = {name: asdict(entry) for name, entry in sorted(self.files.items())}
-        body = {"complete": self.complete, "files": files}
-        text = json.dumps(body | {"check": _own_check(body)}, indent=1, ensure_ascii=False)
+        text = json.dumps(with_checksum({"complete": self.complete, "files": files}), indent=1, ensure_ascii=False)
         write_atomically(
             self.folder / MANIFEST_FILE, lambda part: part.write_text(text, encoding="utf-8"), durable=durable
         )
@@ -238,15 +237,12 @@ def read_manifest(folder: Path) -> Listing | None:
 
 def _parsed(folder: Path, file: Path) -> Listing | None:
     try:
-        body = json.loads(file.read_bytes())
-        check = body.pop("check")
-        if check != _own_check(body):
-            raise ValueError("its checksum differs")
+        body = read_with_checksum(file)
         files = {str(name): FileEntry(**entry) for name, entry in body["files"].items()}
         return Listing(bool(body["complete"]), files)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+    except (*UNREADABLE, AttributeError) as error:
         raise DamagedError(folder, Damage(MANIFEST_FILE, "changed")) from error
 
 
@@ -286,13 +282,6 @@ def check_listed(folder: Path, *patterns: str) -> None:
     for name in () if listing is None else listing.files:
         if matches(name, patterns):
             check(folder, name)
-
-
-def unverified(folder: Path) -> list[str]:
-    """Return a note on a run whose files cannot all be compared with what was written; [] where they can."""
-    if is_verifiable(folder):
-        return []
-    return [f"The run {folder.name} has no complete checksums; damage would go unnoticed."]
 
 
 def damages(folder: Path) -> list[Damage]:
@@ -359,8 +348,26 @@ def _flush(file: Path) -> None:
         os.fsync(stream.fileno())
 
 
-def _own_check(body: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+UNREADABLE = (OSError, ValueError, TypeError, KeyError, RecursionError)
+"""What `read_with_checksum` raises where a file cannot be read, or is not what was written."""
+
+
+def with_checksum(content: dict[str, Any]) -> dict[str, Any]:
+    """Return plain values of JSON with a checksum of them, as `check`; other types become text."""
+    plain = json.loads(json.dumps(content, default=str))
+    return {**plain, "check": _own_check(plain)}
+
+
+def read_with_checksum(file: Path) -> dict[str, Any]:
+    """Return the content of a file of `with_checksum`; raises one of `UNREADABLE`."""
+    content = dict(json.loads(file.read_text(encoding="utf-8")))
+    if content.pop("check") != _own_check(content):
+        raise ValueError("its checksum differs")
+    return content
+
+
+def _own_check(plain: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
 
 
 _LISTINGS: Recent[tuple[Any, Listing | None]] = Recent(500)

@@ -28,7 +28,7 @@ from pll.training.devices import default_threads
 
 MOST_ALIVE = 20
 """Maximum number of runs that wait, train or are paused."""
-KEPT_PARTS = 4
+MOST_IDLE = 4
 """Number of idle lanes whose data stays in memory for pages."""
 NEEDED = {
     "viewer": "It is not shared with you; ask its owner.",
@@ -420,9 +420,9 @@ class RunRegistry:
             raise UserError("Log in first.")
 
     def _free_memory(self) -> None:
-        """Free the data of idle lanes, except for the `KEPT_PARTS` that were used last."""
+        """Free the data of idle lanes, except for the `MOST_IDLE` that were used last."""
         idle = [lane for lane in list(self._lanes.values()) if not lane.is_at_work]
-        for lane in sorted(idle, key=lambda lane: lane.data_used_at, reverse=True)[KEPT_PARTS:]:
+        for lane in sorted(idle, key=lambda lane: lane.data_used_at, reverse=True)[MOST_IDLE:]:
             lane.forget_splits()
 
 

@@ -35,7 +35,7 @@ from pll.training.metrics import EpochRecord, StopTraining, TrainingProgress
 if TYPE_CHECKING:
     from pll.analysis.protocol import Splits
     from pll.methods import PartialLabelEstimator
-    from pll.runs.fit_loop import RunOutcome
+    from pll.runs.fit_loop import FitLoop, RunOutcome
 
 T = TypeVar("T")
 MOST_LANES = 5
@@ -112,8 +112,6 @@ class Lane:
         The last record; None where it is not at work.
     moment
         Progress within its epoch, while paused there.
-    estimator
-        The method; None before the data is read, and where it is not at work.
     error
         Message, where it failed in this process.
     data_used_at
@@ -126,7 +124,6 @@ class Lane:
         self.is_over = False
         self.record: EpochRecord | None = None
         self.moment: TrainingProgress | None = None
-        self.estimator: PartialLabelEstimator | None = None
         self.error: str | None = None
         self.data_used_at = 0.0
         self._total: int | None = None
@@ -135,6 +132,7 @@ class Lane:
         self._loading = threading.Lock()
         self._splits: Splits | None = None
         self._lock: RunFolder | None = None
+        self._loop: FitLoop | None = None
         self._epochs: Generator[EpochRecord, None, RunOutcome] | None = None
 
     @cached_property
@@ -194,6 +192,11 @@ class Lane:
         return int(self._rows[-1]["epoch"]) if self._rows else 0
 
     @property
+    def estimator(self) -> PartialLabelEstimator | None:
+        """The method; None before the data is read, and where the lane is not at work."""
+        return getattr(self._loop, "estimator", None)
+
+    @property
     def quiet_epochs(self) -> int:
         """Epochs since an identified label last changed, while it is at work."""
         return quiet_epochs(self._rows)
@@ -243,19 +246,15 @@ class Lane:
         self._total, self._rows = self.folder.about().get("epochs"), self.folder.metrics()
         self.is_over, self.error = False, None
 
-        def ready(splits: Splits, estimator: PartialLabelEstimator) -> None:
-            self.estimator, self._total = estimator, estimator.total_epochs()
+        def ready(loop: FitLoop) -> None:
+            self._total = loop.estimator.total_epochs()
             self._rows = self.folder.metrics()  # a resumed run starts from its checkpoint
-            if splits.train.outside is not None:  # with the labels that its method added to the candidate sets
-                self._splits = splits
+            if loop.splits.train.outside is not None:  # with the labels that its method added to the candidate sets
+                self._splits = loop.splits
             on_ready()
 
-        def searching(estimator: PartialLabelEstimator, share: float) -> None:
-            self.estimator = estimator
-
-        self._epochs = FitLoop(
-            self.folder, load=load, hook=hook, on_ready=ready, on_search=searching, processes=processes
-        ).epochs()
+        self._loop = FitLoop(self.folder, load=load, hook=hook, on_ready=ready, processes=processes)
+        self._epochs = self._loop.epochs()
 
     def train_epoch(self) -> None:
         """Train one epoch; after the last one, write the result too."""
@@ -305,7 +304,7 @@ class Lane:
         """Free the training state; nothing is written where the lane was interrupted."""
         if self._epochs is not None:
             self._epochs.close()
-        self._epochs = self.estimator = self.record = self.moment = None
+        self._epochs = self._loop = self.record = self.moment = None
 
     # ---- snapshots -----------------------------------------------------------------------------------------------
 
@@ -331,7 +330,7 @@ class Lane:
             record=record,
             moment=self.moment,
             seconds_left=seconds_left(rows, self._total, pace),
-            stage="" if self.estimator is None else self.estimator.stage_,
+            stage=getattr(self.estimator, "stage_", ""),
         )
 
     def snapshot_from_disk(self) -> LaneSnapshot:

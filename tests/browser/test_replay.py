@@ -25,7 +25,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, RunFolder]:
     folder = RunFolder(root / "run")
     params = {"threads": 1, "epochs": EPOCHS}
     folder.create(RunConfig(Source("digits"), flip=Flip("binomial", 0.7), holdout=0.2, params=params, name="my digits"))
-    fit_loop.train(folder)
+    fit_loop.FitLoop(folder).train()
     file = root / "replay.html"
     file.write_text(replay_html(folder, run_data.load_splits(folder.config()).train), "utf-8")
     return file, folder

@@ -2,10 +2,8 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
 import sys
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -34,19 +32,17 @@ CELLS = EXPERIMENT.plan().cells
 
 
 class Here:
-    """Fits in this process; the test sets what happens on the way."""
+    """Fits in this process."""
 
     width, words = 1, "here"
     fitted: list[Cell] = []  # noqa: RUF012
-    stop_after: int | None = None
 
     def __init__(self, *_: object) -> None:
         type(self).fitted = []
 
-    def outcomes(self, cells: Sequence[Cell], stop: threading.Event) -> Iterator[tuple[Cell, CellOutcome]]:
+    def outcomes(self, cells: Sequence[Cell], is_stopped: Callable[[], bool]) -> Iterator[tuple[Cell, CellOutcome]]:
         for cell in cells:
-            if stop.is_set() or len(self.fitted) == self.stop_after:
-                stop.set()
+            if is_stopped():
                 return
             self.fitted.append(cell)
             yield cell, run_cell(cell)
@@ -55,7 +51,6 @@ class Here:
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> type[Here]:
     monkeypatch.setattr(execution, "_Processes", Here)
-    monkeypatch.setattr(Here, "stop_after", None)
     return Here
 
 
@@ -114,11 +109,9 @@ def test_a_rerun_does_what_is_missing_and_the_report_is_the_same(here: type[Here
     expected = report(whole, run(CELLS, whole))
     assert len(here.fitted) == 9
     folder = made(tmp_path / "pieces")
-    here.stop_after = 4
-    run(CELLS, folder)
+    run(CELLS, folder, is_stopped=lambda: len(here.fitted) == 4)
     assert folder.progress()[0] == "stopped"
     next((folder.path / "cells").iterdir()).write_text("{ cut")  # not ours: our writes are whole or not there
-    here.stop_after = None
     outcomes = run(CELLS, folder)
     assert len(here.fitted) == 6
     assert report(folder, outcomes) == expected
@@ -168,8 +161,8 @@ def test_a_dead_process_leaves_an_interrupted_experiment(tmp_path: Path) -> None
     folder = made(tmp_path / "x")
     assert folder.progress()[0] == "new"
     folder.write_progress("running", Progress(9, 1, 0))
-    state, progress, pid = folder.progress()
-    assert (state, pid) == ("interrupted", os.getpid()) and progress == Progress(9, 1, 0)
+    state, progress = folder.progress()
+    assert state == "interrupted" and progress == Progress(9, 1, 0)
 
 
 DEADLY = """
@@ -195,7 +188,7 @@ def processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[type]
 
 def test_a_cell_that_kills_its_process_is_found_and_the_rest_goes_on(processes: type) -> None:
     cells = ["a", "b", "c deadly", "d", "e", "f", "g"]
-    found = dict(processes(2).outcomes(cells, threading.Event()))
+    found = dict(processes(2).outcomes(cells, lambda: False))
     assert found.keys() == set(cells)
     assert "died" in found.pop("c deadly").error
     assert found == {cell: f"1{cell}" for cell in found}  # one thread each

@@ -37,7 +37,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     root = tmp_path_factory.mktemp("replay")
     folder = RunFolder(root / "run")
     folder.create(config(write_data(root / "small.npz", class_names=np.array(NASTY[:4])), name=NASTY[0]))
-    fit_loop.train(folder)
+    fit_loop.FitLoop(folder).train()
     return folder
 
 
@@ -136,7 +136,7 @@ def test_the_page_needs_nothing_and_runs_nothing_of_the_data(run: RunFolder, dat
 def test_a_hundred_epochs_of_digits_are_less_than_3_mb(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
     folder.create(RunConfig(Source("digits"), flip=Flip("binomial", 0.7), holdout=0.2, params={"threads": 1}))
-    fit_loop.train(folder)
+    fit_loop.FitLoop(folder).train()
     page = replay_html(folder, run_data.load_splits(folder.config()).train)
     assert len(page.encode()) < 3_000_000
     assert len(json.loads(Reader(page).scripts[0][1])["epochs"]) == 101  # none was left out

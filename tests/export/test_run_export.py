@@ -26,7 +26,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     root = tmp_path_factory.mktemp("run")
     folder = RunFolder(root / "run")
     folder.create(config(write_data(root / "small.npz"), name="my labels"))
-    fit_loop.train(folder)
+    fit_loop.FitLoop(folder).train()
     return folder
 
 
@@ -66,7 +66,7 @@ def test_a_stopped_run_has_a_result_until_it_goes_on(folder: RunFolder, tmp_path
         if next(count) == 9:
             raise StopTraining
 
-    fit_loop.train(stopped, hook=hook)
+    fit_loop.FitLoop(stopped, hook=hook).train()
     assert export_source(stopped).metrics["epoch"] == 1
 
     def look() -> None:  # the labels on the disk are no longer those of the model that is being trained
@@ -74,7 +74,7 @@ def test_a_stopped_run_has_a_result_until_it_goes_on(folder: RunFolder, tmp_path
             export_source(stopped)
         raise StopTraining
 
-    fit_loop.train(stopped, hook=look)
+    fit_loop.FitLoop(stopped, hook=look).train()
 
 
 @pytest.mark.parametrize(

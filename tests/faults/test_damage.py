@@ -10,7 +10,7 @@ import pytest
 from pll.errors import UserError
 from pll.export.run_export import export_source
 from pll.io import write_atomically
-from pll.runs.fit_loop import train
+from pll.runs.fit_loop import FitLoop
 from pll.runs.folder import RunFolder, inspect
 from pll.runs.manifest import (
     MANIFEST_FILE,
@@ -35,7 +35,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def finished(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
     folder = RunFolder(tmp_path_factory.mktemp("runs") / "finished")
     folder.create(config(data, params={"epochs": 3}))
-    train(folder)
+    FitLoop(folder).train()
     return folder.path
 
 
@@ -50,7 +50,7 @@ def stopped(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
         if next(calls) == 15:
             raise StopTraining
 
-    train(folder, hook=hook)
+    FitLoop(folder, hook=hook).train()
     return folder.path
 
 
@@ -65,15 +65,15 @@ def test_a_run_that_has_ended_lists_every_file(finished: Path) -> None:
     assert damages(finished) == []
 
 
-def test_a_run_without_a_manifest_opens_and_is_called_unverified(
-    finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    old = damaged(finished, Case(MANIFEST_FILE, "delete"), tmp_path / "old")
-    assert not is_verifiable(old) and damages(old) == []
-    found = answer(["convert", str(old), "--to", "csv", "--out", str(tmp_path / "out.csv")], tmp_path / "out.csv")
-    assert found.status == 0 and found.message.count("no complete checksums") == 1
+def test_a_run_without_a_manifest_has_not_ended(finished: Path, tmp_path: Path, data: Path) -> None:
+    folder = RunFolder(damaged(finished, Case(MANIFEST_FILE, "delete"), tmp_path / "run"))
+    assert folder.state()["state"] == "interrupted"
+    found = answer(["convert", str(folder.path), "--to", "csv", "--out", str(tmp_path / "out.csv")], tmp_path / "none")
+    assert found.status == 2 and "no labels yet (interrupted)" in found.message
     with pytest.raises(UserError, match="it is gone"):
-        inspect(RunFolder(old))
+        inspect(folder)
+    FitLoop(folder).train()
+    assert result_of(folder) == result_of(RunFolder(finished)) and is_verifiable(folder.path)
 
 
 def test_a_write_that_failed_leaves_the_old_file_sound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +101,7 @@ def test_a_resumed_run_is_open_until_it_ends_again(stopped: Path, tmp_path: Path
     assert is_verifiable(folder.path)
     folder.set_state("running")
     assert not is_verifiable(folder.path) and damages(folder.path) == []
-    train(folder)
+    FitLoop(folder).train()
     assert is_verifiable(folder.path) and damages(folder.path) == []
 
 
@@ -145,7 +145,7 @@ def test_label_weights_with_a_flipped_bit_are_not_exported(finished: Path, tmp_p
 
 def test_a_damaged_run_is_not_resumed_to_another_result(stopped: Path, tmp_path: Path, data: Path) -> None:
     whole = RunFolder(damaged(stopped, Case("log.txt", "delete"), tmp_path / "whole"))
-    train(whole)
+    FitLoop(whole).train()
     expected = result_of(whole)
     refused = 0
     for number, case in enumerate(cases(stopped, most_frames=1)):
@@ -154,7 +154,7 @@ def test_a_damaged_run_is_not_resumed_to_another_result(stopped: Path, tmp_path:
         folder = RunFolder(damaged(stopped, case, tmp_path / str(number)))
         try:
             folder.config()
-            train(folder)
+            FitLoop(folder).train()
         except UserError:
             refused += 1
             continue

@@ -43,11 +43,11 @@ def test_a_run_on_a_full_disk_says_so_and_goes_on_to_the_same_bits(
     whole, folder = RunFolder(tmp_path / "whole"), RunFolder(tmp_path / "run")
     for one in (whole, folder):
         one.create(config(data, params={"epochs": 3}))
-    fit_loop.train(whole)
+    fit_loop.FitLoop(whole).train()
     with files_at_most(size), pytest.raises(UserError, match=r"[Ff]ull"):
-        fit_loop.train(folder)
+        fit_loop.FitLoop(folder).train()
     assert not list(folder.path.rglob(f"{PART}*"))
-    fit_loop.train(folder)
+    fit_loop.FitLoop(folder).train()
     assert result_of(folder) == result_of(whole)
 
 

@@ -11,6 +11,7 @@ import pytest
 from pll.cli import fit as fit_module
 from pll.cli.main import main
 from pll.runs.folder import RunFolder
+from pll.training.metrics import EpochRecord
 from tests.run_helpers import result_of, write_data
 
 
@@ -35,17 +36,14 @@ def test_a_signal_stops_with_a_checkpoint_and_resume_goes_on_to_the_same_bits(
         "1",
     ]
     assert main([*fit, "--out", str(tmp_path / "whole")]) == 0
-    run, before = fit_module.fit_loop.train, signal.getsignal(number)
+    before = signal.getsignal(number)
 
-    def run_and_signal(*args: object, on_record: object = None, **options: object) -> object:
-        def then(record: object) -> None:
-            if getattr(record, "epoch", 0) == 2:
-                os.kill(os.getpid(), number)
-
-        return run(*args, on_record=then, **options)  # type: ignore[arg-type]
+    def signal_after_two(_: object, record: EpochRecord) -> None:
+        if record.epoch == 2:
+            os.kill(os.getpid(), number)
 
     with monkeypatch.context() as patched:
-        patched.setattr(fit_module.fit_loop, "train", run_and_signal)
+        patched.setattr(fit_module._Bars, "record", signal_after_two)
         assert main([*fit, "--out", str(tmp_path / "run")]) == 128 + number
     assert "--resume" in capsys.readouterr().err
     assert signal.getsignal(number) == before

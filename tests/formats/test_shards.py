@@ -100,7 +100,7 @@ def test_a_run_on_a_folder_is_that_on_one_file(tmp_path: Path, monkeypatch: pyte
         folder = RunFolder(tmp_path / f"run {limit}")
         folder.create(config(tmp_path, source=source_of(str(place)), flip=None, holdout=None))
         folder.lock()
-        fit_loop.train(folder)
+        fit_loop.FitLoop(folder).train()
         folder.unlock()
         made.append((folder.path / "labels.csv").read_bytes())
     assert made[0] == made[1]

@@ -108,7 +108,7 @@ def test_a_run_starts_its_history_from_it_and_resumes_to_the_same_result(tmp_pat
     formats.write(dataset(), path)
     whole, broken = (RunFolder(tmp_path / name) for name in ("whole", "broken"))
     whole.create(config(path))
-    fit_loop.train(whole)
+    fit_loop.FitLoop(whole).train()
     assert np.array_equal(History(whole.history, SETS).weights(0), PRIOR)
     assert not np.array_equal(History(whole.history, SETS).weights(1), PRIOR)
     calls = 0
@@ -120,7 +120,7 @@ def test_a_run_starts_its_history_from_it_and_resumes_to_the_same_result(tmp_pat
             raise StopTraining
 
     broken.create(config(path))
-    fit_loop.train(broken, hook=stop)
-    fit_loop.train(broken)
+    fit_loop.FitLoop(broken, hook=stop).train()
+    fit_loop.FitLoop(broken).train()
     for name in ("history/final.npy", "model.safetensors"):
         assert (whole.path / name).read_bytes() == (broken.path / name).read_bytes()

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pll.errors import UserError
 from pll.experiments import background
 from pll.experiments.background import experiments, experiments_home
 from pll.experiments.execution import ExperimentFolder, Progress, run_cell
@@ -14,6 +15,7 @@ from pll.experiments.experiment import Experiment, parse_experiment
 from pll.experiments.report import write_report
 from pll.ui.experiments import live
 from tests.page_helpers import button, labels, said
+from tests.run_helpers import wait_for
 
 TEXT = """
 title = "Small *one*"
@@ -28,7 +30,7 @@ epochs = 3
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[ExperimentFolder]:
-    """What would have been started; the process itself is the command line's, and tested there."""
+    """What would have been started."""
     found: list[ExperimentFolder] = []
     monkeypatch.setattr(background, "_start", found.append)
     return found
@@ -97,18 +99,29 @@ def test_tables_and_the_fits_behind_an_entry(open_page: Any) -> None:
 
 
 @pytest.mark.slow
-def test_a_process_is_started_and_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_begun_stopped_and_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLL_HOME", str(tmp_path))
-    experiment = Experiment.model_validate(
-        parse_experiment(TEXT, "x").model_dump() | {"settings": [{"epochs": 100_000}]}
-    )
-    folder = background.begin("A long one", experiment)
-    child = background._started()[folder.path]
-    assert background.is_starting(folder)
-    with pytest.raises(Exception, match="One experiment runs at a time"):
-        background.begin("Another", experiment)
-    while child.poll() is None and folder.progress()[1] is None:
-        pass
-    background.stop(folder, patience=120)
-    assert child.poll() == 130, (folder.path / "output.txt").read_text()
+    definition = parse_experiment(TEXT, "x").model_dump()
+    folder = background.begin("A long one", Experiment.model_validate(definition | {"settings": [{"epochs": 100_000}]}))
+    with pytest.raises(UserError, match="One experiment runs at a time"):
+        background.begin("Another", parse_experiment(TEXT, "x"))
+    wait_for(lambda: folder.progress()[1] is not None, "the first fits", 120)
+    with pytest.raises(UserError, match="stop it first"):
+        background.delete(folder)
+    ended(folder, stopped=True)
     assert folder.progress()[0] == "stopped" and [one.path.name for one in experiments()] == ["a-long-one"]
+    folder.create(parse_experiment(TEXT, "x"))
+    background.resume(folder)
+    ended(folder)
+    progress = folder.progress()[1]
+    assert progress is not None and progress.done == progress.total == 6
+    assert "PL-kNN" in (folder.path / "tables.md").read_text()
+
+
+def ended(folder: ExperimentFolder, *, stopped: bool = False) -> None:
+    """Wait until the job of an experiment has ended, stopped or by itself."""
+    job = background.job_of(folder)
+    assert job is not None
+    if stopped:
+        background.stop(folder)
+    assert job.wait(120) and job.status().state == ("stopped" if stopped else "done"), job.status()

@@ -20,7 +20,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[RunFolder, Parti
     home = tmp_path_factory.mktemp("runs")
     folder = RunFolder(home / "run")
     folder.create(config(write_data(home / "data.npz")))
-    fit_loop.train(folder)
+    fit_loop.FitLoop(folder).train()
     return folder, run_data.load_splits(folder.config()).train
 
 

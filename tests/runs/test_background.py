@@ -82,6 +82,6 @@ def test_who_wants_the_same_shares_one_job_and_results_do_not_pile_up() -> None:
     assert board.start("a", work) is first and first.wait(10) and len(began) == 1
     board.forget("a")
     assert board.get("a") is None
-    for k in range(3 * background.KEPT):
+    for k in range(3 * background.MOST_ENDED):
         assert board.start(f"job {k}", work).wait(10)
-    assert sum(board.get(f"job {k}") is not None for k in range(3 * background.KEPT)) <= background.KEPT + 1
+    assert sum(board.get(f"job {k}") is not None for k in range(3 * background.MOST_ENDED)) <= background.MOST_ENDED + 1

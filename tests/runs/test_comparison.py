@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,21 +21,10 @@ from pll.runs.lanes import USUAL, lane_configs
 from pll.runs.registry import RunRegistry
 from pll.runs.run import MOST_LANES, Run
 from pll.training.trainer import Trainer
-from tests.run_helpers import BATCHES, config, registry_in, result_of, wait_for, write_data
+from tests.run_helpers import BATCHES, config, result_of, wait_for
 
 ROOT = Path(__file__).parents[2]
 LONG = {"epochs": 100_000}
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_data(tmp_path_factory.mktemp("data") / "small.npz")
-
-
-@pytest.fixture
-def registry(tmp_path: Path) -> Iterator[RunRegistry]:
-    with registry_in(tmp_path / "runs") as registry:
-        yield registry
 
 
 def usual(data: Path, **options: Any) -> list[RunConfig]:

@@ -30,11 +30,6 @@ ROOT = Path(__file__).parents[2]
 EPOCHS = 6
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_data(tmp_path_factory.mktemp("data") / "small.npz")
-
-
 def made(path: Path, what: RunConfig) -> RunFolder:
     folder = RunFolder(path)
     folder.create(what)
@@ -62,7 +57,7 @@ def undisturbed(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Callabl
     def result(model: str) -> dict[str, Any]:
         if model not in known:
             folder = made(tmp_path_factory.mktemp("undisturbed") / model, config(data, params={"model": model}))
-            assert fit_loop.train(folder).state == "finished"
+            assert fit_loop.FitLoop(folder).train().state == "finished"
             known[model] = result_of(folder)
         return known[model]
 
@@ -84,10 +79,10 @@ def test_stopped_and_resumed_to_the_same_bits(
     model: str, where: int, data: Path, tmp_path: Path, undisturbed: Callable[[str], dict[str, Any]]
 ) -> None:
     folder = made(tmp_path / "run", config(data, params={"model": model}))
-    outcome = fit_loop.train(folder, hook=stop_at(where))
+    outcome = fit_loop.FitLoop(folder, hook=stop_at(where)).train()
     assert (outcome.state, outcome.metrics["epoch"]) == ("stopped", where // BATCHES)
     assert folder.state()["state"] == "stopped"
-    assert fit_loop.train(folder).state == "finished"
+    assert fit_loop.FitLoop(folder).train().state == "finished"
     assert result_of(folder) == undisturbed(model)
 
 
@@ -107,8 +102,8 @@ def test_every_setting_survives_a_stop(method: str, params: dict[str, Any], data
     for name, hook in (("straight", None), ("stopped", stop_at(16))):
         folder = made(tmp_path / name, config(data, method=method, params=params))
         if hook is not None:
-            assert fit_loop.train(folder, hook=hook).state == "stopped"
-        fit_loop.train(folder)
+            assert fit_loop.FitLoop(folder, hook=hook).train().state == "stopped"
+        fit_loop.FitLoop(folder).train()
         results.append(result_of(folder))
     assert results[0] == results[1]
 
@@ -170,14 +165,14 @@ def test_dying_after_any_batch_costs_nothing(
 
     for at in (3, 4, 13):  # batches of each life
         with pytest.raises(KeyboardInterrupt):
-            fit_loop.train(folder, hook=die(at))
+            fit_loop.FitLoop(folder, hook=die(at)).train()
         assert folder.state()["state"] == "interrupted"
         with (folder.path / "metrics.csv").open("a") as file:
             file.write("17,0.25,0.9")
         with (folder.history / "tracked.f32").open("ab") as table:
             table.write(b"\x00\x01")
         (folder.history / "frames" / ".part-1-1-000009.npy").write_bytes(b"half")
-    assert fit_loop.train(folder).state == "finished"
+    assert fit_loop.FitLoop(folder).train().state == "finished"
     assert result_of(folder) == undisturbed(model)
 
 
@@ -188,10 +183,10 @@ def test_dying_between_the_last_epoch_and_the_result(
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(fit_loop, "CHECKPOINT_EVERY", 0)
         patch.setattr(fit_loop, "CHECKPOINT_SHARE", float("inf"))
-        fit_loop.train(folder, on_record=lambda record: _interrupt_at(record.epoch, EPOCHS))
+        fit_loop.FitLoop(folder).train(lambda record: _interrupt_at(record.epoch, EPOCHS))
     checkpoint = folder.checkpoint()
     assert checkpoint is not None and checkpoint["epoch"] == EPOCHS
-    outcome = fit_loop.train(folder)
+    outcome = fit_loop.FitLoop(folder).train()
     assert outcome.state == "finished"
     assert result_of(folder) == undisturbed("linear")
 
@@ -207,7 +202,7 @@ def _interrupt_at(epoch: int, when: int) -> None:
 @pytest.mark.parametrize("stop", [None, 15], ids=["finished", "stopped"])
 def test_everything_it_leaves_behind_agrees(stop: int | None, data: Path, tmp_path: Path) -> None:
     folder = made(tmp_path / "run", config(data, params={"model": "mlp"}))
-    outcome = fit_loop.train(folder, hook=None if stop is None else stop_at(stop))
+    outcome = fit_loop.FitLoop(folder, hook=None if stop is None else stop_at(stop)).train()
     splits = run_data.load_splits(folder.config())
     sets, y = splits.train.sets(), splits.train.y
     assert y is not None and splits.test is not None
@@ -258,7 +253,7 @@ def test_everything_it_leaves_behind_agrees(stop: int | None, data: Path, tmp_pa
 
 def failure(folder: RunFolder) -> str:
     with pytest.raises(UserError) as caught:
-        fit_loop.train(folder)
+        fit_loop.FitLoop(folder).train()
     state = folder.state()
     assert state["state"] == "failed"
     assert state["error"] == str(caught.value)
@@ -272,13 +267,13 @@ def test_after_a_lost_rank_the_run_is_interrupted(data: Path, tmp_path: Path) ->
 
     folder = made(tmp_path / "run", config(data))
     with pytest.raises(RanksError):
-        fit_loop.train(folder, load=lost)
+        fit_loop.FitLoop(folder, load=lost).train()
     assert json.loads((folder.path / "state.json").read_text("utf-8"))["state"] == "interrupted"
 
 
 def test_other_data_than_it_was_started_with_is_refused(data: Path, tmp_path: Path) -> None:
     folder = made(tmp_path / "run", config(data))
-    fit_loop.train(folder, hook=stop_at(7))
+    fit_loop.FitLoop(folder, hook=stop_at(7)).train()
     write_data(folder.path / "source" / data.name, n=60)
     assert "has changed since" in failure(folder)
 
@@ -286,7 +281,7 @@ def test_other_data_than_it_was_started_with_is_refused(data: Path, tmp_path: Pa
 @pytest.mark.parametrize("damage", [lambda content: content[: len(content) // 2], lambda content: b"", lambda _: b"x"])
 def test_a_damaged_checkpoint_says_what_to_do(damage: Callable[[bytes], bytes], data: Path, tmp_path: Path) -> None:
     folder = made(tmp_path / "run", config(data))
-    fit_loop.train(folder, hook=stop_at(7))
+    fit_loop.FitLoop(folder, hook=stop_at(7)).train()
     file = folder.path / "checkpoint" / "checkpoint.pt"
     file.write_bytes(damage(file.read_bytes()))
     said = failure(folder)
@@ -294,12 +289,12 @@ def test_a_damaged_checkpoint_says_what_to_do(damage: Callable[[bytes], bytes], 
     assert "delete it" in said
     assert "\n" not in said
     file.unlink()
-    assert fit_loop.train(folder).state == "finished"  # what was said helps
+    assert fit_loop.FitLoop(folder).train().state == "finished"  # what was said helps
 
 
 def test_a_checkpoint_is_never_unpickled(data: Path, tmp_path: Path) -> None:
     folder = made(tmp_path / "run", config(data))
-    fit_loop.train(folder, hook=stop_at(7))
+    fit_loop.FitLoop(folder, hook=stop_at(7)).train()
     torch.save({"epoch": 1, "trainer": _Evil(tmp_path / "owned")}, folder.path / "checkpoint" / "checkpoint.pt")
     assert "delete it" in failure(folder)
     assert not (tmp_path / "owned").exists()
@@ -336,4 +331,4 @@ def test_a_full_disk_does_not_hide_itself(data: Path, tmp_path: Path, monkeypatc
     for name in ("append_metrics", "set_state", "log"):
         monkeypatch.setattr(RunFolder, name, full)
     with pytest.raises(UserError, match="disk is full"):
-        fit_loop.train(folder)
+        fit_loop.FitLoop(folder).train()

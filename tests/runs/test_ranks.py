@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,13 +10,7 @@ import pytest
 from pll.errors import UserError
 from pll.runs import fit_loop
 from pll.runs.registry import RunRegistry
-from tests.run_helpers import config, registry_in, write_data
-
-
-@pytest.fixture
-def registry(tmp_path: Path) -> Iterator[RunRegistry]:
-    with registry_in(tmp_path / "runs") as made:
-        yield made
+from tests.run_helpers import config, write_data
 
 
 def test_a_second_run_in_several_processes_waits_to_be_resumed(

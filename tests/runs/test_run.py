@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,21 +17,10 @@ from pll.runs.folder import RunFolder
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
 from pll.training.trainer import Trainer
-from tests.run_helpers import config, registry_in, result_of, wait_for, write_data
+from tests.run_helpers import config, result_of, wait_for
 
 LONG = {"epochs": 100_000}
 """A run that does not end by itself while a test lasts."""
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_data(tmp_path_factory.mktemp("data") / "small.npz")
-
-
-@pytest.fixture
-def registry(tmp_path: Path) -> Iterator[RunRegistry]:
-    with registry_in(tmp_path / "runs") as registry:
-        yield registry
 
 
 class Steps:
@@ -93,7 +82,7 @@ def test_a_run_goes_on_by_itself_to_the_same_result_as_in_the_foreground(
     assert (snapshot.name, snapshot.method, snapshot.error) == ("small.npz", "proden", None)
     foreground = RunFolder(tmp_path / "foreground")
     foreground.create(config(data))
-    fit_loop.train(foreground)
+    fit_loop.FitLoop(foreground).train()
     assert result_of(run.folder) == result_of(foreground)
     assert snapshot.metrics == foreground.state()["metrics"]
 
@@ -249,7 +238,7 @@ def test_data_is_read_once_and_kept_for_the_last_runs_only(
         return load(what, **kept)
 
     monkeypatch.setattr(run_data, "load_splits", counted)
-    monkeypatch.setattr(pll_registry, "KEPT_PARTS", 2)
+    monkeypatch.setattr(pll_registry, "MOST_IDLE", 2)
     some = [ended(registry.start(config(data, name=name, params={"epochs": 1}))) for name in "abc"]
     assert reads == list("abc")
     for run in some[1:]:

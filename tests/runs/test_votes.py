@@ -80,7 +80,7 @@ def trained(brought: Path, tmp_path_factory: pytest.TempPathFactory) -> RunFolde
     folder = RunFolder(tmp_path_factory.mktemp("runs") / "root")
     source = joined_votes([of(brought / "tasks.json")], {}, of(brought / "data.csv"))
     folder.create(RunConfig(replace(source, rule="voters"), params={"epochs": 4, "threads": 1}))
-    fit_loop.train(folder)
+    fit_loop.FitLoop(folder).train()
     return folder
 
 
@@ -123,7 +123,7 @@ def test_decisions_measure_the_voters(trained: RunFolder) -> None:
     decided = DecidedSets.of("r", "root", "root", sets, decisions=len(sets))
     decided = replace(decided, warm=False)
     child.create(replace(trained.config(), decided_sets=decided))
-    fit_loop.train(child)
+    fit_loop.FitLoop(child).train()
     found = run_data.splits_of(child)
     assert found.train.decided is not None and (found.train.decided >= 0).sum() == 60
     assert found.task().decided is not None

@@ -14,7 +14,6 @@ from pll.analysis.evaluation import Result, read_results
 from pll.colors import percent
 from pll.errors import UserError
 from pll.experiments import background
-from pll.experiments.background import OUTPUT
 from pll.experiments.execution import RESULTS, ExperimentFolder, Progress
 from pll.experiments.experiment import Experiment
 from pll.experiments.figures import curve_panels
@@ -41,14 +40,14 @@ WORDS = {
 
 
 def state_of(folder: ExperimentFolder) -> tuple[str, Progress | None]:
-    """Return the state of an experiment, "running" also while its process starts, and how far it is."""
-    state, progress, _ = folder.progress()
-    return "running" if background.is_starting(folder) else state, progress
+    """Return the state of an experiment, "running" also while it begins, and how far it is."""
+    state, progress = folder.progress()
+    return "running" if background.is_running(folder) else state, progress
 
 
 def in_short(folder: ExperimentFolder) -> str:
     """Return name, state and how far it is, as Markdown."""
-    state, progress, _ = folder.progress()
+    state, progress = state_of(folder)
     done = "" if progress is None else f" · {progress.done:,} of {count(progress.total, 'fit')}"
     icon = ICONS.get(state, ":material/hourglass_empty:")
     return f"{icon} **{plain(folder.path.name)}**  \n:gray[:small[{WORDS.get(state, state)}{done}]]"
@@ -62,7 +61,11 @@ def heading(folder: ExperimentFolder) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
             if state == "running":
                 st.button(
-                    "Stop", icon=":material/stop:", key="experiment-stop", on_click=background.stop, args=(folder,)
+                    "Stop",
+                    icon=":material/stop:",
+                    key="experiment-stop",
+                    on_click=toast_errors(background.stop),
+                    args=(folder,),
                 )
             elif progress is None or progress.done < progress.total:
                 resume("Resume", "play_arrow", folder)
@@ -128,9 +131,8 @@ def _show_progress(folder: ExperimentFolder, state: str, progress: Progress | No
         if state == "running":
             st.progress(0.0, text="Starting…")
             return
-        file = folder.path / OUTPUT
-        output = file.read_text(errors="replace").splitlines() if file.exists() else []
-        st.error(plain(output[-1]) if output else "It has not been started.", icon=":material/error:")
+        job = background.job_of(folder)
+        st.error("It has not been started." if job is None else plain(job.status().error), icon=":material/error:")
         return
     left = f" · about {duration(progress.left)} left" if state == "running" and progress.left else ""
     if state == "running" and progress.rate:

@@ -11,10 +11,11 @@ import stat
 import tempfile
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -26,7 +27,7 @@ from pll.errors import NotNumbersError, UserError
 if TYPE_CHECKING:
     import pandas as pd
 
-T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 Column = npt.NDArray[np.object_]
 """(n,) Python objects: text, or None where a cell is missing."""
 
@@ -310,6 +311,20 @@ def write_atomically(path: Path, write: Callable[[Path], object], *, durable: bo
         temporary.unlink(missing_ok=True)
 
 
+@contextmanager
+def writing_to(place: Path) -> Iterator[None]:
+    """Context manager around writing to a folder: raises UserError where the system refuses it."""
+    try:
+        yield
+    except OSError as error:
+        raise UserError(f"Cannot write to {place}: {error.strerror or error}.") from error
+
+
+def folder_bytes(folder: Path) -> int:
+    """Return the bytes of all files in a folder."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+
+
 def is_stream(path: Path) -> bool:
     """Return whether a path names a device or a pipe."""
     try:
@@ -394,55 +409,46 @@ Progress = Callable[[str, int, int | None], None]
 """Callback of long work: (unit, number done, total or None). An exception stops the work."""
 
 
-class Recent(Generic[T]):
-    """The values used last, by key; shared by all threads."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._known: OrderedDict[str, T] = OrderedDict()
-        self._guard = threading.Lock()
-
-    def get(self, key: str) -> T | None:
-        """Return the value of a key, or None."""
-        with self._guard:
-            if key in self._known:
-                self._known.move_to_end(key)
-            return self._known.get(key)
-
-    def put(self, key: str, value: T) -> None:
-        """Store a value; the least recently used one is removed."""
-        with self._guard:
-            self._known[key] = value
-            self._known.move_to_end(key)
-            while len(self._known) > self._most:
-                self._known.popitem(last=False)
-
-
 TIME_STEP = 2 * 10**9
 """Nanoseconds after which another change of a file certainly gives another time stamp; FAT counts in 2 s."""
-REMEMBERED = 20_000
-"""Files whose checksums are kept in memory."""
-_HASHES: Recent[tuple[Any, str]] = Recent(REMEMBERED)
 
 
+def cached_by_file(most: int) -> Callable[[F], F]:
+    """Decorate a function (file, …): its latest `most` results hold as long as size and time of their file stay.
+
+    The function raises OSError where the file cannot be read.
+    """
+
+    def decorate(function: F) -> F:
+        @lru_cache(maxsize=most)
+        def cached(file: Path, version: tuple[int, ...], *arguments: Hashable) -> Any:
+            return function(file, *arguments)
+
+        @wraps(function)
+        def call(file: Path, *arguments: Hashable) -> Any:
+            facts = file.stat()
+            if time.time_ns() - facts.st_mtime_ns <= TIME_STEP:
+                return function(file, *arguments)
+            version = (facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns)
+            return cached(file, version, *arguments)
+
+        return cast(F, call)
+
+    return decorate
+
+
+@cached_by_file(20_000)
 def hash_of(file: Path, size: int) -> str:
-    """Return the SHA-256 of the first `size` bytes of a file; remembered as long as its size and time stay.
+    """Return the SHA-256 of the first `size` bytes of a file.
 
     Raises
     ------
     OSError
         It cannot be read.
     """
-    facts = file.stat()
-    key = (facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, size)
-    cached = _HASHES.get(str(file))
-    if cached is not None and cached[0] == key:
-        return cached[1]
     digest, left = hashlib.sha256(), size
     with file.open("rb") as stream:
         while left and (block := stream.read(min(left, 1 << 20))):
             digest.update(block)
             left -= len(block)
-    if time.time_ns() - facts.st_mtime_ns > TIME_STEP:
-        _HASHES.put(str(file), (key, digest.hexdigest()))
     return digest.hexdigest()

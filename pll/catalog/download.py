@@ -78,7 +78,7 @@ def obtain(entry: Downloadable, progress: Progress | None = None, download: bool
             paths |= result
     archives = [locate_archive(file) for file in missing]
     if not all(archive or (download and file.downloadable) for file, archive in zip(missing, archives, strict=True)):
-        raise _by_hand(entry, missing)
+        raise UserError(by_hand(entry.title, missing))
     tally = _Tally(progress, missing)
     unproven = []
     for file, archive in zip(missing, archives, strict=True):
@@ -204,8 +204,9 @@ def _described_by_openml(file: File) -> File:
         raise _Unavailable(f"{url}: {error}") from error
 
 
-def _by_hand(entry: Downloadable, missing: Sequence[File]) -> UserError:
-    return UserError(f"{entry.title} is not on this machine. To load it, {'; '.join(map(_put, missing))}.")
+def by_hand(title: str, missing: Sequence[File]) -> str:
+    """Return which files of a dataset to put where."""
+    return f"{title} is not on this machine. To load it, {'; '.join(map(_put, missing))}."
 
 
 def _put(file: File) -> str:

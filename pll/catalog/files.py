@@ -12,13 +12,13 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from pll.catalog.entry import Checksum, Entry, File, Need
+from pll.catalog.entry import Entry, File, Kind, Need
 from pll.errors import UserError, require_extra
+from pll.io import cached_by_file
 from pll.paths import candid_home
 
 _CHUNK = 1 << 20
@@ -108,22 +108,17 @@ def mismatch(path: Path, file: File) -> str:
     """Return how the file's checksum differs from the published one, in words; empty if it matches."""
     if file.checksum is None or path.is_dir():
         return ""
-    result = checksum_of(path, file.checksum)
+    result = checksum_of(path, file.checksum.kind)
     if result == file.checksum.value:
         return ""
     return f"its {file.checksum.label} is {result}, and it should be {file.checksum.value}"
 
 
-def checksum_of(path: Path, checksum: Checksum) -> str:
-    """Return the checksum of a file, of the kind of `checksum`. Cached until the file changes."""
-    stat = path.stat()
-    return _checksum(path, checksum.kind, stat.st_size, stat.st_mtime_ns)
-
-
-@lru_cache(maxsize=64)
-def _checksum(path: Path, kind: str, size: int, _changed: int) -> str:
+@cached_by_file(64)
+def checksum_of(path: Path, kind: Kind) -> str:
+    """Return the checksum of a file."""
     if kind == "git-blob":
-        digest = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+        digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
     else:
         digest = hashlib.new(kind.removesuffix("-unpacked"), usedforsecurity=False)
     with open_unpacked(path) if kind.endswith("-unpacked") else path.open("rb") as stream:

@@ -124,20 +124,9 @@ def _bar() -> Iterator[Any]:
             if not begun:
                 begun.append(progress.todo)
             bar.total = begun[0]
-            left = "" if progress.left is None else f"about {_duration(progress.left)} left"
+            left = "" if progress.left is None else f"about {tqdm.format_interval(progress.left)} left"
             failed = f"{progress.failed} failed" if progress.failed else ""
             bar.set_postfix_str(", ".join(filter(None, (left, failed))), refresh=False)
             bar.update(max(0, begun[0] - progress.todo - bar.n))
 
         yield tell
-
-
-def _duration(seconds: float) -> str:
-    """
-    >>> _duration(5), _duration(125), _duration(7300)
-    ('5 s', '2 min', '2 h 2 min')
-    """
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

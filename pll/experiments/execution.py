@@ -42,7 +42,7 @@ from pll.analysis.protocol import Splits
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, explain, require_extra
 from pll.experiments.experiment import Cell, Experiment, Missing
-from pll.io import remove_parts, write_atomically, write_csv, write_json
+from pll.io import remove_parts, write_atomically, write_csv, write_json, writing_to
 from pll.runs.manifest import (
     MANIFEST_FILE,
     UNREADABLE,
@@ -243,14 +243,12 @@ class ExperimentFolder:
             "torch": torch.__version__,
             "numpy": numpy.__version__,
         }
-        try:
+        with writing_to(self.path):
             self.unseal()
             (self.path / CELLS).mkdir(parents=True, exist_ok=True)
             write_json(
                 self.path / DEFINITION, with_checksum({"experiment": experiment.model_dump(), "versions": versions})
             )
-        except OSError as error:
-            raise UserError(f"Cannot write to {self.path}: {error.strerror or error}.") from error
 
     def experiment(self) -> Experiment:
         """Return the definition.

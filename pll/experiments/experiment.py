@@ -22,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from pll import catalog
 from pll.analysis.evaluation import chosen_by_recipe, settings_json
 from pll.analysis.protocol import Splits, one_fold, prepare
+from pll.catalog.download import by_hand
 from pll.catalog.sources import Source, file_hash, holds_data, source_of
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
@@ -440,13 +441,8 @@ def _check_here(name: str, *, download: bool) -> None:
     if download:
         catalog.load(name)
         return
-    files = ", ".join(file.name for file in entry.files)
-    folder = catalog.data_folder() / entry.files[0].folder
-    how = "Run again with --download, or get" if entry.downloadable else "Get"
-    raise UserError(
-        f"{entry.title} is not on this machine. {how} {files} from {entry.page}, and put it into {folder} or any "
-        "folder of $PLL_DATA_PATH."
-    )
+    hint = " Or run again with --download." if entry.downloadable else ""
+    raise UserError(f"{by_hand(entry.title, entry.files)}{hint}")
 
 
 # ---- files -----------------------------------------------------------------------------------------------------------

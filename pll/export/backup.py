@@ -22,7 +22,7 @@ import sqlalchemy as sa
 
 import pll
 from pll.errors import UserError
-from pll.io import PART, check_free_space, hash_of, write_json
+from pll.io import PART, check_free_space, folder_bytes, hash_of, write_json
 from pll.review import tables
 from pll.review.database import FILE, Database
 from pll.runs.manifest import DamagedError, damages, read_manifest
@@ -84,7 +84,7 @@ def backup(home: Path, database: Database, to: Path, *, tell: Tell = lambda done
         raise UserError(f"{to} holds something already; give a new folder for the backup.")
     if to.is_relative_to(home.absolute()):
         raise UserError(f"{to} lies in Candid's own folder {home}; give a folder elsewhere, best on another disk.")
-    check_free_space(to, _size(home), "the backup")
+    check_free_space(to, folder_bytes(home), "the backup")
     to.mkdir(parents=True, exist_ok=True)
     copy = Database(to / FILE)
     try:
@@ -135,7 +135,7 @@ def restore(source: Path, home: Path, database_url: str | Path) -> Contents:
     for name in FOLDERS:
         if _children(home / name):
             raise UserError(f"{home / name} is not empty; restore into a new home (PLL_HOME), then change over.")
-    check_free_space(home, _size(source), "what is restored")
+    check_free_space(home, folder_bytes(source), "what is restored")
     for name in FOLDERS:
         if (source / name).is_dir():
             shutil.copytree(source / name, home / name, dirs_exist_ok=True)
@@ -231,7 +231,3 @@ def _files(folder: Path) -> Iterator[str]:
     for file in sorted(folder.rglob("*")):
         if file.is_file() and not file.name.endswith(("-wal", "-shm")):
             yield file.relative_to(folder).as_posix()
-
-
-def _size(folder: Path) -> int:
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())

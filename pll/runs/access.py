@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from pll.errors import UserError
-from pll.io import write_json
+from pll.io import write_json, writing_to
 
 Role = Literal["viewer", "reviewer", "owner"]
 """Each may do what those before it may."""
@@ -139,10 +139,8 @@ def write_access(folder: Path, access: Access) -> None:
     for person in access.people:
         if not 0 < len(person) <= 254 or not person.isprintable():
             raise UserError("That is no address of a person; give the one that they log in with.")
-    try:
+    with writing_to(folder):
         write_json(folder / ACCESS_FILE, asdict(access))
-    except OSError as error:
-        raise UserError(f"Cannot write to {folder}: {error.strerror or error}.") from error
 
 
 def read_access(folder: Path) -> Access:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pll.errors import UserError
-from pll.io import PART, remove_parts
+from pll.io import PART, folder_bytes, remove_parts
 from pll.runs.folder import list_runs
 
 RECENT = 86_400.0
@@ -48,7 +48,7 @@ def waste(home: Path) -> list[Waste]:
     home
         With the folders bin, runs and uploads.
     """
-    items = [Waste(folder, "deleted", _size(folder)) for folder in _children(home / "bin")]
+    items = [Waste(folder, "deleted", folder_bytes(folder)) for folder in _children(home / "bin")]
     used = _used_files(home)
     uploads = (file for file in sorted((home / "uploads").rglob("*")) if file.is_file() and PART not in file.name)
     for file in uploads:
@@ -117,7 +117,3 @@ def _is_old(path: Path) -> bool:
 
 def _children(folder: Path) -> Iterator[Path]:
     return iter(sorted(folder.iterdir()) if folder.is_dir() else [])
-
-
-def _size(folder: Path) -> int:
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())

@@ -37,7 +37,7 @@ from filelock import FileLock, Timeout
 import pll
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.io import json_text, write_json, write_text
+from pll.io import json_text, write_json, write_text, writing_to
 from pll.runs.config import RunConfig
 from pll.runs.manifest import (
     CONFIG_FILE,
@@ -99,30 +99,25 @@ class RunFolder:
         UserError
             There is a file at that path, the disk is full, or a source file is missing.
         """
-        self._make()
-        try:
-            return self._create(config)
-        except OSError as error:
-            raise UserError(f"Cannot write to the run folder {self.path}: {error.strerror or error}.") from error
-
-    def _create(self, config: RunConfig) -> RunConfig:
-        stored = replace(
-            config,
-            source=config.source.copied_to(self._sources),
-            test=None if config.test is None else config.test.copied_to(self._test_sources),
-        )
-        about = {
-            "run": stored.to_json(),
-            "created": datetime.now(UTC).isoformat(timespec="microseconds"),  # the runs are listed in this order
-            "versions": {
-                "candid": pll.__version__,
-                "python": platform.python_version(),
-                "torch": version("torch"),
-                "numpy": np.__version__,
-            },
-        }
-        self._write_about(about)
-        self.set_state("queued")
+        with writing_to(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+            stored = replace(
+                config,
+                source=config.source.copied_to(self._sources),
+                test=None if config.test is None else config.test.copied_to(self._test_sources),
+            )
+            about = {
+                "run": stored.to_json(),
+                "created": datetime.now(UTC).isoformat(timespec="microseconds"),  # the runs are listed in this order
+                "versions": {
+                    "candid": pll.__version__,
+                    "python": platform.python_version(),
+                    "torch": version("torch"),
+                    "numpy": np.__version__,
+                },
+            }
+            self._write_about(about)
+            self.set_state("queued")
         return stored
 
     def _write_about(self, about: dict[str, Any]) -> None:
@@ -161,10 +156,8 @@ class RunFolder:
         UserError
             See `checked_name`; the disk is full.
         """
-        try:
+        with writing_to(self.path):
             write_json(self.path / NAME_FILE, {"name": checked_name(name)})
-        except OSError as error:
-            raise UserError(f"Cannot write to the run folder {self.path}: {error.strerror or error}.") from error
 
     def _other_name(self) -> str:
         """The name it was given later; "" where there is none, or where it cannot be read."""
@@ -220,12 +213,6 @@ class RunFolder:
         with suppress(UserError):
             return str(self.about().get("created", ""))
         return datetime.fromtimestamp(self.path.stat().st_mtime, UTC).isoformat(timespec="microseconds")
-
-    def _make(self) -> None:
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UserError(f"Cannot make the run folder {self.path}: {error.strerror}.") from error
 
     def note(self, **facts: Any) -> None:
         """Add facts to config.json that are known only after reading the data (fingerprint, sizes, all parameters)."""
@@ -326,7 +313,8 @@ class RunFolder:
         UserError
             Another process is at work on it, or the folder cannot be made.
         """
-        self._make()
+        with writing_to(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
         try:
             self._lock.acquire(timeout=GLANCE, poll_interval=0.01)
         except Timeout as error:

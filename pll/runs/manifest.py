@@ -15,7 +15,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import time
 from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
@@ -23,7 +22,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pll.errors import UserError
-from pll.io import PART, TIME_STEP, Recent, hash_of, write_atomically
+from pll.io import PART, cached_by_file, hash_of, write_atomically
 
 MANIFEST_FILE, CONFIG_FILE, STATE_FILE = "manifest.json", "config.json", "state.json"
 
@@ -220,30 +219,22 @@ def read_manifest(folder: Path) -> Listing | None:
     DamagedError
         It is damaged.
     """
-    file = folder / MANIFEST_FILE
     try:
-        facts = file.stat()
+        return _listing(folder / MANIFEST_FILE)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    key = (facts.st_ino, facts.st_size, facts.st_mtime_ns)
-    cached = _LISTINGS.get(str(file))
-    if cached is not None and cached[0] == key:
-        return cached[1]
-    listing = _parsed(folder, file)
-    if listing is not None and time.time_ns() - facts.st_mtime_ns > TIME_STEP:
-        _LISTINGS.put(str(file), (key, listing))
-    return listing
 
 
-def _parsed(folder: Path, file: Path) -> Listing | None:
+@cached_by_file(500)
+def _listing(file: Path) -> Listing:
     try:
-        body = read_with_checksum(file)
-        files = {str(name): FileEntry(**entry) for name, entry in body["files"].items()}
-        return Listing(bool(body["complete"]), files)
+        content = read_with_checksum(file)
+        files = {str(name): FileEntry(**entry) for name, entry in content["files"].items()}
+        return Listing(bool(content["complete"]), files)
     except FileNotFoundError:
-        return None
+        raise
     except (*UNREADABLE, AttributeError) as error:
-        raise DamagedError(folder, Damage(MANIFEST_FILE, "changed")) from error
+        raise DamagedError(file.parent, Damage(MANIFEST_FILE, "changed")) from error
 
 
 def check(folder: Path, name: str) -> Path:
@@ -368,6 +359,3 @@ def read_with_checksum(file: Path) -> dict[str, Any]:
 
 def _own_check(plain: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
-
-
-_LISTINGS: Recent[tuple[Any, Listing | None]] = Recent(500)

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pll.errors import UserError
-from pll.io import write_json
+from pll.io import write_json, writing_to
 from pll.methods import get_method
 from pll.paths import candid_home
 from pll.runs.access import Access, Person, Role, access_of, at_least, place_of_access, write_access
@@ -229,12 +229,13 @@ class RunRegistry:
             LaneList(tuple(lane.id for lane in lanes), together, name).write(path)
             self.claim(path)
             for lane in lanes if together else ():
-                lane.folder.note(comparison=path.name)
+                with writing_to(lane.folder.path):
+                    lane.folder.note(comparison=path.name)
                 if self.person is not None:
                     write_access(lane.folder.path, Access(self._user, like=path.name))
-        except (OSError, UserError) as error:
+        except UserError:
             shutil.rmtree(path, ignore_errors=True)
-            raise UserError(f"Cannot write to {path}: {error}.") from error
+            raise
         return self._opened(path.name)
 
     # ---- those there are -----------------------------------------------------------------------------------------

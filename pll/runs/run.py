@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pll.analysis.health import Health
 from pll.errors import UserError, explain
-from pll.io import write_json
+from pll.io import write_json, writing_to
 from pll.runs.config import RunConfig
 from pll.runs.device_queue import DeviceQueue
 from pll.runs.folder import OUTSIDE_FILE, RunFolder, State, checked_name
@@ -72,10 +72,8 @@ class LaneList:
         UserError
             The disk is full, or the folder cannot be written to.
         """
-        try:
+        with writing_to(folder):
             write_json(folder / LANES_FILE, asdict(self))
-        except OSError as error:
-            raise UserError(f"Cannot write to {folder}: {error.strerror or error}.") from error
 
     @classmethod
     def read(cls, folder: Path) -> LaneList:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+import zlib
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from pll.candidates import CandidateSets
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.export.replay import replay_html
-from pll.export.replay.film import SCALE, film, quantised, unpacked
+from pll.export.replay.film import SCALE, film, quantised
 from pll.export.replay.page import script
 from pll.runs import fit_loop, run_data
 from pll.runs.config import RunConfig
@@ -74,6 +75,13 @@ class Reader(HTMLParser):
 
 
 # ---- what is in it ---------------------------------------------------------------------------------------------------
+
+
+def unpacked(content: bytes, count: int) -> np.ndarray:
+    """The frames of a replay, read as film.js does."""
+    low, high = np.frombuffer(zlib.decompress(content), dtype=np.uint8).astype(np.int32).reshape(2, count, -1)
+    zigzag = low | high << 8
+    return np.cumsum(np.where(zigzag & 1, -(zigzag + 1) // 2, zigzag // 2), axis=0).astype(np.uint16)
 
 
 def test_what_is_in_it_is_what_happened(run: RunFolder, data: PartialLabelDataset) -> None:

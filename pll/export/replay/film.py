@@ -146,14 +146,6 @@ def packed(frames: Frames) -> bytes:
     return zlib.compress(planes.tobytes(), 9)
 
 
-def unpacked(content: bytes, count: int) -> Frames:
-    """Inverse of `packed` for `count` frames, as in `film.js`; for tests and other readers."""
-    planes = np.frombuffer(zlib.decompress(content), dtype=np.uint8).astype(np.int32)
-    low, high = planes.reshape(2, count, -1)
-    zigzag = low | high << 8
-    return np.cumsum(np.where(zigzag & 1, -(zigzag + 1) // 2, zigzag // 2), axis=0).astype(np.uint16)
-
-
 def metrics(folder: RunFolder, epochs: list[int]) -> dict[str, list[float | None]]:
     """Return the metrics of each frame's epoch, of the final model at the end, as in labels.csv; None: not known."""
     by_epoch = {row["epoch"]: row for row in folder.metrics()}

@@ -8,7 +8,6 @@ from pll.errors import UserError
 from pll.export import ExportSource, preview
 from pll.export.run_export import export_source
 from pll.runs import fit_loop
-from pll.runs.manifest import unverified
 from pll.runs.run import Run
 from pll.ui import health_notice, session
 from pll.ui.choose_run import choose_run
@@ -55,8 +54,6 @@ def offer(run: Run) -> None:
     with st.expander("For engineers", icon=":material/data_object:"):
         if annotations is not None and not annotations.anonymous:
             st.caption(fit_loop.VOTES_CONFIDENCE)
-        for note in unverified(run.folder.path):
-            st.caption(plain(note))
         download.everything(source)
 
 

@@ -10,7 +10,6 @@ from weakref import WeakValueDictionary
 
 import streamlit as st
 
-from pll.io import Recent
 from pll.review.database import Database
 from pll.review.desk import Desk
 from pll.review.label_snapshot import review_id
@@ -33,7 +32,7 @@ class _Reviews:
 
     def __init__(self) -> None:
         self._in_use: WeakValueDictionary[str, ReviewQueue] = WeakValueDictionary()
-        self._recent: Recent[ReviewQueue] = Recent(RECENT)
+        self._recent: list[ReviewQueue] = []
         self._guard = threading.Lock()
         self._opening: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
@@ -45,7 +44,8 @@ class _Reviews:
             entry = self._in_use.get(key)
             if entry is None:
                 entry = self._in_use[key] = open_()
-        self._recent.put(key, entry)
+        with self._guard:
+            self._recent = [entry, *(one for one in self._recent if one is not entry)][:RECENT]
         return entry
 
 

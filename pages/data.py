@@ -71,7 +71,7 @@ def show(brought: Source, page: DeltaGenerator, below: DeltaGenerator) -> None:
         classes_form.edit_classes(source, raw)
     choice = choose(edited, data, ways, body, details)
     annotations = data.annotations
-    agreed = None if annotations is None else understood.agreement_of(session.data_key(edited), annotations)
+    agreed = None if annotations is None else understood.agreement_of(loader.data_key(edited), annotations)
     head.markdown(f"##### {plain(understood.sentence(data, agreed, models=bool(source.vote_files)))}")
     with body:
         go_on(choice, data)
@@ -121,7 +121,7 @@ def go_on(choice: ChosenData | None, data: PartialLabelDataset) -> None:
 
 def look_closer(choice: ChosenData, data: PartialLabelDataset) -> None:
     """The candidate sets as they are or as they were made, with features."""
-    made = loader.prepared(choice, data)
+    made = loader.prepared(choice)
     if made is not None:
         synthesis_form.show_result(choice, data, made)
         check.warnings(made)

@@ -22,7 +22,7 @@ def prepare() -> None:
             go("data")
         return
     try:
-        data = loader.prepared(choice, session.dataset(choice.source))
+        data = loader.prepared(choice)
     except UserError as error:
         show_error(error)
         link("data", "Choose other data")

@@ -30,7 +30,7 @@ from pll.runs.link import (
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.ui import access_panel, session
-from pll.ui.data import known_data
+from pll.ui.data import known_data, upload
 from pll.ui.downloads import download
 from pll.ui.format import plain
 from pll.ui.routes import address
@@ -187,11 +187,11 @@ def _request_files(missing: Sequence[Source], what: str) -> list[Source]:
         accept_multiple_files=True,
     )
     if uploaded:
-        uploads = [session.store_upload(one.name, one.getvalue()) for one in uploaded]
-        session.remember_uploads(uploads)
+        uploads = [upload.store_upload(one.name, one.getvalue()) for one in uploaded]
+        upload.remember_uploads(uploads)
         return uploads
     return [
-        one for one in session.last_uploads() if any((one.sha256 or "").startswith(it.sha256 or "") for it in missing)
+        one for one in upload.last_uploads() if any((one.sha256 or "").startswith(it.sha256 or "") for it in missing)
     ]
 
 

@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar, get_args
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pll.annotations import Rule
-from pll.catalog.sources import Source, by_rule
-from pll.dataset import PartialLabelDataset
-from pll.errors import UserError, explain
-from pll.formats.classes import with_classes
-from pll.formats.votes import Mapped
-from pll.io import Progress, check_free_space, stored_name, write_atomically
-from pll.paths import candid_home
-from pll.runs.access import uploads_key
+from pll.catalog.sources import Source
+from pll.errors import UserError
 from pll.runs.registry import MISSING, RunRegistry, default_registry
 from pll.runs.run import Run
 from pll.synthesis import Flip
@@ -32,9 +19,6 @@ from pll.ui import login
 if TYPE_CHECKING:
     from pll.runs.config import RunConfig
     from pll.ui.view_state import RunView
-
-
-T = TypeVar("T")
 
 
 def registry() -> RunRegistry:
@@ -176,131 +160,3 @@ def chosen() -> ChosenData | None:
 def choose(choice: ChosenData) -> None:
     """Remember the data for the train page."""
     st.session_state["choice"] = choice
-
-
-def dataset(source: Source) -> PartialLabelDataset:
-    """The data of a source, read once and cached; UserError where it cannot be read."""
-    if not source.rule and not source.classes:
-        return cached(
-            "dataset", data_key(source), lambda: mapped(source).dataset if source.vote_files else source.load()
-        )
-    # Read once for all rules, and for whatever becomes of its classes.
-    if not source.rule:
-        plain = replace(source, classes={})
-        return cached("dataset", data_key(source), lambda: with_classes(dataset(plain), source.classes))
-    plain = replace(source, rule="")
-    return cached("dataset", data_key(source), lambda: by_rule(dataset(plain), Rule.parse(source.rule)))
-
-
-def mapped(source: Source) -> Mapped:
-    """The examples of a source joined with its files of votes, and what of these is no vote; read once and cached."""
-    return cached("votes", votes_key(source), source.with_votes)
-
-
-def votes_key(source: Source) -> str:
-    """Return a cache key of the files of votes, whatever becomes of their classes."""
-    return data_key(replace(source, rule="", classes={}))
-
-
-def data_key(source: Source) -> str:
-    """Return a cache key of the data: the source, and size and modification time of its file."""
-    values = [source.to_json()]
-    if source.path is not None:
-        with suppress(OSError):
-            facts = Path(source.path).stat()
-            values.append({"bytes": facts.st_size, "changed": facts.st_mtime_ns})
-    return json.dumps(values, sort_keys=True)
-
-
-def choice_key(choice: ChosenData) -> str:
-    """Return a cache key of the prepared data."""
-    return json.dumps([data_key(choice.source), asdict(choice)], sort_keys=True)
-
-
-@st.cache_resource(max_entries=12, show_spinner=False)
-def _cached(what: str, key: str, _make: Callable[[], Any]) -> Any:
-    return _make()
-
-
-def cached(what: str, key: str, make: Callable[[], T]) -> T:
-    """What was made under a key, once for all tabs: a dataset, joined votes, data with candidates, columns."""
-    value: T = _cached(what, key, make)
-    return value
-
-
-class _NotYet(Exception):
-    """Raised to probe the cache without filling it."""
-
-
-def _not_yet() -> NoReturn:
-    raise _NotYet
-
-
-def if_cached(what: str, key: str) -> Any:
-    """Return what is cached under a key, or None."""
-    with suppress(_NotYet):
-        return cached(what, key, _not_yet)
-    return None
-
-
-def with_candidates_made(
-    choice: ChosenData, data: PartialLabelDataset, progress: Progress | None = None
-) -> PartialLabelDataset:
-    """As a run would have it, but not yet split: the whole of the data, with features and candidate sets.
-
-    Raises UserError where nothing can be learnt from it.
-    """
-    from pll.analysis.protocol import prepare  # late: the home page shows no data
-
-    made = prepare(
-        replace(data, is_test=None),
-        flip_with=choice.flip,
-        noisy=choice.noisy,
-        features=choice.features,
-        seed=choice.seed,
-        progress=progress,
-    ).train
-    answered = data.answered()  # what is learnt from
-    # Labels that are doubted leave out the examples that have none, and with them the marks of the test part.
-    return replace(made, is_test=answered.is_test) if len(made) == len(answered) else made
-
-
-def dataset_with_candidates(choice: ChosenData) -> PartialLabelDataset:
-    """The data of a choice with its features and candidate sets, made if need be."""
-    return cached("prepared", choice_key(choice), lambda: with_candidates_made(choice, dataset(choice.source)))
-
-
-def uploads_folder() -> Path:
-    """Return the folder of uploads: of one person where people log in, else of all."""
-    user = login.person()
-    return candid_home() / "uploads" / ("" if user is None else uploads_key(user.id))
-
-
-def store_upload(name: str, content: bytes) -> Source:
-    """Store an uploaded file under its hash, and say where it is; UserError where it cannot be written."""
-    digest = hashlib.sha256(content).hexdigest()
-    file = uploads_folder() / digest[:16] / stored_name(name)
-    try:
-        if file.exists():
-            os.utime(file)  # needed again: it is kept as long as a new one
-        else:
-            check_free_space(file, len(content), Path(name).name)
-            write_atomically(file, lambda temporary: temporary.write_bytes(content))
-    except OSError as error:
-        raise UserError(f"{Path(name).name} cannot be kept: {explain(error)}") from error
-    return Source(name=Path(name).name, path=str(file), sha256=digest)
-
-
-def remember_uploads(sources: Sequence[Source]) -> None:
-    """Remember kept files as the last ones of this tab."""
-    st.session_state["uploads"] = list(sources)
-
-
-def forget_upload() -> None:
-    """Forget the uploaded files."""
-    st.session_state.pop("uploads", None)
-
-
-def last_uploads() -> list[Source]:
-    """Return the files of the last upload, in the order of their choice; the uploader forgets them with its page."""
-    return list(st.session_state.get("uploads", ()))

@@ -16,6 +16,7 @@ from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
 from pll.synthesis import Flip
 from pll.ui import session
+from pll.ui.data import loader
 from tests.page_helpers import button, said
 
 IRIS = RunConfig(Source("iris"), params={"epochs": 12}, flip=Flip("binomial", 0.3), holdout=0.2, name="irises")
@@ -53,7 +54,7 @@ def test_too_few_lanes_are_said_and_not_started(open_page: Any) -> None:
 def test_the_oracle_is_no_lane_without_truth(open_page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     open_page("home")
     choice = session.ChosenData(Source("iris"), Flip("binomial", 0.3))
-    monkeypatch.setitem(session.dataset_with_candidates(choice).__dict__, "y", None)
+    monkeypatch.setitem(loader.with_candidates(choice).__dict__, "y", None)
     page = open_page("home")
     page.session_state["choice"] = choice
     page.switch_page("../../pages/compare.py").run()

@@ -9,7 +9,7 @@ from typing import Any
 
 import openpyxl
 
-from pll.ui import session
+from pll.ui.data import loader
 from pll.ui.data.columns_form import TITLES
 from tests.page_helpers import button, labels, said, understood
 
@@ -68,7 +68,7 @@ def test_corrections_change_what_is_read_and_outlast_a_change_of_page(open_page:
     assert "1 person answered 3 times" in understood(page)
     source = chosen(page)
     assert source.options["columns"] == roles
-    assert session.dataset(source).row_ids.tolist() == ["x-1", "x-2", "x-3"]
+    assert loader.dataset(source).row_ids.tolist() == ["x-1", "x-2", "x-3"]
 
 
 def five() -> bytes:
@@ -89,7 +89,7 @@ def test_voters_are_ticked_and_the_sentence_follows(open_page: Any) -> None:
     page = page.switch_page("../../pages/train.py").run().switch_page("../../pages/data.py").run()
     assert ticks(page).value == ["Ann", "Bob", "Cem"]
     page = ticks(page).set_value(["Ann", "Bob", "Cem", "Dan", "Eve"]).run()
-    data = session.dataset(chosen(page))
+    data = loader.dataset(chosen(page))
     assert data.annotations is not None and data.annotations.n_annotators == 5 and "colour" in data.categories
 
 
@@ -150,7 +150,7 @@ def test_ids_that_stand_twice_can_be_replaced_by_numbers(open_page: Any) -> None
     button(page, "Number the examples instead").click().run()
     assert understood(page).startswith("3 examples")
     button(page, "Settings").click().run()
-    data = session.dataset(page.session_state["choice"].source)
+    data = loader.dataset(page.session_state["choice"].source)
     assert data.row_ids.tolist() == ["0", "1", "2"] and data.extras["id"].tolist() == ["a", "a", "b"]
 
 
@@ -171,7 +171,7 @@ def test_a_workbook_of_several_sheets_asks_which_one(open_page: Any, tmp_path: P
     button(page, "Settings").click().run()
     chosen = page.session_state["choice"].source
     assert chosen.options == {"sheet": "Second"}
-    assert session.dataset(chosen).class_names == ("apple", "fig")
+    assert loader.dataset(chosen).class_names == ("apple", "fig")
 
 
 def test_the_question_whose_answers_are_the_labels_can_be_chosen(open_page: Any) -> None:
@@ -192,7 +192,7 @@ def test_the_question_whose_answers_are_the_labels_can_be_chosen(open_page: Any)
     assert asked.options == ["topic", "tone"]
     asked.set_value("tone").run()
     button(page, "Settings").click().run()
-    assert session.dataset(page.session_state["choice"].source).class_names == ("x", "y")
+    assert loader.dataset(page.session_state["choice"].source).class_names == ("x", "y")
 
 
 def test_a_table_without_anything_like_labels_is_told_what_to_add(open_page: Any) -> None:
@@ -207,7 +207,7 @@ def test_whether_a_column_that_names_candidates_is_the_true_label_is_asked(open_
     page = asked.set_value(1).run()
     assert shown(page)["seen"] == "Keep, do not learn from it"
     page = page.radio(key=asked.key).set_value(0).run()
-    assert shown(page)["seen"] == "True label" and session.dataset(chosen(page)).y is not None
+    assert shown(page)["seen"] == "True label" and loader.dataset(chosen(page)).y is not None
 
 
 def chosen(page: Any) -> Any:

@@ -9,6 +9,7 @@ import pytest
 from pll.synthesis import FLIPS
 from pll.synthesis.label_noise import Noisy
 from pll.ui import session
+from pll.ui.data import loader
 from tests.page_helpers import bring_by, button, figures, with_details
 
 IDENTITY = ",setosa,versicolor,virginica\nsetosa,1,0,0\nversicolor,0,1,0\nvirginica,0,0,1\n"
@@ -79,6 +80,6 @@ def test_single_labels_are_doubted(iris: Any, how: str, joined: str) -> None:
     assert "doubt" in charts(page)
     choice = train_on(page)
     assert choice.noisy == Noisy(how) and choice.flip is None
-    made = session.dataset_with_candidates(choice)
+    made = loader.with_candidates(choice)
     assert made.y is None and made.extras["given_label"].tolist()[0] == "setosa"
-    assert made.sets().contains(session.dataset(choice.source).y).all(), "the given label stays"
+    assert made.sets().contains(loader.dataset(choice.source).y).all(), "the given label stays"

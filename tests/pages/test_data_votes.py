@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pll.ui import session
+from pll.ui.data import loader
 from tests.page_helpers import button, labels, understood
 
 NAMES = ("late", "lost", "praise")
@@ -73,7 +73,7 @@ def test_sentences_of_a_model_name_classes_that_can_be_edited(open_page: Any) ->
     assert not page.exception and not page.error and "Get labels" not in labels(page)
     page = page.multiselect[0].set_value(["politics", "sports", "tech"]).run()
     button(page, "Settings").click().run()
-    data = session.dataset(page.session_state["choice"].source)
+    data = loader.dataset(page.session_state["choice"].source)
     assert [data.sets().names(row) for row in range(3)] == [["sports"], ["tech"], ["sports", "tech"]]
 
 

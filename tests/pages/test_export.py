@@ -14,6 +14,7 @@ from pll.runs.config import RunConfig
 from pll.synthesis import Flip
 from pll.ui import labelstudio as live
 from pll.ui import session
+from pll.ui.data import loader
 from pll.ui.export import download
 from pll.ui.review import service
 from tests.page_helpers import button, labels, said
@@ -39,7 +40,7 @@ def test_labels_go_back_into_the_tool_they_came_from(open_page: Any) -> None:
     ]  # fmt: skip
     assert page.toggle(key="first-labelstudio").label == "Least certain first"
     assert page.toggle(key="first-labelstudio").value
-    plan = of_run(run.folder, "labelstudio", load=session.dataset)
+    plan = of_run(run.folder, "labelstudio", load=loader.dataset)
     tasks = json.loads(download.file_content(plan, True))
     before = {task["id"]: task for task in json.loads(sample.read_text(encoding="utf-8"))}
     scores = [task.pop("predictions")[0]["score"] for task in tasks]

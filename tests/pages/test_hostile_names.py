@@ -21,7 +21,7 @@ from pll.experiments.experiment import Missing, parse_experiment
 from pll.runs.config import RunConfig
 from pll.runs.lanes import lane_configs
 from pll.runs.registry import default_registry
-from pll.ui import session
+from pll.ui.data import upload
 from pll.ui.format import plain
 from pll.ui.learn import sharing
 from pll.ui.train.views import VIEWS
@@ -101,7 +101,7 @@ def evil(open_page: Any, tmp_path: Path) -> RunConfig:
         class_names=np.array(EVIL),
         ids=np.array([f"{EVIL[k % len(EVIL)]} {k}" for k in range(60)]),
     )
-    source = session.store_upload(file.name, file.read_bytes())
+    source = upload.store_upload(file.name, file.read_bytes())
     return RunConfig(source, params={"epochs": 3, "threads": 1}, name=" ".join(EVIL))
 
 

@@ -10,6 +10,7 @@ from pll.runs.config import RunConfig
 from pll.runs.link import Look, Share, to_query
 from pll.synthesis import Flip
 from pll.ui import session
+from pll.ui.data import upload
 from tests.page_helpers import button, labels, said
 
 IRIS = RunConfig(
@@ -59,9 +60,9 @@ def test_a_link_may_wait_before_its_first_epoch(open_page: Any) -> None:
 def test_files_of_votes_have_to_be_given_too(open_page: Any) -> None:
     open_page("home")
     rows = "".join(f"{k},{k % 7},{k % 3}\n" for k in range(30))
-    table = session.store_upload("points.csv", f"id,a,b\n{rows}".encode())
+    table = upload.store_upload("points.csv", f"id,a,b\n{rows}".encode())
     said_by = "".join(f"{k},{'cat' if k % 2 else 'dog'},{'cat' if k % 3 else 'dog'}\n" for k in range(30))
-    votes = session.store_upload("models.csv", f"id,one,two\n{said_by}".encode())
+    votes = upload.store_upload("models.csv", f"id,one,two\n{said_by}".encode())
     config = RunConfig(replace(table, votes=(votes,), rule="voters"), params={"epochs": 2, "threads": 1})
     page = open_page("train", **link(config=config))
     assert "2 files are needed" in said(page) and "models.csv" in said(page) and "Start" not in labels(page)

@@ -12,6 +12,7 @@ from pll.runs.link import Look, lanes_to_query
 from pll.runs.run import Run
 from pll.synthesis import Flip
 from pll.ui import session
+from pll.ui.data import upload
 from pll.ui.view_state import run_view, scenes
 from tests.page_helpers import button, labels, said
 from tests.run_helpers import write_data
@@ -69,13 +70,13 @@ def test_runs_laid_beside_each_other_have_no_link(open_page: Any) -> None:
 def test_a_file_is_asked_for_and_another_one_is_not_taken(open_page: Any, tmp_path: Any) -> None:
     content = write_data(tmp_path / "points.npz").read_bytes()
     open_page("home")
-    source = session.store_upload("points.npz", content)
+    source = upload.store_upload("points.npz", content)
     configs = lane_configs(replace(IRIS, source=source), ("proden", "proden-naive"))
     page = open_page("compare", **dict(lanes_to_query(configs)))
     assert not page.exception
     assert "One file is needed" in said(page) and "points" in said(page)
     assert str(source.sha256)[:16] in said(page)
-    page.session_state["uploads"] = [session.store_upload("other.npz", b"something else")]
+    page.session_state["uploads"] = [upload.store_upload("other.npz", b"something else")]
     page.run()
     assert session.registry().comparisons() == []
     page.session_state["uploads"] = [source]

@@ -16,6 +16,7 @@ from pll.runs.process import PerProcess
 from pll.runs.registry import default_registry
 from pll.synthesis import Flip
 from pll.ui import background, session
+from pll.ui.data import loader
 from pll.ui.review import service
 
 
@@ -24,7 +25,7 @@ def test_the_published_test_part_is_still_known_once_candidates_are_made(tmp_pat
     data = PartialLabelDataset(np.eye(4, dtype=np.float32), y=np.array([0, 1, 0, 1]), is_test=is_test)
     formats.write(data, tmp_path / "data.npz")
     choice = session.ChosenData(Source("data.npz", str(tmp_path / "data.npz")), Flip("binomial", 0.5))
-    made = session.dataset_with_candidates(choice)
+    made = loader.with_candidates(choice)
     assert len(made) == 4
     assert made.is_test is not None
     np.testing.assert_array_equal(made.is_test, is_test)

@@ -53,7 +53,7 @@ def choose_data() -> tuple[ChosenData, PartialLabelDataset | None]:
     """
     above = st.container(horizontal=True, vertical_alignment="center", gap="medium")
     choice = _as_ambiguous_as_wished(session.chosen() or DIGITS)
-    data = loader.prepared(choice, session.dataset(choice.source))
+    data = loader.prepared(choice)
     if data is not None:
         with above:
             what = f"{count(len(data), 'example')}, {count(data.n_classes, 'class', 'classes')}"

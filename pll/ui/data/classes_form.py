@@ -17,7 +17,7 @@ from pll.dataset import PartialLabelDataset
 from pll.formats.checks import listing
 from pll.formats.classes import class_counts, no_answers
 from pll.formats.tabular.labels import JOINED
-from pll.ui import session
+from pll.ui.data import loader
 from pll.ui.data.editable import edit_column, undo_all
 from pll.ui.format import plain
 
@@ -62,7 +62,7 @@ def put_in_order(source: Source, data: PartialLabelDataset) -> tuple[Source, Par
     if not edits:
         return source, data
     edited = replace(source, classes=edits)
-    return edited, session.dataset(edited)
+    return edited, loader.dataset(edited)
 
 
 def _key(source: Source) -> str:

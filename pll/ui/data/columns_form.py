@@ -21,7 +21,6 @@ from pll.formats.checks import listing
 from pll.formats.tabular.cells import has_fractions
 from pll.formats.tabular.columns import ROLES, SINGLE, Column, Question, question
 from pll.formats.votes import VOTES
-from pll.ui import session
 from pll.ui.data import loader
 from pll.ui.data.editable import edit_column
 from pll.ui.format import plain, without_shell
@@ -97,7 +96,7 @@ def _columns(source: Source) -> list[Column] | None:
     if not loader.may_read(source):
         return None
     title = f"Reading the columns of {source.name}"
-    return loader.in_background("columns", session.data_key(source), title, lambda _: read_columns())
+    return loader.in_background("columns", loader.data_key(source), title, lambda _: read_columns())
 
 
 def _with_roles(source: Source, roles: Mapping[str, str]) -> Source:

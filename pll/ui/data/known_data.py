@@ -12,7 +12,8 @@ from pll.catalog.files import folder_of
 from pll.catalog.sources import Source
 from pll.errors import UserError
 from pll.runs.background import Job
-from pll.ui import background, session
+from pll.ui import background
+from pll.ui.data import loader
 from pll.ui.format import count, format_shape
 
 
@@ -54,7 +55,7 @@ def download(entry: Entry) -> None:
         lambda report: load(entry.name, progress=partial(report, "bytes")),
     )
     if data is not None:
-        session.cached("dataset", session.data_key(Source(entry.name)), lambda: data)
+        loader.cached("dataset", loader.data_key(Source(entry.name)), lambda: data)
         st.rerun()
 
 

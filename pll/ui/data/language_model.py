@@ -15,8 +15,9 @@ from pll.analysis.health import Evidence
 from pll.colors import percent
 from pll.dataset import PartialLabelDataset
 from pll.ui import background
+from pll.ui.data.loader import choice_key
 from pll.ui.format import count, duration
-from pll.ui.session import ChosenData, choice_key
+from pll.ui.session import ChosenData
 
 TEXTS_A_SECOND = 50
 """Of MiniLM on one core, texts of a sentence or two."""

@@ -1,22 +1,28 @@
-"""Reading data for the page: small files at once, large files in the background."""
+"""Data of the pages, read or made once for all tabs: what is quick at once, the rest in the background."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import streamlit as st
 
 from pll import catalog
-from pll.catalog.sources import Source
+from pll.annotations import Rule
+from pll.catalog.sources import Source, by_rule
 from pll.dataset import PartialLabelDataset
 from pll.features import suggested
 from pll.formats.checks import readable
+from pll.formats.classes import with_classes
 from pll.formats.votes import Mapped
+from pll.io import Progress
 from pll.runs.background import Report
-from pll.ui import background, session
+from pll.ui import background
 from pll.ui.session import ChosenData
 
 T = TypeVar("T")
@@ -29,6 +35,105 @@ QUICK = 500_000
 QUICK_EXAMPLES, QUICK_PICTURES = 5_000, 500
 QUICK_SETTLED = 5_000
 """Examples × classes whose votes are settled while one waits."""
+
+
+# ---- at once ---------------------------------------------------------------------------------------------------------
+
+
+def dataset(source: Source) -> PartialLabelDataset:
+    """The data of a source, read once for all its rules and classes; UserError where it cannot be read."""
+    if source.rule:
+        return cached(
+            "dataset",
+            data_key(source),
+            lambda: by_rule(dataset(replace(source, rule="")), Rule.parse(source.rule)),
+        )
+    if source.classes:
+        return cached(
+            "dataset", data_key(source), lambda: with_classes(dataset(replace(source, classes={})), source.classes)
+        )
+    return cached("dataset", data_key(source), lambda: mapped(source).dataset if source.vote_files else source.load())
+
+
+def mapped(source: Source) -> Mapped:
+    """The examples of a source joined with its files of votes, and what of these is no vote."""
+    return cached("votes", votes_key(source), source.with_votes)
+
+
+def with_candidates(choice: ChosenData) -> PartialLabelDataset:
+    """The data of a choice with its features and candidate sets."""
+    return cached("prepared", choice_key(choice), partial(_with_candidates, choice, dataset(choice.source)))
+
+
+def _with_candidates(
+    choice: ChosenData, data: PartialLabelDataset, progress: Progress | None = None
+) -> PartialLabelDataset:
+    """As a run would have it, but not yet split: the whole of the data, with features and candidate sets.
+
+    Raises UserError where nothing can be learnt from it.
+    """
+    from pll.analysis.protocol import prepare  # late: the home page shows no data
+
+    made = prepare(
+        replace(data, is_test=None),
+        flip_with=choice.flip,
+        noisy=choice.noisy,
+        features=choice.features,
+        seed=choice.seed,
+        progress=progress,
+    ).train
+    answered = data.answered()  # what is learnt from
+    # Labels that are doubted leave out the examples that have none, and with them the marks of the test part.
+    return replace(made, is_test=answered.is_test) if len(made) == len(answered) else made
+
+
+def votes_key(source: Source) -> str:
+    """Return a cache key of the files of votes, whatever becomes of their classes."""
+    return data_key(replace(source, rule="", classes={}))
+
+
+def data_key(source: Source) -> str:
+    """Return a cache key of the data: the source, and size and modification time of its file."""
+    values = [source.to_json()]
+    if source.path is not None:
+        with suppress(OSError):
+            facts = Path(source.path).stat()
+            values.append({"bytes": facts.st_size, "changed": facts.st_mtime_ns})
+    return json.dumps(values, sort_keys=True)
+
+
+def choice_key(choice: ChosenData) -> str:
+    """Return a cache key of the data with its candidate sets."""
+    return json.dumps([data_key(choice.source), asdict(choice)], sort_keys=True)
+
+
+@st.cache_resource(max_entries=12, show_spinner=False)
+def _cached(what: str, key: str, _make: Callable[[], Any]) -> Any:
+    return _make()
+
+
+def cached(what: str, key: str, make: Callable[[], T]) -> T:
+    """What was made under a key, once for all tabs: a dataset, joined votes, data with candidates, columns."""
+    value: T = _cached(what, key, make)
+    return value
+
+
+class _NotYet(Exception):
+    """Raised to probe the cache without filling it."""
+
+
+def _not_yet() -> NoReturn:
+    raise _NotYet
+
+
+def if_cached(what: str, key: str) -> Any:
+    """Return what is cached under a key, or None."""
+    with suppress(_NotYet):
+        return cached(what, key, _not_yet)
+    return None
+
+
+# ---- in the background ----------------------------------------------------------------------------------------------
 
 
 def size_of(source: Source) -> int:
@@ -48,11 +153,11 @@ SLOW_ENTRIES = ("20newsgroups",)
 
 def read(source: Source) -> PartialLabelDataset | None:
     """The data of a source, or None while it is not read, as the page says then; UserError where it cannot be read."""
-    size, key, title = size_of(source), session.data_key(source), f"Reading {source.name}"
+    size, key, title = size_of(source), data_key(source), f"Reading {source.name}"
     if size < LARGE:
         with st.spinner("Reading…"):
-            return session.dataset(source)
-    is_begun = session.if_cached("dataset", key) or background.board().get(f"dataset {key}")
+            return dataset(source)
+    is_begun = if_cached("dataset", key) or background.board().get(f"dataset {key}")
     if is_begun is None and not may_read(source):
         return None
     return in_background("dataset", key, title, source.load)
@@ -62,17 +167,17 @@ def read_votes(source: Source) -> Mapped | None:
     """The examples of a source joined with its votes; otherwise as `read`."""
     if size_of(source) < LARGE:
         with st.spinner("Reading votes…"):
-            return session.mapped(source)
-    return in_background("votes", session.votes_key(source), f"Reading {source.name}", source.with_votes)
+            return mapped(source)
+    return in_background("votes", votes_key(source), f"Reading {source.name}", source.with_votes)
 
 
 def in_background(what: str, key: str, title: str, work: Callable[[Report], T]) -> T | None:
-    """What the work returns, cached as `session.cached` does; None while it is at work, as the page says then."""
-    value: T | None = session.if_cached(what, key)
+    """What the work returns, cached as `cached` does; None while it is at work, as the page says then."""
+    value: T | None = if_cached(what, key)
     if value is not None:
         return value
     result = background.result_of(f"{what} {key}", title, work, slot=what)
-    return None if result is None else session.cached(what, key, lambda: result)
+    return None if result is None else cached(what, key, lambda: result)
 
 
 def may_read(source: Source) -> bool:
@@ -90,12 +195,13 @@ def may_read(source: Source) -> bool:
     return pressed
 
 
-def prepared(choice: ChosenData, data: PartialLabelDataset) -> PartialLabelDataset | None:
+def prepared(choice: ChosenData) -> PartialLabelDataset | None:
     """The data with features and candidate sets, or None while they are being made, as the page says then."""
+    data = dataset(choice.source)
     if not is_slow(choice, data):
-        return session.dataset_with_candidates(choice)
-    work = partial(session.with_candidates_made, choice, data)
-    return in_background("prepared", session.choice_key(choice), "Getting the data ready", work)
+        return with_candidates(choice)
+    work = partial(_with_candidates, choice, data)
+    return in_background("prepared", choice_key(choice), "Getting the data ready", work)
 
 
 def is_slow(choice: ChosenData, data: PartialLabelDataset) -> bool:

@@ -14,7 +14,8 @@ from pll.synthesis import FLIPS, Flip, flip_matrix_of
 from pll.synthesis.label_noise import Noisy, estimated_confusion
 from pll.synthesis.transitions import Matrix, truth_given_label
 from pll.ui.data import matrices
-from pll.ui.session import ChosenData, choice_key
+from pll.ui.data.loader import choice_key
+from pll.ui.session import ChosenData
 
 Q_HELP = "Probability that a wrong label becomes a candidate. 0: almost nothing is ambiguous; 1: everything is."
 CLASSIFIER = "From a classifier's confusions"

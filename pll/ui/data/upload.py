@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
 
 from pll.catalog.sources import Source, counting_votes, joined_votes, with_own_votes
+from pll.errors import UserError, explain
 from pll.formats import FORMATS
 from pll.formats.checks import listing
 from pll.formats.votes import VOTES, kind_of
-from pll.paths import app_root
-from pll.ui import session
+from pll.io import check_free_space, stored_name, write_atomically
+from pll.paths import app_root, candid_home
+from pll.runs.access import uploads_key
+from pll.ui import login
 from pll.ui.downloads import download
 from pll.ui.error_messages import toast_errors
 from pll.ui.format import plain
@@ -27,6 +32,42 @@ SAMPLE = SAMPLES / "reviews.csv"
 ONLY_VOTES = "No file of examples: votes alone"
 
 
+def uploads_folder() -> Path:
+    """Return the folder of uploads: of one person where people log in, else of all."""
+    user = login.person()
+    return candid_home() / "uploads" / ("" if user is None else uploads_key(user.id))
+
+
+def store_upload(name: str, content: bytes) -> Source:
+    """Store an uploaded file under its hash, and say where it is; UserError where it cannot be written."""
+    digest = hashlib.sha256(content).hexdigest()
+    file = uploads_folder() / digest[:16] / stored_name(name)
+    try:
+        if file.exists():
+            os.utime(file)  # needed again: it is kept as long as a new one
+        else:
+            check_free_space(file, len(content), Path(name).name)
+            write_atomically(file, lambda temporary: temporary.write_bytes(content))
+    except OSError as error:
+        raise UserError(f"{Path(name).name} cannot be kept: {explain(error)}") from error
+    return Source(name=Path(name).name, path=str(file), sha256=digest)
+
+
+def remember_uploads(sources: Sequence[Source]) -> None:
+    """Remember kept files as the last ones of this tab."""
+    st.session_state["uploads"] = list(sources)
+
+
+def forget_upload() -> None:
+    """Forget the uploaded files."""
+    st.session_state.pop("uploads", None)
+
+
+def last_uploads() -> list[Source]:
+    """Return the files of the last upload, in the order of their choice; the uploader forgets them with its page."""
+    return list(st.session_state.get("uploads", ()))
+
+
 def begin_with(way: str) -> None:
     """Open the data page on this way of bringing data."""
     st.session_state["way"] = way
@@ -34,14 +75,14 @@ def begin_with(way: str) -> None:
 
 def open_sample(*paths: Path) -> None:
     """Open sample files as if they had been uploaded; what stands in the uploader leaves it."""
-    session.remember_uploads([session.store_upload(path.name, path.read_bytes()) for path in paths])
+    remember_uploads([store_upload(path.name, path.read_bytes()) for path in paths])
     st.session_state["uploaders"] = st.session_state.get("uploaders", 0) + 1
     begin_with(UPLOAD)
 
 
 def drop_area() -> Source | None:
     """Show the drop area; return what the dropped files, or the last ones of this tab, are together."""
-    uploaded = st.container(key="open" if session.last_uploads() else "drop").file_uploader(
+    uploaded = st.container(key="open" if last_uploads() else "drop").file_uploader(
         "A table, pictures in a ZIP, or the export of a tool; several files are joined on their ids",
         key=_uploader_key(),
         accept_multiple_files=True,
@@ -49,11 +90,11 @@ def drop_area() -> Source | None:
     )
     if uploaded:
         ids = [file.file_id for file in uploaded]
-        if not session.last_uploads() or st.session_state.get("upload_id") != ids:  # hashing 200 MB takes a while
-            session.remember_uploads([session.store_upload(file.name, file.getvalue()) for file in uploaded])
+        if not last_uploads() or st.session_state.get("upload_id") != ids:  # hashing 200 MB takes a while
+            remember_uploads([store_upload(file.name, file.getvalue()) for file in uploaded])
             st.session_state["upload_id"] = ids
-        return _together(session.last_uploads())
-    last = session.last_uploads()
+        return _together(last_uploads())
+    last = last_uploads()
     if not last:
         with st.container(horizontal=True):
             explain_formats()
@@ -63,14 +104,14 @@ def drop_area() -> Source | None:
     with st.container(horizontal=True, vertical_alignment="center"):
         names = listing([source.name for source in last])
         st.markdown(f":material/draft: **{plain(names)}** {'is' if len(last) == 1 else 'are'} open", width="content")
-        st.button("Remove", icon=":material/close:", type="tertiary", on_click=session.forget_upload)
+        st.button("Remove", icon=":material/close:", type="tertiary", on_click=forget_upload)
     return _together(last)
 
 
 def _forget_if_taken_away() -> None:
     """The cross beside a file means that it shall go; the uploader empty after a change of page does not."""
     if not st.session_state.get(_uploader_key()):
-        session.forget_upload()
+        forget_upload()
 
 
 def _uploader_key() -> str:

@@ -23,8 +23,8 @@ from pll.annotations.voters import (
 from pll.catalog.sources import Source
 from pll.colors import percent, short_by_name
 from pll.dataset import PartialLabelDataset
+from pll.ui.data.loader import data_key
 from pll.ui.format import plain
-from pll.ui.session import data_key
 
 OWN = ""
 MOST_SHOWN = 10**6

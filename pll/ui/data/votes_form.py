@@ -11,7 +11,6 @@ import streamlit as st
 from pll.catalog.sources import Source
 from pll.errors import UserError
 from pll.formats.votes import FEW_CLASSES, VOTES, Mapped
-from pll.ui import session
 from pll.ui.data import loader
 from pll.ui.data.editable import edit_column, undo_all
 from pll.ui.format import count
@@ -63,7 +62,7 @@ def _classes(source: Source) -> Sequence[str] | None:
 
 def _chips(source: Source, proposed: Sequence[str]) -> Sequence[str]:
     """The classes as a person corrected them, where the data itself names none."""
-    has_classes = source.format != VOTES and session.dataset(replace(source, votes=(), answers={})).class_names
+    has_classes = source.format != VOTES and loader.dataset(replace(source, votes=(), answers={})).class_names
     if has_classes or len(proposed) > MOST_CHIPS:
         return proposed
     return st.multiselect(

@@ -18,7 +18,7 @@ from pll.export.spreadsheet import neutralise
 from pll.formats import FORMATS, Results
 from pll.runs.folder import RunFolder
 from pll.runs.run import Run
-from pll.ui import session
+from pll.ui.data import loader
 from pll.ui.downloads import download
 from pll.ui.format import plain
 
@@ -57,7 +57,7 @@ def back(run: Run, source: ExportSource, *, results: Results | None = None, is_f
         plan = (
             _plan(run, source, name)
             if results is None
-            else of_run(run.folder, name, results=results, load=session.dataset)
+            else of_run(run.folder, name, results=results, load=loader.dataset)
         )
         _offer(plan, labelled, about=form.adds, is_first=is_first and healthy, safe=source.spreadsheet_safe)
     return list(uploads)
@@ -185,4 +185,4 @@ def _plan(run: Run, source: ExportSource, to: str) -> Conversion:
 @st.cache_resource(max_entries=2, show_spinner="Checking what this format can hold…")  # each may hold a copy
 def _planned(run_id: str, to: str, state: tuple[int, str], _folder: RunFolder, _source: ExportSource) -> Conversion:
     """Return the plan of a conversion, cached for the present state of a run: large data takes a while to check."""
-    return of_run(_folder, to, results=results_of(_folder, _source), load=session.dataset)
+    return of_run(_folder, to, results=results_of(_folder, _source), load=loader.dataset)

@@ -19,6 +19,7 @@ from pll.runs.run import Run
 from pll.synthesis import flip
 from pll.training.scaling import fit_scaling
 from pll.ui import session
+from pll.ui.data import loader
 from pll.weights import identified_labels
 
 RUN, CHOICE, DIGITS = "run", "choice", "digits"
@@ -38,7 +39,7 @@ def digits(q: float = 0.7, how: str = "binomial") -> LessonData:
     """The embedded digits, with candidate sets made from their truth."""
 
     def read() -> PartialLabelDataset:
-        data = session.dataset(Source("digits"))
+        data = loader.dataset(Source("digits"))
         assert data.y is not None
         return replace(data, candidates=flip(how, data.y, data.n_classes, q, 0, data.class_names))
 
@@ -55,8 +56,8 @@ def lesson_sources() -> dict[str, LessonData]:
     choice = session.chosen()
     if choice is not None:
         name = f"{choice.source.name}, the data you chose"
-        key = session.choice_key(choice)
-        sources[CHOICE] = LessonData(name, key, lambda: session.dataset_with_candidates(choice))
+        key = loader.choice_key(choice)
+        sources[CHOICE] = LessonData(name, key, lambda: loader.with_candidates(choice))
     return sources | {DIGITS: digits()}
 
 

@@ -12,8 +12,8 @@ from pll.ui.data import (
     check,
     classes_form,
     columns_form,
-    known_data,
     loader,
+    server_data,
     start,
     synthesis_form,
     understood,
@@ -38,7 +38,7 @@ def bring_data() -> Source | None:
         return upload.drop_area()
     back = (upload.UPLOAD,)
     st.button(upload.UPLOAD, type="tertiary", icon=":material/arrow_back:", on_click=upload.begin_with, args=back)
-    return known_data.choose_dataset() if way == upload.CATALOGUE else known_data.from_server()
+    return server_data.choose_dataset() if way == upload.CATALOGUE else server_data.from_server()
 
 
 def show(brought: Source, page: DeltaGenerator, below: DeltaGenerator) -> None:
@@ -106,9 +106,9 @@ def go_on(choice: ChosenData | None, data: PartialLabelDataset) -> None:
         st.warning(missing, icon=":material/warning:")
     with st.container(horizontal=True):
         is_off = choice is None or bool(missing)
-        wanted = st.button("Get labels", type="primary", icon=":material/auto_awesome:", disabled=is_off)
+        pressed = st.button("Get labels", type="primary", icon=":material/auto_awesome:", disabled=is_off)
         by_hand = st.button("Settings", icon=":material/tune:", disabled=is_off)
-    if choice is not None and wanted:
+    if choice is not None and pressed:
         run = session.registry().start(start.automatic(choice, data))
         session.choose(choice)
         session.view(run)

@@ -18,16 +18,16 @@ def choose() -> None:
     """Choose or edit an experiment; list those of the past."""
     st.title("Experiments")
     st.markdown("Many methods on many datasets, with the same splits and candidate sets.")
-    wanted, can_start = None, False
+    experiment, can_start = None, False
     try:
-        wanted = setup.experiment()
-        can_start = wanted is not None and setup.size(wanted) > 0
+        experiment = setup.experiment()
+        can_start = experiment is not None and setup.size(experiment) > 0
     except UserError as error:
         show_error(error)
     if st.button("Start", type="primary", icon=":material/play_arrow:", disabled=not can_start, key="experiment-start"):
-        assert wanted is not None  # the button is disabled without one
+        assert experiment is not None  # the button is disabled without one
         try:
-            begun = background.begin(wanted.title or "experiment", wanted)
+            begun = background.begin(experiment.title or "experiment", experiment)
             session.registry().claim(begun.path)
             open_(begun)
         except UserError as error:

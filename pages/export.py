@@ -19,7 +19,7 @@ from pll.ui.routes import link
 from pll.weights import sharpness
 
 PREVIEWED = 200
-SHOWN = ["id", "identified_label", "confidence", "source", "true_label"]
+COLUMNS = ["id", "identified_label", "confidence", "source", "true_label"]
 """Columns of labels.csv that the page shows."""
 
 
@@ -39,7 +39,7 @@ def offer(run: Run) -> None:
     )
     st.markdown(f"**{plain(source.name)}:** {result.sentence}")
     tell(run, source)
-    table = without_none(preview(source, rows=PREVIEWED))[SHOWN]
+    table = without_none(preview(source, rows=PREVIEWED))[COLUMNS]
     empty = [name for name in ("source", "true_label") if len(set(table[name])) < 2]
     st.dataframe(table.drop(columns=empty), hide_index=True, height=215, key="preview", alt="Labels of this run")
     certificate.draw(run, source)

@@ -83,12 +83,12 @@ def _add(run: Run) -> None:
         )
 
 
-def _change(run: Run, wanted: dict[str, Role | None]) -> None:
+def _change(run: Run, roles: dict[str, Role | None]) -> None:
     def change(access: Access) -> Access:
-        people = {**access.people, **wanted}
+        people = {**access.people, **roles}
         return replace(access, people={name: role for name, role in people.items() if role is not None})
 
-    if any(wanted):  # an address was typed
+    if any(roles):  # an address was typed
         _save(run, change)
 
 

@@ -50,9 +50,9 @@ load = PerProcess(Load)
 def raise_descriptor_limit() -> None:
     """Allow this process as many descriptors as it may have, up to `MOST_DESCRIPTORS`."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MOST_DESCRIPTORS)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    target = MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MOST_DESCRIPTORS)
+    if soft != resource.RLIM_INFINITY and soft < target:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard))
 
 
 def open_descriptors() -> int:
@@ -165,21 +165,21 @@ def _memory() -> int:
 
 
 async def _health(_: Request) -> Response:
-    return JSONResponse({"status": "ok", "version": pll.__version__}, headers=NEVER_KEPT)
+    return JSONResponse({"status": "ok", "version": pll.__version__}, headers=NO_STORE)
 
 
 async def _ready(_: Request) -> Response:
     reasons = await run_in_threadpool(obstacles)
     body = {"status": "not ready" if reasons else "ready", "obstacles": reasons}
-    return JSONResponse(body, status_code=503 if reasons else 200, headers=NEVER_KEPT)
+    return JSONResponse(body, status_code=503 if reasons else 200, headers=NO_STORE)
 
 
 async def _metrics(request: Request) -> Response:
     if not is_allowed(authorization_of(request.scope)):
         return PlainTextResponse("Needs the token of PLL_METRICS_TOKEN.\n", status_code=403)
     text = await run_in_threadpool(metrics)
-    return Response(text, media_type="text/plain; version=0.0.4", headers=NEVER_KEPT)
+    return Response(text, media_type="text/plain; version=0.0.4", headers=NO_STORE)
 
 
-NEVER_KEPT = {"Cache-Control": "no-store"}
+NO_STORE = {"Cache-Control": "no-store"}
 ROUTES = [Route("/health", _health), Route("/ready", _ready), Route("/metrics", _metrics)]

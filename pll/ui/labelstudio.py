@@ -1,7 +1,7 @@
 """Routes by which Label Studio uses a run as its model: `/labelstudio/<run>/health`, `setup`, `predict`, `webhook` …
 
 Label Studio knows one way of showing who it is, user and password (Basic), and sends them with every request; they are
-checked against the hash of the run's own secret (`pll.export.connections`). The page's login is not asked.
+checked against the hash of the run's own secret (`pll.export.connections`). The page's login is not needed.
 """
 
 from __future__ import annotations
@@ -37,34 +37,34 @@ PREFIX = "/labelstudio"
 _LOG = logging.getLogger("candid")
 MOST_BYTES = 50 * 2**20
 """Bytes of a request; Label Studio sends tasks in parts that are far smaller."""
-KEPT_REQUESTS = 20
+RECENT_REQUESTS = 20
 
 
 @dataclass(frozen=True)
-class Answered:
+class RequestRecord:
     """A request of Label Studio, for the list on the export page.
 
     Attributes
     ----------
-    at : datetime
+    time : datetime
         UTC.
-    what : str
+    request : str
         Method and last part of the path.
     status : int
     seconds : float
-    said : str
+    outcome : str
         What was done, or why not.
     """
 
-    at: datetime
-    what: str
+    time: datetime
+    request: str
     status: int
     seconds: float
-    said: str
+    outcome: str
 
 
-_recent: PerProcess[defaultdict[str, deque[Answered]]] = PerProcess(
-    lambda: defaultdict(lambda: deque(maxlen=KEPT_REQUESTS))
+_recent: PerProcess[defaultdict[str, deque[RequestRecord]]] = PerProcess(
+    lambda: defaultdict(lambda: deque(maxlen=RECENT_REQUESTS))
 )
 _backends: PerProcess[dict[str, Backend]] = PerProcess(dict)
 _access: PerProcess[dict[str, Access]] = PerProcess(dict)
@@ -72,13 +72,13 @@ _access: PerProcess[dict[str, Access]] = PerProcess(dict)
 _work = PerProcess(lambda: ThreadPoolExecutor(max_workers=1, thread_name_prefix="candid-labelstudio"))
 
 
-def recent_requests(run: str) -> list[Answered]:
+def recent_requests(run: str) -> list[RequestRecord]:
     """Return the last requests to a run since the server started, the newest first."""
     return list(reversed(_recent()[run]))
 
 
 def wait_for_webhooks() -> None:
-    """Until what Label Studio has told is stored; for tests."""
+    """Until what Label Studio has sent is stored; for tests."""
     _work().submit(bool).result(60)
 
 
@@ -92,19 +92,19 @@ def backend(run_id: str) -> Backend:
     """
     forget_deleted()
     backends = _backends()
-    known = backends.get(run_id)
-    if known is None:
+    existing = backends.get(run_id)
+    if existing is None:
         from pll.export.labelstudio import Backend
         from pll.ui.review.service import manager_of
 
         run = default_registry().get(run_id)
-        known = backends.setdefault(run_id, Backend(run, manager_of(run, show_progress=False)))
-    return known
+        existing = backends.setdefault(run_id, Backend(run, manager_of(run, show_progress=False)))
+    return existing
 
 
 def forget_deleted() -> None:
     """Forget runs that were deleted: model, examples, review, and the token that Label Studio sent."""
-    for deleted in [one for one, kept in list(_backends().items()) if not kept.run.folder.exists()]:
+    for deleted in [name for name, one in list(_backends().items()) if not one.run.folder.exists()]:
         _backends().pop(deleted, None)
         forget_access(deleted)
 
@@ -186,7 +186,7 @@ def _predict(run: str, body: dict[str, Any]) -> tuple[dict[str, Any], str]:
 
 
 def _webhook(run: str, body: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    """Answered at once, since Label Studio waits a second and does not ask again; done in the order of arrival."""
+    """RequestRecord at once, since Label Studio waits a second and does not ask again; done in the order of arrival."""
     action = str(body.get("action", ""))
     _work().submit(_receive, run, action, body)
     return {}, f"{action or 'No action'}: received"
@@ -195,13 +195,13 @@ def _webhook(run: str, body: dict[str, Any]) -> tuple[dict[str, Any], str]:
 def _receive(run: str, action: str, body: dict[str, Any]) -> None:
     began, status = time.perf_counter(), 201
     try:
-        said = backend(run).receive(body)
+        outcome = backend(run).receive(body)
     except UserError as error:
-        said, status = explain(error), 400
-    except Exception as error:  # nobody waits for this thread's result: what was not stored must be told
-        said, status = explain(error), 500
-        _LOG.exception("What Label Studio told of the run %s was not stored.", run)
-    _recent()[run].append(Answered(datetime.now(UTC), action, status, time.perf_counter() - began, said))
+        outcome, status = explain(error), 400
+    except Exception as error:  # nobody waits for this thread's result: what was not stored must be listed
+        outcome, status = explain(error), 500
+        _LOG.exception("What Label Studio sent about the run %s was not stored.", run)
+    _recent()[run].append(RequestRecord(datetime.now(UTC), action, status, time.perf_counter() - began, outcome))
 
 
 def _opens(run: str, user: str, secret: str) -> bool:
@@ -232,11 +232,13 @@ async def _answer(request: Request) -> Response:
         return JSONResponse(answer, 401, {"WWW-Authenticate": 'Basic realm="Candid"'})
     try:
         body = await _body(request) if method == "POST" else {}
-        answer, said = await run_in_threadpool(make, run, body)
+        answer, outcome = await run_in_threadpool(make, run, body)
     except UserError as error:
-        said = explain(error)
-        answer, status = {"error": said}, 503 if isinstance(error, BusyError) else 400
-    _recent()[run].append(Answered(datetime.now(UTC), f"{method} {name}", status, time.perf_counter() - began, said))
+        outcome = explain(error)
+        answer, status = {"error": outcome}, 503 if isinstance(error, BusyError) else 400
+    _recent()[run].append(
+        RequestRecord(datetime.now(UTC), f"{method} {name}", status, time.perf_counter() - began, outcome)
+    )
     return JSONResponse(answer, status, {"Cache-Control": "no-store"})
 
 

@@ -30,7 +30,7 @@ from pll.runs.link import (
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.ui import access_panel, session
-from pll.ui.data import known_data, upload
+from pll.ui.data import server_data, upload
 from pll.ui.downloads import download
 from pll.ui.format import plain
 from pll.ui.routes import address
@@ -199,11 +199,11 @@ def _is_here(share: Share, what: str) -> bool:
     """Whether the dataset is on this machine; offers to download it where it is not."""
     sources = [share.config.source, share.config.test]
     entries = [catalog.find(source.name) for source in sources if source is not None and source.path is None]
-    missing = [entry for entry in entries if not known_data.is_here(entry)]
+    missing = [entry for entry in entries if not server_data.is_here(entry)]
     for entry in missing:
         st.title(entry.title)
         st.markdown(f"This link sets up a {what} on a dataset that is not on this machine yet.")
-        known_data.offer_download(entry)
+        server_data.offer_download(entry)
     return not missing
 
 

@@ -106,7 +106,7 @@ def draw_timeline(now: Sequence[Scene], snapshot: Snapshot) -> None:
     if "timeline" in looking.hidden:
         return
     longest = max(now, key=lambda scene: scene.epochs[-1])
-    shown = Timeline(
+    timeline = Timeline(
         longest.epochs,
         done=max(scene.snapshot.epoch for scene in now),
         total=snapshot.total or 1,
@@ -116,7 +116,7 @@ def draw_timeline(now: Sequence[Scene], snapshot: Snapshot) -> None:
         requested=looking.requested,
         changed=_changed(now),
     )
-    mount_timeline(shown, key=f"timeline-{now[0].run.id}", on_look=looking.look)
+    mount_timeline(timeline, key=f"timeline-{now[0].run.id}", on_look=looking.look)
 
 
 def _changed(now: Sequence[Scene]) -> npt.NDArray[np.float32]:

@@ -27,16 +27,16 @@ from pll.runs.process import PerProcess
 from pll.runs.settings import setting
 from pll.ui.format import plain
 
-KEPT = "candid-after-login"
+STORAGE_KEY = "candid-after-login"
 REMEMBER = f"""
 export default function () {{
-  sessionStorage.setItem("{KEPT}", location.pathname + location.search);
+  sessionStorage.setItem("{STORAGE_KEY}", location.pathname + location.search);
 }}
 """
 GO_BACK = f"""
 export default function () {{
-  const link = sessionStorage.getItem("{KEPT}");
-  sessionStorage.removeItem("{KEPT}");
+  const link = sessionStorage.getItem("{STORAGE_KEY}");
+  sessionStorage.removeItem("{STORAGE_KEY}");
   if (link && /^\\/[^\\/\\\\]/.test(link) && link !== location.pathname + location.search) location.replace(link);
 }}
 """
@@ -63,7 +63,7 @@ def _auth() -> Mapping[str, Any]:
 
 _auth_read: PerProcess[dict[tuple[str, ...], tuple[float, Mapping[str, Any]]]] = PerProcess(dict)
 AUTH_AGE = 2.0
-"""Seconds for which what was read of the secrets is kept: where there are none, Streamlit looks for the files anew each
+"""Seconds for which what was read of the secrets is used: where there are none, Streamlit looks for the files anew each
 time, and a page asks a dozen times."""
 
 
@@ -187,9 +187,9 @@ class FilesOfPeople(MediaFileManager):
     also of other people's, which may be before the browser has fetched it.
     """
 
-    KEPT = 60.0
-    """Seconds for which a file that was made on request is kept at least."""
-    MOST = 10_000
+    LIFETIME = 60.0
+    """Seconds for which a file that was made on request stays at least."""
+    MOST_FILES = 10_000
     """Files remembered."""
 
     def __init__(self, storage: MediaFileStorage) -> None:
@@ -204,7 +204,7 @@ class FilesOfPeople(MediaFileManager):
             made = PurePosixPath(url).stem
             self._made[made] = (time.monotonic(), self.made_for(made) | {who_has_session(deferred["session_id"])})
             self._made.move_to_end(made)
-            while len(self._made) > self.MOST:
+            while len(self._made) > self.MOST_FILES:
                 self._made.popitem(last=False)
         return url
 
@@ -213,7 +213,7 @@ class FilesOfPeople(MediaFileManager):
         return set(self._made[file_id][1]) if file_id in self._made else set()
 
     def _get_inactive_file_ids(self) -> set[str]:
-        since = time.monotonic() - self.KEPT
+        since = time.monotonic() - self.LIFETIME
         return super()._get_inactive_file_ids() - {name for name, (at, _) in list(self._made.items()) if at > since}
 
 

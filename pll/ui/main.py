@@ -30,4 +30,4 @@ except (UserError, OSError) as error:  # a damaged run, a full disk: what is on 
 login.menu()
 login.go_back()
 session.address_is_sent()
-startup.PAGE_SHOWN.set()
+startup.FIRST_PAGE_SENT.set()

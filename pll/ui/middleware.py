@@ -160,7 +160,9 @@ class SessionLimit:
             load.tabs -= 1
 
 
-OF_PEOPLE = re.compile(r"(?<!/static)/(media|component|_stcore/bidi-components|_stcore/upload_file)/(.+)", re.DOTALL)
+PERSONAL_FILES = re.compile(
+    r"(?<!/static)/(media|component|_stcore/bidi-components|_stcore/upload_file)/(.+)", re.DOTALL
+)
 """Paths under which Streamlit serves and takes files of whoever has a page open; its fonts are in /static/media."""
 
 
@@ -177,7 +179,7 @@ class LoginGate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what is allowed."""
-        match = OF_PEOPLE.search(str(scope["path"])) if scope["type"] == "http" else None
+        match = PERSONAL_FILES.search(str(scope["path"])) if scope["type"] == "http" else None
         if match is not None and login.login_is_set_up() and (refusal := _refusal(scope, *match.groups())):
             await PlainTextResponse(f"{refusal}\n", 403, {"Cache-Control": "no-store"})(scope, receive, send)
         else:

@@ -46,7 +46,7 @@ class Pace:
         """Count a refresh of a tab, by the CPU time that it took."""
         now = self._clock()
         with self._lock:
-            if tab in self._last_refresh:  # its first refresh loads what is then kept
+            if tab in self._last_refresh:  # its first refresh loads what is cached then
                 self._cost = self._cost + WEIGHT * (seconds - self._cost) if self._cost else seconds
             self._last_refresh[tab] = now
             self._last_refresh = {one: then for one, then in self._last_refresh.items() if now - then < GONE}
@@ -63,16 +63,16 @@ class Pace:
     def interval(self, every: float) -> float:
         """Return the seconds from one refresh to the next: `every`, or more where there are many tabs."""
         with self._lock:
-            wanted = (len(self._last_refresh) - 1) * self._cost / SHARE
-        return max(every, min(wanted, SLOWEST))
+            interval = (len(self._last_refresh) - 1) * self._cost / SHARE
+        return max(every, min(interval, SLOWEST))
 
-    def has_changed(self, interval: float, every: float) -> bool:
-        """Whether a page that refreshes at `interval` should do so at another one.
+    def has_changed(self, current: float, every: float) -> bool:
+        """Whether a page that refreshes at `current` seconds should do so at another one.
 
         To change it, all of the page is made anew, which costs several refreshes: so only where it is far off.
         """
-        wanted = self.interval(every)
-        return wanted > MUCH * interval or wanted < interval / MUCH
+        interval = self.interval(every)
+        return interval > MUCH * current or interval < current / MUCH
 
 
 MUCH = 2.5

@@ -48,7 +48,7 @@ class _Replaced:
     """An id that was taken out of the address, while the browser may still send it."""
 
     id: str
-    is_sent: bool = False  # whether the script run that replaced it has ended, so that the browser has been told
+    is_sent: bool = False  # whether the script run that replaced it has ended, so that the browser has the new one
 
 
 def id_in_address(kind: Kind) -> str | None:
@@ -74,7 +74,7 @@ def settle_address() -> None:
 
 
 def address_is_sent() -> None:
-    """Note that the browser has been told the address. Called at the end of every script run."""
+    """Note that the address was sent to the browser. Called at the end of every script run."""
     for kind in get_args(Kind):
         if f"replaced-{kind}" in st.session_state:
             st.session_state[f"replaced-{kind}"].is_sent = True

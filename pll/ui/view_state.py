@@ -31,7 +31,7 @@ from pll.weights import Sharpness, Weights, identified_labels, sharpness
 
 EARLY = 0.1
 """Share of the epochs after which the verdict looks what became of early mistakes."""
-KEPT_FRAMES = 12
+CACHED_FRAMES = 12
 """Epochs whose label weights stay in memory: those just looked at are looked at again, in a comparison two of each
 lane."""
 
@@ -342,7 +342,7 @@ def _final_stamp(history: History) -> int:
     return file.stat().st_mtime_ns if file.exists() else 0
 
 
-@st.cache_resource(max_entries=KEPT_FRAMES, show_spinner=False)
+@st.cache_resource(max_entries=CACHED_FRAMES, show_spinner=False)
 def _cached(folder: str, stamp: int, epoch: int, _history: History, _sets: CandidateSets) -> Frame:
     weights = _history.weights(epoch)
     return Frame(epoch, weights, sharpness(weights, _sets))

@@ -73,7 +73,7 @@ class Connected:
     def said(self) -> str:
         """What came of the last event that was told, or of the last request."""
         latest = labelstudio.recent_requests(self.run)
-        return next((one for one in latest if " " not in one.what), latest[0]).said
+        return next((one for one in latest if " " not in one.request), latest[0]).outcome
 
     def annotate(self, row: int, labels: list[str], number: int, action: str = "ANNOTATION_CREATED") -> Any:
         result = [{"from_name": "kind", "to_name": "t", "type": "choices", "value": {"choices": labels}}]
@@ -126,7 +126,7 @@ def test_the_five_requests_of_a_connection(connected: Connected) -> None:
             and one["model_version"] == version
         )
     assert connected.post("webhook", {"action": "PROJECT_UPDATED"}).status_code == 201
-    whats = [one.what for one in labelstudio.recent_requests(connected.run)]
+    whats = [one.request for one in labelstudio.recent_requests(connected.run)]
     assert set(whats[:2]) == {"PROJECT_UPDATED", "POST webhook"}
     assert whats[2:] == ["POST predict", "POST setup", "GET versions", "GET health"]
 

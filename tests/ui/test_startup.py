@@ -44,7 +44,7 @@ def test_what_is_loaded_is_not_looked_through_again(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("PLL_HOME", str(tmp_path))
     gc.collect()
     before = len(gc.get_objects())
-    startup.PAGE_SHOWN.set()
+    startup.FIRST_PAGE_SENT.set()
     try:
         get_ready_in_background().join(60)
         assert all(name in sys.modules for name in MODULES)

@@ -73,9 +73,9 @@ def chart(
     return figure, table(lanes, [quantity])
 
 
-def table(lanes: Sequence[Scene], wanted: Sequence[Quantity]) -> pd.DataFrame:
+def table(lanes: Sequence[Scene], quantities: Sequence[Quantity]) -> pd.DataFrame:
     """Every epoch of every lane: lane, epoch and the quantities, as metrics.csv has them."""
-    columns = [quantity.column for quantity in wanted]
+    columns = [quantity.column for quantity in quantities]
     rows = [
         {"lane": lane.title, "epoch": row["epoch"]} | {column: row[column] for column in columns}
         for lane in lanes

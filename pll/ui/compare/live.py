@@ -129,9 +129,9 @@ def show_verdict(snapshot: Snapshot, verdict: Verdict) -> None:
 def over_epochs(lanes: Sequence[Scene], snapshot: Snapshot) -> None:
     """Each quantity of all lanes on the same axes."""
     viewed = None if lanes[0].looking.follow else max(lane.frame.epoch for lane in lanes)
-    wanted = lines.quantities(lanes)
-    cells = st.grid(len(wanted), min_column_width=320, gap="medium")
-    for quantity in wanted:
+    quantities = lines.quantities(lanes)
+    cells = st.grid(len(quantities), min_column_width=320, gap="medium")
+    for quantity in quantities:
         with cells.cell():
             figure, table = lines.chart(lanes, quantity, snapshot, viewed)
             charts.show(figure, table, f"compare-{quantity.column}", f"{quantity.title} of every lane over the epochs")
@@ -149,10 +149,10 @@ def show_table(lanes: Sequence[Scene]) -> None:
     if take.open:  # a closed one costs nothing
         with take:
             name = f"candid-comparison-epoch-{max(lane.frame.epoch for lane in lanes)}"
-            wanted = lines.quantities(lanes)
+            quantities = lines.quantities(lanes)
             charts.csv_button(lambda: table, f"{name}.csv", key="compare-table-csv", label="This table as CSV")
             charts.csv_button(
-                lambda: lines.table(lanes, wanted),
+                lambda: lines.table(lanes, quantities),
                 "candid-comparison-epochs.csv",
                 key="compare-epochs-csv",
                 label="Every epoch as CSV",

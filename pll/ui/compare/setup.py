@@ -34,7 +34,7 @@ OWN = {"epochs": 1, "lr": 0.0, "weight_decay": 0.0}
 Q_HELP = "Probability that a wrong label becomes a candidate. Increase it to see where a method fails."
 PACE = 8.0
 """Epochs a second at which eyes can follow; one of the speeds of the transport bar."""
-FOR_EYES = 15.0
+LONGEST_WATCHED = 15.0
 """Seconds: what would take longer by itself, or at that pace, goes at full speed."""
 Make = Callable[[], Run]
 VARIANTS = "PRODEN with weights that are renewed less often, all at once, or never"
@@ -180,6 +180,6 @@ def begin(configs: Sequence[RunConfig], seconds: float) -> Run:
     """Create lanes; slowed down where they would end before one could watch them."""
     run = session.registry().start(*configs)
     longest = max(int(config.params.get("epochs", 100)) for config in configs)
-    if seconds < FOR_EYES and longest <= FOR_EYES * PACE:
+    if seconds < LONGEST_WATCHED and longest <= LONGEST_WATCHED * PACE:
         run.set_pace(PACE)
     return run

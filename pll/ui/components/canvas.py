@@ -53,8 +53,8 @@ class Presentation:
 
     def payload(self, examples: npt.NDArray[np.int64], *, names: bool = True) -> Payload:
         """The part of a payload that says so of these examples, with their ids and texts unless they are too many."""
-        shown = {"when": self.when, "selected": self.selected, "height": self.height, "fill": self.fill}
-        return shown | (_ids(self.ids, examples) | _texts(self.texts, examples) if names else {})
+        parts = {"when": self.when, "selected": self.selected, "height": self.height, "fill": self.fill}
+        return parts | (_ids(self.ids, examples) | _texts(self.texts, examples) if names else {})
 
 
 def mount(

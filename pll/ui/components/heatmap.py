@@ -21,7 +21,7 @@ from pll.weights import Sharpness, Weights, sharpness
 
 MOST_ROWS = 300
 MOST_COLUMNS = 60
-"""Beyond these a cell is too small to be seen; the page always says how many of how many are shown."""
+"""Beyond these a cell is too small to be seen; the page always says how many of how many are presentation."""
 
 HEATMAP = canvas_component("heatmap")
 By = Literal["confidence", "label"]
@@ -113,7 +113,7 @@ def heatmap_cells(
 def heatmap_payload(
     weights: Weights,
     candidates: CandidateSets,
-    shown: Presentation,
+    presentation: Presentation,
     *,
     order: npt.NDArray[np.int64],
     ends: tuple[str, str] = ("sure", "unsure"),
@@ -126,7 +126,7 @@ def heatmap_payload(
         (nnz,) float32 label weights at the viewed epoch.
     candidates
         The n candidate sets the weights belong to.
-    shown
+    presentation
         By row numbers.
     order
         (m,) rows of `candidates` from top to bottom, as `heatmap_order` gave them: now, or at the epoch where the order
@@ -138,9 +138,9 @@ def heatmap_payload(
     wide = np.uint16 if order.max(initial=0) < 2**16 else np.uint32
     colours = class_colours(candidates.n_classes)
     mask, values = heatmap_cells(weights, candidates, order, columns)
-    return shown.payload(order) | {
+    return presentation.payload(order) | {
         "note": _note(candidates, len(order), len(columns)),
-        "description": _description(weights, candidates, order, columns, shown.when),
+        "description": _description(weights, candidates, order, columns, presentation.when),
         "first": ends[0],
         "last": ends[1],
         "names": [candidates.class_names[j] for j in columns],

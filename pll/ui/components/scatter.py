@@ -30,7 +30,12 @@ Outline = list[tuple[int, int]]
 
 
 def map_payload(
-    points: bytes, sharp: Sharpness, candidates: CandidateSets, rows: Rows, shown: Presentation, outline: Outline | None
+    points: bytes,
+    sharp: Sharpness,
+    candidates: CandidateSets,
+    rows: Rows,
+    presentation: Presentation,
+    outline: Outline | None,
 ) -> Payload:
     """What `mount_map` shows: the (m,) `rows` of the n candidate sets, at their `points`.
 
@@ -49,9 +54,10 @@ def map_payload(
     number_of[present] = np.arange(len(present))
     note = f"{m:,} of {n:,} examples" if m < n else count(n, "example")
     summary = format_counts(dict(zip(names, counts[present].tolist(), strict=True)))
-    return shown.payload(rows, names=m <= NAMED) | {
+    return presentation.payload(rows, names=m <= NAMED) | {
         "note": note,
-        "description": f"Map of {note}{', ' + shown.when if shown.when else ''}. Identified labels: {summary}.",
+        "description": ", ".join(filter(None, (f"Map of {note}", presentation.when)))
+        + f". Identified labels: {summary}.",
         "top": TOP,
         "points": points,
         "labels": raw(number_of[labels]),

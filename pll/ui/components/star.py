@@ -27,7 +27,7 @@ STAR = canvas_component("star")
 def star_payload(
     weights: Weights,
     candidates: CandidateSets,
-    shown: Presentation,
+    presentation: Presentation,
     *,
     truth: npt.NDArray[np.int64] | None = None,
     before: Weights | None = None,
@@ -37,7 +37,7 @@ def star_payload(
 
     Points glide from where they were. Settled examples are in a small disc around their anchor (its radius at most 3 %
     of the height), since they would otherwise hide one another. Of more than `MOST_POINTS` examples a fixed random
-    sample is shown.
+    sample is presentation.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def star_payload(
         (nnz,) float32 label weights at the viewed epoch.
     candidates
         The n candidate sets the weights belong to; its class names label the anchors.
-    shown
+    presentation
         By example numbers.
     truth
         (n,) labels to colour by, −1 where unknown; without it points have the colour of their identified label, and
@@ -58,7 +58,7 @@ def star_payload(
     """
     n, c = len(candidates), candidates.n_classes
     every = np.arange(n) if examples is None else examples
-    looked_at = np.flatnonzero(every == shown.selected)
+    looked_at = np.flatnonzero(every == presentation.selected)
     rows = np.union1d(star_sample(n), looked_at)  # what a person looks at is shown, whatever the sample
     if len(rows) < n:
         at = candidates.positions(rows)
@@ -72,7 +72,7 @@ def star_payload(
     note = f"{len(rows):,} of {n:,} examples" if len(rows) < n else count(n, "example")
     payload: Payload = {
         "note": note,
-        "description": _description(shown.when, note, sharp, candidates),
+        "description": _description(presentation.when, note, sharp, candidates),
         "count": len(rows),
         "names": list(candidates.class_names),
         "short": short_names(candidates.class_names),
@@ -82,7 +82,7 @@ def star_payload(
         "labels": raw(sharp.identified.astype(label_type)),
         "labelSize": np.dtype(label_type).itemsize,
         "shades": raw(shades),
-        "spokes": _spokes(weights, candidates, np.flatnonzero(numbers == shown.selected)),
+        "spokes": _spokes(weights, candidates, np.flatnonzero(numbers == presentation.selected)),
         "truth": truth is not None,
     }
     if truth is not None:
@@ -91,7 +91,7 @@ def star_payload(
         payload["hues"] = raw(np.where(sharp.margin > 0, sharp.identified, _UNKNOWN).astype(np.uint16))
     if not np.array_equal(numbers, np.arange(len(rows))):
         payload["examples"] = raw(numbers.astype(np.uint32))
-    return payload | shown.payload(numbers)
+    return payload | presentation.payload(numbers)
 
 
 def anchors(n_classes: int) -> npt.NDArray[np.float32]:
@@ -146,7 +146,7 @@ def packed(positions: npt.NDArray[np.float32]) -> npt.NDArray[np.uint8]:
 
 
 def _spokes(weights: Weights, candidates: CandidateSets, row: npt.NDArray[np.intp]) -> list[tuple[int, float]]:
-    """(class, weight) of every candidate of the selected row; nothing where that row is not shown."""
+    """(class, weight) of every candidate of the selected row; nothing where that row is not presentation."""
     if len(row) == 0:
         return []
     at = candidates.positions(row)

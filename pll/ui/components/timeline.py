@@ -56,18 +56,18 @@ class Timeline:
         }
 
 
-def mount_timeline(shown: Timeline, *, key: str, on_look: Callable[[int, bool, int], None]) -> None:
+def mount_timeline(timeline: Timeline, *, key: str, on_look: Callable[[int, bool, int], None]) -> None:
     """Mounts or updates the timeline called `key`.
 
     `on_look` is called with epoch, follow and the number of the request, before the page runs.
     """
 
     def looked() -> None:
-        look = checked(st.session_state[key].get("look"), max(shown.total, shown.done, 1))
+        look = checked(st.session_state[key].get("look"), max(timeline.total, timeline.done, 1))
         if look is not None:
             on_look(*look)
 
-    _timeline(key=key, data=shown.payload(), on_look_change=looked)
+    _timeline(key=key, data=timeline.payload(), on_look_change=looked)
 
 
 def spark(changed: npt.NDArray[np.float32]) -> list[list[int]]:

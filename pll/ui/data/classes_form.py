@@ -21,7 +21,7 @@ from pll.ui.data import loader
 from pll.ui.data.editable import edit_column, undo_all
 from pll.ui.format import plain
 
-ROWS_SHOWN = 12
+VISIBLE_ROWS = 12
 """Classes that show without scrolling."""
 NAMED = 4
 """Spellings that are named; the rest are counted."""
@@ -104,6 +104,6 @@ def edit_classes(source: Source, data: PartialLabelDataset) -> None:
             "given": st.column_config.NumberColumn("given", help="How often it was given.", width="small"),
             "becomes": st.column_config.TextColumn("becomes", help="Another class merges; empty drops."),
         },
-        rows_shown=ROWS_SHOWN,
+        visible_rows=VISIBLE_ROWS,
     )
     undo_all(_key(source))

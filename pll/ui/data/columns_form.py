@@ -25,7 +25,7 @@ from pll.ui.data import loader
 from pll.ui.data.editable import edit_column
 from pll.ui.format import plain, without_shell
 
-ROWS_SHOWN = 14
+VISIBLE_ROWS = 14
 """Columns that show without scrolling."""
 MOST_TICKED, MOST_COLUMNS = 12, 300
 """Columns that are offered to be ticked, and that a person goes through in a table; of more the guess stands."""
@@ -57,10 +57,10 @@ assert set(TITLES) == set(ROLES)
 class Columns:
     """The columns of a file."""
 
-    source: Source  # the file, with what was said of its columns
+    source: Source  # the file, with the roles that were chosen
     # with their roles; empty where the file has none, or they are not known before it is read
     columns: Sequence[Column] = ()
-    guessed: Sequence[Column] = field(default=(), repr=False)  # the same before anything was said
+    guessed: Sequence[Column] = field(default=(), repr=False)  # the same before anything was chosen
     waits: bool = False  # whether a question waits for its answer, or the columns are still being read
 
 
@@ -164,7 +164,7 @@ def _answer(source: Source, open_question: Question) -> Mapping[str, str] | None
     return None if answer is None else open_question.answers[answer][1]
 
 
-# ---- what was said ---------------------------------------------------------------------------------------------------
+# ---- explicit roles --------------------------------------------------------------------------------------------------
 
 
 def _key(source: Source) -> str:
@@ -243,7 +243,7 @@ def edit_roles(table: Columns) -> None:
         config={
             "is": st.column_config.SelectboxColumn("is", width="medium", options=list(TITLES.values()), required=True)
         },
-        rows_shown=ROWS_SHOWN,
+        visible_rows=VISIBLE_ROWS,
     )
     for sentence in describe_unused_columns(table.columns):
         st.caption(f":material/info: {plain(sentence)}")

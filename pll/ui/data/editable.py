@@ -19,7 +19,7 @@ def edit_column(
     *,
     key: str,
     config: Mapping[str, Any],
-    rows_shown: int,
+    visible_rows: int,
 ) -> None:
     """Show a table; `save` takes the cells of a column that a person changed, by row."""
     key = f"{key}-{hash(tuple(table[column]))}"  # the widget has no edits of an earlier table
@@ -32,7 +32,7 @@ def edit_column(
         hide_index=True,
         disabled=[str(name) for name in table if name != column],
         column_config=config,
-        height=ROW * (min(len(table), rows_shown) + 1) + 2,
+        height=ROW * (min(len(table), visible_rows) + 1) + 2,
         key=key,
         on_change=edited,
     )

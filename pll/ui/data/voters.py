@@ -27,7 +27,7 @@ from pll.ui.data.loader import data_key
 from pll.ui.format import plain
 
 OWN = ""
-MOST_SHOWN = 10**6
+MOST_FITTED = 10**6
 """Examples × classes up to which the voter models are fitted while one waits."""
 RULE_TITLES = {
     "voters": "Weight everybody (voter models)",
@@ -119,7 +119,7 @@ def show_details(source: Source, data: PartialLabelDataset, agreed: Agreement) -
         annotations.anonymous
         or annotations.n_annotators < 2
         or annotations.n_classes < 2
-        or annotations.n_rows * annotations.n_classes > MOST_SHOWN
+        or annotations.n_rows * annotations.n_classes > MOST_FITTED
     ):
         return
     with st.spinner("Comparing the voters…"):

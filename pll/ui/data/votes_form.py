@@ -15,7 +15,7 @@ from pll.ui.data import loader
 from pll.ui.data.editable import edit_column, undo_all
 from pll.ui.format import count
 
-ROWS_SHOWN, MOST_ROWS = 8, 500
+VISIBLE_ROWS, MOST_ROWS = 8, 500
 """Rows of the table that show without scrolling, and how many there are at most."""
 MOST_CHIPS = 20
 """Classes that are shown as chips; of more, the answers stand as they are."""
@@ -89,7 +89,7 @@ def _map_by_hand(source: Source, mapped: Mapped) -> None:
     left = sum(number for _, number in mapped.unmapped)
     with st.expander(f"{count(left, 'answer names', 'answers name')} no class", icon=":material/rule:"):
         st.caption(
-            "They are left out. Where one means a class, say so under *means*; it is kept with the run."
+            "They are left out. Where one means a class, say so under *means*; it is stored with the run."
             + (f" The first {MOST_ROWS:,} of {len(rows):,} are shown." if len(rows) > MOST_ROWS else "")
         )
         listed = rows[:MOST_ROWS]
@@ -122,6 +122,6 @@ def _map_by_hand(source: Source, mapped: Mapped) -> None:
                     "means", options=[*mapped.dataset.class_names, NO_ANSWER, NEW_CLASS], width="medium"
                 ),
             },
-            rows_shown=ROWS_SHOWN,
+            visible_rows=VISIBLE_ROWS,
         )
         undo_all(_key(source))

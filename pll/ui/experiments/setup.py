@@ -15,7 +15,7 @@ from pll.experiments.experiment import Experiment, changed, parse_experiment
 from pll.experiments.presets import PRESETS, preset
 from pll.methods import get_method, method_title
 from pll.methods.deep import DeepEstimator
-from pll.ui.data import known_data
+from pll.ui.data import server_data
 from pll.ui.format import count, plain
 
 FOLDS, HOLDOUT, PUBLISHED = "Five folds", "90/10, five samplings", "Published test part"
@@ -88,7 +88,7 @@ def _settings(definition: Experiment, name: str) -> tuple[str, int | None]:
 def missing(entry: Entry) -> None:
     """Show how a dataset comes to this server, in one line: downloaded, or put there by hand."""
     folder = folder_of(entry.files[0])
-    if known_data.download_of(entry) is None:
+    if server_data.download_of(entry) is None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f"**{plain(entry.title)}**", width="content")
             if not entry.downloadable:
@@ -100,13 +100,13 @@ def missing(entry: Entry) -> None:
             st.markdown(f"into `{folder}`", width="content")
         if not clicked:
             return
-    known_data.download(entry)
+    server_data.download(entry)
 
 
-def size(wanted: Experiment) -> int:
+def size(chosen: Experiment) -> int:
     """Say how many fits it has; their number."""
-    experiments.check_paths(wanted)  # before any of its files is touched
-    plan = wanted.plan()
+    experiments.check_paths(chosen)  # before any of its files is touched
+    plan = chosen.plan()
     for one in plan.missing:
         st.caption(f":material/info: {plain(one.dataset)}: {plain(one.reason)}")
     st.caption(f"{count(len(plan.cells), 'fit')}, each written to disk when it ends.")

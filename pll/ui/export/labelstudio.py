@@ -102,10 +102,10 @@ def _write_back(run: str) -> None:
         forget_access(run)
         st.rerun()
     key = write_back_key(run)
-    asked, written = f"{key}-asked", f"{key}-written"
+    requested, written = f"{key}-requested", f"{key}-written"
     access = access_of(run)
     if access is None:
-        st.session_state.pop(asked, None)
+        st.session_state.pop(requested, None)
         if ticked:
             st.caption(
                 "Open *Settings → Model* of the project in Label Studio, so that it sends its token: Candid has it in "
@@ -113,14 +113,14 @@ def _write_back(run: str) -> None:
             )
         return
     st.caption(f"Labels become predictions of project {access.project} at {plain(access.hostname)}.")
-    if asked in st.session_state or background.board().get(key) is not None:
+    if requested in st.session_state or background.board().get(key) is not None:
         result = background.result_of(key, "Writing labels back", lambda report: write_labels_back(run, report))
         if result is not None:
             st.session_state[written] = result
-            st.session_state.pop(asked, None)
+            st.session_state.pop(requested, None)
             st.rerun()
     elif st.button("Write labels back", icon=":material/upload:"):
-        st.session_state[asked] = True
+        st.session_state[requested] = True
         st.session_state.pop(written, None)
         st.rerun()
     elif written in st.session_state:
@@ -150,7 +150,7 @@ def tried(run: str, credentials: Credentials) -> list[Tried]:
     base = str(st.config.get_option("server.baseUrlPath") or "").strip("/")
     server = f"http://127.0.0.1:{st.config.get_option('server.port')}{f'/{base}' if base else ''}{PREFIX}/{run}"
     secret = base64.b64encode(f"{credentials.user}:{credentials.secret}".encode()).decode()
-    found = []
+    results = []
     for name, (method, status, _) in ANSWERS.items():
         began = time.perf_counter()
         try:
@@ -164,5 +164,5 @@ def tried(run: str, credentials: Credentials) -> list[Tried]:
             result = "OK" if answer.status_code == status else f"{answer.status_code}: {answer.text[:200]}"
         except requests.RequestException as error:
             result = f"No answer within {PATIENCE[name]:.0f} s: {type(error).__name__}"
-        found.append(Tried(f"{method} {name}", round(time.perf_counter() - began, 3), result))
-    return found
+        results.append(Tried(f"{method} {name}", round(time.perf_counter() - began, 3), result))
+    return results

@@ -20,7 +20,7 @@ from pll.ui.routes import go
 
 RECENT = 8
 """Runs shown at first, and more at each press."""
-SHOWN = "runs-shown"
+LISTED = "runs-listed"
 COLUMNS = (4, 4, 3, 3, 3)
 """Widths: name and method, data and date, state, result, actions."""
 
@@ -31,7 +31,7 @@ def runs() -> None:
     past = past_runs(everybodys=everybodys)
     if not past:
         st.caption("None yet.")
-    limit = st.session_state.get(SHOWN, RECENT)
+    limit = st.session_state.get(LISTED, RECENT)
     for one in past[:limit]:
         try:
             row(one)
@@ -42,7 +42,7 @@ def runs() -> None:
 
 
 def _show_more() -> None:
-    st.session_state[SHOWN] = st.session_state.get(SHOWN, RECENT) + RECENT
+    st.session_state[LISTED] = st.session_state.get(LISTED, RECENT) + RECENT
 
 
 def _heading() -> bool:

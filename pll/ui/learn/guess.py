@@ -8,7 +8,7 @@ import streamlit as st
 
 from pll.ui.learn import sharing
 
-SHOWN, RIGHT = "shown", "Right."
+REVEALED, RIGHT = "revealed", "Right."
 
 
 def guess(name: str, question: str, options: Sequence[str], answer: Callable[[], int]) -> bool:
@@ -48,12 +48,12 @@ def guess(name: str, question: str, options: Sequence[str], answer: Callable[[],
                 "Show the answer",
                 key=f"{key}-show",
                 on_click=st.session_state.__setitem__,
-                args=(key, SHOWN),
+                args=(key, REVEALED),
                 type="tertiary",
             )
             return False
         label = f":material/help: **{question}**"
-        if verdict != SHOWN:
+        if verdict != REVEALED:
             icon = ":material/check_circle:" if verdict == RIGHT else ":material/lightbulb:"
             label += f"\n\n{icon} {verdict}"
         st.markdown(label)

@@ -14,7 +14,7 @@ from pll.errors import UserError
 from pll.review.session import ReviewSession
 from pll.review.work import last_session, recent_rate, work_by_reviewer
 from pll.runs.labels_table import added_labels
-from pll.ui.data.voters import MOST_SHOWN, show_voters, voter_table
+from pll.ui.data.voters import MOST_FITTED, show_voters, voter_table
 from pll.ui.format import count, duration, plain
 from pll.ui.review import calibration_panel, follow_panel, promise_panel, retraining_panel, reviewers_form
 from pll.ui.review.review_tab import ReviewTab
@@ -181,7 +181,7 @@ def voters(tab: ReviewTab) -> None:
         annotations is None
         or annotations.anonymous
         or annotations.n_classes < 2
-        or annotations.n_rows * annotations.n_classes > MOST_SHOWN
+        or annotations.n_rows * annotations.n_classes > MOST_FITTED
     ):
         return
     place = {name: k for k, name in enumerate(annotations.class_names)}

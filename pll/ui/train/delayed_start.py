@@ -9,7 +9,7 @@ import streamlit as st
 from pll.runs.run import Run
 from pll.ui import controls
 
-SHOWN_BEFORE = 1.2
+START_DELAY = 1.2
 """Seconds that the demo shows its state before training."""
 
 
@@ -23,6 +23,6 @@ def begin(run: Run) -> None:
     if st.session_state.get("begins") != run.id:
         return
     del st.session_state["begins"]
-    time.sleep(SHOWN_BEFORE)  # of this page alone; what stands on it has been sent
+    time.sleep(START_DELAY)  # of this page alone; what stands on it has been sent
     controls.play(run)
     st.rerun()

@@ -20,8 +20,8 @@ HEIGHT, WHOLE = 430, 10_000
 """Pixels of the two pictures, at most; in presenter mode the window is the limit."""
 ABOVE, BESIDE = 440, 230
 """Pixels of the window that heading, timeline and figures take; in presenter mode the strip of the transport."""
-KEPT_PICTURES = 24
-"""Pictures that are kept for others who look at the same moment."""
+CACHED_PICTURES = 24
+"""Pictures in the cache for others who look at the same moment."""
 ORDERS = {"confidence": "most confident first", "label": "by label"}
 STAR_HELP = (
     "Every class is a corner. An example starts in the middle of its candidates and moves to the corner of its "
@@ -55,7 +55,7 @@ def star(now: Scene) -> None:
             star_options(now)
 
 
-@st.cache_resource(max_entries=KEPT_PICTURES, show_spinner=False)
+@st.cache_resource(max_entries=CACHED_PICTURES, show_spinner=False)
 def _star(stamp: tuple[object, ...], truth: bool, selected: int | None, presenting: bool, _now: Scene) -> Payload:
     """The picture of this moment, computed once for all who look at it."""
     return star_payload(
@@ -102,7 +102,7 @@ def heatmap(now: Scene) -> None:
             heatmap_options(now)
 
 
-@st.cache_resource(max_entries=KEPT_PICTURES, show_spinner=False)
+@st.cache_resource(max_entries=CACHED_PICTURES, show_spinner=False)
 def _heatmap(
     stamp: tuple[object, ...],
     by: By,

@@ -69,7 +69,7 @@ function made(tag, looks = {}, ...children) {
 }
 
 class Screen {
-  /** `root` is emptied. `lesson`: what Python gives (colours, digits). `on.guess` is told of each guess. */
+  /** `root` is emptied. `lesson`: what Python gives (colours, digits). `on.guess` is called with each guess. */
   constructor(root, name, { lesson, settings, ground, on }) {
     Object.assign(this, { root, name, lesson, settings, ground, on });
     this.parts = [];

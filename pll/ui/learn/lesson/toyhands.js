@@ -1,7 +1,7 @@
-// Pointer and keyboard input of the toy. `this.data.on` is told of each edit.
+// Pointer and keyboard input of the toy. `this.data.on` is called with each edit.
 
 const SLIDE = 4;          // pixels from which on a press is a drag
-const NUDGE = 0.04;       // of a held point, for an arrow key
+const NUDGE = 0.04;       // of a grabbed point, for an arrow key
 
 class ToyHands extends ToyPicture {
   // ---- hands -------------------------------------------------------------------------------------------------------------

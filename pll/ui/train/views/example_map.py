@@ -21,7 +21,7 @@ from pll.ui.view_state import Scene
 
 MOST_LIVE = 20_000
 """Examples drawn while the run trains, so that a refresh stays small; afterwards all are."""
-KEPT_MAPS = 4
+CACHED_MAPS = 4
 
 Rows = npt.NDArray[np.int64]
 
@@ -90,7 +90,7 @@ def map_frame(scene: Scene, places: Places) -> pd.DataFrame:
     return table
 
 
-@st.cache_resource(max_entries=KEPT_MAPS, show_spinner=False)
+@st.cache_resource(max_entries=CACHED_MAPS, show_spinner=False)
 def _payload(
     stamp: tuple[object, ...],
     is_active: bool,
@@ -113,12 +113,12 @@ def _payload(
     )
 
 
-@st.cache_resource(max_entries=KEPT_MAPS, show_spinner=False)
+@st.cache_resource(max_entries=CACHED_MAPS, show_spinner=False)
 def _points(run_id: str, n_points: int, _places: Places, _rows: Rows) -> bytes:
     """What is sent of the places, the same bytes at every epoch."""
     return raw(_places[_rows])
 
 
-@st.cache_resource(max_entries=KEPT_MAPS, show_spinner="Drawing the map…")
+@st.cache_resource(max_entries=CACHED_MAPS, show_spinner="Drawing the map…")
 def _places(run_id: str, _data: PartialLabelDataset) -> Places:
     return project(_data.X)

@@ -13,25 +13,25 @@ from pll.ui.format import plain
 from pll.ui.view_state import Scene
 
 KEY = "gallery-list"
-SHOWN = 12
+CARDS = 12
 """Cards at once: two to three rows on a wide screen."""
 
 Rows = npt.NDArray[np.int64]
 LISTS: dict[str, tuple[Callable[[Scene], Rows], str]] = {
     "A fixed sample": (
-        lambda scene: fixed_sample(len(scene.data), SHOWN),
+        lambda scene: fixed_sample(len(scene.data), CARDS),
         "The same examples each time, chosen at random.",
     ),
     "Least certain": (
-        lambda scene: least_certain(scene.frame.sharp, SHOWN),
+        lambda scene: least_certain(scene.frame.sharp, CARDS),
         "The examples whose labels are the least sure.",
     ),
     "Changed last": (
-        lambda scene: scene.lately_changed(SHOWN),
+        lambda scene: scene.lately_changed(CARDS),
         "The examples whose identified label changed most recently.",
     ),
     "Confidently wrong": (
-        lambda scene: confidently_wrong(scene.frame.sharp, scene.truth, SHOWN),
+        lambda scene: confidently_wrong(scene.frame.sharp, scene.truth, CARDS),
         "The examples that are wrong and look the surest.",
     ),
 }

@@ -31,7 +31,7 @@ from pll.training.metrics import EpochRecord, Monitor
 from pll.training.models import build_model
 from pll.training.trainer import Optimisation, Trainer, train
 from pll.ui.components.canvas import Presentation
-from pll.ui.components.heatmap import heatmap_order, heatmap_payload
+from pll.ui.components.heatmap import heatmap_payload
 from pll.ui.components.star import star_payload
 
 C = 10
@@ -130,8 +130,7 @@ class _Page:
             record = self.record
             if record is not None:
                 star_payload(record.label_weights, self.sets, Presentation())
-                order = heatmap_order(record.label_weights, self.sets, sharp=record.sharpness)
-                heatmap_payload(record.label_weights, self.sets, Presentation(), order=order)
+                heatmap_payload(record.label_weights, self.sets, Presentation(), sharp=record.sharpness)
             time.sleep(0.4)
 
 

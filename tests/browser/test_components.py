@@ -49,10 +49,10 @@ def live():
     shown = Presentation(f"Epoch {epoch}", st.session_state.selected)
     left, right = st.columns(2)
     with left:
-        mount(STAR, star_payload(weights, sets, shown), "star", range(4), select)
+        mount(STAR, star_payload(weights, sets, shown), "star", 4, select)
     with right:
-        payload = heatmap_payload(weights, sets, shown, order=np.arange(4))
-        mount(HEATMAP, payload, "heatmap", range(4), select)
+        payload = heatmap_payload(weights, sets, shown)
+        mount(HEATMAP, payload, "heatmap", 4, select)
     st.write(f"selected {st.session_state.selected}")
 
 

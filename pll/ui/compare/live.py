@@ -17,7 +17,7 @@ from pll.ui import charts, live_page
 from pll.ui.compare import lines
 from pll.ui.compare.lines import swatch
 from pll.ui.components.canvas import Presentation, mount
-from pll.ui.components.star import STAR, star_payload, star_sample
+from pll.ui.components.star import STAR, star_payload
 from pll.ui.format import count, plain
 from pll.ui.routes import link
 from pll.ui.view_state import Scene
@@ -80,8 +80,6 @@ def stars(lanes: Sequence[Scene]) -> None:
             )
     cells = st.grid(len(lanes), min_column_width=220, gap="small")
     for lane in lanes:
-        sets = lane.data.sets()
-        rows = star_sample(len(sets), POINTS)
         with cells.cell(), st.container(gap=None):
             st.html(swatch(lane.place, lane.title))
             right, sure = lane.right, lane.confidence
@@ -89,13 +87,13 @@ def stars(lanes: Sequence[Scene]) -> None:
             st.markdown(f"### {large}", width="content")
             st.caption(small if right is None else f"{small} · {percent(sure, 0)} sure")
             payload = star_payload(
-                lane.frame.weights[sets.positions(rows)],
-                sets.take(rows),
+                lane.frame.weights,
+                lane.sets,
                 Presentation(lane.frame.when, ids=lane.data.row_ids, height=STAR_HEIGHT),
-                truth=lane.truth[rows] if looking.truth and lane.y_true is not None else None,
-                examples=rows,
+                truth=lane.truth if looking.truth and lane.y_true is not None else None,
+                most=POINTS,
             )
-            mount(STAR, payload, f"compare-star-{lane.lane.id}", rows, None)
+            mount(STAR, payload, f"compare-star-{lane.lane.id}", len(lane.data))
             if "next" not in looking.hidden:
                 link("train", "Open", run=lane.lane.id)
 

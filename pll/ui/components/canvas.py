@@ -61,18 +61,19 @@ def mount(
     component: Component,
     payload: Payload,
     key: str,
-    examples: range | npt.NDArray[np.integer[Any]],
-    on_select: Callable[[int], None] | None,
+    n: int,
+    on_select: Callable[[int], None] | None = None,
     **callbacks: Callable[[], None],
 ) -> None:
     """Mounts or updates the component called `key`.
 
-    A selection is accepted only if it is one of the `examples`. `callbacks` are `on_…_change` of further triggers.
+    `on_select` is called with the selected one of the `n` examples, before the page runs. `callbacks` are
+    `on_…_change` of further triggers.
     """
 
     def selected() -> None:
         example = st.session_state[key].get("selected")
-        if on_select is not None and isinstance(example, int) and example in examples:
+        if on_select is not None and isinstance(example, int) and 0 <= example < n:
             on_select(example)
 
     component(key=key, data=payload, on_selected_change=selected, **callbacks)

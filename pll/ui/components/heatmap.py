@@ -1,12 +1,11 @@
 """Heatmap component of label weights: one row per example, one column per class.
 
-Classes that are no candidate of an example are left blank. Rows are sorted from sure to unsure at every epoch, or keep
-an order that was frozen at one of them, so that a single example can be followed.
+Classes that are no candidate of an example are left blank. Rows are sorted from sure to unsure at every epoch, or by
+label.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -21,7 +20,7 @@ from pll.weights import Sharpness, Weights, sharpness
 
 MOST_ROWS = 300
 MOST_COLUMNS = 60
-"""Beyond these a cell is too small to be seen; the page always says how many of how many are presentation."""
+"""Beyond these a cell is too small to be seen; the page always says how many of how many are shown."""
 
 HEATMAP = canvas_component("heatmap")
 By = Literal["confidence", "label"]
@@ -32,15 +31,14 @@ def heatmap_order(
     candidates: CandidateSets,
     *,
     by: By = "confidence",
-    including: Sequence[int] = (),
+    selected: int | None = None,
     sharp: Sharpness | None = None,
 ) -> npt.NDArray[np.int64]:
     """Return the rows to show, from sure to unsure; of more than `MOST_ROWS` those at evenly spaced quantiles.
 
     So the share of rows above a confidence is the share of examples above it, within one row. With `by="label"` the
-    same rows are in blocks of their identified labels, sure to unsure within each. A row of `including` takes the
-    place of the one at the nearest quantile; of several there the last one does. `sharp` is that of the weights, where
-    it is known.
+    same rows are in blocks of their identified labels, sure to unsure within each. The selected row takes the place of
+    the one at the nearest quantile. `sharp` is that of the weights, where it is computed already.
 
     Examples
     --------
@@ -52,8 +50,7 @@ def heatmap_order(
     order = _falling(sharp.confidence)
     if len(order) > MOST_ROWS:
         ranks = ((np.arange(MOST_ROWS) + 0.5) * len(order) / MOST_ROWS).astype(np.int64)
-        for row in including:
-            rank = np.flatnonzero(order == row)[0]
+        for rank in np.flatnonzero(order == selected):
             ranks[np.abs(ranks - rank).argmin()] = rank
         order = order[ranks]
     if by == "label":
@@ -115,8 +112,8 @@ def heatmap_payload(
     candidates: CandidateSets,
     presentation: Presentation,
     *,
-    order: npt.NDArray[np.int64],
-    ends: tuple[str, str] = ("sure", "unsure"),
+    by: By = "confidence",
+    sharp: Sharpness | None = None,
 ) -> Payload:
     """What `mount(HEATMAP, …)` shows: a bit a cell, a byte a candidate, two or four a row; and words.
 
@@ -128,12 +125,10 @@ def heatmap_payload(
         The n candidate sets the weights belong to.
     presentation
         By row numbers.
-    order
-        (m,) rows of `candidates` from top to bottom, as `heatmap_order` gave them: now, or at the epoch where the order
-        was frozen.
-    ends
-        What the first and the last row are, in a word each; ("", "") for an order without ends.
+    by, sharp
+        As `heatmap_order` takes them.
     """
+    order = heatmap_order(weights, candidates, by=by, selected=presentation.selected, sharp=sharp)
     columns = heatmap_columns(candidates)
     wide = np.uint16 if order.max(initial=0) < 2**16 else np.uint32
     colours = class_colours(candidates.n_classes)
@@ -141,8 +136,8 @@ def heatmap_payload(
     return presentation.payload(order) | {
         "note": _note(candidates, len(order), len(columns)),
         "description": _description(weights, candidates, order, columns, presentation.when),
-        "first": ends[0],
-        "last": ends[1],
+        "first": "sure" if by == "confidence" else "",
+        "last": "unsure" if by == "confidence" else "",
         "names": [candidates.class_names[j] for j in columns],
         "short": short_names([candidates.class_names[j] for j in columns]),
         "colours": [colours[j] for j in columns],

@@ -75,7 +75,7 @@ def map_payload(
 def mount_map(
     payload: Payload,
     key: str,
-    examples: range,
+    n: int,
     on_select: Callable[[int], None],
     on_outline: Callable[[Outline], None],
 ) -> None:
@@ -86,7 +86,7 @@ def mount_map(
         if outline is not None:
             on_outline(outline)
 
-    mount(SCATTER, payload, key, examples, on_select, on_outline_change=drawn)
+    mount(SCATTER, payload, key, n, on_select, on_outline_change=drawn)
 
 
 def checked_outline(sent: object) -> Outline | None:

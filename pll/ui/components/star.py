@@ -31,13 +31,13 @@ def star_payload(
     *,
     truth: npt.NDArray[np.int64] | None = None,
     before: Weights | None = None,
-    examples: npt.NDArray[np.int64] | None = None,
+    most: int = MOST_POINTS,
 ) -> Payload:
     """What `mount(STAR, …)` shows, as `star.js` reads it: 5 bytes an example, and words.
 
     Points glide from where they were. Settled examples are in a small disc around their anchor (its radius at most 3 %
-    of the height), since they would otherwise hide one another. Of more than `MOST_POINTS` examples a fixed random
-    sample is presentation.
+    of the height), since they would otherwise hide one another. Of more than `most` examples a fixed random sample is
+    shown.
 
     Parameters
     ----------
@@ -53,17 +53,13 @@ def star_payload(
     before
         (nnz,) label weights at an earlier epoch: examples whose identified label was another one then wear a faint
         ring.
-    examples
-        (n,) numbers of the examples that the rows of `candidates` are, where they are a part of the run's.
     """
     n, c = len(candidates), candidates.n_classes
-    every = np.arange(n) if examples is None else examples
-    looked_at = np.flatnonzero(every == presentation.selected)
-    rows = np.union1d(star_sample(n), looked_at)  # what a person looks at is shown, whatever the sample
+    selected = [] if presentation.selected is None else [presentation.selected]
+    rows = np.union1d(star_sample(n, most), np.array(selected, dtype=np.int64))
     if len(rows) < n:
         at = candidates.positions(rows)
         weights, before, candidates = weights[at], None if before is None else before[at], candidates.take(rows)
-    numbers = every[rows]
     sharp = sharpness(weights, candidates)
     label_type = np.uint8 if c <= 256 else np.uint16
     shades = np.rint(sharp.confidence * 127).astype(np.uint8)
@@ -82,16 +78,16 @@ def star_payload(
         "labels": raw(sharp.identified.astype(label_type)),
         "labelSize": np.dtype(label_type).itemsize,
         "shades": raw(shades),
-        "spokes": _spokes(weights, candidates, np.flatnonzero(numbers == presentation.selected)),
+        "spokes": _spokes(weights, candidates, np.flatnonzero(rows == presentation.selected)),
         "truth": truth is not None,
     }
     if truth is not None:
         payload["hues"] = raw(np.where(truth >= 0, truth, _UNKNOWN)[rows].astype(np.uint16))
     elif not sharp.margin.all():  # no label is ahead, as before training: argmax would name the first of equals
         payload["hues"] = raw(np.where(sharp.margin > 0, sharp.identified, _UNKNOWN).astype(np.uint16))
-    if not np.array_equal(numbers, np.arange(len(rows))):
-        payload["examples"] = raw(numbers.astype(np.uint32))
-    return payload | presentation.payload(numbers)
+    if len(rows) < n:
+        payload["examples"] = raw(rows.astype(np.uint32))
+    return payload | presentation.payload(rows)
 
 
 def anchors(n_classes: int) -> npt.NDArray[np.float32]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import streamlit as st
 from streamlit.elements.lib.mutable_popover_container import PopoverContainer
@@ -12,7 +11,7 @@ from pll.formats.label_frame import labels_frame
 from pll.ui.charts import csv_button
 from pll.ui.components.canvas import Presentation, mount
 from pll.ui.components.component import Payload
-from pll.ui.components.heatmap import HEATMAP, By, heatmap_order, heatmap_payload
+from pll.ui.components.heatmap import HEATMAP, By, heatmap_payload
 from pll.ui.components.star import STAR, star_payload
 from pll.ui.view_state import Scene
 
@@ -49,7 +48,7 @@ def star(now: Scene) -> None:
     options = _head("star", "Where each example is heading", STAR_HELP, now)
     truth = looking.truth and now.data.y is not None
     payload = _star(now.stamp, truth, looking.selected, looking.presenting, now)
-    mount(STAR, payload, f"star-{now.run.id}", range(len(now.sets)), looking.select)
+    mount(STAR, payload, f"star-{now.run.id}", len(now.data), looking.select)
     if options.open:  # closed ones cost nothing
         with options:
             star_options(now)
@@ -95,32 +94,18 @@ def heatmap(now: Scene) -> None:
     looking = now.looking
     options = _head("heatmap", "How sure each label is", HEATMAP_HELP, now)
     by: By = "label" if looking.order == "label" else "confidence"
-    payload, order = _heatmap(now.stamp, by, looking.selected, looking.presenting, now)
-    mount(HEATMAP, payload, f"heatmap-{now.run.id}", order, looking.select)
+    payload = _heatmap(now.stamp, by, looking.selected, looking.presenting, now)
+    mount(HEATMAP, payload, f"heatmap-{now.run.id}", len(now.data), looking.select)
     if options.open:
         with options:
             heatmap_options(now)
 
 
 @st.cache_resource(max_entries=CACHED_PICTURES, show_spinner=False)
-def _heatmap(
-    stamp: tuple[object, ...],
-    by: By,
-    selected: int | None,
-    presenting: bool,
-    _now: Scene,
-) -> tuple[Payload, npt.NDArray[np.int64]]:
-    """The picture of this moment, computed once for all who look at it; and its rows."""
-    including = [] if selected is None else [selected]
-    order = heatmap_order(_now.frame.weights, _now.sets, by=by, including=including, sharp=_now.frame.sharp)
-    payload = heatmap_payload(
-        _now.frame.weights,
-        _now.sets,
-        _presentation(_now, selected, presenting),
-        order=order,
-        ends=("sure", "unsure") if by == "confidence" else ("", ""),
-    )
-    return payload, order
+def _heatmap(stamp: tuple[object, ...], by: By, selected: int | None, presenting: bool, _now: Scene) -> Payload:
+    """The picture of this moment, computed once for all who look at it."""
+    frame, presentation = _now.frame, _presentation(_now, selected, presenting)
+    return heatmap_payload(frame.weights, _now.sets, presentation, by=by, sharp=frame.sharp)
 
 
 def _presentation(now: Scene, selected: int | None, presenting: bool) -> Presentation:

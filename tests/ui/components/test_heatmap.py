@@ -58,7 +58,7 @@ def test_cells_are_the_weights_on_the_candidates_and_nothing_off_them(seed, c):
 def test_the_payload_can_be_read_back():
     weights, candidates = weighted(40, 5)
     order = heatmap_order(weights, candidates)
-    payload = heatmap_payload(weights, candidates, Presentation(selected=3), order=order)
+    payload = heatmap_payload(weights, candidates, Presentation(selected=3))
     assert payload["exampleSize"] == 2 and payload["selected"] == 3
     assert decoded(payload["examples"], "<u2").tolist() == order.tolist()
     mask = np.unpackbits(decoded(payload["mask"], "u1"))[: 40 * 5].reshape(40, 5).astype(bool)

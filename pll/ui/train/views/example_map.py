@@ -36,7 +36,7 @@ def draw(scene: Scene) -> None:
     places = _places(scene.run.id, scene.data)
     outline = None if looking.outline is None else tuple(looking.outline)
     payload = _payload(scene.stamp, scene.snapshot.is_active, looking.selected, outline, scene, places)
-    mount_map(payload, f"map-{scene.run.id}", range(len(scene.data)), looking.select, looking.draw_outline)
+    mount_map(payload, f"map-{scene.run.id}", len(scene.data), looking.select, looking.draw_outline)
     if looking.outline is None:
         st.caption(
             "Neighbours are alike in what varies most, and may differ in the rest. Pale: unsure. Draw around points to "

@@ -18,16 +18,20 @@ from pll.runs.settings import setting
 from pll.ui import health, login
 
 
-class IgnoreDeveloperMessages:
+class Layer:
+    """ASGI middleware in front of an app."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+
+class IgnoreDeveloperMessages(Layer):
     """ASGI middleware that drops the messages by which a browser empties Streamlit's caches, for everybody, or writes
     files of instructions for programming assistants into the server's folder.
 
     The developer's menu of Streamlit sends them; any client can. Nothing is lost where it gets through, since what must
     live as long as the process is no cache (`pll.runs.process`), but every page would read its data again.
     """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass everything else on."""
@@ -59,15 +63,12 @@ def _is_for_developers(message: Message) -> bool:
     return bool(sent.WhichOneof("type") == "clear_cache")
 
 
-class SecurityHeaders:
+class SecurityHeaders(Layer):
     """ASGI middleware that tells browsers whose content a page may load, and who may show it in a frame.
 
     Streamlit's own scripts need inline styles, `eval` (its charts compile expressions) and modules from blobs (its
     components). Nothing is loaded from elsewhere, so that injected pictures and requests have no effect.
     """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Add the headers to every answer."""
@@ -120,14 +121,11 @@ system-ui, sans-serif; max-width: 34rem; margin: 15vh auto; padding: 0 1rem }}</
 """
 
 
-class SessionLimit:
+class SessionLimit(Layer):
     """ASGI middleware that counts open tabs and turns further ones away, with a plain page, before anything breaks.
 
     Streamlit's own health route then says so too, and its figures need the token of `PLL_METRICS_TOKEN`.
     """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what there is room for."""
@@ -166,16 +164,13 @@ PERSONAL_FILES = re.compile(
 """Paths under which Streamlit serves and takes files of whoever has a page open; its fonts are in /static/media."""
 
 
-class LoginGate:
+class LoginGate(Layer):
     """ASGI middleware that refuses files of pages to people who have not logged in, where a login is set up.
 
     Streamlit itself checks nothing: the address of a picture, a download or an upload is enough. Here it takes
     the cookie of the login too, an upload goes only to a tab of one's own, and what is on a page of others, and not on
     one's own, is theirs.
     """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what is allowed."""

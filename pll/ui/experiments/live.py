@@ -30,13 +30,11 @@ from pll.ui.format import ICONS, count, duration, plain
 IDENTIFIED = "identified correctly"
 EVERY = 2.0
 """Seconds between two looks at an experiment that runs."""
-WORDS = {
-    "new": "not started",
-    "running": "running",
-    "finished": "finished",
-    "stopped": "stopped",
-    "interrupted": "interrupted",
-}
+
+
+def format_state(state: str) -> str:
+    """The state of an experiment in words."""
+    return "not started" if state == "new" else state
 
 
 def state_of(folder: ExperimentFolder) -> tuple[str, Progress | None]:
@@ -50,7 +48,7 @@ def in_short(folder: ExperimentFolder) -> str:
     state, progress = state_of(folder)
     done = "" if progress is None else f" · {progress.done:,} of {count(progress.total, 'fit')}"
     icon = ICONS.get(state, ":material/hourglass_empty:")
-    return f"{icon} **{plain(folder.path.name)}**  \n:gray[:small[{WORDS.get(state, state)}{done}]]"
+    return f"{icon} **{plain(folder.path.name)}**  \n:gray[:small[{format_state(state)}{done}]]"
 
 
 def heading(folder: ExperimentFolder) -> None:
@@ -138,7 +136,7 @@ def _show_progress(folder: ExperimentFolder, state: str, progress: Progress | No
     if state == "running" and progress.rate:
         left = f" · {60 * progress.rate:.3g} fits a minute{left}"
     failed = f" · {progress.failed:,} failed" if progress.failed else ""
-    text = f"{WORDS.get(state, state).capitalize()}: {progress.done:,} of {count(progress.total, 'fit')}{failed}{left}"
+    text = f"{format_state(state).capitalize()}: {progress.done:,} of {count(progress.total, 'fit')}{failed}{left}"
     st.progress(min(1.0, progress.done / max(progress.total, 1)), text=text)
     if progress.missing:
         names = ", ".join(plain(one.dataset) for one in progress.missing)

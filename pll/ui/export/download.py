@@ -22,8 +22,6 @@ from pll.ui.data import loader
 from pll.ui.downloads import download
 from pll.ui.format import plain
 
-LABELLED, CERTIFIED = "-labelled", "-certified"
-"""What the name of a file says once it has the labels of a run, or those of a certificate."""
 SAFE = "spreadsheet-safe"
 """Key of the switch that neutralises cells which spreadsheets would execute."""
 ELSEWHERE = ("labels-csv", "final", "certificate-page", "certificate")
@@ -51,15 +49,14 @@ def back(run: Run, source: ExportSource, *, results: Results | None = None, is_f
     """
     uploads = files_of(run.config.source)
     for name, content in uploads.items():
-        form, file = FORMATS[name], Path(content.name)
-        labelled = f"{file.stem}{LABELLED if results is None else CERTIFIED}{file.suffix or form.suffixes[0]}"
+        labelled = _file_name(content.name, name, "labelled" if results is None else "certified")
         healthy = results is not None or (source.health is not None and source.health.is_healthy)
         plan = (
             _plan(run, source, name)
             if results is None
             else of_run(run.folder, name, results=results, load=loader.dataset)
         )
-        _offer(plan, labelled, about=form.adds, is_first=is_first and healthy, safe=source.spreadsheet_safe)
+        _offer(plan, labelled, about=FORMATS[name].adds, is_first=is_first and healthy, safe=source.spreadsheet_safe)
     return list(uploads)
 
 
@@ -79,8 +76,7 @@ def in_hand(run: Run, *, is_first: bool) -> None:
     except UserError:  # its file is gone, as the export page says
         own = None
     if own is not None:
-        name, file = own[0], Path(own[1].name)
-        labelled = f"{file.stem}{LABELLED}{file.suffix or FORMATS[name].suffixes[0]}"
+        name, labelled = own[0], _file_name(own[1].name, own[0], "labelled")
         download("Download", partial(_own_file, run, name), labelled, key="take-own", kind=first)
         download("labels.csv", partial(_labels_csv, run), "labels.csv", key="take-labels")
     else:
@@ -94,6 +90,12 @@ def _own_file(run: Run, to: str) -> bytes:
 
 def _labels_csv(run: Run) -> bytes:
     return EXPORTS["labels-csv"].data(export_source(run.folder, run.splits()))
+
+
+def _file_name(source: str, form: str, ending: Literal["labelled", "certified"]) -> str:
+    """What a file is called once it has the labels of a run, or those of a certificate."""
+    file = Path(source)
+    return f"{file.stem}-{ending}{file.suffix or FORMATS[form].suffixes[0]}"
 
 
 def into_another(run: Run, source: ExportSource, titles: Collection[str]) -> None:
@@ -114,7 +116,7 @@ def into_another(run: Run, source: ExportSource, titles: Collection[str]) -> Non
             help="Puts an apostrophe before cells of CSV and TSV files that begin with = + - or @, which a spreadsheet "
             "would execute. Programs see it; leave it off for files that go back into a tool.",
         )
-    name = f"{Path(run.config.source.name).stem}{LABELLED}{FORMATS[to].suffixes[0]}"
+    name = f"{Path(run.config.source.name).stem}-labelled{FORMATS[to].suffixes[0]}"
     _offer(_plan(run, source, to), name, about="", safe=source.spreadsheet_safe)
 
 

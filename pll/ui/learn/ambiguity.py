@@ -18,7 +18,7 @@ from pll.ui import charts
 from pll.ui.format import count, plain
 from pll.ui.learn.guess import guess
 from pll.ui.learn.layout import formula, line, marker
-from pll.ui.learn.lesson_data import DIGITS, LessonData, digits, labels_of, lesson_sources
+from pll.ui.learn.lesson_data import DIGITS, LessonData, choose_source, digits, labels_of
 from pll.ui.routes import link
 
 MOST_CLASSES = 40
@@ -61,19 +61,9 @@ def draw() -> None:
 
 def choose() -> LessonData:
     """Which data; for the digits, how their sets are made."""
-    sources = lesson_sources()
-    kind = DIGITS
-    if len(sources) > 1:
-        kind = st.segmented_control(
-            "Data",
-            list(sources),
-            format_func=lambda kind: sources[kind].name,
-            default=next(iter(sources)),
-            required=True,
-            key="learn-gamma-data",
-        )
-    if kind != DIGITS:
-        return sources[kind]
+    source = choose_source("learn-gamma-data")
+    if source.key != DIGITS:
+        return source
     how = st.selectbox(
         "Wrong labels of the digits",
         list(HOWS),

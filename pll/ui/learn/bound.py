@@ -21,7 +21,7 @@ from pll.ui.charts import QUIET
 from pll.ui.format import count, plain
 from pll.ui.learn.guess import guess
 from pll.ui.learn.layout import line, marker
-from pll.ui.learn.lesson_data import DIGITS, lesson_sources, radius_of
+from pll.ui.learn.lesson_data import choose_source, radius_of
 
 T = TypeVar("T", int, float)
 NORMS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
@@ -76,12 +76,8 @@ def draw() -> None:
 
 def chosen_bound() -> Bound:
     """The bound of what the reader has set; NotComputable where this model or loss has none."""
-    sources = lesson_sources()
     with st.container(horizontal=True, gap="small"):
-        kind = DIGITS
-        if len(sources) > 1:
-            names = {kind: source.name for kind, source in sources.items()}
-            kind = st.selectbox("Data", list(names), format_func=names.__getitem__, key="learn-bound-data", width=200)
+        source = choose_source("learn-bound-data")
         model = st.selectbox(
             "Model",
             list(MODEL_INFO),
@@ -98,11 +94,11 @@ def chosen_bound() -> Bound:
         norm = _slider("Norm bound Λ", NORMS, 1.0, "norm", "{:g}")
         delta = _slider("δ", DELTAS, 0.05, "delta", "{:g}")
         times = _slider("Examples, times", TIMES, 1, "times", "{:,}")
-    data = sources[kind].read()
+    data = source.read()
     n, c = len(data), data.n_classes
     more = f", as if there were {times:,} times as many" if times > 1 else ""
-    st.caption(f"{sources[kind].name}: {count(n, 'example')}{more}, {count(c, 'class', 'classes')}.")
-    radius = radius_of(sources[kind].key, data) if model == "linear" else math.nan
+    st.caption(f"{source.name}: {count(n, 'example')}{more}, {count(c, 'class', 'classes')}.")
+    radius = radius_of(source.key, data) if model == "linear" else math.nan
     return linear_bound(n=n * times, n_classes=c, radius=radius, norm=norm, delta=delta, loss=loss, model=model)
 
 

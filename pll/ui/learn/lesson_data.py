@@ -61,6 +61,14 @@ def lesson_sources() -> dict[str, LessonData]:
     return sources | {DIGITS: digits()}
 
 
+def choose_source(key: str) -> LessonData:
+    """Choose what to ask about, where there is more than the digits."""
+    sources = lesson_sources()
+    if len(sources) == 1:
+        return sources[DIGITS]
+    return sources[st.selectbox("Data", list(sources), format_func=lambda kind: sources[kind].name, key=key, width=200)]
+
+
 def labels_of(source: LessonData, data: PartialLabelDataset) -> tuple[npt.NDArray[np.int64] | None, bool]:
     """(labels, whether they are estimated): the truth where any is known, else the identified labels of the run.
 

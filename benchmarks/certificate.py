@@ -1,10 +1,10 @@
-"""Measure the promise about all labels, for docs/certificate.md: `python -m benchmarks.certificate`.
+"""Measure certificates of all labels, for docs/certificate.md: `python -m benchmarks.certificate`.
 
 Simulated reviews of real labels: every review shuffles the ties anew and draws its controls, a reviewer who knows the
-truth answers. Counted are broken promises and labels that nobody needs to look at, also with re-ranking (the expected
-number of checks: `benchmarks.expected_checks`). `--cache` keeps the labels of trained models; `--sims` is the number of
-reviews in each cell. Data is looked for in the folders of PLL_DATA_PATH; sets that are not there are left out, and the
-table says so.
+truth answers. Counted are wrong certificates and labels that nobody needs to look at, also with re-ranking (the
+expected number of checks: `benchmarks.expected_checks`). `--cache` keeps the labels of trained models; `--sims` is the
+number of reviews in each cell. Data is looked for in the folders of PLL_DATA_PATH; sets that are not there are left
+out, and the table says so.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ import pandas as pd
 from benchmarks.marked import put, table
 from benchmarks.review_settings import Setting, load, train
 from pll.catalog.files import search_roots
+from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.io import save_array
-from pll.review import promise as pr
-from pll.review.promise import Ints
+from pll.review.certificate import RIGHT, WRONG, Answers, Ints, Plan, count_accepted, label_order, plan_controls
 from pll.review.reranking import EVERY, FIRST, PoolFeatures, pool_features, rank_pool
 from pll.weights import sharpness
 
@@ -68,7 +68,7 @@ def datasets(cache: Path) -> Iterator[Labels]:
         upside_down = np.where(stance.wrong, 1 + up, up)
         yield replace(stance, name="stance, wrong ones first", confidence=upside_down, worst=True)
         yield replace(stance, name="stance, all tied", confidence=np.ones(len(stance.wrong)), worst=True)
-    plan = pr.plan_dataset(2000, 0.05)
+    plan = plan_controls(2000, 0.05)
     wrong = np.zeros(2000, dtype=np.bool_)
     wrong[: plan.allowed + 1 + plan.tolerated] = True
     even = np.random.default_rng(0).permutation(np.linspace(0, 1, 2000))
@@ -140,11 +140,17 @@ def _trained(setting: Setting, cache: Path) -> Labels:
 # ---- the rule --------------------------------------------------------------------------------------------------------
 
 
+def accepted_and_unseen(order: Ints, controls: Ints, answers: Answers, tolerated: int) -> tuple[int, int]:
+    """How many labels are accepted, and how many of them nobody looks at; arguments of `count_accepted`."""
+    cut = count_accepted(order, controls, answers, tolerated)
+    return cut, cut - int(np.isin(order[:cut], controls).sum())
+
+
 def simulate(labels: Labels, sims: int, errors: tuple[float, ...]) -> pd.DataFrame:
-    """A row an error: broken promises, labels unseen, the oracle."""
+    """A row an error: wrong certificates, labels unseen, the oracle."""
     rng = np.random.default_rng(0)
     n, wrong = len(labels.wrong), labels.wrong
-    plans = [pr.plan_dataset(n, error) for error in errors]
+    plans = [plan_controls(n, error) for error in errors]
     sums = np.zeros((len(plans), 3))
     for _ in range(sims):
         order = np.lexsort((rng.random(n), -labels.confidence))
@@ -152,11 +158,11 @@ def simulate(labels: Labels, sims: int, errors: tuple[float, ...]) -> pd.DataFra
         drawn = rng.permutation(n)
         for k, plan in enumerate(plans):
             controls = drawn[: plan.controls]
-            answers = np.where(wrong[controls], pr.WRONG, pr.RIGHT).astype(np.int8)
-            cut = pr.cut_of(order, controls, answers, plan.tolerated)
-            stays = (until[cut.accepted - 1] if cut.accepted else 0) - cut.wrong_inside
+            answers = np.where(wrong[controls], WRONG, RIGHT).astype(np.int8)
+            cut, unseen = accepted_and_unseen(order, controls, answers, plan.tolerated)
+            stays = (until[cut - 1] if cut else 0) - min(int(wrong[controls].sum()), plan.tolerated)
             oracle = np.searchsorted(until, plan.allowed, side="right")
-            sums[k] += (stays > plan.allowed, cut.unseen, oracle)
+            sums[k] += (stays > plan.allowed, unseen, oracle)
     frame = pd.DataFrame(sums / sims, columns=["broken", "unseen", "oracle"])
     frame[["unseen", "oracle"]] /= n
     frame.insert(0, "plan", [f"{plan.tolerated}, {plan.controls:,}" for plan in plans])
@@ -192,17 +198,19 @@ def reranked(labels: Labels, sims: int, errors: tuple[float, ...]) -> pd.DataFra
     The order is a function of answers and not of the draw, so that one order serves many draws.
     """
     n, ids = len(labels.wrong), [str(i) for i in range(len(labels.wrong))]
+    X = np.zeros((n, 0), dtype=np.float32) if labels.features is None else labels.features
+    data = PartialLabelDataset(X, texts=None if labels.texts is None else np.array(labels.texts, dtype=object))
     static, plain, changed = [], [], []
     for seed in range(TIES):
-        order = pr.dataset_order(labels.confidence, seed, ids)
-        rows = pool_features(order, labels.confidence, labels.labels, labels.features, labels.texts)
+        order = label_order(labels.confidence, seed, ids)
+        rows = pool_features(order, labels.confidence, labels.labels, data)
         static.append(order)
         bare = pool_features(order, labels.confidence, labels.labels)
         plain.append(leaving_order(bare, lambda left: labels.wrong[left])[::-1])
         changed.append(leaving_order(rows, lambda left: labels.wrong[left])[::-1])
     cells = []
     for error in errors:
-        fixed = pr.plan_dataset(n, error)
+        fixed = plan_controls(n, error)
         kinds = {
             "static": draws(labels.wrong, static, fixed, sims),
             "plain": draws(labels.wrong, plain, fixed, sims),
@@ -217,7 +225,7 @@ WHAT = ("unseen", "broken")
 
 
 def draws(
-    wrong: Flags, orders: list[Ints], plan: pr.DatasetPlan, sims: int, peek: Literal["no", "yes"] = "no"
+    wrong: Flags, orders: list[Ints], plan: Plan, sims: int, peek: Literal["no", "yes"] = "no"
 ) -> tuple[float, float]:
     """(labels unseen, wrong certificates), shares over many draws on these orders.
 
@@ -313,8 +321,8 @@ def main() -> None:
             changed.append(reranked(labels, options.sims, errors))
             print(changed[-1].to_string(), flush=True)
         if labels.name == "stance":
-            plan = pr.plan_dataset(len(labels.wrong), 0.05)
-            order = pr.dataset_order(labels.confidence, 0, [str(i) for i in range(len(labels.wrong))])
+            plan = plan_controls(len(labels.wrong), 0.05)
+            order = label_order(labels.confidence, 0, [str(i) for i in range(len(labels.wrong))])
             peeking = draws(labels.wrong, [order], plan, options.sims, "yes")[1]
     figures = report(pd.concat(static), pd.concat(changed), peeking, options.sims)
     put(options.out, "figures", figures)

@@ -19,13 +19,12 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.ndimage import gaussian_filter1d
 
-from benchmarks.certificate import Flags, read_imagenet, read_stance
+from benchmarks.certificate import Flags, accepted_and_unseen, read_imagenet, read_stance
 from benchmarks.marked import put, table
 from benchmarks.review_settings import DEVELOPMENT, HELD_OUT, RECIPES, SETTINGS, prepared
 from pll.errors import UserError
-from pll.review import promise as pr
+from pll.review.certificate import RIGHT, UNANSWERED, WRONG, Answers, Floats, Ints, plan_controls
 from pll.review.expected_checks import DRAWS, expected_checks
-from pll.review.promise import Floats, Ints
 
 ERROR = 0.05
 ANSWERED = (0, 10, 30, 60)
@@ -76,32 +75,32 @@ def error_rates(labels: Labels) -> Floats:
     return np.where(count[tie] > 0.03 * n, mean, smooth)  # a large tie is one level
 
 
-def known_rates(order: Ints, rates: Floats, controls: Ints, answers: pr.Answers, tolerated: int, seed: int) -> float:
+def known_rates(order: Ints, rates: Floats, controls: Ints, answers: Answers, tolerated: int, seed: int) -> float:
     """Median number of further checks where the error rates are known."""
     rng = np.random.default_rng(seed)
     own = answers[controls]
     needed = []
     for _ in range(DRAWS):
-        drawn = np.where(rng.random(len(controls)) < rates[controls], pr.WRONG, pr.RIGHT).astype(np.int8)
-        cut = pr.cut_of(order, controls, np.where(own == pr.UNANSWERED, drawn, own), tolerated)
-        needed.append(len(order) - cut.unseen - int((own != pr.UNANSWERED).sum()))
+        drawn = np.where(rng.random(len(controls)) < rates[controls], WRONG, RIGHT).astype(np.int8)
+        _, unseen = accepted_and_unseen(order, controls, np.where(own == UNANSWERED, drawn, own), tolerated)
+        needed.append(len(order) - unseen - int((own != UNANSWERED).sum()))
     return float(np.median(needed))
 
 
 def simulate(labels: Labels, sims: int) -> dict[str, object]:
     """Median relative errors after `ANSWERED` controls, the share of reviews in the range, the known rates' error."""
     n, wrong, rates = len(labels.wrong), labels.wrong, error_rates(labels)
-    plan, rng = pr.plan_dataset(n, ERROR), np.random.default_rng(0)
+    plan, rng = plan_controls(n, ERROR), np.random.default_rng(0)
     off = np.empty((sims, len(ANSWERED)))
     covered = np.empty((sims, len(ANSWERED)), dtype=np.bool_)
     with_rates = np.empty(sims)
     for sim in range(sims):
         order = np.lexsort((rng.random(n), -labels.confidence))
         controls = rng.permutation(n)[: plan.controls]
-        answers = np.where(wrong[controls], pr.WRONG, pr.RIGHT).astype(np.int8)
-        checks = n - pr.cut_of(order, controls, answers, plan.tolerated).unseen
+        answers = np.where(wrong[controls], WRONG, RIGHT).astype(np.int8)
+        checks = n - accepted_and_unseen(order, controls, answers, plan.tolerated)[1]
         for k, first in enumerate(ANSWERED):
-            partly: npt.NDArray[np.int8] = np.full(n, pr.UNANSWERED, dtype=np.int8)
+            partly: npt.NDArray[np.int8] = np.full(n, UNANSWERED, dtype=np.int8)
             partly[controls[:first]] = answers[:first]
             expected = expected_checks(
                 order, labels.confidence, controls, partly, plan.tolerated, disagrees=labels.disagrees, seed=sim

@@ -12,10 +12,10 @@ from pll.ui.error_messages import show_error
 from pll.ui.format import format_state, plain
 from pll.ui.review import (
     batch,
+    certify_panel,
     conflicts,
     desk_view,
     progress,
-    promise_panel,
     queue_controls,
     retraining_panel,
     service,
@@ -83,7 +83,7 @@ def review(run: Run) -> None:
     with heading(run):
         queue_controls.display_options(tab)
         if st.session_state.get(view_key) != "Progress":  # there it stands below what it changes
-            promise_panel.chooser(tab)
+            certify_panel.chooser(tab)
         sign(who)
     service.stay(tab)
     retraining_panel.notice(tab)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
-from pll.review.dataset_certificate import INFORMATION
+from pll.review.certificate import INFORMATION
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8884; --quiet: #777; --ok: #1a7f4b; }
@@ -24,14 +24,14 @@ code { font-size: .8rem; overflow-wrap: anywhere; } li { margin: .2rem 0; }
 
 
 def certificate_html(document: Mapping[str, Any]) -> str:
-    """The page of a certificate (`pll.review.dataset_certificate.certificate_document`)."""
-    promise, result, labels = document["promise"], document["result"], document["labels"]
-    plan, information = document["plan"], document[INFORMATION]
+    """Return the page of a certificate (`pll.review.certificate.certificate_document`)."""
+    plan, result, labels = document["plan"], document["result"], document["labels"]
+    information = document[INFORMATION]
     title = "Certificate of labels"
     rows = [
         (
-            "Promised",
-            f"at most {promise['error']:.2%} of all labels wrong, {promise['confidence']:.4g} confidence",
+            "Target",
+            f"at most {plan['error']:.2%} of all labels wrong, {plan['confidence']:.4g} confidence",
         ),
         ("Labels", f"{labels['n']:,}"),
         ("Accepted, nobody has looked at them", f"{result['accepted_unseen']:,}"),
@@ -48,15 +48,15 @@ def certificate_html(document: Mapping[str, Any]) -> str:
     ]
     hashes = [
         ("Fingerprint of the labels", labels["fingerprint"]),
-        ("Hash fixed before the first answer", promise["draw_hash"]),
-        ("Seed of the draw", str(promise["seed"])),
-        ("Draws of these labels", str(promise["draw_number"]) if promise["draws_counted"] else "not known"),
+        ("Hash fixed before the first answer", plan["draw_hash"]),
+        ("Seed of the draw", str(plan["seed"])),
+        ("Draws of these labels", str(plan["draw_number"]) if plan["draws_counted"] else "not known"),
         ("Hash of the last decision", document["decisions"][-1]["hash"] if document["decisions"] else "no decisions"),
+        ("Hash of this certificate", document["hash"]),
     ]
-    hashes.append(("Hash of this certificate", document["hash"]))
     sentences = [
         ("Name", information["name"] or "none"),
-        ("Controls drawn", information["promised_at"]),
+        ("Controls drawn", information["planned_at"]),
         ("Certificate made", f"{information['made_at']}, Candid {information['candid']}"),
         *(
             (one["name"] or "Reviewer not recorded", f"{one['decisions']:,} decisions")
@@ -73,7 +73,7 @@ def certificate_html(document: Mapping[str, Any]) -> str:
 {_table(rows)}
 {_notes(document["notes"])}
 <h2>The rule</h2>
-<p>{escape(promise["rule"])}</p>
+<p>{escape(plan["rule"])}</p>
 <h2>What it rests on</h2>
 <ul>{"".join(f"<li>{escape(one)}</li>" for one in document["assumptions"])}</ul>
 <h2>To check it</h2>

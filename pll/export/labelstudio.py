@@ -250,8 +250,8 @@ class Backend:
         if not labels:
             return "The annotation chooses nothing; nothing was stored."
         review = self.manager.review
-        promise = review.promise
-        if promise is not None and row in set(promise.controls.tolist()) and not review.state.answers[row]:
+        certification = review.certification
+        if certification is not None and row in certification.controls and not review.state.answers[row]:
             return "This example is a blind check of the certificate; the annotation was not stored."
         note = _note(annotation.get("id"))
         desk = Desk(review, _annotator(annotation))

@@ -20,7 +20,7 @@ from pll.formats.label_frame import Decisions, labels_frame
 from pll.methods import PartialLabelEstimator
 from pll.methods.input_range import input_range
 from pll.review.calibration import Calibration
-from pll.review.promise_state import Certified
+from pll.review.certification import Certified
 from pll.review.tables import Event, RoundRecord
 from pll.runs.labels_table import RunLabels, added_labels, label_table
 from pll.weights import Weights, identified_labels

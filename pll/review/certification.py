@@ -1,85 +1,176 @@
-"""Promise, labels under review and calibration of a `ReviewSession`."""
+"""Certification: labels are frozen, controls drawn, people's answers judged, the certificate and final labels made.
+
+One mechanism at the desk and in the shell: `draw_plan` freezes a `LabelTable` and draws its controls; a `Certification`
+of both judges decisions, says which rows are handed out next, and makes certificate and final labels. In the shell the
+decisions are those of a file; a desk asks with the state of its review, which is kept up to date event by event.
+
+Draws of controls are counted, in a review and on a machine, so that a second draw is recognised as one: one line of
+JSON a draw in `draws.jsonl` of Candid's home. A draw belongs to ids and labels alone: other confidences, errors or
+files do not make a second look at the same labels a first one.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import secrets
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
+from pll.analysis.intervals import hypergeometric
+from pll.candidates import CandidateSets
+from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.review.calibration import Calibration, calibration_of
-from pll.review.dataset_certificate import make_promise
-from pll.review.draws import earlier_draws, labels_key, remember_draw
+from pll.paths import candid_home
+from pll.review.certificate import (
+    LEVEL,
+    RIGHT,
+    UNANSWERED,
+    WRONG,
+    Answers,
+    CheckedLabel,
+    DrawnPlan,
+    Flags,
+    Ids,
+    Ints,
+    Judgement,
+    LabelTable,
+    answers_of,
+    certificate_document,
+    controls_of,
+    judge_in_order,
+    order_of,
+    plan_controls,
+)
 from pll.review.expected_checks import ExpectedChecks, expected_checks
-from pll.review.promise import LEVEL, RIGHT, UNANSWERED, plan_dataset
-from pll.review.promise_state import record_of_promise, table_of
-from pll.review.session import ReviewSession
-from pll.review.tables import PromiseRecord
+from pll.review.follow import CERTIFY
+from pll.review.label_snapshot import LabelSnapshot
+from pll.review.reranking import Pool, PoolFeatures, pool_features
+from pll.review.state import Outcome, ReviewState
+
+# ---- the draw --------------------------------------------------------------------------------------------------------
 
 
-def promise_all_labels(
-    review: ReviewSession,
+def draw_plan(
+    table: LabelTable,
     error: float,
-    *,
     level: float = LEVEL,
-    by: str | None = None,
-    verified: bool = False,
-    instead_of: int = 0,
-) -> PromiseRecord:
-    """Freeze the labels of this moment and promise something about all of them, with a draw of its own.
-
-    From now on its controls and the labels it does not accept are assigned. Existing decisions count.
-
-    Parameters
-    ----------
-    error
-        ε, the share of all labels that may be wrong.
-    instead_of
-        Number of the newest promise that the caller knows, 0 for none.
-
-    Raises
-    ------
-    UserError
-        Another promise, or other labels, came meanwhile; this promise is in force; or an impossible one.
-    """
-    table = table_of(review.current, review.state)
-    keys = {labels_key(table.ids, table.labels)}
-    with review.writing() as t:
-        promises = t.promises()
-        newest = promises[-1].number if promises else 0
-        if newest != instead_of or t.rounds()[-1].run != review.own.run:
-            raise UserError("The review has changed in the meantime. Check labels and promise, then save again.")
-        same = [record for record in promises if record.labels == table.fingerprint]
-        if same and (same[-1].error, same[-1].level) == (error, level):
-            raise UserError(
-                "This promise has been made, and its controls are drawn; go on with it. Another draw for the same "
-                "promise would be a second try."
-            )
-        before = {record.draw_hash for record in promises} | set(earlier_draws(keys))  # all of them, to be careful
-        made = make_promise(table, error, level, reranked=True, draw_number=len(before) + 1)
-        record = record_of_promise(made, review.own.run, newest + 1, by, verified=verified)
-        t.open_promise(record, table.labels.tolist(), table.confidence.tolist())
-        t.configure(goal="certify")
-    remember_draw(keys, record.draw_hash, "desk")
-    review.refresh()
-    return record
-
-
-def expected_checks_of(
-    review: ReviewSession, error: float, level: float, neighbour_labels: npt.NDArray[np.object_] | None
-) -> ExpectedChecks:
-    """Return how many labels a promise that is not made yet would have people look at.
+    *,
+    drawn: Collection[str] = (),
+    share: float | None = None,
+    seed: int | None = None,
+    reranked: bool = False,
+) -> DrawnPlan:
+    """Plan the controls of a table and fix the seed of their draw; call `remember_draw` once the plan is stored.
 
     Parameters
     ----------
     error, level
-        See `promise_all_labels`.
+        ε and 1 − α.
+    drawn
+        Hashes of the draws of these labels that are known.
+    share
+        Of the rows that are controls; by default what the plan finds best.
+    seed
+        By default a random one.
+    reranked
+        Whether the order changes while people review.
+
+    Raises
+    ------
+    UserError
+        Numbers out of range, or too few controls.
+    """
+    if share is not None and not 0 < share <= 1:
+        raise UserError(f"The control share must be above 0 and at most 1, not {share}.")
+    controls = None if share is None else max(1, int(share * len(table) + 0.5))
+    plan = DrawnPlan(
+        **asdict(plan_controls(len(table), error, level, controls)),
+        seed=secrets.randbits(62) if seed is None else seed,
+        fingerprint=table.fingerprint,
+        reranked=reranked,
+        seed_given=seed is not None,
+        made_at=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    return replace(plan, draw_number=len({*drawn, plan.draw_hash}))
+
+
+def draws_of(table: LabelTable, plans: Iterable[DrawnPlan] = ()) -> set[str]:
+    """Return the hashes of all known draws: those of the plans, and of these labels on this machine."""
+    return {plan.draw_hash for plan in plans} | earlier_draws({labels_key(table.ids, table.labels)})
+
+
+def labels_key(ids: Ids, labels: Ids) -> str:
+    """SHA-256 (hex) of ids and labels; the order of rows does not matter.
+
+    Examples
+    --------
+    >>> labels_key(["a", "b"], ["cat", "dog"]) == labels_key(["b", "a"], ["dog", "cat"])
+    True
+    """
+    digest = hashlib.sha256()
+    for one, label in sorted(zip(map(str, ids), map(str, labels), strict=True)):
+        digest.update(f"{one}\x1f{label}\x1e".encode())
+    return digest.hexdigest()
+
+
+def earlier_draws(keys: Collection[str]) -> set[str]:
+    """Return the hashes of the draws made on this machine of the labels with one of these keys (`labels_key`)."""
+    result = set()
+    with suppress(OSError):
+        for line in (candid_home() / "draws.jsonl").read_text(encoding="utf-8", errors="replace").splitlines():
+            with suppress(ValueError, TypeError, KeyError):
+                entry = json.loads(line)
+                if not set(keys).isdisjoint(entry["keys"]):
+                    result.add(str(entry["draw_hash"]))
+    return result
+
+
+def remember_draw(keys: Collection[str], draw_hash: str) -> None:
+    """Add a draw. A home that cannot be written to is no reason to fail: the certificate says that it is not known."""
+    if draw_hash in earlier_draws(keys):
+        return
+    with suppress(OSError):
+        candid_home().mkdir(parents=True, exist_ok=True)
+        with (candid_home() / "draws.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"keys": sorted(keys), "draw_hash": draw_hash}) + "\n")
+
+
+# ---- the labels of a review ------------------------------------------------------------------------------------------
+
+
+def table_of(snapshot: LabelSnapshot, state: ReviewState) -> LabelTable:
+    """Return the labels of this moment as a table: people's where they decided, with confidence 1, else the model's."""
+    labels, confidence = snapshot.labels.copy(), snapshot.sharp.confidence.astype(np.float64)
+    rows, decided = state.labels()
+    labels[rows], confidence[rows] = decided, 1.0
+    return LabelTable(np.asarray(snapshot.ids, dtype=np.str_), labels.astype(np.str_), confidence)
+
+
+def expected_before(
+    table: LabelTable, state: ReviewState, error: float, level: float, neighbour_labels: npt.NDArray[np.object_] | None
+) -> ExpectedChecks:
+    """Return how many labels people would look at for a certificate whose controls are not drawn yet.
+
+    Parameters
+    ----------
+    table
+        Of `table_of`.
+    error, level
+        ε and 1 − α.
     neighbour_labels
         (n,) names, see `ReviewSignals.neighbour_labels`; None where there are no neighbours.
     """
-    table = table_of(review.current, review.state)
-    plan = plan_dataset(len(table), error, level)
+    plan = plan_controls(len(table), error, level)
     answers = np.full(len(table), UNANSWERED, dtype=np.int8)
-    answers[review.state.labels()[0]] = RIGHT
+    answers[state.labels()[0]] = RIGHT
     rng = np.random.default_rng(0)  # some draw: the real one is not made yet
     controls, ties = rng.permutation(len(table))[: plan.controls], rng.random(len(table))
     order = np.lexsort((ties, -table.confidence))
@@ -87,19 +178,278 @@ def expected_checks_of(
     return expected_checks(order, table.confidence, controls, answers, plan.tolerated, disagrees=disagrees)
 
 
-def draws_before(review: ReviewSession) -> int:
-    """Return the draws of controls made in this review, or of the same labels in the shell of this machine."""
-    table = table_of(review.current, review.state)
-    own = {record.draw_hash for record in review.promises}
-    return len(own | set(earlier_draws({labels_key(table.ids, table.labels)})))
+# ---- certification ---------------------------------------------------------------------------------------------------
 
 
-def calibration(review: ReviewSession) -> Calibration:
-    """Calibrated confidence, fitted on the examples decided so far.
+@dataclass(frozen=True, eq=False)
+class Certified:
+    """A certificate of all labels, and these labels.
+
+    Attributes
+    ----------
+    document
+        The certificate, as plain JSON values.
+    final
+        final.csv as a table.
+    """
+
+    document: dict[str, Any]
+    final: pd.DataFrame
+
+
+class Certification:
+    """The certification of a table of labels. Not safe between threads.
+
+    Parameters
+    ----------
+    plan
+        With its draw.
+    table
+        The labels that it is of.
+    data
+        Their examples: the order of what is to be looked at learns from features, texts and votes too.
+
+    Attributes
+    ----------
+    controls
+        (K,) rows, in the order in which they are handed out.
 
     Raises
     ------
     UserError
-        Too few of them.
+        The labels are not those of the plan.
     """
-    return calibration_of(review.root.candidates, review.own, review.current, review.state)
+
+    def __init__(self, plan: DrawnPlan, table: LabelTable, data: PartialLabelDataset | None = None) -> None:
+        self.plan, self.table = plan, table
+        self.controls = controls_of(plan, table)
+        self._data = data
+        self._features: PoolFeatures | None = None
+        # Of the review whose state was looked at last:
+        self._pool: Pool | None = None
+        self._answers: Answers = np.full(len(table), UNANSWERED, dtype=np.int8)
+        self._unsure: Flags = np.zeros(len(table), dtype=np.bool_)
+        self._seen = 0
+        self._required: Ints | None = None
+        self._judgement: Judgement | None = None
+
+    def prepare(self) -> PoolFeatures:
+        """Return the features for re-ranking; computed at the first call, seconds for large data."""
+        if self._features is None:
+            order = order_of(self.plan, self.table)
+            self._features = pool_features(order, self.table.confidence, self.table.labels, self._data)
+        return self._features
+
+    def judge(self, decisions: Iterable[CheckedLabel]) -> Judgement:
+        """Apply the rule to decisions, from the beginning.
+
+        Raises
+        ------
+        UserError
+            Decisions that do not belong to the labels.
+        """
+        answers, unsure = answers_of(self.table, decisions)
+        if not self.plan.reranked:
+            return judge_in_order(self.plan, self.table, answers, unsure)
+        return self._judge_pool(self._new_pool(), answers, unsure)
+
+    def certified(
+        self,
+        decisions: Sequence[CheckedLabel],
+        judgement: Judgement,
+        *,
+        drawn: Collection[str] = (),
+        name: str = "",
+        audit: str = "",
+    ) -> Certified:
+        """Return the certificate, and the labels as they are after it.
+
+        Parameters
+        ----------
+        judgement
+            Of `judge`.
+        drawn
+            Hashes of the draws of these labels that are known; the largest of their number and what was counted before
+            holds.
+        name, audit
+            See `certificate_document`.
+
+        Raises
+        ------
+        UserError
+            A control that matters is not answered, or the review has not come so far.
+        """
+        plan = replace(
+            self.plan,
+            draw_number=max(len({*drawn, self.plan.draw_hash}), self.plan.draw_number),
+            draws_counted=self.plan.draw_hash in drawn,
+        )
+        judgement = replace(judgement, plan=plan)
+        document = certificate_document(self.table, decisions, judgement, name=name, audit=audit)
+        return Certified(document, _final_labels(self.table, decisions, judgement))
+
+    def _new_pool(self) -> Pool:
+        return Pool(self.prepare(), self.controls, self.plan.tolerated)
+
+    def _judge_pool(self, pool: Pool, answers: Answers, unsure: Flags) -> Judgement:
+        pool.advance(answers)
+        left = np.array(pool.left, dtype=np.int64)
+        rows = left if pool.done else pool.waiting
+        return Judgement(self.plan, self.controls, answers, unsure, left, rows[answers[rows] == UNANSWERED])
+
+    # ---- at the desk: `required` (n,) is how many reviewers each example needs -----------------------------------
+
+    def status(self, state: ReviewState, required: Ints) -> Judgement:
+        """Return what follows from the decisions so far; only those since the last call are looked at."""
+        self._update(state, required)
+        if self._judgement is None:
+            if self._pool is None:
+                self._pool = self._new_pool()
+            self._judgement = self._judge_pool(self._pool, self._answers.copy(), self._unsure.copy())
+        return self._judgement
+
+    def _update(self, state: ReviewState, required: Ints) -> None:
+        if self._required is None or not np.array_equal(required, self._required):
+            rows = {row for row, _ in state.outcomes()}
+            self._required = required.copy()
+        else:
+            rows = {event.row for event in state.all_events[self._seen :]}
+        self._seen = len(state.all_events)
+        for row in rows:
+            before, outcome = self._answers[row], _answer(row, state, required)
+            if outcome is None:
+                self._answers[row] = UNANSWERED
+            else:
+                self._answers[row] = RIGHT if outcome.label == self.table.labels[row] else WRONG
+            self._unsure[row] = outcome is not None and outcome.label is None
+            self._judgement = None
+            if before not in (UNANSWERED, self._answers[row]):
+                self._pool = None  # an answer that the order may depend on was undone: start again
+
+    def queue(self, state: ReviewState, required: Ints) -> tuple[str, Ints, bool]:
+        """Return (name, rows, whether controls) of what is handed out now: the controls, then what is to be looked at.
+
+        Rows behind the first one that is open may be handed out too, to several reviewers at a time; which they are
+        follows from the answers so far.
+        """
+        judgement = self.status(state, required)
+        if judgement.answered < len(self.controls):
+            return "control", self.controls, True
+        return CERTIFY, judgement.remaining, False
+
+    def expected(
+        self, state: ReviewState, required: Ints, neighbour_labels: npt.NDArray[np.object_] | None = None
+    ) -> ExpectedChecks:
+        """Return how many further labels people will look at, in the order as it is now.
+
+        Parameters
+        ----------
+        neighbour_labels
+            (n,) names, the likeliest labels to the neighbours (`ReviewSignals.neighbour_labels`).
+        """
+        judgement = self.status(state, required)
+        if judgement.done:
+            return ExpectedChecks(0, 0, 0)
+        assert self._pool is not None  # made with the status
+        return expected_checks(
+            np.concatenate([self._pool.waiting[::-1], judgement.left]),  # the surest first; what left is answered
+            self.table.confidence,
+            self.controls,
+            judgement.answers,
+            self.plan.tolerated,
+            disagrees=None if neighbour_labels is None else neighbour_labels != self.table.labels,
+            seed=self.plan.seed % 2**32,
+        )
+
+    def decisions(self, state: ReviewState, required: Ints) -> list[CheckedLabel]:
+        """Return the answers as the certificate counts them: of rows that all their reviewers have answered."""
+        result = []
+        for row in sorted(row for row, _ in state.outcomes()):
+            outcome = _answer(row, state, required)
+            if outcome is None:
+                continue
+            event = outcome.event or next(
+                (one.event for one in outcome.answers.values() if one.event is not None), None
+            )
+            by, at = ("", "") if event is None else (event.reviewer, event.at.isoformat())
+            result.append(CheckedLabel(str(self.table.ids[row]), outcome.label, by, at))
+        return result
+
+
+def _answer(row: int, state: ReviewState, required: Ints) -> Outcome | None:
+    """Return what people decided about a row; None before all who are to answer have done so."""
+    outcome = state.outcome(row)
+    return outcome if state.is_closed(row, required) and outcome.status != "open" else None
+
+
+def _final_labels(table: LabelTable, decisions: Sequence[CheckedLabel], judgement: Judgement) -> pd.DataFrame:
+    """final.csv: every row in input order, with people's labels where they looked."""
+    labels = table.labels.astype(object)
+    place = {str(one): row for row, one in enumerate(table.ids)}
+    for decision in decisions:
+        if decision.label is not None:
+            labels[place[decision.id]] = decision.label
+    checked = judgement.looked_at & ~judgement.unsure
+    # An accepted label that a reviewer was unsure of still needs a decision.
+    done = checked | (judgement.accepted & ~judgement.looked_at)
+    return pd.DataFrame(
+        {
+            "id": table.ids,
+            "identified_label": labels,
+            "confidence": table.confidence,
+            "source": np.where(checked, "human", "model"),
+            "accepted": done.astype(np.int64),
+        }
+    )
+
+
+# ---- what controls say of the candidate sets -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class MissRate:
+    """How many candidate sets miss the right label, by the controls answered so far.
+
+    Attributes
+    ----------
+    answered
+        Controls, in the order drawn.
+    missing
+        Of these, the set misses the right label.
+    unknown
+        Of these, unsure or in conflict.
+    low, high
+        Exact 95 % interval of the share of all sets; it holds whatever the unknown ones are.
+    """
+
+    answered: int
+    missing: int
+    unknown: int
+    low: float
+    high: float
+
+
+def miss_rate_of(controls: Ints, sets: CandidateSets, state: ReviewState, required: Ints) -> MissRate | None:
+    """The share of candidate sets that miss the right label; None where no control is answered.
+
+    Parameters
+    ----------
+    controls
+        (K,) rows, in the order drawn.
+    sets
+        Of the data, without labels that a method added.
+    required
+        (n,) how many reviewers are to answer each example.
+    """
+    answered = missing = unknown = 0
+    for row in controls.tolist():
+        if not state.is_closed(row, required):
+            break
+        result = state.outcome(row)
+        answered += 1
+        unknown += result.status not in ("label", "none")
+        missing += result.status == "none" or (result.status == "label" and result.label not in sets.names(row))
+    if not answered:
+        return None
+    low, high = hypergeometric(missing, answered, len(sets), unknown=unknown)
+    return MissRate(answered, missing, unknown, low, high)

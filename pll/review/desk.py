@@ -505,8 +505,8 @@ class Desk:
     def _queues(self) -> Iterator[tuple[str, Rows, bool]]:
         """(name, rows, whether controls), in the order in which they are to be tried."""
         review = self.review
-        if review.promise is not None:
-            yield review.promise.queue(review.state, review.required)
+        if review.certification is not None:
+            yield review.certification.queue(review.state, review.required)
             return
         if self._focus is not None:
             yield (*self._focus, False)

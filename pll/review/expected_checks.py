@@ -6,8 +6,8 @@ the model does not know of, the second what neighbours share. Then P(label wrong
 r the rank of q in [−1, 1], the last three centred where errors are expected, so that the constant is the level of the
 errors whatever the slope. Draws from the prior of the four weights are drawn again by the likelihood of the answered
 controls (sampling importance resampling). Of each draw the open controls get answers, and each set of answers ends
-the accepted part somewhere (`pll.review.promise.cut_of`). The median of these ends is what is expected. It guarantees
-nothing, and no row is shown because of it.
+the accepted part somewhere (`pll.review.certificate.count_accepted`). The median of these ends is what is expected. It
+guarantees nothing, and no row is shown because of it.
 
 References
 ----------
@@ -23,7 +23,7 @@ import numpy.typing as npt
 from scipy.special import expit, log_expit, logit
 from scipy.stats import rankdata
 
-from pll.review.promise import UNANSWERED, WRONG, Answers, Floats, Ints
+from pll.review.certificate import UNANSWERED, WRONG, Answers, Floats, Ints
 
 PRIOR_DRAWS = 5000
 DRAWS = 100

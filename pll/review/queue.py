@@ -139,7 +139,7 @@ class ReviewQueue:
             model, review = self._current_model(), self.review
             self._ordered_at = (model.run, len(review.state.all_events))
             decided = teaching_decisions(review.state, review.own.candidates)
-            if review.promise is None or not review.current.follows:  # they stay frozen, also after a restart
+            if review.certification is None or not review.current.follows:  # they stay frozen, also after a restart
                 config = self._runs.get(model.run).config
                 restored = review.state.restored_rows
                 review.follow(followed(review.own, config, model.data, model.signals, decided, restored))
@@ -161,7 +161,7 @@ class ReviewQueue:
         elif len(self.review.state.all_events) - self._ordered_at[1] >= interval:
             self._in_background(self.compute_order)
 
-    def promised(self) -> None:
+    def prepare_certificate(self) -> None:
         """Compute the features for re-ranking in the background; call it when a certificate begins."""
         self._in_background(self._prepare)
 
@@ -194,8 +194,8 @@ class ReviewQueue:
 
     def _prepare(self) -> None:
         """Compute neighbours and then the order, unless they exist."""
-        if (promise := self.review.promise) is not None:
-            promise.prepare()
+        if (certification := self.review.certification) is not None:
+            certification.prepare()
         model = self._current_model()
         has_neighbours = model.signals.neighbours is not None or not model.data.X.size
         if has_neighbours and model.signals.mean_weights is not None:

@@ -10,15 +10,15 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.label_frame import Decision
 from pll.review.calibration import Calibration, calibration_of
+from pll.review.certificate import LabelTable
+from pll.review.certification import Certification, Certified, draws_of
 from pll.review.database import Database, database_url
-from pll.review.draws import earlier_draws, labels_key
 from pll.review.follow import followed, teaching_decisions
 from pll.review.label_snapshot import LabelSnapshot, review_id
-from pll.review.promise_state import Certified, PromiseInForce, frozen_table
 from pll.review.signals import ReviewSignals
 from pll.review.state import ReviewState, required_of
-from pll.review.store import reading
-from pll.review.tables import Event, PromiseRecord, ReviewRecord, RoundRecord
+from pll.review.store import PlanRecord, reading
+from pll.review.tables import Event, ReviewRecord, RoundRecord
 from pll.runs.folder import RunFolder
 from pll.runs.run_data import load_splits, vote_sets_of
 
@@ -35,8 +35,10 @@ class Record:
         Present state of the examples.
     rounds
         The labels that came under review.
-    promises
-        About all labels, in the order in which they were made; frozen: labels and confidences of the last.
+    plans
+        Of certificates, in the order in which they were made.
+    frozen
+        Labels and confidences of the last plan.
     last_hash
         Of the last decision, for the certificate.
     """
@@ -44,7 +46,7 @@ class Record:
     review: ReviewRecord
     state: ReviewState
     rounds: tuple[RoundRecord, ...]
-    promises: tuple[PromiseRecord, ...] = ()
+    plans: tuple[PlanRecord, ...] = ()
     frozen: tuple[list[str], list[float]] | None = None
     last_hash: str = ""
 
@@ -71,7 +73,7 @@ class Record:
         return followed(own, folder.config(), data, signals, decided, self.state.restored_rows)
 
     def certified(self, run: str, data: PartialLabelDataset, name: str = "") -> Certified | None:
-        """The certificate of all labels of a run of this review; None where none was promised, or not yet earned.
+        """The certificate of all labels of a run of this review; None where none was begun, or not yet earned.
 
         Parameters
         ----------
@@ -80,15 +82,16 @@ class Record:
         name
             Of the data, in the certificate.
         """
-        if self.frozen is None or self.promises[-1].run != run:
+        if self.frozen is None or self.plans[-1].run != run:
             return None
-        made = {record.draw_hash for record in self.promises}
+        plans = [record.plan for record in self.plans]
         try:
-            table = frozen_table(data.row_ids, *self.frozen)
-            draws = made | set(earlier_draws({labels_key(table.ids, table.labels)}))
-            promise = PromiseInForce(self.promises[-1], table, data)
-            required = required_of(self.review, len(table))
-            return promise.certified(self.state, required, draws=draws, name=name, audit=self.last_hash)
+            table = LabelTable.of(data.row_ids, *self.frozen)
+            certification = Certification(plans[-1], table, data)
+            decisions = certification.decisions(self.state, required_of(self.review, len(table)))
+            judgement = certification.judge(decisions)
+            drawn = draws_of(table, plans)
+            return certification.certified(decisions, judgement, drawn=drawn, name=name, audit=self.last_hash)
         except UserError:
             return None
 
@@ -123,8 +126,8 @@ def record_of(folder: RunFolder, sets: CandidateSets | None = None) -> Record | 
     try:
         with reading(database, review_id(folder)) as reader:
             review, events, rounds = reader.review(), reader.events(), reader.rounds()
-            promises, last_hash = tuple(reader.promises()), reader.last_hash()
-            frozen = reader.frozen(promises[-1].number) if promises else None
+            plans, last_hash = tuple(reader.plans()), reader.last_hash()
+            frozen = reader.frozen(plans[-1].number) if plans else None
     finally:
         database.close()
     if review is None or not events:
@@ -138,7 +141,7 @@ def record_of(folder: RunFolder, sets: CandidateSets | None = None) -> Record | 
         sets = own_sets if outside is None else outside.candidates
     state = ReviewState(sets)
     state.update(events)
-    return Record(review, state, tuple(rounds), promises, frozen, last_hash)
+    return Record(review, state, tuple(rounds), plans, frozen, last_hash)
 
 
 def missing_review(folder: RunFolder) -> list[str]:

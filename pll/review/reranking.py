@@ -2,7 +2,7 @@
 
 All rows begin in the pool. Rows leave it from the least sure end, and people look at each row that leaves. The order of
 those inside is computed again as answers come in, and the review ends when at most c wrong controls are left inside;
-what is inside then is accepted (pll.review.promise, with independent draws).
+what is inside then is accepted (pll.review.certificate).
 
 Condition: the order depends on nothing but the rows' features and the answers on rows that have *left*; never
 on an answer to, or on the membership of, a control that is still inside. The functions here are given the rows that
@@ -11,7 +11,7 @@ have left and their answers, and no other answer. docs/certificate.md has the pr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,8 @@ from scipy.stats import rankdata
 
 from pll.annotations.data import Annotations
 from pll.dataset import PartialLabelDataset
-from pll.review.promise import Floats, Ints
+from pll.io import Column
+from pll.review.certificate import RIGHT, UNANSWERED, WRONG, Answers, Flags, Floats, Ids, Ints
 
 EVERY = 0.02
 """Share of all rows that leave between two orders."""
@@ -36,8 +37,6 @@ FITTED_ON = 20_000
 SMALL = 0.1
 """Scale of the principal components: the smaller, the stronger their ridge."""
 
-Flags = npt.NDArray[np.bool_]
-
 
 @dataclass(frozen=True, eq=False)
 class PoolFeatures:
@@ -46,7 +45,7 @@ class PoolFeatures:
     Attributes
     ----------
     order
-        (n,) rows, the surest first (`pll.review.promise.dataset_order`).
+        (n,) rows, the surest first (`pll.review.certificate.label_order`).
     models
         (n, d) columns of each model; their log-odds are added.
     """
@@ -55,53 +54,8 @@ class PoolFeatures:
     models: tuple[Floats, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class RowInputs:
-    """Data of the rows besides labels and confidences; no answers of the review.
-
-    Attributes
-    ----------
-    features
-        (n, …) numbers. texts: (n,). votes: (n, m) class indices, −1 for none. None where there are none.
-    """
-
-    features: npt.NDArray[np.float32] | None = None
-    texts: Sequence[str] | None = None
-    votes: npt.NDArray[np.int64] | None = None
-
-    def take(self, rows: Ints) -> RowInputs:
-        """Those of some rows."""
-        return RowInputs(
-            None if self.features is None else self.features[rows],
-            None if self.texts is None else [self.texts[row] for row in rows.tolist()],
-            None if self.votes is None else self.votes[rows],
-        )
-
-
-def inputs_of(data: PartialLabelDataset) -> RowInputs:
-    """Features that a certificate may rank by: features, texts and annotators' answers; never the truth."""
-    texts = None if data.texts is None else ["" if one is None else str(one) for one in data.texts]
-    annotations = data.annotations
-    return RowInputs(data.X if data.X.size else None, texts, None if annotations is None else _votes(annotations))
-
-
-def _votes(annotations: Annotations) -> npt.NDArray[np.int64]:
-    """(n, m) the k-th vote of each row in column k, m the most that a row has; −1 where there are fewer."""
-    counts = np.bincount(annotations.rows, minlength=annotations.n_rows)
-    votes = np.full((annotations.n_rows, max(1, int(counts.max(initial=0)))), -1, dtype=np.int64)
-    votes[annotations.rows, np.arange(len(annotations.rows)) - (np.cumsum(counts) - counts)[annotations.rows]] = (
-        annotations.labels
-    )
-    return votes
-
-
 def pool_features(
-    order: Ints,
-    confidence: npt.ArrayLike,
-    labels: Sequence[str] | npt.NDArray[np.str_],
-    features: npt.NDArray[np.float32] | None = None,
-    texts: Sequence[str] | None = None,
-    votes: npt.NDArray[np.int64] | None = None,
+    order: Ints, confidence: npt.ArrayLike, labels: Ids, data: PartialLabelDataset | None = None
 ) -> PoolFeatures:
     """Prepare rows for `rank_pool`.
 
@@ -113,12 +67,8 @@ def pool_features(
         (n,) of the identified labels.
     labels
         (n,) identified labels.
-    features
-        (n, …) numbers, where there are any.
-    texts
-        (n,) texts, where there are any.
-    votes
-        (n, m) class indices, −1 for none, where there are several voters.
+    data
+        The examples: of these features, texts and annotators' answers are used, never the truth.
 
     Returns
     -------
@@ -127,8 +77,7 @@ def pool_features(
         or texts, of a second one that has their principal components too.
     """
     n = len(order)
-    sure = np.asarray(confidence, dtype=np.float64)
-    rank = rankdata(sure) / n
+    rank = rankdata(np.asarray(confidence, dtype=np.float64)) / n
     named, codes = np.unique(np.asarray(labels, dtype=np.str_), return_inverse=True)
     counts = np.bincount(codes)
     common = np.argsort(-counts, kind="stable")[:MOST_CLASSES]
@@ -137,16 +86,22 @@ def pool_features(
     labelled = np.zeros((n, len(common) + 1))
     labelled[np.arange(n), own[codes]] = 1.0
     columns = [3 * rank[:, None], labelled[:, : len(common)]]
-    if votes is not None:
-        top = np.sort(np.where(votes < 0, -1 - np.arange(votes.shape[1]), votes), axis=1)
-        answered = np.maximum((votes >= 0).sum(axis=1), 1)
-        distinct = (np.diff(top, axis=1) != 0).sum(axis=1) + 1 - (votes < 0).sum(axis=1)
-        columns.append((distinct / answered)[:, None])
+    rich = []
+    if data is not None:
+        if data.annotations is not None:
+            columns.append(_different_votes(data.annotations)[:, None])
+        rich = [part for part in (_components(data.X), _text_components(data.texts)) if part is not None]
     models = [np.column_stack(columns)]
-    rich = [part for part in (_components(features), _text_components(texts)) if part is not None]
     if rich:
         models.append(np.column_stack([*columns, *(SMALL * part for part in rich)]))
     return PoolFeatures(np.asarray(order, dtype=np.int64), tuple(models))
+
+
+def _different_votes(annotations: Annotations) -> Floats:
+    """(n,) how many different labels a row was given, per answer; 0 where there is none."""
+    pairs = np.unique(annotations.rows.astype(np.int64) * annotations.n_classes + annotations.labels)
+    different = np.bincount(pairs // annotations.n_classes, minlength=annotations.n_rows)
+    return np.asarray(different / np.maximum(np.bincount(annotations.rows, minlength=annotations.n_rows), 1))
 
 
 def rank_pool(rows: PoolFeatures, left: Ints, wrong: Flags) -> Ints:
@@ -191,19 +146,21 @@ class Pool:
     ----------
     left
         Rows that have left, in their order.
+    waiting
+        Rows inside, the one that should be looked at next first.
     done
         At most c wrong controls are inside: what is inside is accepted.
     """
 
     def __init__(self, rows: PoolFeatures, controls: Ints, tolerated: int) -> None:
         self._rows, self._controls, self._tolerated = rows, controls, tolerated
-        self._queue = rank_pool(rows, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.bool_))
+        self.waiting = rank_pool(rows, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.bool_))
         self._batch = max(1, int(FIRST * len(rows.order)))
         self.left: list[int] = []
         self._wrong: list[bool] = []
         self.done = False
 
-    def advance(self, answers: npt.NDArray[np.int8]) -> None:
+    def advance(self, answers: Answers) -> None:
         """Let rows leave as far as they are answered, until the rest may be accepted.
 
         The order is computed again only after fixed numbers of rows have left, from their answers alone.
@@ -211,31 +168,25 @@ class Pool:
         Parameters
         ----------
         answers
-            (n,) of all rows: 1 label right, 0 wrong (or unsure), −1 no answer. An unanswered control inside counts as
-            wrong.
+            (n,) of all rows: `RIGHT`, `WRONG` or `UNANSWERED`. An unanswered control inside counts as wrong.
         """
         n = len(self._rows.order)
         suspect = np.zeros(n, dtype=np.bool_)
-        suspect[self._controls] = answers[self._controls] != 1
+        suspect[self._controls] = answers[self._controls] != RIGHT
         suspect[self.left] = False
         inside = int(suspect.sum())
         self.done = inside <= self._tolerated
-        while not self.done and self._batch and answers[self._queue[0]] >= 0:
-            row = int(self._queue[0])
-            self._queue = self._queue[1:]
+        while not self.done and self._batch and answers[self.waiting[0]] != UNANSWERED:
+            row = int(self.waiting[0])
+            self.waiting = self.waiting[1:]
             self.left.append(row)
-            self._wrong.append(bool(answers[row] == 0))
+            self._wrong.append(bool(answers[row] == WRONG))
             self._batch -= 1
             inside -= bool(suspect[row])
             self.done = inside <= self._tolerated
             if not self._batch and len(self.left) < n:
-                self._queue = rank_pool(self._rows, np.array(self.left), np.array(self._wrong))
+                self.waiting = rank_pool(self._rows, np.array(self.left), np.array(self._wrong))
                 self._batch = max(1, int(EVERY * n))
-
-    @property
-    def waiting(self) -> Ints:
-        """Rows inside, the one that should be looked at next first."""
-        return self._queue
 
 
 def _fitted(columns: Floats, wrong: Flags) -> Callable[[Floats], Floats]:
@@ -246,30 +197,24 @@ def _fitted(columns: Floats, wrong: Flags) -> Callable[[Floats], Floats]:
     return lambda further: np.asarray(model.decision_function(further), dtype=np.float64)
 
 
-def _components(features: npt.NDArray[np.float32] | None) -> Floats | None:
-    """(n, ≤ `MOST_COLUMNS`) principal components of z-scored features, each of variance 1."""
-    if features is None:
+def _components(features: npt.NDArray[np.float32]) -> Floats | None:
+    """(n, ≤ `MOST_COLUMNS`) principal components of z-scored features, each of variance 1; None without features."""
+    if not features.size:
         return None
     flat = features.reshape(len(features), -1)
-    if not flat.shape[1]:
-        return None
-    some = np.nan_to_num(flat[:: 1 + (len(flat) - 1) // FITTED_ON].astype(np.float64))
+    fitted_on = flat[:: 1 + (len(flat) - 1) // FITTED_ON]
+    some = np.nan_to_num(fitted_on.astype(np.float64))
     mean, spread = some.mean(axis=0), some.std(axis=0)
     spread = np.where(spread > 0, spread, 1.0)
 
     def scaled(rows: npt.NDArray[np.float32]) -> Floats:
         return np.asarray(np.clip((np.nan_to_num(rows.astype(np.float64)) - mean) / spread, -5, 5))
 
-    return _unit_components(scaled(flat[:: 1 + (len(flat) - 1) // FITTED_ON]), (scaled(one) for one in _blocks(flat)))
+    blocks = (flat[start : start + FITTED_ON] for start in range(0, len(flat), FITTED_ON))  # float64 takes memory
+    return _unit_components(scaled(fitted_on), map(scaled, blocks))
 
 
-def _blocks(flat: npt.NDArray[np.float32]) -> Iterator[npt.NDArray[np.float32]]:
-    """The rows in blocks that fit into memory as float64; all at once where there are few."""
-    for start in range(0, len(flat), FITTED_ON):
-        yield flat[start : start + FITTED_ON]
-
-
-def _text_components(texts: Sequence[str] | None) -> Floats | None:
+def _text_components(texts: Column | None) -> Floats | None:
     """The same of tf-idf weights of words and pairs of words."""
     if texts is None:
         return None
@@ -277,7 +222,7 @@ def _text_components(texts: Sequence[str] | None) -> Floats | None:
 
     try:
         weights = TfidfVectorizer(ngram_range=(1, 2), min_df=2, sublinear_tf=True, max_features=20_000).fit_transform(
-            texts
+            ["" if text is None else str(text) for text in texts]
         )
     except ValueError:  # no word occurs twice
         return None

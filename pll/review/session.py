@@ -25,12 +25,13 @@ import numpy.typing as npt
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.label_frame import Decision
+from pll.review.certificate import LEVEL, LabelTable
+from pll.review.certification import Certification, draw_plan, draws_of, labels_key, remember_draw, table_of
 from pll.review.database import Database
 from pll.review.label_snapshot import LabelSnapshot, review_id, snapshot_of
-from pll.review.promise_state import PromiseInForce, frozen_table
 from pll.review.state import Outcome, ReviewState, required_of
-from pll.review.store import Transaction, now, reading, writing
-from pll.review.tables import GOALS, Event, PromiseRecord, ReviewRecord, RoundRecord
+from pll.review.store import PlanRecord, Transaction, now, reading, writing
+from pll.review.tables import GOALS, Event, ReviewRecord, RoundRecord
 from pll.runs.run import Run
 
 Ints = npt.NDArray[np.int64]
@@ -52,7 +53,7 @@ class ReviewSession:
     load
         Gives the labels of a retrained run by its id; needed where there is one.
     read_data
-        Gives the examples of a run by its id; needed for promises that are re-ranked by features.
+        Gives the examples of a run by its id; certificates rank by their features.
     clock
         For tests.
 
@@ -99,8 +100,8 @@ class ReviewSession:
         self._lock = threading.RLock()
         self.state = ReviewState(snapshot.candidates)
         self.rounds: tuple[RoundRecord, ...] = ()
-        self.promises: tuple[PromiseRecord, ...] = ()
-        self._promise: PromiseInForce | None = None
+        self.plans: tuple[PlanRecord, ...] = ()
+        self._certification: tuple[PlanRecord, Certification] | None = None
         self.order: tuple[str, Ints] = ("confidence", _by_confidence(snapshot))
         with writing(database, review_id) as t:
             self._open(t, opened_by, verified)
@@ -125,13 +126,13 @@ class ReviewSession:
         return self.rounds[-1]
 
     @property
-    def promise(self) -> PromiseInForce | None:
-        """The promise about all labels that people work for; None where none was made, or they are looking."""
-        return self.promise_made if self.record.goal == "certify" else None
+    def certification(self) -> Certification | None:
+        """The certification that people work for; None where none was begun, or they are looking."""
+        return self.latest_certification if self.record.goal == "certify" else None
 
     @property
-    def promise_made(self) -> PromiseInForce | None:
-        """The last promise about all labels, whether people work for it now or not.
+    def latest_certification(self) -> Certification | None:
+        """The last certification, whether people work for it now or not.
 
         Raises
         ------
@@ -139,14 +140,50 @@ class ReviewSession:
             The data that it needs is gone.
         """
         with self._lock:
-            if not self.promises:
+            if not self.plans:
                 return None
-            record = self.promises[-1]
-            if self._promise is None or self._promise.record != record:
+            record = self.plans[-1]
+            if self._certification is None or self._certification[0] != record:
                 with reading(self.database, self.id) as reader:
-                    table = frozen_table(self.root.ids, *reader.frozen(record.number))
-                self._promise = PromiseInForce(record, table, self.data())
-            return self._promise
+                    table = LabelTable.of(self.root.ids, *reader.frozen(record.number))
+                self._certification = record, Certification(record.plan, table, self.data())
+            return self._certification[1]
+
+    def certify(self, error: float, level: float = LEVEL, *, after: int = 0) -> None:
+        """Freeze the labels of this moment and draw controls for a certificate of all of them.
+
+        From now on its controls and the labels it does not accept are assigned. Existing decisions count.
+
+        Parameters
+        ----------
+        error, level
+            ε, the share of all labels that may be wrong, and 1 − α.
+        after
+            Number of the newest plan that the caller knows, 0 for none.
+
+        Raises
+        ------
+        UserError
+            Another plan, or other labels, came meanwhile; this certificate is under way; or an impossible one.
+        """
+        table = table_of(self.current, self.state)
+        with self.writing() as t:
+            records = t.plans()
+            newest = records[-1].number if records else 0
+            if newest != after or t.rounds()[-1].run != self.own.run:
+                raise UserError("The review has changed in the meantime. Check the labels, then start again.")
+            plans = [record.plan for record in records]
+            plan = draw_plan(table, error, level, drawn=draws_of(table, plans), reranked=True)
+            same = [other for other in plans if other.fingerprint == plan.fingerprint]
+            if same and (same[-1].error, same[-1].level) == (error, level):
+                raise UserError(
+                    "This certificate has been begun, and its controls are drawn; go on with it. Another draw for the "
+                    "same certificate would be a second try."
+                )
+            t.add_plan(PlanRecord(newest + 1, self.own.run, plan), table)
+            t.configure(goal="certify")
+        remember_draw({labels_key(table.ids, table.labels)}, plan.draw_hash)
+        self.refresh()
 
     def data(self) -> PartialLabelDataset | None:
         """The examples of the model under review; None where this session was opened without them.
@@ -235,9 +272,9 @@ class ReviewSession:
 
     def label_and_confidence(self, row: int) -> tuple[str, float]:
         """Return the label of an example that no person decided, and its confidence; frozen while people certify."""
-        promise = self.promise
-        if promise is not None:
-            return str(promise.table.labels[row]), float(promise.table.confidence[row])
+        certification = self.certification
+        if certification is not None:
+            return str(certification.table.labels[row]), float(certification.table.confidence[row])
         return str(self.current.labels[row]), float(self.current.sharp.confidence[row])
 
     # ---- the database -----------------------------------------------------------------------------------------------
@@ -255,7 +292,7 @@ class ReviewSession:
                 events = reader.events(self.state.last)
                 record = reader.review()
                 rounds = reader.rounds()
-                self.promises = tuple(reader.promises())
+                self.plans = tuple(reader.plans())
                 marks = reader.marks()
             self.root.check_rows(events)
             self.state.update(events)

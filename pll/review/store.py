@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -17,12 +17,12 @@ from sqlalchemy import Connection
 
 from pll.errors import UserError
 from pll.review import tables
+from pll.review.certificate import DrawnPlan, LabelTable
 from pll.review.database import Database
 from pll.review.tables import (
     START,
     Claim,
     Event,
-    PromiseRecord,
     ReviewRecord,
     RoundRecord,
     broken_links,
@@ -30,6 +30,22 @@ from pll.review.tables import (
 )
 
 Record = TypeVar("Record", ReviewRecord, RoundRecord, Claim)
+_PLAN_COLUMNS = tuple(field.name for field in fields(DrawnPlan) if field.name in tables.plan.c)
+
+
+@dataclass(frozen=True)
+class PlanRecord:
+    """The plan of a certificate of all labels of a run. The labels are stored beside it (`Reader.frozen`).
+
+    Attributes
+    ----------
+    number
+        1, 2, … within the review.
+    """
+
+    number: int
+    run: str
+    plan: DrawnPlan
 
 
 class Reader:
@@ -86,16 +102,18 @@ class Reader:
         query = sa.select(tables.round_).where(table.review == self.review_id)
         return [_record(RoundRecord, row) for row in self._db.execute(query.order_by(table.number)).mappings()]
 
-    def promises(self) -> list[PromiseRecord]:
-        """Promises about all labels, in the order in which they were made."""
-        table = tables.promise.c
-        columns = [table[field.name] for field in fields(PromiseRecord)]
+    def plans(self) -> list[PlanRecord]:
+        """Plans of certificates, in the order in which they were made."""
+        table = tables.plan.c
+        columns = [table[name] for name in ("number", "run", *_PLAN_COLUMNS)]
         query = sa.select(*columns).where(table.review == self.review_id).order_by(table.number)
-        return [PromiseRecord(**row) for row in self._db.execute(query).mappings()]
+        result = self._db.execute(query).mappings().all()
+        plans = [DrawnPlan(**{name: row[name] for name in _PLAN_COLUMNS}, reranked=True) for row in result]
+        return [PlanRecord(row["number"], row["run"], plan) for row, plan in zip(result, plans, strict=True)]
 
     def frozen(self, number: int) -> tuple[list[str], list[float]]:
-        """Labels and confidences that a promise is about, in the order of rows."""
-        table = tables.promise.c
+        """Labels and confidences that a plan is of, in the order of rows."""
+        table = tables.plan.c
         query = sa.select(table.identified_label, table.confidence).where(
             table.review == self.review_id, table.number == number
         )
@@ -117,15 +135,15 @@ class Reader:
         return before
 
     def marks(self) -> tuple[object, ...]:
-        """Return a value that changes with the settings, rounds and promises of the review."""
+        """Return a value that changes with the settings, rounds and plans of the review."""
         rounds, own = tables.round_.c, tables.review.c
-        promises = tables.promise.c
+        plans = tables.plan.c
         query = sa.select(
             own.overlap,
             own.overlap_share,
             own.goal,
             sa.select(sa.func.max(rounds.number)).where(rounds.review == self.review_id).scalar_subquery(),
-            sa.select(sa.func.max(promises.number)).where(promises.review == self.review_id).scalar_subquery(),
+            sa.select(sa.func.max(plans.number)).where(plans.review == self.review_id).scalar_subquery(),
         ).where(own.id == self.review_id)
         return tuple(self._db.execute(query).one())
 
@@ -169,10 +187,13 @@ class Transaction(Reader):
         """Store a new round."""
         self._db.execute(sa.insert(tables.round_).values(review=self.review_id, **asdict(record)))
 
-    def open_promise(self, record: PromiseRecord, labels: Sequence[str], confidence: Sequence[float]) -> None:
-        """Store a new promise about all labels, with these labels."""
-        values = asdict(record) | {"identified_label": list(labels), "confidence": list(confidence)}
-        self._db.execute(sa.insert(tables.promise).values(review=self.review_id, **values))
+    def add_plan(self, record: PlanRecord, table: LabelTable) -> None:
+        """Store the plan of a certificate, with the labels that it is of."""
+        values = {name: getattr(record.plan, name) for name in _PLAN_COLUMNS}
+        values |= {"identified_label": table.labels.tolist(), "confidence": table.confidence.tolist()}
+        self._db.execute(
+            sa.insert(tables.plan).values(review=self.review_id, number=record.number, run=record.run, **values)
+        )
 
     # ---- assignments ---------------------------------------------------------------------------------------------
 

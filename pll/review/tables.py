@@ -5,7 +5,7 @@ event     append-only: every decision, and every undo; nothing in it is ever cha
 claim     who has which example now, and who has answered it; follows from the events, stored for its primary key:
           an example has a slot for each of its reviewers
 round     the labels of one model as the certificate judges them; frozen when it is opened
-promise   promises about all labels of a model; frozen when they are made
+plan      plans of certificates: the labels of a moment, and the draw of their controls; frozen when they are made
 
 connection  the secret by which Label Studio reaches a run (`pll.export.connections`)
 
@@ -152,24 +152,21 @@ round_ = Table(
     Column("verified", Boolean, nullable=False),
 )
 
-promise = Table(
-    "promise",
+plan = Table(
+    "plan",
     metadata,
     Column("review", String(200), ForeignKey("review.id"), primary_key=True),
     Column("number", Integer, primary_key=True),
     Column("run", String(200), nullable=False),
-    Column("labels", String(64), nullable=False),
+    Column("n", WholeNumber, nullable=False),
     Column("error", Float, nullable=False),
     Column("level", Float, nullable=False),
-    Column("seed", WholeNumber, nullable=False),
-    Column("n", WholeNumber, nullable=False),
     Column("controls", WholeNumber, nullable=False),
     Column("tolerated", WholeNumber, nullable=False),
-    Column("draw_hash", String(64), nullable=False),
+    Column("seed", WholeNumber, nullable=False),
+    Column("fingerprint", String(64), nullable=False),
     Column("draw_number", Integer, nullable=False),
-    Column("made_at", UtcDateTime, nullable=False),
-    Column("made_by", Text),
-    Column("verified", Boolean, nullable=False),
+    Column("made_at", String(40), nullable=False),
     Column("identified_label", JSON, nullable=False),
     Column("confidence", JSON, nullable=False),
 )
@@ -443,39 +440,3 @@ class RoundRecord:
     def key(self) -> tuple[str, str]:
         """Which labels: the run, and their fingerprint."""
         return self.run, self.fingerprint
-
-
-@dataclass(frozen=True)
-class PromiseRecord:
-    """A promise about all labels of a model.
-
-    Attributes
-    ----------
-    number
-        1, 2, … within the review.
-    run
-        Of the labels. labels: fingerprint of their table, which is stored beside (`Reader.frozen`).
-    error, level
-        ε and 1 − α. seed: of draw and ties.
-    n, controls, tolerated
-        Of the plan, as `pll.review.promise.DatasetPlan` has them.
-    draw_hash
-        Commitment to all of it. draw_number: how many draws of these labels there were, this one included.
-    made_at, made_by, verified
-        When and by whom.
-    """
-
-    number: int
-    run: str
-    labels: str
-    error: float
-    level: float
-    seed: int
-    n: int
-    controls: int
-    tolerated: int
-    draw_hash: str
-    draw_number: int
-    made_at: datetime
-    made_by: str | None = None
-    verified: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pll.review import certification
+from pll.review.calibration import calibration_of
 from pll.review.desk import Desk
 from pll.runs.run import Run
 from pll.ui import session
@@ -29,7 +29,7 @@ def test_calibration_shows_reliability_before_and_after(open_page: Any, finished
     page = progress_after(open_page, finished, 40)
     assert not page.exception
     review = service.manager_of(finished).review
-    found = certification.calibration(review)
+    found = calibration_of(review.root.candidates, review.own, review.current, review.state)
     assert figures(page)["Expected calibration error"] == f"{found.after.error:.1%}".replace("%", " %")
     assert f"On 40 decided examples: {found.before.error:.1%}".replace("%", " %") in said(page)
     assert f"Temperature {found.temperature:.2f}" in said(page)

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.review.calibration import FEWEST, calibrate, fit_temperature, with_temperature
+from pll.review.calibration import FEWEST, calibrate, calibration_of, fit_temperature, with_temperature
+from pll.review.desk import Desk
 from pll.weights import identified_labels, normalise, restricted_softmax
+from tests.review_helpers import answer, close, open_with, snapshot
 from tests.strategies import sets_and_scores
 
 
@@ -69,3 +71,17 @@ class TestCalibrate:
         few = FEWEST - 7
         with pytest.raises(UserError, match=f"at least {FEWEST} .* there are {few}"):
             calibrate(weights, sets, np.arange(few), truth[:few])
+
+
+def test_calibration_rests_on_what_is_decided(url: str) -> None:
+    review = open_with(url, snapshot(400))
+    desk = Desk(review, "Ann")
+    with pytest.raises(UserError, match="at least 30"):
+        calibration_of(review.root.candidates, review.own, review.current, review.state)
+    for row in range(40):
+        answer(desk, desk.show(row), right=row % 4 == 0)
+    for row in range(40, 43):
+        desk.decide(desk.show(row), "unsure")  # says nothing of a confidence
+    found = calibration_of(review.root.candidates, review.own, review.current, review.state)
+    assert found.decisions == 40 and found.temperature > 1
+    close(review)

@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, logit
 
+from benchmarks.certificate import accepted_and_unseen
+from pll.review.certificate import RIGHT, UNANSWERED, WRONG, count_accepted, draw_controls, label_order, plan_controls
 from pll.review.expected_checks import expected_checks
-from pll.review.promise import RIGHT, UNANSWERED, WRONG, cut_of, dataset_order, draw_dataset_controls, plan_dataset
 
 N = 800
-PLAN = plan_dataset(N, 0.05)
+PLAN = plan_controls(N, 0.05)
 
 
 def review(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -22,8 +23,8 @@ def review(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     doubt = logit(np.clip(1 - confidence, 1e-3, 1 - 1e-3))
     wrong = rng.random(N) < expit(rng.normal(0, 0.35) + rng.normal(0.9, 0.3) * doubt)
     ids = [str(row) for row in range(N)]
-    order = dataset_order(confidence, seed, ids)
-    return order, confidence, draw_dataset_controls(PLAN, seed, ids), wrong
+    order = label_order(confidence, seed, ids)
+    return order, confidence, draw_controls(PLAN.controls, seed, ids), wrong
 
 
 def answered(controls: np.ndarray, wrong: np.ndarray, first: int) -> np.ndarray:
@@ -38,7 +39,7 @@ def test_its_median_error_over_many_reviews(first: int, reviews: int, most: floa
     for seed in range(reviews):
         order, confidence, controls, wrong = review(seed)
         given = np.where(wrong[controls], WRONG, RIGHT).astype(np.int8)
-        truth = N - cut_of(order, controls, given, PLAN.tolerated).unseen - first
+        truth = N - accepted_and_unseen(order, controls, given, PLAN.tolerated)[1] - first
         found = expected_checks(
             order, confidence, controls, answered(controls, wrong, first), PLAN.tolerated, seed=seed
         )
@@ -56,7 +57,7 @@ def test_thirty_answers_correct_confidences_that_are_wrong_by_far(shift: float) 
         doubt = logit(np.clip(1 - confidence, 1e-3, 1 - 1e-3))
         wrong = np.random.default_rng(seed).random(N) < expit(shift + doubt)
         answers = np.where(wrong[controls], WRONG, RIGHT).astype(np.int8)
-        truth = N - cut_of(order, controls, answers, PLAN.tolerated).unseen
+        truth = N - accepted_and_unseen(order, controls, answers, PLAN.tolerated)[1]
         of = [
             expected_checks(order, confidence, controls, answered(controls, wrong, first), PLAN.tolerated, seed=seed)
             for first in (0, 30)
@@ -74,7 +75,7 @@ def test_neighbours_that_disagree_make_up_for_confidences_that_say_too_little() 
         p = expit(1.5 + logit(np.clip(1 - confidence, 1e-3, 1 - 1e-3)))
         wrong, disagrees = rng.random(N) < p, rng.random(N) < p
         answers = np.where(wrong[controls], WRONG, RIGHT).astype(np.int8)
-        truth = N - cut_of(order, controls, answers, PLAN.tolerated).unseen
+        truth = N - accepted_and_unseen(order, controls, answers, PLAN.tolerated)[1]
         nothing = answered(controls, wrong, 0)
         of = [
             expected_checks(order, confidence, controls, nothing, PLAN.tolerated, disagrees=known, seed=seed)
@@ -88,11 +89,11 @@ def test_neighbours_that_disagree_make_up_for_confidences_that_say_too_little() 
 def test_it_is_exact_once_all_controls_are_answered_and_none_where_nothing_is_left() -> None:
     order, confidence, controls, wrong = review(1)
     answers = answered(controls, wrong, len(controls))
-    cut = cut_of(order, controls, answers[controls], PLAN.tolerated)
-    left = int((answers[cut.left] == UNANSWERED).sum())
+    not_accepted = order[count_accepted(order, controls, answers[controls], PLAN.tolerated) :]
+    left = int((answers[not_accepted] == UNANSWERED).sum())
     found = expected_checks(order, confidence, controls, answers, PLAN.tolerated)
     assert found.low == found.likely == found.high == left
-    answers[cut.left] = RIGHT
+    answers[not_accepted] = RIGHT
     assert expected_checks(order, confidence, controls, answers, len(controls)).high == 0
 
 

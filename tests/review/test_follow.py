@@ -14,7 +14,6 @@ from pll.errors import UserError
 from pll.export.convert import convert
 from pll.export.readme import readme
 from pll.export.run_export import export_source
-from pll.review import certification
 from pll.review.database import Database
 from pll.review.decided import Decided
 from pll.review.desk import Desk
@@ -119,8 +118,8 @@ def test_what_is_answered_while_people_certify_teaches_nothing_and_moves_no_labe
     review = manager.review
     decide(manager, 20)
     before = teaching_decisions(review.state, review.own.candidates).rows.tolist()
-    certification.promise_all_labels(review, 0.2, level=0.8)
-    frozen = review.promise.table.labels.tolist() if review.promise else []
+    review.certify(0.2, 0.8)
+    frozen = review.certification.table.labels.tolist() if review.certification else []
     labels, desk = review.current, Desk(review, "Ann")
     desk.release()
     for _ in range(12):
@@ -133,10 +132,11 @@ def test_what_is_answered_while_people_certify_teaches_nothing_and_moves_no_labe
     review.configure(goal="look")
     decide(manager, 10)
     assert review.current is not labels
-    assert review.promise_made is not None and review.promise_made.table.labels.tolist() == frozen
-    certification.promise_all_labels(review, 0.2, level=0.8, instead_of=1)  # other labels by now, and another draw
-    assert review.promise is not None and review.promise.table.labels.tolist() != frozen
-    assert review.promise.promise.draw_number == 2
+    assert review.latest_certification is not None
+    assert review.latest_certification.table.labels.tolist() == frozen
+    review.certify(0.2, 0.8, after=1)  # other labels by now, and another draw
+    assert review.certification is not None and review.certification.table.labels.tolist() != frozen
+    assert review.certification.plan.draw_number == 2
     close(review)
 
 
@@ -144,14 +144,14 @@ def test_decisions_made_before_count_as_right_in_the_certificate(runs: RunRegist
     manager = opened(runs)
     review = manager.review
     decide(manager, 40)
-    certification.promise_all_labels(review, 0.2, level=0.8)
-    assert review.promise is not None
-    status = review.promise.status(review.state, review.required)
-    assert status.looked_at == 40 and status.answered > 0 and status.wrong == 0
+    review.certify(0.2, 0.8)
+    assert review.certification is not None
+    status = review.certification.status(review.state, review.required)
+    assert status.looked_at.sum() == 40 and status.answered > 0 and status.wrong == 0
     with pytest.raises(UserError, match="changed in the meantime"):
-        certification.promise_all_labels(review, 0.2, level=0.8)
+        review.certify(0.2, 0.8)
     with pytest.raises(UserError, match="second try"):
-        certification.promise_all_labels(review, 0.2, level=0.8, instead_of=1)
+        review.certify(0.2, 0.8, after=1)
     close(review)
 
 

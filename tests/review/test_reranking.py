@@ -1,4 +1,4 @@
-"""Re-ranking while people review: an honest ranking keeps the promise, a peeking one breaks it."""
+"""Re-ranking while people review: an honest ranking makes valid certificates, a peeking one does not."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import math
 import numpy as np
 
 from benchmarks.certificate import leaving_order
-from pll.review.promise import dataset_order, draw_dataset_controls, plan_dataset
+from pll.annotations.data import Annotations
+from pll.dataset import PartialLabelDataset
+from pll.review.certificate import draw_controls, label_order, plan_controls
 from pll.review.reranking import Pool, pool_features, rank_pool
 
 N = 400
@@ -23,7 +25,7 @@ def review(rng, n=N):
 
 def prepared(seed=0, n=N):
     labels, confidence, wrong = review(np.random.default_rng(seed), n)
-    order = dataset_order(confidence, seed, [str(i) for i in range(n)])
+    order = label_order(confidence, seed, [str(i) for i in range(n)])
     return pool_features(order, confidence, labels), wrong
 
 
@@ -36,7 +38,7 @@ def test_it_learns_which_labels_are_wrong():
 
 
 def test_the_order_depends_on_the_answers_of_what_has_left_alone():
-    """What holds the promise: change any answer inside, and nothing changes until that row has left."""
+    """Why certificates are valid: change any answer inside, and nothing changes until that row has left."""
     rows, wrong = prepared(1)
     leaving = leaving_order(rows, lambda left: wrong[left])
     cut = 150
@@ -53,21 +55,28 @@ def test_features_texts_and_votes_are_used_and_may_be_missing_or_constant():
     order = np.arange(120)
     features = np.column_stack([wrong, np.zeros(120)]).astype(np.float32)
     texts = ["bad word" if w else "good word" for w in wrong]
-    votes = np.column_stack([np.zeros(120, int), wrong.astype(int), np.full(120, -1)])
+    rows, voters = np.tile(np.arange(120), 2), np.repeat([0, 1], 120)
+    votes = Annotations(rows, voters, np.concatenate([np.zeros(120, int), wrong]), 120, ("a", "b"), ("ann", "bob"))
     base = {"order": order, "confidence": np.full(120, 0.5), "labels": np.full(120, "a")}
-    for more in ({"features": features}, {"texts": texts}, {"votes": votes}):
-        rows = pool_features(**base, **more)
+    nothing = np.zeros((120, 0), np.float32)
+    for data in (
+        PartialLabelDataset(features),
+        PartialLabelDataset(nothing, texts=np.array(texts, dtype=object)),
+        PartialLabelDataset(nothing, annotations=votes),
+    ):
+        pool = pool_features(**base, data=data)
         left = order[::-1][:60]
-        ranked = rank_pool(rows, left, wrong[left])
+        ranked = rank_pool(pool, left, wrong[left])
         k = int(wrong[:60].sum())
         assert wrong[ranked[:k]].mean() > 0.7
-    assert len(rank_pool(pool_features(**base, texts=["x"] * 120), left, wrong[left])) == 60
+    same = PartialLabelDataset(nothing, texts=np.array(["x"] * 120, dtype=object))
+    assert len(rank_pool(pool_features(**base, data=same), left, wrong[left])) == 60
 
 
 def breaks(sims, leaving_of):
     """Share of reviews in which more than A labels stay wrong."""
     n, broken = N, 0
-    plan = plan_dataset(n, 0.08)
+    plan = plan_controls(n, 0.08)
     rng = np.random.default_rng(5)
     _, wrong = prepared(2)
     for _ in range(sims):
@@ -81,13 +90,13 @@ def breaks(sims, leaving_of):
     return broken / sims
 
 
-def test_an_honest_ranking_keeps_the_promise():
+def test_an_honest_ranking_makes_valid_certificates():
     rows, wrong = prepared(2)
     leaving = leaving_order(rows, lambda left: wrong[left])
     assert breaks(2000, lambda *_: leaving) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 2000)
 
 
-def test_a_peeking_ranking_breaks_it_visibly():
+def test_a_peeking_ranking_does_not():
     """It sees which rows inside are controls with a wrong label, and lets these leave first."""
     rows, _ = prepared(2)
 
@@ -100,8 +109,8 @@ def test_a_peeking_ranking_breaks_it_visibly():
 
 def test_the_pool_goes_on_as_answers_come_and_stops_with_few_wrong_controls_inside():
     rows, wrong = prepared(3)
-    plan = plan_dataset(N, 0.08)
-    controls = draw_dataset_controls(plan, 3, [str(i) for i in range(N)])
+    plan = plan_controls(N, 0.08)
+    controls = draw_controls(plan.controls, 3, [str(i) for i in range(N)])
     answers = np.full(N, -1, dtype=np.int8)
     answers[controls] = np.where(wrong[controls], 0, 1)
     pool = Pool(rows, controls, plan.tolerated)

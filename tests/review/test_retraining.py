@@ -12,7 +12,6 @@ from pll.candidates import CandidateSets, with_sets
 from pll.errors import UserError
 from pll.methods import METHODS
 from pll.methods.persistence import can_warm_start
-from pll.review import certification
 from pll.review.database import Database
 from pll.review.desk import Desk
 from pll.review.retraining import Retraining, changed_by_retraining, decided_sets_of
@@ -68,7 +67,7 @@ def test_each_kind_of_decision_leaves_its_labels(url: str) -> None:
 
 def test_control_answers_teach_nothing(url: str) -> None:
     review = open_with(url)
-    certification.promise_all_labels(review, 0.3, level=0.8)
+    review.certify(0.3, 0.8)
     desk = Desk(review, "Ann")
     control = given(desk)
     while not control.is_control:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from pll.errors import UserError
-from pll.review import certification
 from pll.review.desk import Desk
 from tests.review_helpers import answer, close, given, open_with
 
@@ -31,11 +30,11 @@ def test_the_next_write_notices_what_another_process_changed(url: str) -> None:
     review, other = open_with(url), open_with(url)
     desk = Desk(review, "Ann")
     one = given(desk)
-    certification.promise_all_labels(other, 0.3, level=0.8)
+    other.certify(0.3, 0.8)
     step = desk.decide(one, "unsure")
     assert step.next is not None and step.next.is_control
     desk.decide(step.next, "unsure")
-    assert review.promise is not None
+    assert review.certification is not None
     close(review, other)
 
 

@@ -26,7 +26,6 @@ from pll.errors import UserError
 from pll.export import connections
 from pll.export.labelstudio import ChoiceQuestion, question_of
 from pll.export.write_back import Access
-from pll.review.certification import promise_all_labels
 from pll.review.desk import Desk
 from pll.review.session import ReviewSession
 from pll.runs.background import Stopped
@@ -148,8 +147,9 @@ def test_annotations_are_decisions_and_can_be_taken_back(connected: Connected) -
 
 
 def test_a_blind_check_is_not_answered_from_label_studio(connected: Connected) -> None:
-    promise_all_labels(connected.review, 0.3)
-    controls = set(connected.review.promise_made.controls.tolist()) if connected.review.promise_made else set()
+    connected.review.certify(0.3)
+    assert connected.review.certification is not None
+    controls = set(connected.review.certification.controls.tolist())
     control = min(controls)
     connected.annotate(control, ["fish"], 11)
     assert "blind check" in connected.said

@@ -1,4 +1,4 @@
-"""The certificate of all labels on the export page, where a promise about them was made."""
+"""The certificate of all labels on the export page, where one was begun."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ FILES = ("final", "certificate-page", "certificate")
 
 
 def draw(run: Run, source: ExportSource) -> None:
-    """What the certificate says, and its labels; nothing where nothing was promised."""
+    """What the certificate says, and its labels; nothing where none was begun."""
     if not service.is_begun(run):
         return
     review = service.manager_of(run).review
     review.refresh()
-    if review.promise_made is None or review.current.run != run.id:
+    certification = review.latest_certification
+    if certification is None or review.current.run != run.id:
         return
     if source.certified is None:
-        status = review.promise_made.status(review.state, review.required)
-        waiting = status.controls - status.answered
+        waiting = len(certification.controls) - certification.status(review.state, review.required).answered
         # which they are must not be shown to reviewers
         needed = f"{count(waiting, 'random check')} to go" if waiting else "More checks are needed"
         st.info(f"{needed} before these labels are certified.", icon=":material/hourglass_bottom:")

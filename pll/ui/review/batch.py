@@ -36,8 +36,8 @@ class LookAlikeBatch:
         self.tiles = []
         free = review.state.answers < review.required
         free &= ~review.state.answered_by(self.tab.desk.reviewer)
-        if review.promise is not None:
-            free[review.promise.controls] = False  # each of them is to be looked at by itself
+        if review.certification is not None:
+            free[review.certification.controls] = False  # each of them is to be looked at by itself
         order, identified = review.order[1], review.current.sharp.identified
         for row in order[free[order]]:
             if int(row) in self.passed:

@@ -10,8 +10,7 @@ import streamlit as st
 from pll.analysis.calibration import ReliabilityDiagram, error_by_chance
 from pll.colors import ACCENT, percent
 from pll.errors import UserError
-from pll.review import certification
-from pll.review.calibration import Calibration
+from pll.review.calibration import Calibration, calibration_of
 from pll.review.session import ReviewSession
 from pll.ui import charts
 from pll.ui.format import count, plain
@@ -24,7 +23,7 @@ def draw(review: ReviewSession) -> None:
     """Reliability before and after, and what that means; or how many decisions are missing."""
     st.markdown("**Calibration**")
     try:
-        calibration = certification.calibration(review)
+        calibration = calibration_of(review.root.candidates, review.own, review.current, review.state)
     except UserError as error:
         st.info(plain(error), icon=":material/hourglass_bottom:")
         return

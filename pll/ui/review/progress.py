@@ -16,7 +16,7 @@ from pll.review.work import last_session, recent_rate, work_by_reviewer
 from pll.runs.labels_table import added_labels
 from pll.ui.data.voters import MOST_FITTED, show_voters, voter_table
 from pll.ui.format import count, duration, plain
-from pll.ui.review import calibration_panel, follow_panel, promise_panel, retraining_panel, reviewers_form
+from pll.ui.review import calibration_panel, certify_panel, follow_panel, retraining_panel, reviewers_form
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.routes import link
 
@@ -34,12 +34,12 @@ def strip(tab: ReviewTab) -> dict[str, Any]:
     pace = "" if rate is None else f" · {format_rate(rate)}"
     line = {"left": f"{done:,} decided{by_me}{pace}", "right": looked(tab), "note": "", "share": 0.0, "holds": False}
     try:
-        promise = review.promise
+        certification = review.certification
     except UserError as error:  # the labels have changed under the certificate
         return line | {"right": str(error)}
-    if promise is None:
+    if certification is None:
         return line
-    standing = promise_panel.standing_of(tab, promise)
+    standing = certify_panel.standing_of(tab, certification)
     return line | {
         "right": standing.words,
         "note": standing.note,
@@ -84,11 +84,11 @@ def draw(tab: ReviewTab) -> None:
     review = tab.manager.review
     review.refresh()
     figures(tab)
-    is_certified = promise_panel.draw(tab)
+    is_certified = certify_panel.draw(tab)
     is_owner = tab.may("owner")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if is_owner:
-            promise_panel.chooser(tab)
+            certify_panel.chooser(tab)
             reviewers_form.reviewers(tab)
         if not is_certified:
             link("export", "Export the labels", run=review.current.run)
@@ -100,7 +100,7 @@ def draw(tab: ReviewTab) -> None:
     if not box.open:
         return
     with box:
-        promise_panel.for_experts(tab)
+        certify_panel.for_experts(tab)
         if is_owner:
             retraining_panel.panel(tab)
         calibration_panel.draw(review)
@@ -119,8 +119,8 @@ def figures(tab: ReviewTab) -> None:
         ("Decided", f"{int((state.answers > 0).sum()):,}", f"Of {len(review.root):,} examples."),
         ("Agreed with the model", agreed, "Decisions that left the label as it was."),
     ]
-    if review.promise is not None:
-        standing = promise_panel.standing_of(tab, review.promise)
+    if review.certification is not None:
+        standing = certify_panel.standing_of(tab, review.certification)
         to_go = "0" if standing.status.done else f"about {standing.expected.likely:,}"
         minutes = "0" if standing.status.done else "–" if standing.minutes is None else f"about {standing.minutes:,}"
         spread = f"Between {standing.expected.low:,} and {standing.expected.high:,}, by your answers so far."
@@ -189,8 +189,8 @@ def voters(tab: ReviewTab) -> None:
     for row, made in review.decisions().items():
         y[row] = place.get(made.label or "", -1)
     controls = np.full(annotations.n_rows, -1, dtype=np.int64)  # the others were chosen because they are hard
-    promise = review.promise_made
-    sample = np.empty(0, dtype=np.int64) if promise is None else promise.controls
+    certification = review.latest_certification
+    sample = np.empty(0, dtype=np.int64) if certification is None else certification.controls
     controls[sample] = y[sample]
     table, notes = voter_table(f"{review.root.run} {review.state.last} {len(sample)}", annotations, y, controls)
     st.markdown("**Voters**")

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pll.ui.error_messages import toast_errors
 from pll.ui.format import count
-from pll.ui.review import promise_panel
+from pll.ui.review import certify_panel
 from pll.ui.review.keys import action_keys
 from pll.ui.review.review_tab import Chosen, ReviewTab
 from pll.ui.routes import link
@@ -76,10 +76,10 @@ def restrict(tab: ReviewTab, only: Chosen | None) -> None:
 def nothing_left(tab: ReviewTab) -> None:
     """The queue is empty for this reviewer."""
     review = tab.manager.review
-    state, promise = review.state, review.promise
-    is_certified = promise is not None and promise.status(state, review.required).done
-    if promise is not None and is_certified:
-        promise_panel.certified(tab, promise)
+    state, certification = review.state, review.certification
+    is_certified = certification is not None and certification.status(state, review.required).done
+    if certification is not None and is_certified:
+        certify_panel.certified(tab, certification)
     elif tab.only is not None:
         st.info("None of the chosen examples is left.", icon=":material/check_circle:")
     elif not bool(np.all(state.answers >= review.required)):

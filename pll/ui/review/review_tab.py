@@ -42,7 +42,7 @@ class ReviewTab:
     problem: str = ""  # what went wrong
     made: int = 0  # decisions stored in this work session
     only: Chosen | None = None  # the rows that are assigned, and what they are in words; None for all
-    # how far the certificate was (`promise_panel.Standing`), preceded by when that was
+    # how far the certificate was (`certify_panel.Standing`), preceded by when that was
     standing: tuple[tuple[Any, ...], Any] | None = None
 
     def require(self, needed: Role) -> None:
@@ -132,7 +132,8 @@ class ReviewTab:
             self.message = f"Saved: {assignment.example} is {is_}."
             self.manager.update_order()
             review = self.manager.review
-            if review.promise is not None and review.promise.status(review.state, review.required).done:
+            certification = review.certification
+            if certification is not None and certification.status(review.state, review.required).done:
                 self.reassign()  # this answer was the last one needed, and the next example is out already
 
     def undo(self, nonce: str | None = None) -> None:

@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from pll.review import certification
 from pll.ui.review.payload import payload
 from pll.ui.review.review_tab import ReviewTab
 
@@ -36,7 +35,7 @@ def test_blind_tells_nothing_of_the_model(tab: ReviewTab) -> None:
 def test_the_controls_of_a_certificate_are_shown_blind(tab: ReviewTab) -> None:
     review = tab.manager.review
     assert not tab.is_blind
-    certification.promise_all_labels(review, 0.1, level=0.9)
+    review.certify(0.1, 0.9)
     tab.reassign()
     assert tab.assignment is not None and tab.assignment.is_control and tab.is_blind
     assert all(choice["weight"] is None for choice in payload(tab)["choices"])

@@ -105,12 +105,12 @@ def edit(path, change):
             lambda f: pd.concat([f, pd.DataFrame({"id": ["zz"], "label": ["d"]})]),
             "'zz' is not in the labels",
         ),
-        ("checked.csv", lambda f: pd.concat([f, f[3:4]]), "decide on the same id"),
+        ("checked.csv", lambda f: pd.concat([f, f[3:4]]), "have the same id"),
         ("checked.csv", lambda f: f[:10], "not answered yet"),
         ("checked.csv", lambda f: f.drop(columns="label"), "no column 'label'"),
         ("labels.csv", lambda f: f.assign(confidence=["0.5", *f.confidence[1:]]), "have changed"),
         ("labels.csv", lambda f: f[:-1], "have changed"),
-        ("labels.csv", lambda f: pd.concat([f, f[3:4]]), "rows 5 and 202 have the same id 'x3'"),
+        ("labels.csv", lambda f: pd.concat([f, f[3:4]]), "Rows 5 and 202 have the same id 'x3'"),
         ("labels.csv", lambda f: f.assign(confidence=["high", *f.confidence[1:]]), "row 2: the confidence 'high'"),
         (
             "labels.csv",
@@ -122,7 +122,7 @@ def edit(path, change):
         ("plan.csv", lambda f: f.assign(purpose=[*f.purpose[:-1], "control"]), "did not choose it"),
     ],
 )
-def test_what_breaks_the_promise_is_refused(files, capsys, file, change, words):
+def test_what_makes_a_certificate_invalid_is_refused(files, capsys, file, change, words):
     folder, _ = files
     edit(folder / file, change)
     capsys.readouterr()
@@ -139,7 +139,7 @@ def test_a_second_draw_is_refused_in_place_and_said_elsewhere(files, capsys):
     assert main([*again, str(folder / "plan.csv"), "--seed", "1"]) == 0  # the same draw once more
     assert (folder / "plan.csv").read_bytes() == before
     assert "drawn 2 times" not in capsys.readouterr().err
-    other = ["--seed", "2"]  # another promise about the same labels: its draw is a second one too
+    other = ["--seed", "2"]  # another certificate of the same labels: its draw is a second one too
     assert main([*again, str(folder / "other.csv"), *other]) == 0
     said = capsys.readouterr().err
     assert "drawn 2 times" in said and "0.9." in said

@@ -10,11 +10,9 @@ import streamlit as st
 
 from pll.colors import percent
 from pll.errors import UserError
-from pll.review import certification
-from pll.review.dataset_certificate import draw_words
+from pll.review.certificate import UNANSWERED, Judgement, Plan, draws_note, plan_controls
+from pll.review.certification import Certification, draws_of, expected_before, miss_rate_of, table_of
 from pll.review.expected_checks import ExpectedChecks
-from pll.review.promise import plan_dataset
-from pll.review.promise_state import PromiseInForce, PromiseStatus, miss_rate_of
 from pll.review.tables import GOALS
 from pll.review.work import recent_rate
 from pll.ui.error_messages import toast_errors
@@ -30,7 +28,7 @@ EXPLAINED = {
 }
 ERRORS = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2)
 LEVELS = {0.9: "90 %", 0.95: "95 %", 0.99: "99 %"}
-BOX = "review-promise-box"
+BOX = "review-certify-box"
 ANEW = 20
 """Decisions after which the number of checks to go is made anew. Were that after every one, it would tell which of them
 count."""
@@ -48,7 +46,7 @@ def chooser(tab: ReviewTab) -> None:
         return
     review = tab.manager.review
     with box:
-        now = LOOK if review.promise is None else CERTIFY
+        now = LOOK if review.certification is None else CERTIFY
         chosen = st.radio(
             "What is reviewed",
             GOALS,
@@ -58,10 +56,10 @@ def chooser(tab: ReviewTab) -> None:
             key=f"review-goal-{review.id}",
             label_visibility="collapsed",
         )
-        made = review.promise_made
-        if chosen == CERTIFY and now == LOOK and made is not None:
-            st.caption(f"Begun before: {target(made)}. What was decided since counts.")
-        if chosen != now and (chosen == LOOK or made is not None):
+        begun = review.latest_certification
+        if chosen == CERTIFY and now == LOOK and begun is not None:
+            st.caption(f"Begun before: {target(begun.plan)}. What was decided since counts.")
+        if chosen != now and (chosen == LOOK or begun is not None):
             st.button(NAMED[chosen], key="review-goal-save", type="primary", on_click=switch, args=(tab, chosen))
         if chosen == CERTIFY:
             form(tab)
@@ -90,48 +88,42 @@ def form(tab: ReviewTab) -> None:
     level = st.segmented_control(
         "How sure", list(LEVELS), default=0.95, required=True, format_func=LEVELS.__getitem__, key=f"{key}-level"
     )
-    st.caption(sentence(certification.expected_checks_of(review, error, level, neighbour_labels(tab)), error, level))
-    if plan_dataset(n, error, level).controls > n / 2:
+    table = table_of(review.current, review.state)
+    st.caption(sentence(expected_before(table, review.state, error, level, neighbour_labels(tab)), error, level))
+    if plan_controls(n, error, level).controls > n / 2:
         st.caption(":material/info: There are few labels for that: most of them have to be looked at.")
-    before = certification.draws_before(review)
+    before = len(draws_of(table, [record.plan for record in review.plans]))
     if before:
         together = max(0.0, 1 - (before + 1) * (1 - level))
         st.caption(
             f":material/info: Begun {before + 1} times, all of it together is sure to {percent(together, 0)}. The "
             "certificate says so."
         )
-    now = review.promise
+    now = review.certification
     same = (
         now is not None
-        and (now.record.error, now.record.level) == (error, level)
+        and (now.plan.error, now.plan.level) == (error, level)
         and not now.status(review.state, review.required).done
     )
     st.button(
         "Start checking",
         key="review-all-save",
         type="secondary" if same else "primary",
-        on_click=make,
-        args=(tab, error, level, review.promises[-1].number if review.promises else 0),
+        on_click=begin,
+        args=(tab, error, level, review.plans[-1].number if review.plans else 0),
         disabled=same,
         help="This is under way already; go on with it." if same else None,
     )
 
 
 @toast_errors
-def make(tab: ReviewTab, error: float, level: float, instead_of: int) -> None:
+def begin(tab: ReviewTab, error: float, level: float, after: int) -> None:
     """Freeze the labels and draw the checks; the desk hands them out from now on."""
     tab.require("owner")
     tab.manager.compute_order()  # the labels of this moment
-    certification.promise_all_labels(
-        tab.manager.review,
-        error,
-        level=level,
-        by=tab.desk.reviewer,
-        verified=tab.desk.verified,
-        instead_of=instead_of,
-    )
+    tab.manager.review.certify(error, level, after=after)
     st.session_state[BOX] = False
-    tab.manager.promised()
+    tab.manager.prepare_certificate()
     tab.reassign()
 
 
@@ -162,10 +154,9 @@ def sentence(expected: ExpectedChecks, error: float, level: float) -> str:
     return f"Check about {expected.likely:,} more{spread}, then {holds}."
 
 
-def target(promise: PromiseInForce) -> str:
+def target(plan: Plan) -> str:
     """What is to hold of all labels, as half a sentence."""
-    record = promise.record
-    return f"at most {in_100(record.error)} labels are wrong (sure to {percent(record.level, 0)})"
+    return f"at most {in_100(plan.error)} labels are wrong (sure to {percent(plan.level, 0)})"
 
 
 def neighbour_labels(tab: ReviewTab) -> npt.NDArray[np.object_] | None:
@@ -181,7 +172,7 @@ class Standing:
     """How far the certificate is."""
 
     expected: ExpectedChecks  # made anew every `ANEW` decisions
-    status: PromiseStatus  # as it was then; of a review that has ended, as it is
+    status: Judgement  # as it was then; of a review that has ended, as it is
     words: str  # the certificate in one sentence
     note: str = ""  # why the desk shows no percentages; "" where it does
     minutes: int | None = None  # to go at the present pace; None where it is too early to say
@@ -189,63 +180,66 @@ class Standing:
     @property
     def share(self) -> float:
         """Of the checks, done; in [0, 1]."""
-        done = self.status.looked_at
+        done = int(self.status.looked_at.sum())
         return 1.0 if self.status.done else done / max(1, done + self.expected.likely)
 
 
-def standing_of(tab: ReviewTab, promise: PromiseInForce) -> Standing:
+def standing_of(tab: ReviewTab, certification: Certification) -> Standing:
     """Return how far the certificate is."""
     review = tab.manager.review
-    status = promise.status(review.state, review.required)
-    key = (review.round.number, tab.made // ANEW, promise.record.number, status.done)
+    status = certification.status(review.state, review.required)
+    key = (review.round.number, tab.made // ANEW, certification.plan, status.done)
     if tab.standing is None or tab.standing[0] != key:
-        tab.standing = key, _standing(tab, promise, status)
+        tab.standing = key, _standing(tab, certification, status)
     return tab.standing[1]
 
 
-def _standing(tab: ReviewTab, promise: PromiseInForce, status: PromiseStatus) -> Standing:
-    review = tab.manager.review
-    expected = promise.expected(review.state, review.required, neighbour_labels(tab))
+def _standing(tab: ReviewTab, certification: Certification, status: Judgement) -> Standing:
+    review, plan = tab.manager.review, certification.plan
+    expected = certification.expected(review.state, review.required, neighbour_labels(tab))
     if status.done:
-        unsure = f" {count(status.unsure, 'label')} could not be told and count as wrong." if status.unsure else ""
-        unseen = f"{status.unseen:,} of {promise.n:,} labels were accepted without a look."
-        return Standing(expected, status, f"Certified: {target(promise)}. {unseen}{unsure}")
-    if status.halfway and status.answered + status.halfway == status.controls:
-        return Standing(expected, status, f"{count(status.halfway, 'label')} wait for a second reviewer.")
+        unsure = int(status.unsure.sum())
+        not_clear = f" {count(unsure, 'label')} could not be told and count as wrong." if unsure else ""
+        unseen = f"{status.unseen:,} of {plan.n:,} labels were accepted without a look."
+        return Standing(expected, status, f"Certified: {target(plan)}. {unseen}{not_clear}")
+    open_controls = status.controls[status.answers[status.controls] == UNANSWERED]
+    if len(open_controls) and (review.state.answers[open_controls] > 0).all():
+        return Standing(expected, status, f"{count(len(open_controls), 'label')} wait for a second reviewer.")
     rate = recent_rate(review.state)
     note = ""
-    if status.answered < status.controls:
-        note = f"No percentages for the first {status.controls:,}: your answers measure the model, so it must not hint."
-    words = sentence(expected, promise.record.error, promise.record.level)
+    if len(open_controls):
+        note = f"No percentages for the first {plan.controls:,}: your answers measure the model, so it must not hint."
+    words = sentence(expected, plan.error, plan.level)
     return Standing(expected, status, words, note, max(1, round(expected.likely / rate)) if rate else None)
 
 
 def draw(tab: ReviewTab) -> bool:
     """How far the certificate is, nothing where people look; return whether it is earned."""
     try:
-        promise = tab.manager.review.promise
+        certification = tab.manager.review.certification
     except UserError as error:
         st.warning(plain(error), icon=":material/warning:")
         return False
-    if promise is None:
+    if certification is None:
         return False
-    standing = standing_of(tab, promise)
+    standing = standing_of(tab, certification)
     if standing.status.done:
-        certified(tab, promise)
+        certified(tab, certification)
     else:
         st.progress(min(1.0, standing.share), text=plain(standing.words))
     return standing.status.done
 
 
-def certified(tab: ReviewTab, promise: PromiseInForce) -> None:
+def certified(tab: ReviewTab, certification: Certification) -> None:
     """The certified labels to take away, where the certificate is earned."""
     review = tab.manager.review
 
     def final_csv() -> bytes:
-        final = promise.certified(review.state, review.required).final
+        decisions = certification.decisions(review.state, review.required)
+        final = certification.certified(decisions, certification.judge(decisions)).final
         return final.to_csv(index=False, lineterminator="\n").encode()
 
-    st.success(plain(standing_of(tab, promise).words), icon=":material/verified:")
+    st.success(plain(standing_of(tab, certification).words), icon=":material/verified:")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.download_button(
             "Download certified labels",
@@ -263,18 +257,18 @@ def certified(tab: ReviewTab, promise: PromiseInForce) -> None:
 def for_experts(tab: ReviewTab) -> None:
     """The controls behind the certificate, and how many candidate sets they say miss the right label."""
     review, data = tab.manager.review, tab.manager.data
-    promise = review.promise_made
-    if promise is None:
+    certification = review.latest_certification
+    if certification is None:
         return
-    status = promise.status(review.state, review.required)
+    plan, status = certification.plan, certification.status(review.state, review.required)
     st.markdown("**Certificate**")
     st.caption(
         plain(
-            f"At most {promise.plan.allowed:,} of {promise.n:,} labels wrong. {status.answered:,} of "
-            f"{count(status.controls, 'control')} answered, {status.wrong:,} wrong. {draw_words(promise.promise)}"
+            f"At most {plan.allowed:,} of {plan.n:,} labels wrong. {status.answered:,} of "
+            f"{count(plan.controls, 'control')} answered, {status.wrong:,} wrong. {draws_note(plan)}"
         )
     )
-    miss_rate = miss_rate_of(promise.controls, data.original_sets or data.sets(), review.state, review.required)
+    miss_rate = miss_rate_of(certification.controls, data.original_sets or data.sets(), review.state, review.required)
     if miss_rate is None:
         return
     unknown = f" ({miss_rate.unknown:,} not known)" if miss_rate.unknown else ""

@@ -1,4 +1,4 @@
-"""A promise about all labels in a real browser: made, worked for by keys, taken away, and verified somewhere else."""
+"""A certificate of all labels in a real browser: begun, worked for by keys, taken away, and verified somewhere else."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def decide(page: Any) -> bool:
     return not page.get_by_text("labels were accepted without a look").is_visible()
 
 
-def test_a_promise_from_the_browser_to_a_certificate_that_anyone_can_check(
+def test_from_the_browser_to_a_certificate_that_anyone_can_check(
     app: str, app_home: Path, new_page: NewPage, tmp_path: Path
 ) -> None:
-    run_id = prepared_run(app_home, MOST, "promised")
+    run_id = prepared_run(app_home, MOST, "certified")
     page = new_page(accept_downloads=True)
     enter(page, f"{app}/review?run={run_id}", "Ann")
     page.get_by_role("button", name="Certify", exact=False).first.click()
@@ -86,7 +86,7 @@ def test_a_promise_from_the_browser_to_a_certificate_that_anyone_can_check(
     assert {one["by"] for one in document["decisions"]} == {"Ann"}
     assert any(one["control"] for one in document["decisions"])
     assert len(files["final.csv"].read_text().splitlines()) == MOST + 1
-    assert document["promise"]["draw_hash"] in files["certificate.html"].read_text()
+    assert document["plan"]["draw_hash"] in files["certificate.html"].read_text()
 
     status, said = verify(files["certificate.json"], tmp_path / "another home")
     assert status == 0 and "is valid" in said

@@ -1,0 +1,825 @@
+"""The certificate of all labels of a table: "at most ε of these n labels are wrong, with 95 % confidence".
+
+Labels and their order (the surest first, ties shuffled) are frozen. Of the n rows K are drawn at random: the controls.
+People say of each whether its label is right. Everything ahead of the (c+1)-th wrong control is accepted; people look
+at the rest, and wrong controls are corrected.
+
+With A = ⌊εn⌋ labels allowed to be wrong, c is the largest number with
+
+    Pr(Hypergeometric(n, A + 1 + c, K) ≤ c) ≤ α.
+
+Then more than A of the n labels stay wrong with probability at most α, whatever the labels, their order and how often
+they are wrong. A breach needs more than A + c wrong labels ahead of the (c+1)-th wrong control, hence at most c
+controls among the *first* A + 1 + c wrong labels in the order. Which these are does not depend on the draw, so the
+number of controls among them is hypergeometric: choosing the cut by the same answers costs nothing. docs/certificate.md
+has the proof in full, also for an order that changes with the answers, and measurements.
+
+Conditions: labels and confidences are fixed before the draw; there is one draw, whose seed was not chosen by
+its result; ties are broken by another random stream than the draw; "unsure" counts as wrong; reviewers are right.
+
+A certificate is one JSON object that holds all that its claims rest on: the labels and confidences with their
+fingerprint, the plan and the seed of the draw with their hash, every decision in a hash chain that begins with that
+hash, and the result of the rule. `verify_document` computes all of it again from labels, plan and decisions, its
+sentences too, and compares: what a certificate holds besides is refused, but for names and dates, which prove nothing
+and stand apart. Reviews, files and the count of draws: `pll.review.certification`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property, lru_cache
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import hypergeom
+
+from pll import __version__
+from pll.errors import UserError
+from pll.io import check_unique_ids
+from pll.review.tables import broken_links, chained
+
+Flags = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Ids = Sequence[str] | npt.NDArray[np.str_]
+
+LEVEL = 0.95
+
+UNANSWERED, WRONG, RIGHT = -1, 0, 1
+"""Answers to controls: whether the label is right. Unsure is `WRONG`."""
+
+Answers = npt.NDArray[np.int8]
+
+FORMAT = "candid-certificate"
+VERSION = 4
+INFORMATION = "not_part_of_the_proof"
+"""Key of entries that cannot be verified: names and dates."""
+ASSUMPTIONS = (
+    "A person's answer is right, and does not follow the model's label, which Candid hides.",
+    "Controls were drawn by the seed named here and by nobody's choice; the draw below is made anew by `verify`.",
+    "This is the only draw whose result was looked at; `draw_number` says how many are known for these labels.",
+    "Labels and confidences were fixed before the draw; their fingerprint is checked.",
+    "Ties of confidence are in an order of their own random stream, not in that of the file.",
+    "An answer 'unsure' counts as a wrong label.",
+)
+
+
+# ---- the plan --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many controls to draw, and how many of them may be wrong among the accepted labels.
+
+    Attributes
+    ----------
+    n
+        Labels.
+    error
+        ε, the share of them that may be wrong, in (0, 1).
+    level
+        1 − α.
+    controls
+        K.
+    tolerated
+        c, wrong controls that the accepted labels may hold.
+    """
+
+    n: int
+    error: float
+    level: float
+    controls: int
+    tolerated: int
+
+    @property
+    def allowed(self) -> int:
+        """A = ⌊εn⌋: labels that may stay wrong."""
+        return _allowed(self.n, self.error)
+
+    @property
+    def attained(self) -> float:
+        """The largest probability that more than A labels stay wrong, over all datasets and orders; at most α."""
+        return _risk(self.n, self.allowed, self.controls, self.tolerated)
+
+
+@lru_cache(maxsize=256)
+def plan_controls(n: int, error: float, level: float = LEVEL, controls: int | None = None) -> Plan:
+    """Choose (c, K) from n, ε and α alone: no label, confidence or answer is looked at.
+
+    For each c the smallest K that is valid; of these pairs the one with the largest (1 − K/n) · √((c + ½) n / K), which
+    weighs the labels accepted unseen against the precision of the cut.
+
+    Parameters
+    ----------
+    n
+        Number of labels, at least 1.
+    error
+        ε in (0, 1).
+    level
+        1 − α in (0, 1).
+    controls
+        K, where somebody chose it; c is then the largest valid.
+
+    Raises
+    ------
+    UserError
+        Numbers out of range, or too few controls to accept anything.
+
+    Examples
+    --------
+    >>> plan = plan_controls(2299, 0.05)
+    >>> plan.tolerated, plan.controls, round(plan.attained, 4)
+    (17, 426, 0.0499)
+    """
+    if not 0 < level < 1:
+        raise UserError(f"The level of the certificate must lie between 0 and 1 (0.95, say), not {level}.")
+    if not 0 < error < 1:
+        raise UserError(
+            f"The error to be excluded must lie between 0 and 1 (0.02, say), not {error}; "
+            "that no label at all is wrong can only be shown by checking them all."
+        )
+    if n < 1:
+        raise UserError("There are no labels to certify.")
+    allowed, alpha = _allowed(n, error), 1 - level
+    if controls is None:
+        return Plan(n, error, level, *_best_pair(n, allowed, alpha))
+    if not 1 <= controls <= n:
+        raise UserError(f"Draw 1 to {n:,} controls from {n:,} labels, not {controls:,}.")
+    # The risk grows with c (docs/certificate.md).
+    tolerable = range(min(controls, n - allowed - 1) + 1)
+    tolerated = bisect_left(tolerable, True, key=lambda c: _risk(n, allowed, controls, c) > alpha) - 1
+    if tolerated < 0:
+        least = _fewest_controls(n, allowed, 0, alpha, (1, n))
+        raise UserError(
+            f"With {controls:,} of {n:,} labels as controls, an error of {error:g} cannot be shown even if all of "
+            f"them are right. Draw at least {least:,}, or allow a larger error."
+        )
+    return Plan(n, error, level, controls, tolerated)
+
+
+def _best_pair(n: int, allowed: int, alpha: float) -> tuple[int, int]:
+    """Return (K, c)."""
+    worth: dict[int, tuple[float, int]] = {}
+
+    def value(c: int) -> float:
+        if c not in worth:
+            least = max((k for other, (_, k) in worth.items() if other < c), default=1)
+            most_of = min((k for other, (_, k) in worth.items() if other > c), default=n)
+            k = _fewest_controls(n, allowed, c, alpha, (least, most_of))
+            worth[c] = ((1 - k / n) * math.sqrt((c + 0.5) * n / k), k)
+        return worth[c][0]
+
+    most = n - allowed - 1  # so that A + 1 + c ≤ n
+    last, c = -1.0, 0
+    while c <= most and (result := value(c)) >= 0.97 * last:  # the value rises and falls once, but for small steps
+        last, c = max(last, result), c + max(1, c // 8)
+    best = max(worth, key=lambda c: worth[c][0])
+    for c in range(max(0, best - best // 6 - 2), min(most, best + best // 6 + 2) + 1, max(1, best // 180)):
+        value(c)
+    best = max(worth, key=lambda c: (worth[c][0], -c))
+    return worth[best][1], best
+
+
+def _fewest_controls(n: int, allowed: int, tolerated: int, alpha: float, within: tuple[int, int]) -> int:
+    """Return the smallest K within bounds that tolerates c wrong controls at risk α; the upper one is known to do."""
+    low, high = within  # the more controls, the less likely that so few of the wrong labels are among them
+    return low + bisect_left(range(low, high), True, key=lambda k: _risk(n, allowed, k, tolerated) <= alpha)
+
+
+def _risk(n: int, allowed: int, controls: int, tolerated: int) -> float:
+    """Pr(at most c of A + 1 + c labels are controls): that the least favourable dataset breaks a plan.
+
+    Every dataset with at least A + 1 + c wrong labels attains it, in any order.
+    """
+    wrong = allowed + 1 + tolerated
+    return 0.0 if wrong > n else float(hypergeom.cdf(tolerated, n, wrong, controls))
+
+
+def _allowed(n: int, error: float) -> int:
+    """⌊εn⌋, not spoilt by 0.29 · 100 = 28.999…"""
+    return min(n - 1, math.floor(error * n + 1e-9))
+
+
+# ---- the draw and the order ------------------------------------------------------------------------------------------
+
+
+def hash_keys(seed: int, purpose: str, ids: Ids) -> npt.NDArray[np.uint64]:
+    """Return (n,) uint64: for each of the n ids the first 64 bits of SHA-256 of "seed:purpose:id".
+
+    They depend on nothing else, such as the order of rows or the version of a library, and keys of two purposes are two
+    independent streams.
+
+    Examples
+    --------
+    >>> hash_keys(1, "draw", ["a"]).tolist()
+    [3243511289833509501]
+    """
+    start = hashlib.sha256(f"{seed}:{purpose}:".encode())
+    digests = []
+    for one in ids:
+        key = start.copy()
+        key.update(str(one).encode())
+        digests.append(key.digest()[:8])
+    return np.frombuffer(b"".join(digests), dtype=">u8").astype(np.uint64)
+
+
+def draw_controls(number: int, seed: int, ids: Ids) -> Ints:
+    """Return (number,) int64: rows to be checked, in the random order in which they are to be answered.
+
+    Parameters
+    ----------
+    seed
+        Of the draw; it must not be chosen by what it draws.
+    ids
+        (n,) text, unique.
+    """
+    return np.argsort(hash_keys(seed, "draw", ids), kind="stable").astype(np.int64)[:number]
+
+
+def label_order(confidence: npt.ArrayLike, seed: int, ids: Ids) -> Ints:
+    """Return (n,) int64: all rows by falling `confidence` (n,); ties by a hash of seed and id."""
+    return np.lexsort((hash_keys(seed, "ties", ids), -np.asarray(confidence, dtype=np.float64))).astype(np.int64)
+
+
+# ---- the rule --------------------------------------------------------------------------------------------------------
+
+
+def count_accepted(order: Ints, controls: Ints, answers: Answers, tolerated: int) -> int:
+    """Return how many rows are accepted: all ahead of the (c+1)-th wrong control, the controls among them included.
+
+    An unanswered control counts as right here: nothing is certified while the accepted part holds one.
+
+    Parameters
+    ----------
+    order
+        (n,) rows, the surest first.
+    controls
+        (K,) rows.
+    answers
+        (K,) `RIGHT`, `WRONG` or `UNANSWERED`, aligned with `controls`.
+    """
+    is_wrong = np.zeros(len(order), dtype=np.bool_)
+    is_wrong[controls[answers == WRONG]] = True
+    places = np.flatnonzero(is_wrong[order])
+    return len(order) if len(places) <= tolerated else int(places[tolerated])
+
+
+# ---- labels, drawn plan, decisions -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class LabelTable:
+    """Labels to certify.
+
+    Parameters
+    ----------
+    ids
+        (n,) text, unique.
+    labels
+        (n,) identified labels.
+    confidence
+        (n,) finite numbers, the larger the surer; only their order counts.
+
+    Raises
+    ------
+    UserError
+        Lengths differ, an id twice, a confidence that is not a finite number.
+    """
+
+    ids: npt.NDArray[np.str_]
+    labels: npt.NDArray[np.str_]
+    confidence: Floats
+
+    @classmethod
+    def of(cls, ids: Ids, labels: Ids, confidence: npt.ArrayLike) -> Self:
+        """Return the table of any sequences."""
+        return cls(
+            np.array(ids, dtype=np.str_), np.array(labels, dtype=np.str_), np.array(confidence, dtype=np.float64)
+        )
+
+    def __post_init__(self) -> None:
+        if not len(self.ids):
+            raise UserError("There are no labels to certify.")
+        if not len(self.ids) == len(self.labels) == len(self.confidence):
+            raise UserError("Ids, labels and confidences must be of one length.")
+        check_unique_ids(self.ids)
+        bad = np.flatnonzero(~np.isfinite(self.confidence))
+        if len(bad):
+            raise UserError(f"The confidence of {str(self.ids[bad[0]])!r} is not a number.")
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 (hex) of ids, labels and confidences; the order of rows does not matter."""
+        order = np.argsort(self.ids, kind="stable")
+        digest = hashlib.sha256()
+        for row in order.tolist():
+            cells = (str(self.ids[row]), str(self.labels[row]), repr(float(self.confidence[row])))
+            digest.update("\x1f".join(cells).encode() + b"\x1e")
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawnPlan(Plan):
+    """A plan with everything that decides the draw of its controls. Made before the first answer.
+
+    Attributes
+    ----------
+    seed
+        Of draw and ties.
+    fingerprint
+        Of the labels.
+    reranked
+        The order changes while people review.
+    draw_number
+        How many draws of these labels are known, this one included.
+    draws_counted
+        Whether this draw was in the list that they were counted from.
+    seed_given
+        Whether somebody chose the seed.
+    made_at
+        ISO time, UTC.
+    """
+
+    seed: int
+    fingerprint: str
+    reranked: bool = False
+    draw_number: int = 1
+    draws_counted: bool = True
+    seed_given: bool = False
+    made_at: str = ""
+
+    @property
+    def draw_hash(self) -> str:
+        """SHA-256 (hex) of all that decides the draw; published before the first answer, it binds the seed."""
+        fields = (self.seed, self.fingerprint, self.n, self.error, self.level, self.controls, self.tolerated)
+        return hashlib.sha256("\n".join(map(str, fields)).encode()).hexdigest()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what plan.json and a certificate hold of it."""
+        return {
+            "error": self.error,
+            "confidence": self.level,
+            "n": self.n,
+            "allowed": self.allowed,
+            "controls": self.controls,
+            "tolerated": self.tolerated,
+            "attained_alpha": self.attained,
+            "seed": self.seed,
+            "seed_given": self.seed_given,
+            "fingerprint": self.fingerprint,
+            "draw_hash": self.draw_hash,
+            "draw_number": self.draw_number,
+            "draws_counted": self.draws_counted,
+            "reranked": self.reranked,
+        }
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Self:
+        """Return the plan of `to_json`.
+
+        Raises
+        ------
+        UserError
+            It was altered after the draw.
+        KeyError, TypeError, ValueError
+            It is no plan.
+        """
+        plan = cls(
+            n=int(document["n"]),
+            error=float(document["error"]),
+            level=float(document["confidence"]),
+            controls=int(document["controls"]),
+            tolerated=int(document["tolerated"]),
+            seed=int(document["seed"]),
+            fingerprint=str(document["fingerprint"]),
+            reranked=bool(document["reranked"]),
+            draw_number=int(document["draw_number"]),
+            draws_counted=bool(document["draws_counted"]),
+            seed_given=bool(document["seed_given"]),
+            made_at=str(document.get("made_at", "")),
+        )
+        if plan.draw_hash != document["draw_hash"]:
+            raise UserError(
+                "The plan was altered after the controls were drawn: its figures and seed do not have its draw_hash."
+            )
+        return plan
+
+
+def controls_of(plan: DrawnPlan, table: LabelTable) -> Ints:
+    """Return the (K,) rows of the controls, in the random order in which they are to be answered.
+
+    Raises
+    ------
+    UserError
+        The table is not the one that the plan is of.
+    """
+    if table.fingerprint != plan.fingerprint:
+        raise UserError(
+            "The labels are not those of the plan: ids, labels or confidences have changed since the controls were "
+            "drawn. Use the labels that the plan was made of, or make a new plan for these."
+        )
+    return draw_controls(plan.controls, plan.seed, table.ids)
+
+
+def order_of(plan: DrawnPlan, table: LabelTable) -> Ints:
+    """Return the (n,) rows, the surest first."""
+    return label_order(table.confidence, plan.seed, table.ids)
+
+
+@dataclass(frozen=True)
+class CheckedLabel:
+    """Answers of people to one row.
+
+    Attributes
+    ----------
+    label
+        The right one; None for unsure, and where people differ.
+    by
+        The reviewer; "" where not recorded.
+    at
+        ISO time; "" where not recorded.
+    """
+
+    id: str
+    label: str | None
+    by: str = ""
+    at: str = ""
+
+
+def answers_of(table: LabelTable, decisions: Iterable[CheckedLabel]) -> tuple[Answers, Flags]:
+    """(n,) `RIGHT`, `WRONG` or `UNANSWERED`, and (n,) whether the answer is no label, which counts as wrong.
+
+    Raises
+    ------
+    UserError
+        A decision on an id that is not in the table, or two on the same id.
+    """
+    place = {str(one): row for row, one in enumerate(table.ids)}
+    result, unsure = np.full(len(table), UNANSWERED, dtype=np.int8), np.zeros(len(table), dtype=np.bool_)
+    for decision in decisions:
+        row = place.get(decision.id)
+        if row is None:
+            raise UserError(f"There is a decision on {decision.id!r}, but the labels have no such id.")
+        if result[row] != UNANSWERED:
+            raise UserError(f"There are two decisions on {decision.id!r}; keep one.")
+        result[row] = RIGHT if decision.label == table.labels[row] else WRONG
+        unsure[row] = decision.label is None
+    return result, unsure
+
+
+# ---- what follows from the decisions ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """Status of a table under the decisions so far.
+
+    Attributes
+    ----------
+    plan
+        With its draw.
+    controls
+        (K,) rows.
+    answers
+        (n,) `RIGHT`, `WRONG` or `UNANSWERED`.
+    unsure
+        (n,) bool, answered without a label.
+    left
+        Rows that are not accepted, in the order in which they left.
+    remaining
+        Rows still to be looked at, in order.
+    """
+
+    plan: DrawnPlan
+    controls: Ints
+    answers: Answers
+    unsure: Flags
+    left: Ints
+    remaining: Ints
+
+    @cached_property
+    def accepted(self) -> Flags:
+        """(n,) bool, rows that have not left; nothing is certified before the review is `done`."""
+        result = np.ones(len(self.answers), dtype=np.bool_)
+        result[self.left] = False
+        return result
+
+    @property
+    def looked_at(self) -> Flags:
+        """(n,) bool, rows that a person answered, unsure included."""
+        return np.asarray(self.answers != UNANSWERED)
+
+    @property
+    def unseen(self) -> int:
+        """Number of labels accepted unseen."""
+        return int((self.accepted & ~self.looked_at).sum())
+
+    @property
+    def answered(self) -> int:
+        """Number of controls answered."""
+        return int((self.answers[self.controls] != UNANSWERED).sum())
+
+    @property
+    def wrong(self) -> int:
+        """Number of wrong controls."""
+        return int((self.answers[self.controls] == WRONG).sum())
+
+    @property
+    def wrong_inside(self) -> int:
+        """Number of wrong controls among the accepted."""
+        return int((self.answers[self.controls[self.accepted[self.controls]]] == WRONG).sum())
+
+    @property
+    def waiting(self) -> Ints:
+        """Controls that must be answered before anything can be certified."""
+        inside = self.controls[self.accepted[self.controls]]
+        return np.asarray(inside[self.answers[inside] == UNANSWERED])
+
+    @property
+    def done(self) -> bool:
+        """Whether the labels can be certified."""
+        return not len(self.waiting) and self.wrong_inside <= self.plan.tolerated
+
+    @property
+    def bound(self) -> int:
+        """Upper bound on wrong labels: those allowed plus those that reviewers left as unsure."""
+        return self.plan.allowed + int(self.unsure.sum())
+
+
+def judge_in_order(plan: DrawnPlan, table: LabelTable, answers: Answers, unsure: Flags) -> Judgement:
+    """Apply the rule to an order that does not change; arguments as of `Judgement`."""
+    controls, order = controls_of(plan, table), order_of(plan, table)
+    left = order[count_accepted(order, controls, answers[controls], plan.tolerated) :][::-1].copy()
+    return Judgement(plan, controls, answers, unsure, left, left[answers[left] == UNANSWERED])
+
+
+def check_done(table: LabelTable, judgement: Judgement) -> None:
+    """Raise UserError where a control among the labels to be accepted is open, or a re-ranked review has not ended."""
+    waiting = judgement.waiting
+    if len(waiting):
+        some = ", ".join(repr(str(table.ids[row])) for row in waiting[:3])
+        more = " …" if len(waiting) > 3 else ""
+        raise UserError(
+            f"{len(waiting):,} control{'s are' if len(waiting) > 1 else ' is'} not answered yet ({some}{more}); every "
+            "control among the labels to be accepted needs a decision. Where nobody can tell, answer ? (it counts as "
+            "wrong)."
+        )
+    if not judgement.done:
+        row = judgement.remaining[0] if len(judgement.remaining) else 0
+        raise UserError(
+            f"{judgement.wrong_inside:,} wrong controls are among the labels nobody has looked at; at most "
+            f"{judgement.plan.tolerated:,} may be. Go on looking at labels, {str(table.ids[row])!r} next."
+        )
+
+
+# ---- the document ----------------------------------------------------------------------------------------------------
+
+
+def certificate_document(
+    table: LabelTable,
+    decisions: Sequence[CheckedLabel],
+    judgement: Judgement,
+    *,
+    name: str = "",
+    audit: str = "",
+) -> dict[str, Any]:
+    """Return the certificate as plain JSON values; `verify_document` computes every figure in it again.
+
+    Parameters
+    ----------
+    name
+        Of the dataset.
+    audit
+        Hash of the last event of the review's audit trail; "" for none.
+
+    Raises
+    ------
+    UserError
+        A control that matters is not answered, or a re-ranked review has not ended.
+    """
+    check_done(table, judgement)
+    plan = judgement.plan
+    controls = set(table.ids[judgement.controls].tolist())
+    entries = [
+        {"id": one.id, "label": one.label, "control": one.id in controls, "by": one.by, "at": one.at}
+        for one in decisions
+    ]
+    proof: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "plan": plan.to_json() | {"rule": _rule(plan)},
+        "result": _result(table, judgement),
+        "assumptions": list(ASSUMPTIONS),
+        "notes": [one for one in (_seed_note(plan), draws_note(plan)) if one],
+        "labels": {
+            "n": len(table),
+            "fingerprint": table.fingerprint,
+            "id": table.ids.tolist(),
+            "identified_label": table.labels.tolist(),
+            "confidence": table.confidence.tolist(),
+        },
+        "decisions": chained(entries, plan.draw_hash),
+    }
+    information = {
+        "name": name,
+        "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "planned_at": plan.made_at,
+        "candid": __version__,
+        "reviewers": [
+            {"name": by, "decisions": count} for by, count in Counter(decision.by for decision in decisions).items()
+        ],
+        "audit": audit,
+    }
+    return proof | {"hash": _hash(proof), INFORMATION: information}
+
+
+def _hash(proof: Mapping[str, Any]) -> str:
+    """SHA-256 (hex) of the certificate, without the entries that are not part of the proof."""
+    return hashlib.sha256(json.dumps(proof, sort_keys=True, allow_nan=False).encode()).hexdigest()
+
+
+def _result(table: LabelTable, judgement: Judgement) -> dict[str, Any]:
+    remaining, bound = len(judgement.remaining), judgement.bound
+    return {
+        "accepted": int(judgement.accepted.sum()),
+        "accepted_unseen": judgement.unseen,
+        "looked_at": int(judgement.looked_at.sum()),
+        "to_be_looked_at": remaining,
+        "complete": remaining == 0,
+        "unsure": int(judgement.unsure.sum()),
+        "wrong_controls": judgement.wrong,
+        "wrong_controls_inside": judgement.wrong_inside,
+        "left_the_pool": table.ids[judgement.left].tolist() if judgement.plan.reranked else None,
+        "bound": bound,
+        "bound_share": bound / len(table),
+        "attained_alpha": judgement.plan.attained,
+        "statement": _statement(table, judgement),
+    }
+
+
+def _statement(table: LabelTable, judgement: Judgement) -> str:
+    """The certificate as a few sentences."""
+    n, bound = len(table), judgement.bound
+    remaining, unsure = len(judgement.remaining), int(judgement.unsure.sum())
+    once = f"Once people have looked at {remaining:,} more, at" if remaining else "At"
+    open_ = f" {unsure:,} of these are labels that reviewers could not tell." if unsure else ""
+    left = table.confidence[~judgement.accepted]
+    threshold = ""
+    if not judgement.plan.reranked and 0 < len(left) < n:
+        threshold = f", among them all of a confidence above {left.max():.4g}"
+    return (
+        f"{once} most {bound:,} of all {n:,} labels ({bound / n:.2%}) are wrong, with "
+        f"{judgement.plan.level:.4g} confidence.{open_} {judgement.unseen:,} labels are accepted without anybody "
+        f"having looked at them{threshold}. {len(judgement.controls):,} random controls were drawn, "
+        f"{judgement.wrong:,} of them had a wrong label."
+    )
+
+
+def _rule(plan: DrawnPlan) -> str:
+    if plan.reranked:
+        return (
+            "Rows leave from the least sure end, people look at each, and the order inside is made anew from their "
+            "answers; what is inside is accepted once it holds at most c wrong controls. Wrong controls are corrected."
+        )
+    return (
+        "Labels stand by confidence. Everything ahead of the (c+1)-th wrong control is accepted; people look at the "
+        "rest. Wrong controls are corrected."
+    )
+
+
+def _seed_note(plan: DrawnPlan) -> str:
+    if not plan.seed_given:
+        return ""
+    return "The seed of the draw was given by hand; that no other seed was tried before is not shown."
+
+
+def draws_note(plan: DrawnPlan) -> str:
+    """Return the note on further draws of the same labels; "" for a single known draw."""
+    unknown = (
+        ""
+        if plan.draws_counted
+        else (
+            "How many draws of these labels there were is not known: draws.jsonl, in the home of the machine where "
+            "this one was made, is missing or does not have it."
+        )
+    )
+    if plan.draw_number < 2:
+        return unknown
+    number = plan.draw_number if plan.draws_counted else f"at least {plan.draw_number}"
+    together = max(0.0, 1 - plan.draw_number * (1 - plan.level))
+    return (
+        f"Controls were drawn {number} times for labels of these examples. If a draw was chosen by its result, the "
+        f"confidence is not {plan.level:.4g} but that of all draws together, {together:.4g}. {unknown}"
+    ).strip()
+
+
+# ---- verification ----------------------------------------------------------------------------------------------------
+
+
+def verify_document(document: Mapping[str, Any]) -> list[str]:
+    """Compute a certificate again from its labels, plan and decisions; return what does not fit, [] where all does.
+
+    Raises
+    ------
+    UserError
+        It is no certificate, or of another version.
+    """
+    if document.get("format") != FORMAT:
+        raise UserError("This file is no certificate of Candid: it has no format 'candid-certificate'.")
+    if document.get("version") != VERSION:
+        raise UserError(
+            f"This certificate was made by another version of Candid (format {document.get('version')}; this one reads "
+            f"{VERSION}). Certify again, or verify it with the version that made it."
+        )
+    try:
+        return _problems(document)
+    except UserError as error:
+        return [str(error)]
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError) as error:
+        return [f"The certificate is damaged: {type(error).__name__}, {error}."]
+
+
+def _problems(document: Mapping[str, Any]) -> list[str]:
+    labels, entries = document["labels"], document["decisions"]
+    table = LabelTable.of(labels["id"], labels["identified_label"], labels["confidence"])
+    if table.fingerprint != labels["fingerprint"]:
+        return ["The labels were altered: ids, labels or confidences do not have the fingerprint stated."]
+    plan = DrawnPlan.from_json(document["plan"])
+    if plan.n != len(table):
+        return [f"The plan is of {plan.n} labels, but there are {len(table):,}."]
+    if plan.attained > 1 - plan.level + 1e-6:
+        return [f"The rule is not valid: its risk is {plan.attained:.4f}, above {1 - plan.level:.4f}."]
+    broken = broken_links(entries, plan.draw_hash)
+    if broken:
+        return [
+            f"Decision {position + 1}, on {entries[position]['id']!r}, was altered, or one before it was removed: it "
+            "does not fit the hash chain."
+            for position in broken
+        ]
+    decisions = [CheckedLabel(one["id"], one["label"], one["by"], one["at"]) for one in entries]
+    judgement = _judged_again(plan, table, decisions, document["result"]["left_the_pool"])
+    anew = certificate_document(table, decisions, judgement)
+    proof = {name: value for name, value in document.items() if name not in (INFORMATION, "hash")}
+    problems = _differences(proof, {name: value for name, value in anew.items() if name not in (INFORMATION, "hash")})
+    if not problems and document["hash"] != _hash(proof):
+        problems.append("The certificate does not have its hash.")
+    stray = sorted(document[INFORMATION].keys() - anew[INFORMATION].keys())
+    return [*problems, *(f"{INFORMATION} holds {name!r}, which no certificate has." for name in stray)]
+
+
+def _judged_again(
+    plan: DrawnPlan, table: LabelTable, decisions: Sequence[CheckedLabel], left_ids: Sequence[str]
+) -> Judgement:
+    """Judge the decisions; of a re-ranked review, with the rows that left as the certificate names them.
+
+    Which model ranked them does not matter for the rule; that it saw nothing of what is inside is an assumption.
+    """
+    answers, unsure = answers_of(table, decisions)
+    if not plan.reranked:
+        return judge_in_order(plan, table, answers, unsure)
+    place = {str(one): row for row, one in enumerate(table.ids)}
+    left = np.array([place[one] for one in left_ids], dtype=np.int64)
+    missing = left[answers[left] == UNANSWERED]
+    if len(missing):
+        raise UserError(f"{str(table.ids[missing[0]])!r} is stated to have left the pool, but has no decision.")
+    return Judgement(plan, controls_of(plan, table), answers, unsure, left, missing)
+
+
+def _differences(stated: Any, anew: Any, where: str = "") -> list[str]:
+    """Return where a certificate differs from the one computed again, as sentences."""
+    if isinstance(stated, Mapping) and isinstance(anew, Mapping):
+        result = [
+            f"It holds {where + name!r}, which no certificate has." for name in sorted(stated.keys() - anew.keys())
+        ]
+        result += [f"{where + name} is missing." for name in sorted(anew.keys() - stated.keys())]
+        for name in anew.keys() & stated.keys():
+            result += _differences(stated[name], anew[name], f"{where}{name}.")
+        return sorted(result)
+    if isinstance(stated, list) and isinstance(anew, list) and len(stated) == len(anew):
+        result = []
+        for position, (one, other) in enumerate(zip(stated, anew, strict=True), start=1):
+            name = repr(other["id"]) if isinstance(other, Mapping) and "id" in other else str(position)
+            result += _differences(one, other, f"{where}{name}.")
+        return result
+    if isinstance(anew, float) and isinstance(stated, float):  # other versions of libraries may round otherwise
+        same = abs(stated - anew) <= 1e-6 * max(1.0, abs(anew))
+    else:
+        same = type(stated) is type(anew) and stated == anew
+    place = where.rstrip(".").replace(".", ", ")
+    return [] if same else [f"{place} was altered: it is stated as {_short(stated)}, and comes out as {_short(anew)}."]
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 120 else text[:119] + "…"

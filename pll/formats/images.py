@@ -29,7 +29,7 @@ from pll.formats.tabular.jsonl import JsonLines
 from pll.formats.tabular.parquet import Parquet
 from pll.formats.tabular.writer import table_limitations, text_columns
 from pll.formats.tabular.xlsx import Xlsx
-from pll.formats.tools.records import Example, Examples
+from pll.formats.tools.records import Example, dataset_of
 from pll.images import SUFFIXES, Pictures, UnreadablePicture, check_size, decode, encode
 from pll.io import as_column
 
@@ -238,11 +238,11 @@ def _from_folders(members: Members, options: ReadOptions) -> PartialLabelDataset
     empty = [folder for folder, labels in sets.items() if not labels]
     if empty:
         raise UserError(f"The folder {shorten(empty[0])} names no label; call it after the labels of its pictures.")
-    examples = Examples(options)
-    examples.notes.append(f"The folders were taken for the candidates: {listing(sorted(sets))}.")
-    for row, (name, folder) in enumerate(zip(names, folders, strict=True)):
-        examples.add(Example(row, name, {"image": name}, sets[folder]))
-    data = examples.dataset()
+    examples = (
+        Example(row, name, {"image": name}, sets[folder])
+        for row, (name, folder) in enumerate(zip(names, folders, strict=True))
+    )
+    data = dataset_of(examples, options, [f"The folders were taken for the candidates: {listing(sorted(sets))}."])
     return replace(data, pictures=Pictures(as_column(names), members.path), is_test=split)
 
 

@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ import numpy.typing as npt
 
 from pll.annotations import Annotations, Rule, resolve
 from pll.candidates import sort_names
-from pll.dataset import PartialLabelDataset
+from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import detect
 from pll.formats.base import ReadOptions
@@ -39,7 +40,7 @@ from pll.formats.classes import no_answers
 from pll.formats.json_objects import first_record, records
 from pll.formats.proposals import proposed_from_sentences
 from pll.formats.tabular.answers import answer_of
-from pll.formats.tabular.columns import LINES, SCORE_ENDS, Column, is_named_id
+from pll.formats.tabular.columns import LINES, SCORE_ENDS, is_named_id
 from pll.formats.tabular.csv import Delimited, text_of_file
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.jsonl import JsonLines
@@ -97,16 +98,13 @@ class VoteFiles:
         In the order of the files.
     errors
         Number of requests that failed and have no answer.
-    shares
-        Of a file of class probabilities, those of each answer; () where the files hold anything else too.
     columns
-        Names of their classes; None where they have none (arrays).
+        Of one file of class probabilities, the names of the classes, or their numbers; () for any other files.
     """
 
     answers: tuple[VoterAnswer, ...]
     errors: int = 0
-    shares: tuple[tuple[float, ...], ...] = ()
-    columns: tuple[str, ...] | None = None
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -151,13 +149,11 @@ def read_votes(paths: Sequence[Path | str]) -> VoteFiles:
         a file that is not there, damaged, or holds no votes; its name is given.
     """
     answers: list[VoterAnswer] = []
-    errors = 0
-    votes = VoteFiles(())
+    files: list[VoteFiles] = []
     answered: dict[str, set[str]] = {}
-    for place, name in enumerate(paths):
-        path = Path(name)
+    for place, path in enumerate(map(Path, paths)):
         if not path.is_file():
-            raise UserError(f"There is no file {name}; check the path.")
+            raise UserError(f"There is no file {path}; check the path.")
         try:
             votes = _read(path)
         except UserError as error:
@@ -165,6 +161,7 @@ def read_votes(paths: Sequence[Path | str]) -> VoteFiles:
         if not votes.answers:
             failed = f" ({votes.errors} requests failed)" if votes.errors else ""
             raise UserError(f"{path.name} holds no answers{failed}; give a file of votes.")
+        files.append(votes)
         mine: dict[str, set[str]] = {}
         for answer in votes.answers:
             mine.setdefault(answer.voter, set()).add(answer.id)
@@ -172,17 +169,11 @@ def read_votes(paths: Sequence[Path | str]) -> VoteFiles:
         for voter, ids in mine.items():
             answered.setdefault(names[voter], set()).update(ids)
         several = len({answer.question for answer in votes.answers}) > 1
-        answers += [
-            replace(
-                answer,
-                voter=names[answer.voter],
-                question=(place, answer.question[1]) if several and answer.question else None,
-            )
-            for answer in votes.answers
-        ]
-        errors += votes.errors
-    alone = votes if len(paths) == 1 else VoteFiles(())
-    return VoteFiles(tuple(answers), errors, alone.shares, alone.columns)
+        for one in votes.answers:
+            question = (place, one.question[1]) if several and one.question else None
+            answers.append(replace(one, voter=names[one.voter], question=question))
+    columns = files[0].columns if len(files) == 1 else ()
+    return VoteFiles(tuple(answers), sum(votes.errors for votes in files), columns)
 
 
 def _voter_name(voter: str, ids: set[str], stem: str, answered: Mapping[str, set[str]]) -> str:
@@ -200,7 +191,7 @@ def _read(path: Path) -> VoteFiles:
     form, options = detect(path), ReadOptions()
     if isinstance(form, LabelStudio | Argilla):
         return VoteFiles(tuple(form.models_answers(path)))
-    if isinstance(form, JsonLines) and answer_field(next((record for _, record in records(path)), {})):
+    if isinstance(form, JsonLines) and answer_field(_first_record(path)):
         return VoteFiles(tuple(prompted_answers(path)))
     if not isinstance(form, TableFormat):
         return VoteFiles(tuple(_of_annotations(form.read(path, options))))
@@ -232,40 +223,43 @@ def _of_annotations(data: PartialLabelDataset) -> list[VoterAnswer]:
     ]
 
 
-def _of_table(table: ArrowTable, stem: str) -> VoteFiles:
-    """Return the answers in columns, one a voter, or in lines; the roles of columns are guessed as for every table.
+_NO_ANSWERS = ("id", "score", "true_label", "split", "candidates", "image", "ignore", "feature", "vector")
+"""Roles of columns that are nobody's answers in a file of votes; columns of words without another role are."""
 
-    In a file of votes, columns of words without another role are answers.
-    """
+
+def _of_table(table: ArrowTable, stem: str) -> VoteFiles:
+    """Return the answers in columns, one a voter, or in lines; the roles of columns are guessed as for every table."""
     columns = table.plan(ReadOptions())
-    cells = [[cell or "" for cell in column] for column in zip(*table.lines(), strict=True)]
-    by_role: dict[str, list[Column]] = {}
-    for column in columns:
-        by_role.setdefault(column.role, []).append(column)
+    lines = zip(*table.lines(), strict=True)
+    cells = {column: [cell or "" for cell in line] for column, line in zip(columns, lines, strict=True)}
+    by_role = {column.role: column for column in reversed(columns)}
     # A name like those of ids will do, though some stand twice under it.
-    named = (*by_role.get("id", ()), *(column for column in columns if is_named_id(column.name)))
-    ids = next(([cell.strip() for cell in cells[column.at]] for column in named), None)
-    if shares := by_role.get("probability", []):
+    named = by_role.get("id") or next((column for column in columns if is_named_id(column.name)), None)
+    ids = None if named is None else [cell.strip() for cell in cells[named]]
+    if "probability" in by_role:
+        likely = [column for column in columns if column.role == "probability"]
         with parsing("the columns of probabilities", "they must be numbers"):
-            amounts = np.array([[float(cell or "nan") for cell in cells[column.at]] for column in shares]).T
-        return _of_shares(amounts, ids, [column.display_name for column in shares], stem)
+            shares = np.array([[float(cell or "nan") for cell in cells[column]] for column in likely]).T
+        return _of_shares(shares, ids, [column.display_name for column in likely], stem)
     if "vote" in by_role:
-        task, worker, vote = (cells[by_role[role][0].at] for role in LINES)
-        lines = zip(task, worker, vote, strict=True)
-        return VoteFiles(tuple(VoterAnswer(x.strip(), who.strip(), (text,)) for x, who, text in lines if text.strip()))
-    no_voters = ("id", "score", "true_label", "split", "candidates", "image", "ignore", "feature", "vector")
-    voters = [column for column in columns if column.role not in no_voters and column.name.casefold() != "text"]
-    voters = [column for column in voters if not is_named_id(column.name) or column.role == "annotator"]
+        votes = zip(*(cells[by_role[role]] for role in LINES), strict=True)
+        return VoteFiles(tuple(VoterAnswer(x.strip(), who.strip(), (text,)) for x, who, text in votes if text.strip()))
+    voters = [
+        column
+        for column in columns
+        if column.role == "annotator"
+        or not (column.role in _NO_ANSWERS or column.name.casefold() == "text" or is_named_id(column.name))
+    ]
     if not voters:
         raise UserError(f"No column is a model's answers (columns: {listing(table.names)}).")
-    place = {column.name: column.at for column in columns}
+    by_name = {column.name: column for column in columns}
     answers = []
     for voter in voters:
-        scores = next((cells[place[name]] for end in SCORE_ENDS if (name := voter.name + end) in place), None)
-        for at, text in enumerate(cells[voter.at]):
+        scores = next((by_name[voter.name + end] for end in SCORE_ENDS if voter.name + end in by_name), None)
+        for at, text in enumerate(cells[voter]):
             if text.strip():
                 name, row = (str(at), at) if ids is None else (ids[at], -1)
-                score = math.nan if scores is None else _number(scores[at], table.row_of(at))
+                score = math.nan if scores is None else _number(cells[scores][at], table.row_of(at))
                 answers.append(VoterAnswer(name, voter.display_name, (text,), score, row))
     return VoteFiles(tuple(answers))
 
@@ -281,18 +275,19 @@ def _of_shares(
     shares: npt.NDArray[np.float64], ids: Sequence[str] | None, names: Sequence[str] | None, voter: str
 ) -> VoteFiles:
     """The likeliest class of each row of probabilities; rows without any are no answers."""
-    if np.isinf(shares).any() or (shares < 0).any():
-        row = int(np.flatnonzero((np.isinf(shares) | (shares < 0)).any(axis=1))[0])
-        raise UserError(f"Row {row}: a probability is negative or infinite; write numbers from 0 to 1.")
-    answers, rows = [], []
+    wrong = np.flatnonzero((np.isinf(shares) | (shares < 0)).any(axis=1))
+    if len(wrong):
+        raise UserError(f"Row {wrong[0]}: a probability is negative or infinite; write numbers from 0 to 1.")
+    columns = tuple(map(str, range(shares.shape[1]))) if names is None else tuple(names)
+    answers = []
     for row, values in enumerate(shares):
         if np.isfinite(values).any():
             best = int(np.nanargmax(values))
-            name, number = (str(row), row) if ids is None else (ids[row], -1)
-            text, place = (str(best), best) if names is None else (names[best], -1)
-            answers.append(VoterAnswer(name, voter, (text,), float(values[best]), number, place))
-            rows.append(tuple(np.nan_to_num(values).tolist()))
-    return VoteFiles(tuple(answers), 0, tuple(rows), None if names is None else tuple(names))
+            name, at = (str(row), row) if ids is None else (ids[row], -1)
+            number = best if names is None else -1
+            likely = tuple(np.nan_to_num(values).tolist())
+            answers.append(VoterAnswer(name, voter, (columns[best],), float(values[best]), at, number, shares=likely))
+    return VoteFiles(tuple(answers), 0, columns)
 
 
 def _probability_array(path: Path) -> VoteFiles:
@@ -316,38 +311,28 @@ def kind_of(path: Path) -> str:
     try:
         if suffix == ".npy":
             return VOTES
-        if suffix in (".csv", ".tsv"):
-            form = detect(path)
-            return (
-                VOTES
-                if isinstance(form, Delimited) and _of_models(text_of_file(path, form.delimiters).header.names)
-                else ""
-            )
-        if suffix not in (".json", ".jsonl", ".ndjson"):
-            return ""
-        with path.open("rb") as file:
-            first = first_record(path, file.read(2**16))
-        if first is None:
-            return ""
-        if _of_models(list(first)):
+        form = detect(path) if suffix in (".csv", ".tsv") else None
+        first = _first_record(path)
+        names = text_of_file(path, form.delimiters).header.names if isinstance(form, Delimited) else list(first)
+        if are_batch_results(names) or are_samples(names):
             return VOTES
         return "both" if answer_field(first) else _of_tool(path, first)
     except (OSError, UserError, ValueError):
         return ""  # the error comes when the file is read
 
 
-def _of_models(names: Sequence[str]) -> bool:
-    return are_batch_results(names) or are_samples(names)
-
-
 def roles_beside_answers(path: Path) -> dict[str, str]:
     """Return the explicit roles for a file of prompts and answers: the answers are no features."""
+    field = answer_field(_first_record(path))
+    return {field: "keep"} if field else {}
+
+
+def _first_record(path: Path) -> Mapping[str, Any]:
+    """The first object of a file of JSON objects; of any other file an empty one."""
     if path.suffix.lower() not in (".json", ".jsonl", ".ndjson"):
         return {}
     with path.open("rb") as file:
-        first = first_record(path, file.read(2**16))
-    field = "" if first is None else answer_field(first)
-    return {field: "keep"} if field else {}
+        return first_record(path, file.read(2**16)) or {}
 
 
 def _of_tool(path: Path, first: Mapping[str, Any]) -> str:
@@ -355,11 +340,8 @@ def _of_tool(path: Path, first: Mapping[str, Any]) -> str:
     form = LabelStudio() if isinstance(first.get("data"), dict) else Argilla()
     if not isinstance(first.get("data", first.get("fields")), dict):
         return ""
-    try:
-        people = any(form.is_answered(record) for _, record in records(path))
-        models = next(iter(form.models_answers(path)), None) is not None
-    except UserError:
-        return ""  # the error comes when the file is read
+    people = any(form.is_answered(record) for _, record in records(path))
+    models = next(iter(form.models_answers(path)), None) is not None
     return ("beside" if people else "both") if models else ""
 
 
@@ -462,12 +444,8 @@ def _of_one_question(answers: Sequence[VoterAnswer], class_names: Sequence[str])
         The answers, and a note about the others.
     """
     names = {_plain(name) for name in class_names}
-    counts: Counter[tuple[int, str]] = Counter()
-    fits: Counter[tuple[int, str]] = Counter()
-    for answer in answers:
-        if answer.question is not None:
-            counts[answer.question] += 1
-            fits[answer.question] += _plain(answer.text) in names
+    counts = Counter(answer.question for answer in answers if answer.question is not None)
+    fits = Counter(answer.question for answer in answers if _plain(answer.text) in names)
     chosen: dict[int, str] = {}
     for place, question in sorted(counts, key=lambda one: (fits[one], counts[one]), reverse=True):
         chosen.setdefault(place, question)
@@ -475,10 +453,8 @@ def _of_one_question(answers: Sequence[VoterAnswer], class_names: Sequence[str])
     selected = [one for one in answers if one.question is None or chosen[one.question[0]] == one.question[1]]
     if not left:
         return selected, []
-    read = listing(sorted(set(chosen.values())))
-    return selected, [
-        f"There are votes on several questions; read were those on {read}, not on {listing(sorted(left))}."
-    ]
+    read, others = listing(sorted(set(chosen.values()))), listing(sorted(left))
+    return selected, [f"There are votes on several questions; read were those on {read}, not on {others}."]
 
 
 def with_votes(
@@ -509,115 +485,115 @@ def with_votes(
     UserError
         No id in common, no class, or no answer that could be mapped.
     """
-    by_hand = {_plain(text): target for text, target in (answers or {}).items()}
-    class_names = () if data is None else data.class_names
-    of_one, about_questions = _of_one_question(votes.answers, class_names)
-    votes = replace(votes, answers=tuple(of_one))
-    columns_of_shares = votes.columns or ()  # all classes, also those that are never the likeliest
-    if votes.shares and not columns_of_shares:
-        columns_of_shares = tuple(map(str, range(len(votes.shares[0]))))
-    classes = tuple(class_names) or classes or columns_of_shares
+    by_hand = {_plain(text): to for text, to in (answers or {}).items()}
+    stated = () if data is None else data.class_names
+    given, notes = _of_one_question(votes.answers, stated)
+    classes = tuple(stated) or classes or votes.columns
     if not classes:
-        classes = proposed_classes([answer for answer in votes.answers if _plain(answer.text) not in by_hand])
+        classes = proposed_classes([answer for answer in given if _plain(answer.text) not in by_hand])
     same = _plain_classes(classes)  # `fox` where the answers spell it FOX is no class of its own
     by_hand = {text: to if to in classes else same.get(_plain(to), to) for text, to in by_hand.items()}
-    classes += tuple(dict.fromkeys(target for target in by_hand.values() if target and target not in classes))
+    classes += tuple(dict.fromkeys(to for to in by_hand.values() if to and to not in classes))
     if len(classes) < 2:
         raise UserError(
             f"{FEW_CLASSES}; name them (--classes a,b,c), bring data that names "
             "them, or map answers (--answer FROM=CLASS)."
         )
-    ids = _ids_of(votes.answers) if data is None else data.row_ids.tolist()
-    place = _places(ids)
-    joined = {a.voter for a in votes.answers if _id_key(a.id) in place}
-    voters = list(dict.fromkeys(a.voter for a in votes.answers))
-    number, column = {one: k for k, one in enumerate(classes)}, {one: k for k, one in enumerate(voters)}
-    mapped: dict[tuple[str, int], tuple[str, ...]] = {}
-    unmapped: Counter[str] = Counter()
-    quads: list[tuple[int, int, int, float]] = []
-    source: list[int] = []
-    others = by_row = counted = 0
-    for at, answer in enumerate(votes.answers):
-        row = place.get(answer.id, place.get(_id_key(answer.id)))
-        if row is None and answer.voter not in joined and 0 <= answer.row < len(ids):
-            row = answer.row
-            by_row += 1
-        if row is None:
-            others += 1
-            continue
-        named: Counter[tuple[str, ...]] = Counter()
-        for text in answer.texts:
-            key = (text, answer.number)
-            if key not in mapped:
-                mapped[key] = _meant(text, answer.number, by_hand, classes)
-            named[mapped[key]] += 1
-            if not mapped[key] and text:
-                unmapped[text] += 1
-        del named[()]
-        if named:
-            (meant, times), counted = named.most_common(1)[0], counted + 1
-            score = times / len(answer.texts) if len(answer.texts) > 1 else answer.score
-            quads += [(row, column[answer.voter], number[label], score) for label in meant]
-            source.append(at)
-    if others == len(votes.answers):
+    ids = _ids_of(given) if data is None else data.row_ids.tolist()
+    rows, by_row = _rows_of(given, ids)
+    if not any(row >= 0 for row in rows):
         raise UserError(
-            f"No id of the votes ({listing([a.id for a in votes.answers[:3]])}) is among those of the data "
+            f"No id of the votes ({listing([a.id for a in given[:3]])}) is among those of the data "
             f"({listing(ids[:3])}); they are joined on the id."
         )
-    if not quads:
-        raise UserError(f"No answer could be mapped to a class (first: {shorten(votes.answers[0].text)}).")
-    rows, who, labels, scores = (np.array(part) for part in zip(*quads, strict=True))
-    notes = [*about_questions, *([f"{by_row:,} votes have no id and are joined by row number."] if by_row else [])]
-    whole = {*same, *by_hand}
-    read = {text: meant for (text, _), meant in mapped.items() if meant and _plain(text) not in whole}
+    if by_row:
+        notes.append(f"{by_row:,} votes have no id and are joined by row number.")
+    voters = list(dict.fromkeys(answer.voter for answer in given))
+    meanings: dict[tuple[str, int], tuple[str, ...]] = {}
+    unmapped: Counter[str] = Counter()
+    mapped: list[tuple[int, str, tuple[str, ...], float]] = []
+    for row, answer in zip(rows, given, strict=True):
+        named: Counter[tuple[str, ...]] = Counter()
+        for text in answer.texts if row >= 0 else ():
+            key = (text, answer.number)
+            if key not in meanings:
+                meanings[key] = _meant(text, answer.number, by_hand, classes)
+            if meanings[key]:
+                named[meanings[key]] += 1
+            elif text:
+                unmapped[text] += 1
+        if named:
+            meant, times = named.most_common(1)[0]
+            score = times / len(answer.texts) if len(answer.texts) > 1 else answer.score
+            mapped.append((row, answer.voter, meant, score))
+    if not mapped:
+        raise UserError(f"No answer could be mapped to a class (first: {shorten(given[0].text)}).")
+    read = {text: meant for (text, _), meant in meanings.items() if meant and _plain(text) not in {*same, *by_hand}}
     if read:
         examples = "; ".join(f"{shorten(text, 40)}: {', '.join(names)}" for text, names in list(read.items())[:3])
         notes.append(f"{len(read):,} different answers are JSON or name classes among other words ({examples}).")
-    notes += _notes_on_ids(rows, who, labels, voters, alone=data is None)
-    counts = np.bincount(who, minlength=len(voters))
-    n_answers = Counter(answer.voter for answer in votes.answers)
-    silent = [name for name, count in zip(voters, counts, strict=True) if count < LEAST_SHARE * n_answers[name]]
+    annotations = _annotations(mapped, voters, ids, classes)
+    notes += _notes_on_ids(annotations, alone=data is None)
+    n_answers = Counter(answer.voter for answer in given)
+    counts = Counter(voter for _, voter, _, _ in mapped)
+    silent = [voter for voter in voters if counts[voter] < LEAST_SHARE * n_answers[voter]]
     if silent:
         notes.append(f"Left out, since hardly an answer is a class: {listing(silent)}.")
-    left = np.array([k for k, name in enumerate(voters) if name not in silent], dtype=np.int64)
-    heard = np.isin(who, left)
-    rows, labels, scores = rows[heard], labels[heard], scores[heard]
-    who = np.searchsorted(left, who[heard])
-    names = [voters[k] for k in left]
-    people = None if data is None or data.annotations is None or data.annotations.anonymous else data.annotations
-    if people is not None:  # votes of models in addition to those of people
-        others_named = [name if name not in names else f"{name} (data)" for name in people.annotator_names]
-        rows, labels = np.concatenate([people.rows, rows]), np.concatenate([people.labels, labels])
-        who = np.concatenate([people.annotators, who + len(others_named)])
-        theirs = np.full(len(people.rows), math.nan) if people.scores is None else people.scores
-        names, scores = [*others_named, *names], np.concatenate([theirs, scores])
-    annotations = Annotations(
-        rows,
-        who,
-        labels,
-        len(ids),
-        classes,
-        tuple(names),
-        np.array(ids, dtype=np.str_),
-        scores=scores if np.isfinite(scores).any() else None,
-    )
-    kinds = {text: " | ".join(labels) for (text, _), labels in mapped.items() if labels and labels != (text,)}
+        voters = [voter for voter in voters if voter not in silent]
+        annotations = _annotations([one for one in mapped if one[1] not in silent], voters, ids, classes)
     base = data if data is not None else _bare(ids, name)
-    if len(names) == 1 and votes.shares:
-        at_rows = np.array([row for row, *_ in quads], dtype=np.int64)
-        dataset = _with_shares(base, votes, np.array(source), at_rows, classes, notes)
-        return Mapped(dataset, tuple(unmapped.most_common()), kinds, others, votes.errors, counted)
-    if len(names) == 1 and not annotations.anonymous:
-        notes.append(ONE_VOTER if base.contents else ONE_VOTER_ALONE)
-    dataset = replace(base, notes=(*base.notes, *notes)).resolved_to(resolve(annotations, Rule("union")), annotations)
-    return Mapped(dataset, tuple(unmapped.most_common()), kinds, others, votes.errors, counted)
+    people = None if base.annotations is None or base.annotations.anonymous else base.annotations
+    if votes.columns and len(voters) == 1 and people is None:
+        dataset = _with_shares(base, given, rows, votes.columns, classes, notes)
+    else:
+        annotations = annotations if people is None else _beside(people, annotations)
+        if annotations.n_annotators == 1:
+            notes.append(ONE_VOTER if base.contents else ONE_VOTER_ALONE)
+        noted = replace(base, notes=(*base.notes, *notes))
+        dataset = noted.resolved_to(resolve(annotations, Rule("union")), annotations)
+    kinds = {text: " | ".join(labels) for (text, _), labels in meanings.items() if labels and labels != (text,)}
+    others = sum(row < 0 for row in rows)
+    return Mapped(dataset, tuple(unmapped.most_common()), kinds, others, votes.errors, len(mapped))
+
+
+def _annotations(
+    mapped: Sequence[tuple[int, str, tuple[str, ...], float]],
+    voters: Sequence[str],
+    ids: Sequence[str],
+    classes: tuple[str, ...],
+) -> Annotations:
+    """Annotations of (row, voter, classes, score) each."""
+    number, column = {one: k for k, one in enumerate(classes)}, {one: k for k, one in enumerate(voters)}
+    quads = [(row, column[voter], number[label], score) for row, voter, meant, score in mapped for label in meant]
+    rows, who, labels, scores = (np.array(part) for part in zip(*quads, strict=True))
+    has_scores = bool(np.isfinite(scores).any())
+    names = np.array(ids, dtype=np.str_)
+    return Annotations(
+        rows, who, labels, len(ids), classes, tuple(voters), names, scores=scores if has_scores else None
+    )
+
+
+def _beside(people: Annotations, models: Annotations) -> Annotations:
+    """Votes of models in addition to those of people."""
+    both, n_people = (people, models), people.n_annotators
+    names = [name if name not in models.annotator_names else f"{name} (data)" for name in people.annotator_names]
+    scores = [np.full(len(one.rows), math.nan) if one.scores is None else one.scores for one in both]
+    has_scores = any(one.scores is not None for one in both)
+    return replace(
+        models,
+        rows=np.concatenate([one.rows for one in both]),
+        annotators=np.concatenate([people.annotators, models.annotators + n_people]),
+        labels=np.concatenate([one.labels for one in both]),
+        annotator_names=(*names, *models.annotator_names),
+        scores=np.concatenate(scores) if has_scores else None,
+    )
 
 
 def _with_shares(
     data: PartialLabelDataset,
-    votes: VoteFiles,
-    source: npt.NDArray[np.int64],
-    rows: npt.NDArray[np.int64],
+    answers: Sequence[VoterAnswer],
+    rows: Sequence[int],
+    columns: tuple[str, ...],
     classes: tuple[str, ...],
     notes: Sequence[str],
 ) -> PartialLabelDataset:
@@ -628,31 +604,27 @@ def _with_shares(
     UserError
         a column that is no class, an example that stands twice, or no probability above 0.
     """
-    columns = votes.columns or classes
     plain = _plain_classes(classes)
     named = [name if name in classes else plain.get(_plain(name), "") for name in columns]
-    wrong = [name for name, one in zip(columns, named, strict=True) if not one or named.count(one) > 1]
+    if answers[0].number >= 0:  # an array, whose columns are numbers of classes
+        named = list(classes[: len(columns)])
+    wrong = [name for name, one in zip(columns, named, strict=False) if not one or named.count(one) > 1]
     if wrong:
         raise UserError(f"The probabilities are of {listing(wrong)}, but the classes are {listing(classes)}.")
     if len(columns) > len(classes):
         raise UserError(f"There are {len(columns)} probabilities for each example but {len(classes)} classes.")
-    if len(np.unique(rows)) < len(rows):
+    shares = {
+        row: answer.shares for row, answer in sorted(zip(rows, answers, strict=True), key=itemgetter(0)) if row >= 0
+    }
+    if len(shares) < sum(row >= 0 for row in rows):
         raise UserError("An example has probabilities twice; give each id once.")
-    order = np.argsort(rows)
-    shares = np.array(votes.shares, dtype=np.float64)[source[order]]
-    wide = np.zeros((len(rows), len(classes)))
+    wide = np.zeros((len(shares), len(classes)))
     places = [classes.index(name) for name in named]
-    wide[:, places] = shares
+    wide[:, places] = list(shares.values())
     sets, prior = sets_of_shares(wide, classes, places)
-    matched = data.take(rows[order])
-    return replace(
-        matched,
-        candidates=sets,
-        class_names=(),
-        prior=prior,
-        annotations=None,
-        notes=(*matched.notes, *notes, ONE_CLASSIFIER),
-    )
+    matched = data.take(np.array(list(shares), dtype=np.int64))
+    notes = (*matched.notes, *notes, ONE_CLASSIFIER)
+    return replace(matched, candidates=sets, class_names=(), prior=prior, annotations=None, notes=notes)
 
 
 def _meant(text: str, number: int, by_hand: Mapping[str, str], classes: tuple[str, ...]) -> tuple[str, ...]:
@@ -663,17 +635,30 @@ def _meant(text: str, number: int, by_hand: Mapping[str, str], classes: tuple[st
     return (classes[number],) if 0 <= number < len(classes) else classes_in(text, classes)
 
 
+# ---- ids -------------------------------------------------------------------------------------------------------------
+
+
 def _id_key(name: str) -> str:
     """An id as it compares with others: `7.0` (what tables make of numbers beside an empty cell) and `007` are `7`."""
     return re.sub(r"^([+-]?)0*(\d+)(?:\.0+)?$", r"\1\2", name.strip())
 
 
-def _places(ids: Sequence[str]) -> dict[str, int]:
-    """Id → row: every id as it is, and its key (`_id_key`) where no two ids have the same."""
+def _rows_of(answers: Sequence[VoterAnswer], ids: Sequence[str]) -> tuple[list[int], int]:
+    """The example of each answer, −1 where it is none of them; and how many were found by row number alone.
+
+    Every id is itself, and its key (`_id_key`) where no two ids have the same.
+    """
     keys = [_id_key(one) for one in ids]
     counts = Counter(keys)
-    unique = {one: row for row, one in enumerate(keys) if counts[one] == 1}
-    return unique | {one: row for row, one in enumerate(ids)}
+    place = {one: row for row, one in enumerate(keys) if counts[one] == 1} | {one: row for row, one in enumerate(ids)}
+    rows = [place.get(answer.id, place.get(_id_key(answer.id), UNKNOWN)) for answer in answers]
+    joined = {answer.voter for row, answer in zip(rows, answers, strict=True) if row >= 0}
+    by_row = [
+        at for at, one in enumerate(answers) if rows[at] < 0 and one.voter not in joined and 0 <= one.row < len(ids)
+    ]
+    for at in by_row:
+        rows[at] = answers[at].row
+    return rows, len(by_row)
 
 
 def _ids_of(answers: Sequence[VoterAnswer]) -> list[str]:
@@ -694,35 +679,27 @@ def _ids_of(answers: Sequence[VoterAnswer]) -> list[str]:
     return list(ids.values())
 
 
-def _notes_on_ids(
-    rows: npt.NDArray[np.int64],
-    who: npt.NDArray[np.int64],
-    labels: npt.NDArray[np.int64],
-    voters: Sequence[str],
-    *,
-    alone: bool,
-) -> list[str]:
+def _notes_on_ids(votes: Annotations, *, alone: bool) -> list[str]:
     """Notes about which voters answered which examples."""
     notes = []
-    answers = np.unique(np.stack([rows, who]), axis=1)
-    twice = len(np.unique(np.stack([rows, who, labels]), axis=1)[0]) - len(answers[0])
-    if twice:
+    rows, who = votes.rows[votes.answer_starts], votes.annotators[votes.answer_starts]
+    if twice := len(votes.rows) - len(rows):
         notes.append(f"{twice:,} times a voter gave an example a further label; together they are one answer.")
-    shared = np.bincount(answers[0])[answers[0]] > 1
-    counts = np.bincount(answers[1], minlength=len(voters))
-    in_common = np.bincount(answers[1], shared, minlength=len(voters))
-    if alone and len(voters) == 1:
+    counts = np.bincount(who, minlength=votes.n_annotators)
+    in_common = np.bincount(who, votes.answers_per_row[rows] > 1, minlength=votes.n_annotators)
+    if alone and votes.n_annotators == 1:
         return notes
     if alone and not in_common.any():
-        notes.append("No example has two answers: check that the files have the same ids.")
-    elif alone:
-        apart = [name for k, name in enumerate(voters) if counts[k] and not in_common[k]]
-        if apart:
-            notes.append(f"Answered nothing that another voter answered: {listing(apart)}; check the ids.")
-    else:
-        apart = [name for k, name in enumerate(voters) if not counts[k]]
-        if apart:
-            notes.append(f"Without a vote on these examples: {listing(apart)}; check the ids and the answers.")
+        return [*notes, "No example has two answers: check that the files have the same ids."]
+    apart = [
+        name
+        for k, name in enumerate(votes.annotator_names)
+        if (counts[k] and not in_common[k] if alone else not counts[k])
+    ]
+    if apart and alone:
+        notes.append(f"Answered nothing that another voter answered: {listing(apart)}; check the ids.")
+    elif apart:
+        notes.append(f"Without a vote on these examples: {listing(apart)}; check the ids and the answers.")
     return notes
 
 

@@ -100,7 +100,7 @@ OTHERS: dict[str, tuple[str, str, str]] = {
     "argilla, responses": (
         "json",
         listed({"fields": {"text": "t"}, "responses": 7}),
-        "Row 1: its responses are neither",
+        "Row 1: responses is no object",
     ),
     "plcifar, no sets": ("json", '{"0": [["a"]], "1": ["b"]}', r"Row 1 \(index '1'\) holds no list of lists"),
     "plcifar, twice": ("json", '{"0": [["a"]], "0": [["b"]]}', "The index '0' stands twice"),

@@ -13,6 +13,7 @@ import math
 import shutil
 import zipfile
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -321,33 +322,36 @@ def _dataset(
         )
     if rows:
         sets = CandidateSets(arrays["indptr"], arrays["indices"], len(names), names)
-    annotations, unanswered = _annotations(arrays, n, names), None
-    if sets is None and annotations is not None and "votes" in arrays:
-        sets, unanswered = _union(annotations)
-    fields: dict[str, Any] = {}
-    if "texts" in arrays:
-        fields["texts"] = as_column(texts(arrays["texts"], "texts", n))
-    if "picture_names" in arrays:
-        fields["pictures"] = Pictures(as_column(texts(arrays["picture_names"], "picture_names", n)))
-    return PartialLabelDataset(
+    annotations = _annotations(arrays, n, names)
+
+    def column(name: str) -> Column | None:
+        return as_column(texts(arrays[name], name, n)) if name in arrays else None
+
+    pictures = column("picture_names")
+    is_voted = sets is None and "votes" in arrays
+    data = PartialLabelDataset(
         X=layout.X,
         candidates=sets,
-        prior=_prior(arrays, sets),
+        prior=None if is_voted else _prior(arrays, sets),
         y=y,
         class_names=names,
         ids=check_ids(texts(arrays["ids"], "ids"), int) if "ids" in arrays else None,
         feature_names=_names(arrays, "feature_names"),
         images=_images(arrays),
+        texts=column("texts"),
+        pictures=None if pictures is None else Pictures(pictures),
         categories=_columns(arrays, "category_names", "categories"),
         extras=_columns(arrays, "extra_names", "extras"),
         annotations=annotations,
         is_test=_split_marks(arrays) if layout.is_test is None else layout.is_test,
-        unanswered=unanswered,
         name=options.name or file,
         kind="image" if layout.X.ndim == 4 else "table" if is_table else "array",
         notes=tuple(notes),
-        **fields,
     )
+    if is_voted and annotations is not None:
+        data = data.resolved_to(resolve(annotations, Rule("union")), annotations)
+        data = replace(data, prior=_prior(arrays, data.candidates))
+    return data
 
 
 def _kind(arrays: Arrays) -> str:
@@ -390,20 +394,6 @@ def _columns(arrays: Arrays, names: str, cells: str) -> dict[str, Column]:
     with parsing(f"the array {cells}", "save it as Candid does"):
         columns = zip(texts(arrays[names], names), arrays[cells].tolist(), strict=True)
         return {name: as_column([json.loads(cell) for cell in column]) for name, column in columns}
-
-
-def _union(votes: Annotations) -> tuple[CandidateSets, npt.NDArray[np.bool_] | None]:
-    """The sets, and where nobody answered; None where everybody did."""
-    silent: npt.NDArray[np.bool_] = votes.answers_per_row == 0
-    if silent.all():
-        raise UserError("The array votes is −1 throughout: nobody answered; give votes, or candidates.")
-    resolved = resolve(votes, Rule("union"))
-    if not resolved.can_be_filled:
-        raise UserError(
-            f"In {resolved.unannotated:,} rows of votes (first: {int(np.argmax(silent))}) nobody answered; for so many "
-            "classes that is too much to hold. Leave these rows out, or give candidates."
-        )
-    return resolved.filled(), silent if silent.any() else None
 
 
 def _prior(arrays: Arrays, sets: CandidateSets | None) -> Weights | None:

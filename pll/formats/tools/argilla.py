@@ -21,20 +21,10 @@ from pll.formats.json_objects import Record
 from pll.formats.limitations import added_labels, describe_added
 from pll.formats.results import Results
 from pll.formats.tools.models import VoterAnswer
-from pll.formats.tools.records import (
-    Example,
-    RecordFormat,
-    answers_of,
-    choose_question,
-    fields_of,
-    has_own_sets,
-    label_names,
-)
+from pll.formats.tools.records import PAYLOAD, Example, RecordFormat, choose_question, examples_of, label_names
 
 QUESTION = "label"
 """Name of the question in the records that are written."""
-
-_PAYLOAD = ("text", "image")
 
 
 class Argilla(RecordFormat):
@@ -73,25 +63,13 @@ class Argilla(RecordFormat):
             Records that are not as Argilla writes them; the row is named.
         """
         for at, (row, record) in enumerate(json_objects.records(path)):
-            suggestions = record.get("suggestions") or {}
-            if not isinstance(suggestions, dict | list):
-                raise UserError(f"Row {row}: suggestions is neither an object nor a list; export the records again.")
-            pairs = (
-                suggestions.items()
-                if isinstance(suggestions, dict)
-                else [(_question_name(one), one) for one in suggestions]
-            )
-            for question, one in pairs:
+            for question, one in _suggestions(record, row):
                 about = one if isinstance(one, dict) else {"value": one}
-                if isinstance(about.get("value"), str):
-                    score = about.get("score")
-                    yield VoterAnswer(
-                        _key(record) or str(at),
-                        str(about.get("agent") or question),
-                        (about["value"],),
-                        float(score) if isinstance(score, int | float) else math.nan,
-                        question=(0, str(question)),
-                    )
+                value, score = about.get("value"), about.get("score")
+                if isinstance(value, str):
+                    confidence = float(score) if isinstance(score, int | float) else math.nan
+                    voter = str(about.get("agent") or question)
+                    yield VoterAnswer(_key(record) or str(at), voter, (value,), confidence, question=(0, question))
 
     @staticmethod
     def is_answered(record: Record) -> bool:
@@ -100,27 +78,22 @@ class Argilla(RecordFormat):
 
     def cannot_label(self, dataset: PartialLabelDataset, results: Results) -> list[str]:
         added = added_labels(dataset, results)
-        return (
-            [f"The labels of the question: Argilla refuses {describe_added(added)}, until they are added there."]
-            if added
-            else []
-        )
+        refused = f"The labels of the question: Argilla refuses {describe_added(added)}, until they are added there."
+        return [refused] if added else []
 
     def records(self, dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
-        answers = answers_of(dataset)
-        stated = has_own_sets(dataset)
-        for i, (example, fields) in enumerate(zip(dataset.row_ids.tolist(), fields_of(dataset), strict=True)):
-            metadata = {name: value for name, value in fields.items() if name not in _PAYLOAD}
-            if stated and dataset.candidates is not None:
-                metadata["candidates"] = dataset.candidates.names(i)
+        for name, example in zip(dataset.row_ids.tolist(), examples_of(dataset), strict=True):
+            metadata = {field: value for field, value in example.fields.items() if field not in PAYLOAD}
+            if example.candidates is not None:
+                metadata["candidates"] = example.candidates
             responses = [
-                {"value": labels if len(labels) > 1 else labels[0], "user_id": who} for who, labels in answers[i]
+                {"value": labels if len(labels) > 1 else labels[0], "user_id": who} for who, labels in example.answers
             ]
             yield {
-                "id": example,
-                "fields": {name: value for name, value in fields.items() if name in _PAYLOAD},
+                "id": name,
+                "fields": {field: value for field, value in example.fields.items() if field in PAYLOAD},
                 "metadata": metadata,
-                "suggestions": {} if results is None else _suggestion(results, example, QUESTION),
+                "suggestions": {} if results is None else _suggestion(results, name, QUESTION),
                 "responses": {QUESTION: responses} if responses else {},
                 "vectors": {},
             }
@@ -130,18 +103,22 @@ class Argilla(RecordFormat):
 
         def suggested() -> Iterator[tuple[str, Record]]:
             for at, (row, record) in enumerate(json_objects.records(source)):
-                example = _key(record) or str(at)
-                new = _suggestion(results, example, question)
-                yield (
-                    example,
-                    record | {"suggestions": _replaced(record.get("suggestions"), new, row)} if new else record,
-                )
+                name = _key(record) or str(at)
+                new = _suggestion(results, name, question)
+                yield name, record | {"suggestions": _replaced(record.get("suggestions"), new, row)} if new else record
 
         json_objects.write(path, results.in_order(suggested()), as_list=json_objects.is_list(source))
 
 
-def _question_name(suggestion: Any) -> str:
-    return str(suggestion.get("question_name", QUESTION)) if isinstance(suggestion, dict) else QUESTION
+def _suggestions(record: Record, row: int) -> list[tuple[str, Any]]:
+    """The questions that a record has suggestions for, and these, in the form of Argilla 2 or 1."""
+    suggestions = record.get("suggestions") or {}
+    if isinstance(suggestions, list):
+        named = (
+            (one.get("question_name", QUESTION) if isinstance(one, dict) else QUESTION, one) for one in suggestions
+        )
+        return [(str(question), one) for question, one in named]
+    return list(_object(suggestions, row, "suggestions").items())
 
 
 def _replaced(old: Any, new: Record, row: int) -> Record | list[Record]:
@@ -152,12 +129,11 @@ def _replaced(old: Any, new: Record, row: int) -> Record | list[Record]:
     return [*others, *({"question_name": question, **suggestion} for question, suggestion in new.items())]
 
 
-def _suggested(record: Record, row: int) -> list[str]:
-    """The questions that a record has suggestions for."""
-    suggestions = record.get("suggestions")
-    if isinstance(suggestions, list):
-        return [str(one["question_name"]) for one in suggestions if isinstance(one, dict) and "question_name" in one]
-    return list(_object(suggestions, row, "suggestions"))
+def _suggestion(results: Results, example: str, question: str) -> Record:
+    label = results.label(example)
+    if label is None:
+        return {}
+    return {question: {"value": label, "score": results.score(example), "agent": results.model}}
 
 
 def _example(row: int, record: Record, question: str | None) -> Example:
@@ -176,20 +152,18 @@ def _example(row: int, record: Record, question: str | None) -> Example:
 
 def _responses(record: Record, row: int) -> Iterator[tuple[str, str, Any, bool]]:
     """Yield (question, user, value, whether it counts) of every response, in the form of Argilla 2 or 1."""
-    responses_field = record.get("responses") or {}
-    if isinstance(responses_field, dict):
-        for question, responses in responses_field.items():
-            for response in responses if isinstance(responses, list) else []:
-                one = _object(response, row, "responses")
-                yield question, str(one.get("user_id")), one.get("value"), one.get("status") != "discarded"
-    elif isinstance(responses_field, list):
-        for response in responses_field:
+    responses = record.get("responses") or {}
+    if isinstance(responses, list):
+        for response in responses:
             one = _object(response, row, "responses")
             for question, value in _object(one.get("values"), row, "responses").items():
                 answer = value.get("value") if isinstance(value, dict) else value
                 yield question, str(one.get("user_id")), answer, one.get("status") != "discarded"
-    else:
-        raise UserError(f"Row {row}: its responses are neither an object nor a list; export the records again.")
+        return
+    for question, some in _object(responses, row, "responses").items():
+        for response in some if isinstance(some, list) else []:
+            one = _object(response, row, "responses")
+            yield question, str(one.get("user_id")), one.get("value"), one.get("status") != "discarded"
 
 
 def _counted(path: Path) -> tuple[Counter[str], Counter[str]]:
@@ -197,10 +171,8 @@ def _counted(path: Path) -> tuple[Counter[str], Counter[str]]:
     counts: Counter[str] = Counter()
     suggested: Counter[str] = Counter()
     for row, record in json_objects.records(path):
-        for question, _, value, _ in _responses(record, row):
-            if _is_label(value):
-                counts[question] += 1
-        suggested.update(_suggested(record, row))
+        counts.update(question for question, _, value, _ in _responses(record, row) if _is_label(value))
+        suggested.update(question for question, _ in _suggestions(record, row))
     return counts, suggested
 
 
@@ -215,8 +187,8 @@ def _is_label(value: Any) -> bool:
 
 
 def _key(record: Record) -> str | None:
-    record_id = record.get("id", record.get("external_id"))
-    return None if record_id is None else str(record_id)
+    name = record.get("id", record.get("external_id"))
+    return None if name is None else str(name)
 
 
 def _object(value: Any, row: int, what: str) -> Record:
@@ -225,10 +197,3 @@ def _object(value: Any, row: int, what: str) -> Record:
     if not isinstance(value, dict):
         raise UserError(f"Row {row}: {what} is no object {{…}}; export the records again.")
     return dict(value)
-
-
-def _suggestion(results: Results, example: str, question: str) -> Record:
-    label = results.label(example)
-    if label is None:
-        return {}
-    return {question: {"value": label, "score": results.score(example), "agent": results.model}}

@@ -15,17 +15,11 @@ from pll.formats import json_objects
 from pll.formats.base import ReadOptions
 from pll.formats.json_objects import Record
 from pll.formats.results import Results
-from pll.formats.tools.records import (
-    Example,
-    LineFormat,
-    answers_of,
-    fields_of,
-    has_own_sets,
-    label_names,
-)
+from pll.formats.tools.records import Example, LineFormat, examples_of, first_of, label_names
 
 _LABELS = ("label", "labels")
 _PEOPLE = ("username", "user", "annotator")
+_FIELDS = {"filename": "image", "data": "text"}
 
 
 class Doccano(LineFormat):
@@ -54,20 +48,17 @@ class Doccano(LineFormat):
         return lost
 
     def records(self, dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
-        answers = answers_of(dataset)
-        stated = has_own_sets(dataset)
-        for i, (example, fields) in enumerate(zip(dataset.row_ids.tolist(), fields_of(dataset), strict=True)):
-            payload = {"filename" if name == "image" else name: value for name, value in fields.items()}
-            record: Record = {"id": example} | payload
+        for i, example in enumerate(examples_of(dataset)):
+            record: Record = {"id": example.key}
+            record |= {"filename" if name == "image" else name: value for name, value in example.fields.items()}
             if results is not None:
                 yield self.labelled(record | {"label": []}, dataset, i, results)
                 continue
-            sets = dataset.candidates.names(i) if dataset.candidates is not None and stated else []
-            if not answers[i]:
-                yield record | {"label": sets}
-            for who, labels in answers[i]:
+            if not example.answers:
+                yield record | {"label": example.candidates or []}
+            for who, labels in example.answers:
                 line = record | {"label": labels, "username": who}
-                yield line | {"candidates": sets} if stated else line
+                yield line if example.candidates is None else line | {"candidates": example.candidates}
 
     def labelled(self, record: Record, dataset: PartialLabelDataset, i: int, results: Results) -> Record:
         """Return a line with the identified label, its confidence and its candidates."""
@@ -88,14 +79,9 @@ def _example(row: int, record: Record) -> Example:
         raise UserError(
             f"Row {row}: its labels mark parts of the text (spans); only labels of the whole example are read."
         )
-    who = next((str(record[name]) for name in _PEOPLE if record.get(name) is not None), None)
-    key = record.get("id")
-    fields = {
-        {"filename": "image", "data": "text"}.get(field, field): value
-        for field, value in record.items()
-        if field not in (*_LABELS, *_PEOPLE)
-    }
-    example = Example(row, None if key is None else str(key), fields)
+    who = first_of(record, _PEOPLE)
+    fields = {_FIELDS.get(name, name): value for name, value in record.items() if name not in (*_LABELS, *_PEOPLE)}
+    example = Example(row, first_of(record, ("id",)), fields)
     labels = label_names(labelled, row, name or "label")
     if "candidates" in record:
         example.candidates = label_names(record["candidates"], row, "candidates")

@@ -12,9 +12,8 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from xml.sax.saxutils import quoteattr
 
 from pll.dataset import PartialLabelDataset
@@ -27,93 +26,17 @@ from pll.formats.results import Results
 from pll.formats.tools.models import VoterAnswer
 from pll.formats.tools.records import (
     Example,
-    Examples,
     RecordFormat,
     answers_of,
     choose_question,
-    fields_of,
+    dataset_of,
+    examples_of,
     has_own_sets,
     label_names,
 )
 
 QUESTION = "label"
 """Name of the question in the tasks that are written."""
-
-
-def labelling_config(dataset: PartialLabelDataset, results: Results | None = None) -> str:
-    """Return the labelling configuration for the tasks that `write` makes of a dataset.
-
-    Where the tasks state their candidates, each offers these alone (`value="$candidates"`); else all classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> print(labelling_config(PartialLabelDataset(np.ones((1, 0)), texts=np.array(["hi"]), class_names=("a", "b"))))
-    <View>
-      <Text name="text" value="$text"/>
-      <Choices name="label" toName="text" choice="single">
-        <Choice value="a"/>
-        <Choice value="b"/>
-      </Choices>
-    </View>
-    """
-    payload = "image" if dataset.pictures is not None else "text"
-    field = payload if dataset.pictures is not None or dataset.texts is not None else "id"
-    return _config(dataset, results, QUESTION, payload, field, own_choices=has_own_sets(dataset))
-
-
-def config_of_tasks(
-    source: Path, dataset: PartialLabelDataset, results: Results, question: str, to_name: str | None
-) -> str:
-    """Return the labelling configuration for given tasks, with the names that their answers use.
-
-    Parameters
-    ----------
-    dataset
-        What was read of them.
-    to_name
-        What their answers point at, where there are some.
-    """
-    first = {name: value for _, task in islice(json_objects.records(source), 1) for name, value in task["data"].items()}
-    payload = dataset.texts if dataset.pictures is None else dataset.pictures.names
-    first_value = None if payload is None else payload[0]
-    field = next((name for name, value in first.items() if value == first_value), next(iter(first), "id"))
-    own = all(_offers(task) for _, task in json_objects.records(source))
-    many = any(len(labels) > 1 for answers in answers_of(dataset) for _, labels in answers)
-    default = "image" if dataset.pictures is not None else "text"
-    choice: Literal["single", "multiple"] = "multiple" if many else "single"
-    return _config(dataset, results, question, to_name or default, field, own_choices=own, choice=choice)
-
-
-def _config(
-    dataset: PartialLabelDataset,
-    results: Results | None,
-    question: str,
-    to_name: str,
-    field: str,
-    *,
-    own_choices: bool,
-    choice: Literal["single", "multiple"] = "single",
-) -> str:
-    tag = "Image" if dataset.pictures is not None else "Text"
-    choices = f'  <Choices name={quoteattr(question)} toName={quoteattr(to_name)} choice="{choice}"'
-    if own_choices:
-        lines = [f'{choices} value="$candidates"/>']
-    else:
-        new = () if results is None else filter(None, results.columns["identified_label"])  # people may add classes
-        every = dict.fromkeys((*class_names(dataset), *new))
-        names = [f"    <Choice value={quoteattr(name)}/>" for name in every]
-        lines = [f"{choices}>", *names, "  </Choices>"]
-    payload = f"  <{tag} name={quoteattr(to_name)} value={quoteattr('$' + field)}/>"
-    return "\n".join(["<View>", payload, *lines, "</View>"])
-
-
-def _offers(task: json_objects.Record) -> bool:
-    """Whether a task states its own choices."""
-    stated = task["data"].get("candidates")
-    return isinstance(stated, list) and bool(stated)
-
-
 OURS = "candid-"
 """Beginning of the id of a result that Candid wrote."""
 BY = ", decided by "
@@ -160,18 +83,13 @@ class LabelStudio(RecordFormat):
         """
         for at, (row, task) in enumerate(json_objects.records(path)):
             for one in _listed(task.get("predictions")):
-                score = one.get("score") if isinstance(one, dict) else None
-                for result in _listed(one.get("result") if isinstance(one, dict) else None):
-                    if _asks(result) is None or str(result.get("id", "")).startswith(OURS):
+                for question, result in _answers(one):
+                    if question is None or str(result.get("id", "")).startswith(OURS):
                         continue
+                    voter, score = str(one.get("model_version") or "predictions"), one.get("score")
+                    confidence = float(score) if isinstance(score, int | float) else math.nan
                     for choice in label_names(result["value"]["choices"], row, "choices"):
-                        yield VoterAnswer(
-                            str(at) if _key(task) is None else str(_key(task)),
-                            str(one.get("model_version") or "predictions"),
-                            (choice,),
-                            float(score) if isinstance(score, int | float) else math.nan,
-                            question=(0, str(_asks(result))),
-                        )
+                        yield VoterAnswer(_key(task) or str(at), voter, (choice,), confidence, question=(0, question))
 
     @staticmethod
     def is_answered(record: Record) -> bool:
@@ -194,7 +112,25 @@ class LabelStudio(RecordFormat):
         ]
 
     def records(self, dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
-        return _tasks(dataset, results)
+        ids = dataset.row_ids.tolist()
+        numbered = all(name.isdecimal() and str(int(name)) == name and 0 < int(name) <= _LARGEST_ID for name in ids)
+        to_name = "image" if dataset.pictures is not None else "text"
+        for name, example in zip(ids, examples_of(dataset), strict=True):
+            task: Record = {"id": int(name)} if numbered else {}
+            task["data"] = example.fields if numbered else {"id": name} | dict(example.fields)
+            if example.candidates is not None:
+                task["data"] = task["data"] | {"candidates": [{"value": label} for label in example.candidates]}
+            elif dataset.annotations is not None:
+                task["annotations"] = [
+                    {
+                        "completed_by": int(who) if who.isdecimal() and str(int(who)) == who else {"email": who},
+                        "was_cancelled": False,
+                        "result": [choice_answer(f"a{number}", QUESTION, to_name, labels)],
+                    }
+                    for number, (who, labels) in enumerate(example.answers)
+                ]
+            new = None if results is None else _prediction(results, name, QUESTION, to_name)
+            yield task if new is None else task | {"predictions": [new]}
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         question = choose_question(_survey(source).counts, options, [])
@@ -202,39 +138,104 @@ class LabelStudio(RecordFormat):
         def predicted() -> Iterator[tuple[str, Record]]:
             to_name = _target(source, question)
             for at, (_, task) in enumerate(json_objects.records(source)):
-                example = str(at) if _key(task) is None else str(_key(task))
-                where = next(_targets(task, question), to_name)
-                new = prediction(results, example, question or QUESTION, where)
-                yield example, task if new is None else task | {"predictions": [*_of_others(task, results.model), new]}
+                name = _key(task) or str(at)
+                new = _prediction(results, name, question or QUESTION, next(_targets(task, question), to_name))
+                yield name, task if new is None else task | {"predictions": [*_of_others(task, results.model), new]}
 
         json_objects.write(path, results.in_order(predicted()), as_list=True)
 
     def extra_files(self, dataset: PartialLabelDataset, results: Results | None = None) -> dict[str, str]:
-        return {CONFIG: labelling_config(dataset, results)}
+        has_payload = dataset.pictures is not None or dataset.texts is not None
+        shown = None if has_payload else "id"
+        return {CONFIG: labelling_config(dataset, results, shown=shown, own_choices=has_own_sets(dataset))}
 
     def extra_files_given_back(self, source: Path, results: Results, options: ReadOptions) -> dict[str, str]:
-        question = choose_question(_survey(source).counts, options, [])
-        data = self.read(source, options)
-        return {CONFIG: config_of_tasks(source, data, results, question or QUESTION, _target(source, question))}
+        question, data = choose_question(_survey(source).counts, options, []), self.read(source, options)
+        first = next(json_objects.records(source))[1]["data"]
+        payload = data.texts if data.pictures is None else data.pictures.names
+        shown = None if payload is None else next((name for name, value in first.items() if value == payload[0]), None)
+        config = labelling_config(
+            data,
+            results,
+            question=question or QUESTION,
+            to_name=_target(source, question),
+            shown=shown or next(iter(first), "id"),
+            own_choices=all(_listed(task["data"].get("candidates")) for _, task in json_objects.records(source)),
+            choice="multiple" if any(len(labels) > 1 for one in answers_of(data) for _, labels in one) else "single",
+        )
+        return {CONFIG: config}
 
 
-def prediction(results: Results, example: str, question: str, to_name: str | None) -> Record | None:
-    """Return a task's prediction in the documented import format; None where there is no result for it."""
-    label = results.label(example)
-    if label is None:
-        return None
-    answer = choice_answer(f"{OURS}{example}"[:100], question, to_name or "text", [label])
-    score = results.score(example)
-    return {"model_version": _author(results, example), "result": [answer]} | (
-        {} if score is None else {"score": score}
+def labelling_config(
+    dataset: PartialLabelDataset,
+    results: Results | None = None,
+    *,
+    question: str = QUESTION,
+    to_name: str | None = None,
+    shown: str | None = None,
+    own_choices: bool = False,
+    choice: str = "single",
+) -> str:
+    """Return the labelling configuration for tasks.
+
+    Parameters
+    ----------
+    dataset, results
+        What the tasks hold; a person may have added classes.
+    question
+        What is asked.
+    to_name
+        What the answers point at; by default the name of the picture or text.
+    shown
+        Field of the tasks that is shown; by default `to_name`.
+    own_choices
+        Whether each task offers its own candidates alone (`value="$candidates"`), and not all classes.
+    choice
+        "single" or "multiple".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> print(labelling_config(PartialLabelDataset(np.ones((1, 0)), texts=np.array(["hi"]), class_names=("a", "b"))))
+    <View>
+      <Text name="text" value="$text"/>
+      <Choices name="label" toName="text" choice="single">
+        <Choice value="a"/>
+        <Choice value="b"/>
+      </Choices>
+    </View>
+    """
+    tag = "Text" if dataset.pictures is None else "Image"
+    target = quoteattr(to_name or tag.lower())
+    choices = f'  <Choices name={quoteattr(question)} toName={target} choice="{choice}"'
+    if own_choices:
+        lines = [f'{choices} value="$candidates"/>']
+    else:
+        new = () if results is None else filter(None, results.columns["identified_label"])
+        every = dict.fromkeys((*class_names(dataset), *new))
+        lines = [f"{choices}>", *(f"    <Choice value={quoteattr(name)}/>" for name in every), "  </Choices>"]
+    return "\n".join(
+        ["<View>", f"  <{tag} name={target} value={quoteattr('$' + (shown or tag.lower()))}/>", *lines, "</View>"]
     )
 
 
-def _author(results: Results, example: str) -> str:
-    """Return the model version: Label Studio shows it beside a prediction and can filter by it."""
-    if results.cell(example, "source") != "human":
-        return results.model
-    return f"{results.model}{BY}{results.cell(example, 'reviewer')}"
+def choice_answer(name: str, question: str, to_name: str, labels: list[str]) -> Record:
+    """Return an answer with choices, as annotations and predictions have it in `result`."""
+    return {"id": name, "from_name": question, "to_name": to_name, "type": "choices", "value": {"choices": labels}}
+
+
+def _prediction(results: Results, example: str, question: str, to_name: str | None) -> Record | None:
+    """A task's prediction in the documented import format; None where there is no result for it.
+
+    Label Studio shows the model version beside it and can filter by it.
+    """
+    label, score = results.label(example), results.score(example)
+    if label is None:
+        return None
+    is_human = results.cell(example, "source") == "human"
+    author = f"{results.model}{BY}{results.cell(example, 'reviewer')}" if is_human else results.model
+    answer = choice_answer(f"{OURS}{example}"[:100], question, to_name or "text", [label])
+    return {"model_version": author, "result": [answer]} | ({} if score is None else {"score": score})
 
 
 # ---- in --------------------------------------------------------------------------------------------------------------
@@ -259,21 +260,20 @@ def unanswered(tasks: Iterable[Record]) -> PartialLabelDataset:
     ['a fish']
     """
     text = json.dumps([{name: task[name] for name in ("id", "data")} for task in tasks])
-    examples = Examples(ReadOptions())
-    for row, task in json_objects.records_in(text):
-        examples.add(_example(row, task, None, {}))
-    return examples.dataset()
+    examples = (_example(row, task, None, {}) for row, task in json_objects.records_in(text))
+    return dataset_of(examples, ReadOptions())
 
 
 def _example(row: int, task: Record, question: str | None, people: dict[str, str]) -> Example:
     data = task.get("data")
     if not isinstance(data, dict):
         raise UserError(f'Row {row}: the task has no data object; a task is {{"data": {{…}}, "annotations": […]}}.')
-    example = Example(row, _key(task), data, _choices(data.get("candidates"), row))
+    offered = [one.get("value") if isinstance(one, dict) else one for one in _listed(data.get("candidates"))]
+    example = Example(row, _key(task), data, label_names(offered, row, "data.candidates") or None)
     for annotation in _annotations(task, row):
         labels: list[str] = []
-        for result in _listed(annotation.get("result")):
-            if _asks(result) == question and question is not None:
+        for asked, result in _answers(annotation):
+            if asked is not None and asked == question:
                 labels += label_names(result["value"]["choices"], row, "choices")
         number, name = _annotator(annotation)
         who = name or people.get(number or "", number) or f"annotation {annotation.get('id')}"
@@ -287,11 +287,10 @@ def _example(row: int, task: Record, question: str | None, people: dict[str, str
 
 def _key(task: Record) -> str | None:
     """Return the id of the task, else the one in its data."""
-    data = task.get("data")
-    task_id = task.get("id")
-    if task_id is None and isinstance(data, dict):
-        task_id = data.get("id")
-    return None if task_id is None or isinstance(task_id, dict | list) else str(task_id)
+    data, name = task.get("data"), task.get("id")
+    if name is None and isinstance(data, dict):
+        name = data.get("id")
+    return None if name is None or isinstance(name, dict | list) else str(name)
 
 
 def _annotations(task: Record, row: int) -> Iterator[Record]:
@@ -313,12 +312,12 @@ def _annotator(annotation: Record) -> tuple[str | None, str | None]:
     return None if who.get("id") is None else str(who["id"]), name
 
 
-def _choices(choices: Any, row: int) -> list[str] | None:
-    """Return the choices in the task itself: objects with a value, or names."""
-    if choices is None:
-        return None
-    values = [choice.get("value") if isinstance(choice, dict) else choice for choice in _listed(choices)]
-    return label_names(values, row, "data.candidates") or None
+def _answers(answered: Any) -> Iterator[tuple[str | None, Record]]:
+    """Yield the results in an annotation or a prediction, each with the question; None where they are no choices."""
+    for result in _listed(answered.get("result") if isinstance(answered, dict) else None):
+        if isinstance(result, dict):
+            is_choice = isinstance(result.get("value"), dict) and "choices" in result["value"]
+            yield str(result.get("from_name", QUESTION)) if is_choice else None, result
 
 
 @dataclass
@@ -355,33 +354,22 @@ def _survey(path: Path) -> _Survey:
             number, name = _annotator(annotation)
             if number is not None and name is not None:
                 survey.people[number] = name
-            for result in _listed(annotation.get("result")):
-                question = _asks(result)
-                if question is not None:
-                    survey.questions[question] += 1
-                elif isinstance(result, dict):
+            for question, result in _answers(annotation):
+                if question is None:
                     survey.others[str(result.get("type"))] += 1
+                else:
+                    survey.questions[question] += 1
         for prediction in _listed(task.get("predictions")):
-            for result in _listed(prediction.get("result") if isinstance(prediction, dict) else None):
-                question = _asks(result)
-                if question is not None:
-                    survey.predicted[question] += 1
+            survey.predicted.update(question for question, _ in _answers(prediction) if question is not None)
     return survey
-
-
-def _asks(result: Any) -> str | None:
-    """Return the question that a result answers with choices."""
-    if not isinstance(result, dict) or not isinstance(result.get("value"), dict):
-        return None
-    return str(result.get("from_name", QUESTION)) if "choices" in result["value"] else None
 
 
 def _targets(task: Record, question: str | None) -> Iterator[str]:
     """Yield the objects that the answers to the question refer to."""
     for kind in ("annotations", "completions", "predictions"):
-        for annotation in _listed(task.get(kind)):
-            for result in _listed(annotation.get("result") if isinstance(annotation, dict) else None):
-                if _asks(result) is not None and _asks(result) == question and result.get("to_name"):
+        for answered in _listed(task.get(kind)):
+            for asked, result in _answers(answered):
+                if asked is not None and asked == question and result.get("to_name"):
                     yield str(result["to_name"])
 
 
@@ -392,49 +380,11 @@ def _target(path: Path, question: str | None) -> str | None:
 
 def _of_others(task: Record, model: str) -> list[Any]:
     """Return the predictions of a task by other models, without those by reviewers of this model's labels."""
-
-    def is_own(one: Any) -> bool:
-        author = one.get("model_version") if isinstance(one, dict) else None
-        return author == model or (isinstance(author, str) and author.startswith(model + BY))
-
-    return [one for one in _listed(task.get("predictions")) if not is_own(one)]
+    versions = (
+        (one, one.get("model_version") if isinstance(one, dict) else None) for one in _listed(task.get("predictions"))
+    )
+    return [one for one, by in versions if by != model and not (isinstance(by, str) and by.startswith(model + BY))]
 
 
 def _listed(value: Any) -> Sequence[Any]:
     return value if isinstance(value, list) else []
-
-
-# ---- out -------------------------------------------------------------------------------------------------------------
-
-
-def _tasks(dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
-    ids = dataset.row_ids.tolist()
-    numbered = all(name.isdecimal() and str(int(name)) == name and 0 < int(name) <= _LARGEST_ID for name in ids)
-    stated = has_own_sets(dataset)
-    answers = answers_of(dataset)
-    to_name = "image" if dataset.pictures is not None else "text"
-    for i, fields in enumerate(fields_of(dataset)):
-        data = fields if numbered else {"id": ids[i]} | fields
-        if stated and dataset.candidates is not None:
-            data = data | {"candidates": [{"value": name} for name in dataset.candidates.names(i)]}
-        task: Record = {"id": int(ids[i])} if numbered else {}
-        task["data"] = data
-        if not stated and dataset.annotations is not None:
-            task["annotations"] = [_annotation(k, who, labels, to_name) for k, (who, labels) in enumerate(answers[i])]
-        new = None if results is None else prediction(results, ids[i], QUESTION, to_name)
-        yield task if new is None else task | {"predictions": [new]}
-
-
-def _annotation(number: int, who: str, labels: list[str], to_name: str) -> Record:
-    result = [choice_answer(f"a{number}", QUESTION, to_name, labels)]
-    return {"completed_by": _person(who), "was_cancelled": False, "result": result}
-
-
-def choice_answer(name: str, question: str, to_name: str, labels: list[str]) -> Record:
-    """Return an answer with choices, as annotations and predictions have it in `result`."""
-    return {"id": name, "from_name": question, "to_name": to_name, "type": "choices", "value": {"choices": labels}}
-
-
-def _person(who: str) -> int | Record:
-    """Return an annotator in Label Studio's import format: the number of a user, else an address."""
-    return int(who) if who.isdecimal() and str(int(who)) == who else {"email": who}

@@ -47,6 +47,8 @@ class VoterAnswer:
         Number of the class where the file names none, else −1.
     question : tuple or None
         Number of the file and the question, where the file holds answers to several questions.
+    shares : tuple of float
+        How likely the voter takes each class, where the file says it.
     """
 
     id: str
@@ -56,6 +58,7 @@ class VoterAnswer:
     row: int = -1
     number: int = -1
     question: tuple[int, str] | None = None
+    shares: tuple[float, ...] = ()
 
     @property
     def text(self) -> str:

@@ -11,6 +11,7 @@ import re
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
@@ -24,7 +25,7 @@ from pll.formats.checks import (
 from pll.formats.json_objects import count_values
 from pll.formats.limitations import class_limitations, part_limitations
 from pll.formats.results import Results
-from pll.formats.tools.records import Example, Examples, answers_of, has_own_sets, label_names
+from pll.formats.tools.records import Example, dataset_of, examples_of, has_own_sets, label_names
 
 MAX_BYTES = 40 * 2**20
 MAX_VALUES = 2_500_000
@@ -52,11 +53,11 @@ class PlCifar(Format):
         return False
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        examples = Examples(options)
-        for row, (index, sets) in enumerate(_load(path).items()):
-            answers = [(f"answer {k}", names) for k, names in enumerate(sets, start=1)]
-            examples.add(Example(row, index, {}, answers=answers))
-        data = examples.dataset()
+        examples = (
+            Example(row, index, {}, answers=[(f"answer {k}", names) for k, names in enumerate(sets, start=1)])
+            for row, (index, sets) in enumerate(_load(path).items())
+        )
+        data = dataset_of(examples, options)
         if data.annotations is None:
             raise UserError("Nobody gave a label: every list is empty.")
         return replace(data, annotations=replace(data.annotations, anonymous=True))
@@ -73,18 +74,16 @@ class PlCifar(Format):
         return lost
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
-        sets = dataset.sets()
-        answers = answers_of(dataset)
-        stated = has_own_sets(dataset)
-        entries = {}
-        for i, example in enumerate(dataset.row_ids.tolist()):
-            label = None if results is None else results.label(example)
+        dataset.sets()  # without any there is nothing to write
+        entries: dict[str | None, Any] = {}
+        for example in examples_of(dataset):
+            label = None if results is None else results.label(str(example.key))
             if label is not None:
-                entries[example] = [[label]]
-            elif stated or not answers[i]:
-                entries[example] = [sets.names(i)] if stated else []
+                entries[example.key] = [[label]]
+            elif example.candidates is not None:
+                entries[example.key] = [example.candidates]
             else:
-                entries[example] = [labels for _, labels in answers[i]]
+                entries[example.key] = [labels for _, labels in example.answers]
         with path.open("w", encoding="utf-8") as file:
             json.dump(entries, file, ensure_ascii=False)
 

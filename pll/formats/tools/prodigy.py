@@ -18,14 +18,7 @@ from pll.formats.base import ReadOptions
 from pll.formats.json_objects import Record
 from pll.formats.limitations import class_names
 from pll.formats.results import Results
-from pll.formats.tools.records import (
-    Example,
-    LineFormat,
-    answers_of,
-    fields_of,
-    has_own_sets,
-    label_names,
-)
+from pll.formats.tools.records import Example, LineFormat, examples_of, first_of, label_names
 
 _ANSWERS = ("accept", "reject", "ignore")
 _OF_AN_ANSWER = ("answer", "_annotator_id", "_session_id", "_timestamp")
@@ -61,27 +54,25 @@ class Prodigy(LineFormat):
         return task | _suggestion(dataset, i, results, task.get("meta"))
 
     def records(self, dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
-        answers = answers_of(dataset)
-        stated = has_own_sets(dataset)
         every = _choices(class_names(dataset))
-        for i, (example, fields) in enumerate(zip(dataset.row_ids.tolist(), fields_of(dataset), strict=True)):
-            record: Record = {"id": example} | fields
+        for i, example in enumerate(examples_of(dataset)):
+            record: Record = {"id": example.key} | dict(example.fields)
             sets = [] if dataset.candidates is None else dataset.candidates.names(i)
             if results is not None:
-                options = _with_choice(_choices(sets) or every, results.label(example))
-                yield record | {"options": options} | _suggestion(dataset, i, results, fields.get("meta"))
+                options = _with_choice(_choices(sets) or every, results.label(str(example.key)))
+                yield record | {"options": options} | _suggestion(dataset, i, results, record.get("meta"))
                 continue
-            if not answers[i]:
+            if not example.answers:
                 yield record | {"options": _choices(sets)}
-            for who, labels in answers[i]:
+            for who, labels in example.answers:
                 line = record | {"options": every, "accept": labels, "answer": "accept", "_annotator_id": who}
-                yield line | {"candidates": sets} if stated else line
+                yield line if example.candidates is None else line | {"candidates": sets}
 
 
 def _example(row: int, record: Record) -> Example:
-    key = next((record[name] for name in ("id", "_input_hash") if record.get(name) is not None), None)
+    key = first_of(record, ("id", "_input_hash"))
     fields = {name: value for name, value in record.items() if name not in _NO_FIELDS}
-    example = Example(row, None if key is None else str(key), fields)
+    example = Example(row, key, fields)
     if "candidates" in record:
         example.candidates = label_names(record["candidates"], row, "candidates")
     answer = record.get("answer")
@@ -93,7 +84,7 @@ def _example(row: int, record: Record) -> Example:
         raise UserError(f"Row {row}: the answer is {str(answer)[:40]!r}; Prodigy knows {', '.join(_ANSWERS)}.")
     accepted = record.get("accept", record.get("label"))
     labels = label_names(accepted, row, "accept")
-    who = next((str(record[name]) for name in ("_annotator_id", "_session_id") if record.get(name) is not None), None)
+    who = first_of(record, ("_annotator_id", "_session_id"))
     if answer == "reject" and "accept" not in record:
         example.rejected = labels
     elif answer == "accept" and who is None and example.candidates is None:

@@ -27,7 +27,7 @@ from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import listing, shorten
 from pll.formats.json_objects import Record
 from pll.formats.label_frame import RESULT_COLUMNS
-from pll.formats.limitations import ALL_BUT_PIXELS, class_limitations, class_names, is_union, part_limitations
+from pll.formats.limitations import class_names, is_union
 from pll.formats.results import Results
 from pll.formats.tabular.builder import build
 from pll.formats.tabular.cells import write_label
@@ -41,109 +41,11 @@ from pll.formats.tabular.columns import (
     without_mark,
 )
 from pll.formats.tabular.table import ArrowTable, json_column, no_rows
+from pll.formats.tabular.writer import table_limitations
 
-OWN = ("id", "text", "image", "candidates", "features", "categories", "true_label", "split")
+PAYLOAD = ("text", "image")
+OWN = ("id", *PAYLOAD, "candidates", "features", "categories", "true_label", "split")
 """Reserved names in a tool's container."""
-
-
-# ---- back ------------------------------------------------------------------------------------------------------------
-
-
-def fields_of(dataset: PartialLabelDataset) -> Iterator[dict[str, Any]]:
-    """Yield the container of each example, which `Examples` reads back."""
-    names = class_names(dataset)
-    flat = dataset.X.reshape(len(dataset), -1)
-    extras = {_safe(name): values for name, values in dataset.extras.items()}
-    for i in range(len(dataset)):
-        fields: dict[str, Any] = {}
-        if dataset.texts is not None:
-            fields["text"] = dataset.texts[i]
-        if dataset.pictures is not None:
-            fields["image"] = dataset.pictures.names[i]
-        if flat.shape[1]:
-            row = [None if np.isnan(x) else x for x in flat[i].astype(np.float64).tolist()]
-            fields["features"] = dict(zip(dataset.feature_names, row, strict=True)) if dataset.feature_names else row
-        if dataset.categories:
-            fields["categories"] = {name: values[i] for name, values in dataset.categories.items()}
-        if dataset.y is not None:
-            fields["true_label"] = None if dataset.y[i] == UNKNOWN else names[dataset.y[i]]
-        if dataset.is_test is not None:
-            fields["split"] = "test" if dataset.is_test[i] else "train"
-        fields |= {name: values[i] for name, values in extras.items()}
-        yield fields
-
-
-def has_own_sets(dataset: PartialLabelDataset) -> bool:
-    """Whether the candidate sets have to be written: they are not the union of the annotators' labels."""
-    if dataset.candidates is None or dataset.annotations is None:
-        return dataset.candidates is not None
-    named = set(dataset.annotations.labels.tolist())  # an example without annotations may have any of these
-    return not is_union(dataset) or not set(dataset.candidates.indices.tolist()) <= named
-
-
-def record_limitations(dataset: PartialLabelDataset) -> list[str]:
-    """Return sentences on what the file of any tool loses."""
-    lost = part_limitations(dataset, ALL_BUT_PIXELS)
-    twice = sorted({name for name in dataset.feature_names if dataset.feature_names.count(name) > 1})
-    if twice:
-        lost.append(f"That several features have one name: {listing(twice)}.")
-    annotations = dataset.annotations
-    if annotations is not None and annotations.anonymous:
-        lost.append("That the annotators are anonymous: each vote becomes a person.")
-    if annotations is not None and len(set(annotations.annotators.tolist())) < annotations.n_annotators:
-        lost.append("Annotators without an answer.")
-    misread = _misread(dataset)
-    if misread:
-        lost.append(f"That these fields are only carried along: {listing(misread)}.")
-    return lost
-
-
-def answers_of(dataset: PartialLabelDataset) -> list[list[tuple[str, list[str]]]]:
-    """Return by example (annotator, labels) of everyone who answered."""
-    annotations = dataset.annotations
-    by_example: list[list[tuple[str, list[str]]]] = [[] for _ in range(len(dataset))]
-    if annotations is None:
-        return by_example
-    names = class_names(dataset)
-    ends = [*annotations.answer_starts[1:].tolist(), len(annotations.rows)]
-    for start, end in zip(annotations.answer_starts.tolist(), ends, strict=True):
-        who = annotations.annotator_names[annotations.annotators[start]]
-        by_example[annotations.rows[start]].append((who, [names[k] for k in annotations.labels[start:end].tolist()]))
-    return by_example
-
-
-def _misread(dataset: PartialLabelDataset) -> list[str]:
-    """Return the extra columns that would be read back as texts or pictures."""
-    few = dataset.take(slice(0, sample_rows(len(dataset.extras))))
-    names = [_safe(name) for name in few.extras]
-    sample = [[_text(value) for value in values] for values in few.extras.values()]
-    own = (["text"] if few.texts is not None else []) + (["image"] if few.pictures is not None else [])
-    guesses = roles_of([*own, *names], [*([["a"]] * len(own)), *sample])
-    payload = [column.name for column in guesses[len(own) :] if column.role in ("text", "image")]
-    if own or payload or dataset.X.shape[1]:
-        return payload
-    return [name for name, values in dataset.extras.items() if _is_measured(values.tolist())]
-
-
-def _safe(name: str) -> str:
-    """Return a field name that differs from the reserved ones."""
-    reserved = (
-        name in (*OWN, *RESULT_COLUMNS) or name.casefold() in ("text", "image") or name != name.strip() or not name
-    )
-    return marked("keep", name) if reserved or without_mark(name) != name else name
-
-
-def _is_measured(values: Sequence[Any]) -> bool:
-    """Whether all values that are not missing are numbers."""
-    return all(value is None or _is_number(value) for value in values) and any(value is not None for value in values)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _text(value: Any) -> str | None:
-    return value if value is None or isinstance(value, str) else str(value)
 
 
 @dataclass
@@ -176,102 +78,160 @@ class Example:
     rejected: Sequence[str] = ()
     truth: str | None = None
 
+    def named(self) -> list[str]:
+        """The labels that are stated, else those that people named."""
+        return list(self.candidates or (label for _, labels in self.answers for label in labels))
 
-class Examples:
-    """Collects the examples of a tool's file and makes the same table of them as of any other file.
+
+# ---- dataset → examples ----------------------------------------------------------------------------------------------
+
+
+def examples_of(dataset: PartialLabelDataset) -> Iterator[Example]:
+    """Yield each example with its container, which `dataset_of` reads back.
+
+    Its candidates are stated only where they have to be written (`has_own_sets`).
+    """
+    names, answers, stated = class_names(dataset), answers_of(dataset), has_own_sets(dataset)
+    flat = dataset.X.reshape(len(dataset), -1)
+    extras = {_safe(name): values for name, values in dataset.extras.items()}
+    for i, key in enumerate(dataset.row_ids.tolist()):
+        fields: dict[str, Any] = {}
+        if dataset.texts is not None:
+            fields["text"] = dataset.texts[i]
+        if dataset.pictures is not None:
+            fields["image"] = dataset.pictures.names[i]
+        if flat.shape[1]:
+            row = [None if np.isnan(x) else x for x in flat[i].astype(np.float64).tolist()]
+            fields["features"] = dict(zip(dataset.feature_names, row, strict=True)) if dataset.feature_names else row
+        if dataset.categories:
+            fields["categories"] = {name: values[i] for name, values in dataset.categories.items()}
+        if dataset.y is not None:
+            fields["true_label"] = None if dataset.y[i] == UNKNOWN else names[dataset.y[i]]
+        if dataset.is_test is not None:
+            fields["split"] = "test" if dataset.is_test[i] else "train"
+        fields |= {name: values[i] for name, values in extras.items()}
+        yield Example(i, key, fields, dataset.sets().names(i) if stated else None, answers[i])
+
+
+def has_own_sets(dataset: PartialLabelDataset) -> bool:
+    """Whether the candidate sets have to be written: they are not the union of the annotators' labels."""
+    if dataset.candidates is None or dataset.annotations is None:
+        return dataset.candidates is not None
+    named = set(dataset.annotations.labels.tolist())  # an example without annotations may have any of these
+    return not is_union(dataset) or not set(dataset.candidates.indices.tolist()) <= named
+
+
+def answers_of(dataset: PartialLabelDataset) -> list[list[tuple[str, list[str]]]]:
+    """Return by example (annotator, labels) of everyone who answered."""
+    annotations = dataset.annotations
+    by_example: list[list[tuple[str, list[str]]]] = [[] for _ in range(len(dataset))]
+    if annotations is None:
+        return by_example
+    names = class_names(dataset)
+    ends = [*annotations.answer_starts[1:].tolist(), len(annotations.rows)]
+    for start, end in zip(annotations.answer_starts.tolist(), ends, strict=True):
+        who = annotations.annotator_names[annotations.annotators[start]]
+        by_example[annotations.rows[start]].append((who, [names[k] for k in annotations.labels[start:end].tolist()]))
+    return by_example
+
+
+def _misread(dataset: PartialLabelDataset) -> list[str]:
+    """Return the extra columns that would be read back as texts, pictures or features."""
+    few = dataset.take(slice(0, sample_rows(len(dataset.extras))))
+    own = [name for name, part in zip(PAYLOAD, (few.texts, few.pictures), strict=True) if part is not None]
+    extras = {_safe(name): values.tolist() for name, values in few.extras.items()}
+    guesses = roles_of([*own, *extras], [*([["a"]] * len(own)), *(list(map(_text, one)) for one in extras.values())])
+    payload = [column.name for column in guesses[len(own) :] if column.role in PAYLOAD]
+    if own or payload or dataset.X.shape[1]:
+        return payload
+    return [name for name, values in dataset.extras.items() if _is_measured(values.tolist())]
+
+
+def _safe(name: str) -> str:
+    """Return a field name that differs from the reserved ones."""
+    reserved = name in (*OWN, *RESULT_COLUMNS) or name.casefold() in PAYLOAD or name != name.strip() or not name
+    return marked("keep", name) if reserved or without_mark(name) != name else name
+
+
+def _is_measured(values: Sequence[Any]) -> bool:
+    """Whether all values that are not missing are numbers."""
+    there = [value for value in values if value is not None]
+    return bool(there) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in there)
+
+
+def _text(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else str(value)
+
+
+# ---- examples → dataset ----------------------------------------------------------------------------------------------
+
+
+def dataset_of(examples: Iterable[Example], options: ReadOptions, notes: Iterable[str] = ()) -> PartialLabelDataset:
+    """Return the dataset of some examples, by the same table as that of any other file; those of one key are one.
 
     Parameters
     ----------
     options
         Classes, what fields are, how answers are combined.
+    notes
+        For the user.
+
+    Raises
+    ------
+    UserError
+        Nothing at all, labels that are not among the classes; the row is named.
     """
+    every = _merged(examples)
+    if not every:
+        raise no_rows()
+    rows = [example.row for example in every]
+    names = dict.fromkeys(name for example in every for name in example.fields)
+    fields = {name: [example.fields.get(name) for example in every] for name in names}
+    for example, value in zip(every, fields.get("true_label", ()), strict=False):
+        if value is not None:
+            example.truth = label_name(value, example.row, "true_label")
+    used = dict.fromkeys(
+        name
+        for example in every
+        for name in (*example.named(), *example.rejected, *(() if example.truth is None else (example.truth,)))
+    )
+    if not options.class_names and any(example.rejected for example in every):  # which may be classes nobody gave
+        options = replace(options, class_names=sort_names(used))
+    columns = [*_field_columns(fields, rows, options)]
+    if any(example.key is not None for example in every):
+        columns.append(_column("id", "id", [example.key for example in every]))
+    sets, about_sets = _sets(every, used)
+    columns += [*sets, *_annotators(every)]
+    if "true_label" in fields or any(example.truth is not None for example in every):
+        columns.append(_column("true_label", "true_label", [write_label(example.truth) for example in every]))
+    arrow = pa.table([json_column(values) for _, values in columns], names=[one.name for one, _ in columns])
+    placed = [replace(one, at=at) for at, (one, _) in enumerate(columns)]
+    data = build(ArrowTable.of(arrow, row_of=rows.__getitem__, columns=placed), placed, options)
+    named = isinstance(fields.get("features", [{}])[0], dict)
+    is_table = bool(data.feature_names and named) or bool(np.isnan(data.X).any())
+    answers = data.annotations
+    skipped = sum(not labels for example in every for _, labels in example.answers)
+    return replace(
+        data,
+        name=options.name or "data",
+        kind="table" if is_table else "array",
+        feature_names=data.feature_names if named else (),
+        annotations=None if answers is None else replace(answers, skipped=skipped),
+        notes=(*notes, *about_sets, *data.notes),
+    )
 
-    def __init__(self, options: ReadOptions) -> None:
-        self.options = options
-        self.notes: list[str] = []
-        self._examples: list[Example] = []
-        self._places: dict[str, Example] = {}
 
-    def add(self, example: Example) -> None:
-        """Add an example, or another annotator's answer to one that is there."""
-        first = None if example.key is None else self._places.setdefault(example.key, example)
-        if first is None or first is example:
-            self._examples.append(example)
-            return
-        first.answers += example.answers
-        first.candidates = [*(first.candidates or ()), *(example.candidates or ())] or None
-        first.rejected = [*first.rejected, *example.rejected]
-        first.truth = first.truth if example.truth is None else example.truth
-
-    def dataset(self, classes: Sequence[str] = ()) -> PartialLabelDataset:
-        """Return the dataset of all examples added.
-
-        Parameters
-        ----------
-        classes
-            All classes in order, where the file states them and the user does not.
-
-        Raises
-        ------
-        UserError
-            Nothing at all, labels that are not among the classes; the row is named.
-        """
-        if not self._examples:
-            raise no_rows()
-        rows = [example.row for example in self._examples]
-        names = dict.fromkeys(name for example in self._examples for name in example.fields)
-        fields = {name: [example.fields.get(name) for example in self._examples] for name in names}
-        for example, value in zip(self._examples, fields.get("true_label", ()), strict=False):
-            if value is not None:
-                example.truth = label_name(value, example.row, "true_label")
-        columns = [*_field_columns(fields, rows, self.options), *self._label_columns(classes)]
-        if "true_label" in fields or any(example.truth is not None for example in self._examples):
-            truths = [write_label(example.truth) for example in self._examples]
-            columns.append(_column("true_label", "true_label", truths))
-        arrow = pa.table([json_column(values) for _, values in columns], names=[one.name for one, _ in columns])
-        placed = [replace(one, at=at) for at, (one, _) in enumerate(columns)]
-        data = build(ArrowTable.of(arrow, row_of=rows.__getitem__, columns=placed), placed, self.options)
-        named = isinstance(fields.get("features", [{}])[0], dict)
-        is_table = bool(data.feature_names and named) or bool(np.isnan(data.X).any())
-        answers = data.annotations
-        skipped = sum(not labels for example in self._examples for _, labels in example.answers)
-        return replace(
-            data,
-            name=self.options.name or "data",
-            kind="table" if is_table else "array",
-            feature_names=data.feature_names if named else (),
-            annotations=None if answers is None else replace(answers, skipped=skipped),
-            notes=(*self.notes, *data.notes),
-        )
-
-    def _label_columns(self, classes: Sequence[str]) -> Iterator[_Filled]:
-        """Yield the columns of ids, sets, answers and truth, where there are any."""
-        every = self._examples
-        used = dict.fromkeys(name for example in every for name in _names_of(example))
-        if not self.options.class_names:
-            stated = classes if classes and set(used) <= set(classes) else ()
-            ruled_out = any(example.rejected for example in every)  # which may be classes that nobody gave
-            self.options = replace(self.options, class_names=tuple(stated) or (sort_names(used) if ruled_out else ()))
-        if any(example.key is not None for example in every):
-            yield _column("id", "id", [example.key for example in every])
-        sets = [_set_of(example, used) for example in every]
-        if any(example.candidates or example.rejected for example in every) and any(sets):
-            empty = sum(not names for names in sets)
-            if empty * len(used) > MOST_FILLED:
-                raise UserError(f"{empty:,} of {len(sets):,} examples have no label; leave them out.")
-            if empty:
-                self.notes.append(
-                    f"{empty:,} of {len(sets):,} examples have no annotation; any label is a candidate there."
-                )
-            yield _column("candidates", "candidates", [_cell(tuple(names or used)) for names in sets])
-        by_annotator: dict[str, dict[int, list[str]]] = {}
-        for at, example in enumerate(every):
-            for who, labels in example.answers:
-                if labels:
-                    by_annotator.setdefault(who, {}).setdefault(at, []).extend(labels)
-        for who, answers in by_annotator.items():
-            cells = [_cell(tuple(answers[at])) if at in answers else None for at in range(len(every))]
-            yield _column(who, "annotator", cells)
+def _merged(examples: Iterable[Example]) -> list[Example]:
+    """Examples with one key as one, which has the answers of all."""
+    by_key: dict[str | int, Example] = {}
+    for number, example in enumerate(examples):
+        first = by_key.setdefault(number if example.key is None else example.key, example)
+        if first is not example:
+            first.answers += example.answers
+            first.candidates = [*(first.candidates or ()), *(example.candidates or ())] or None
+            first.rejected = [*first.rejected, *example.rejected]
+            first.truth = first.truth if example.truth is None else example.truth
+    return list(by_key.values())
 
 
 _Filled = tuple[Column, list[Any]]
@@ -290,19 +250,41 @@ def _cell(labels: tuple[str, ...]) -> str:
     return json.dumps(list(dict.fromkeys(labels)), ensure_ascii=False)
 
 
-def _names_of(example: Example) -> Iterator[str]:
-    yield from example.candidates or ()
-    yield from (label for _, labels in example.answers for label in labels)
-    yield from example.rejected
-    yield from () if example.truth is None else (example.truth,)
+def _sets(examples: Sequence[Example], used: Iterable[str]) -> tuple[list[_Filled], list[str]]:
+    """The column of the candidates, where the file states some, and a note: what nobody rejected, else every label.
+
+    Raises
+    ------
+    UserError
+        Too many examples without a label, for so many classes.
+    """
+    if not any(example.candidates or example.rejected for example in examples):
+        return [], []
+    every = tuple(used)
+    sets = [
+        example.named() or [label for label in every if example.rejected and label not in example.rejected]
+        for example in examples
+    ]
+    empty = sum(not names for names in sets)
+    if empty == len(sets):
+        return [], []
+    if empty * len(every) > MOST_FILLED:
+        raise UserError(f"{empty:,} of {len(sets):,} examples have no label; leave them out.")
+    note = f"{empty:,} of {len(sets):,} examples have no annotation; any label is a candidate there."
+    cells = [_cell(tuple(names or every)) for names in sets]
+    return [_column("candidates", "candidates", cells)], [note] if empty else []
 
 
-def _set_of(example: Example, every: Iterable[str]) -> list[str]:
-    """The set that is stated, else what people named, else what nobody rejected; empty where there is nothing."""
-    named = example.candidates or [label for _, labels in example.answers for label in labels]
-    if not named and example.rejected:
-        named = [label for label in every if label not in example.rejected]
-    return list(dict.fromkeys(named))
+def _annotators(examples: Sequence[Example]) -> Iterator[_Filled]:
+    """Yield a column for each annotator."""
+    by_annotator: dict[str, dict[int, list[str]]] = {}
+    for at, example in enumerate(examples):
+        for who, labels in example.answers:
+            if labels:
+                by_annotator.setdefault(who, {}).setdefault(at, []).extend(labels)
+    for who, answers in by_annotator.items():
+        cells = [_cell(tuple(answers[at])) if at in answers else None for at in range(len(examples))]
+        yield _column(who, "annotator", cells)
 
 
 def _field_columns(fields: Mapping[str, Sequence[Any]], rows: Sequence[int], options: ReadOptions) -> Iterator[_Filled]:
@@ -322,20 +304,19 @@ def _field_columns(fields: Mapping[str, Sequence[Any]], rows: Sequence[int], opt
     """
     results = results_among(list(fields))
     others = {name: values for name, values in fields.items() if name not in (*OWN, *results)}
-    others |= {name: fields[name] for name in ("text", "image") if name in fields}
+    others |= {name: fields[name] for name in PAYLOAD if name in fields}
     unknown = [name for name, role in options.columns.items() if name not in others and role != "candidates"]
     if unknown:
         raise UserError(f"There is no field {shorten(unknown[0])}; there are {listing(list(others))}.")
     explicit = {name: role for name, role in options.columns.items() if name in others}
     sample = [[_text(value) for value in values[: sample_rows(len(others))]] for values in others.values()]
     guessed = {column.name: column for column in roles_of(list(others), sample, explicit)}
-    payload = ("text", "image")
     roles = dict.fromkeys(others, "keep") | explicit
-    roles |= {name: one.role for name, one in guessed.items() if one.role in payload}
-    if "features" not in fields and not {*payload} & set(roles.values()):  # numbers, and nothing to see
+    roles |= {name: one.role for name, one in guessed.items() if one.role in PAYLOAD}
+    if "features" not in fields and not {*PAYLOAD} & set(roles.values()):  # numbers, and nothing to see
         roles |= {name: "feature" for name, role in roles.items() if role == "keep" and _is_measured(others[name])}
     for name, role in roles.items():
-        is_guess = role in payload and guessed[name].guessed
+        is_guess = role in PAYLOAD and guessed[name].guessed
         yield _column(name, role, others[name], without_mark(name), guessed=is_guess)
     words = [_words(categories, row) for categories, row in zip(fields.get("categories", ()), rows, strict=False)]
     for name in dict.fromkeys(name for row in words for name in row):
@@ -384,6 +365,11 @@ def label_name(value: Any, row: int, where: str) -> str:
         return str(value)
     kind = "an object" if isinstance(value, dict) else "a list" if isinstance(value, list) else "nothing"
     raise UserError(f"Row {row}: a label in {where} is {kind}; it must be a name (spans and boxes are not read).")
+
+
+def first_of(record: Record, names: Sequence[str]) -> str | None:
+    """Return the first of some fields that has a value, as text."""
+    return next((str(record[name]) for name in names if record.get(name) is not None), None)
 
 
 def label_names(values: Any, row: int, where: str) -> list[str]:
@@ -443,14 +429,19 @@ class RecordFormat(Format):
         """Yield the records of a dataset, as they are written."""
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        examples = Examples(options)
-        example_of = self.reader(path, options, examples.notes)
-        for row, record in json_objects.records(path):
-            examples.add(example_of(row, record))
-        return examples.dataset()
+        notes: list[str] = []
+        example_of = self.reader(path, options, notes)
+        return dataset_of((example_of(row, record) for row, record in json_objects.records(path)), options, notes)
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        return [*record_limitations(dataset), *class_limitations(dataset)]
+        lost = table_limitations(dataset, {"types", "missing cells", "parts"})
+        annotations = dataset.annotations
+        if annotations is not None and len(set(annotations.annotators.tolist())) < annotations.n_annotators:
+            lost.append("Annotators without an answer.")
+        misread = _misread(dataset)
+        if misread:
+            lost.append(f"That these fields are only carried along: {listing(misread)}.")
+        return lost
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         json_objects.write(path, self.records(dataset, results), as_list=self.is_list)

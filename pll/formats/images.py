@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -108,10 +109,7 @@ class ImageZip(Format):
                 content = _content(dataset, i)
                 if content is not None:
                     archive.writestr(zipfile.ZipInfo(name), content)
-            with tempfile.TemporaryFile() as file:
-                write_table(file, ",", text_columns(table, results), table)
-                file.seek(0)
-                archive.writestr(zipfile.ZipInfo(TABLE), file.read(), zipfile.ZIP_DEFLATED)
+            _add_table(archive, table, results)
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         with Members(source, options.max_bytes) as members, zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
@@ -120,11 +118,7 @@ class ImageZip(Format):
                 if name != table:
                     archive.writestr(zipfile.ZipInfo(name), members.read(name))
             if table is None:
-                data = _without_pixels(self.read(source, options))
-                with tempfile.TemporaryFile() as file:
-                    write_table(file, ",", text_columns(data, results), data)
-                    file.seek(0)
-                    archive.writestr(zipfile.ZipInfo(TABLE), file.read(), zipfile.ZIP_DEFLATED)
+                _add_table(archive, self.read(source, options), results)
                 return
             results = _by_number(results, members, table, options)
             with _loose(members, table) as (loose, form):
@@ -291,6 +285,12 @@ def _pictures(members: Members) -> list[str]:
 
 
 # ---- out -------------------------------------------------------------------------------------------------------------
+
+
+def _add_table(archive: zipfile.ZipFile, data: PartialLabelDataset, results: Results | None) -> None:
+    file = BytesIO()
+    write_table(file, ",", text_columns(data, results), data)
+    archive.writestr(zipfile.ZipInfo(TABLE), file.getvalue(), zipfile.ZIP_DEFLATED)
 
 
 def _names(dataset: PartialLabelDataset) -> list[str]:

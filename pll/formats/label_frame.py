@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
-from pll.dataset import UNKNOWN
 from pll.errors import UserError
 from pll.formats.tabular.cells import join_column
 from pll.weights import Weights, sharpness
@@ -97,7 +96,7 @@ def labels_frame(
     Raises
     ------
     UserError
-        Lengths that do not fit, a true label or a decided row that does not exist.
+        A decided row that does not exist, a name that no file can hold.
 
     Examples
     --------
@@ -111,7 +110,6 @@ def labels_frame(
     names = np.array([*candidates.class_names, None], dtype=object)  # −1, unknown, indexes the last
     n = len(candidates)
     rows = np.asarray(ids, dtype=np.str_).astype(object)
-    _check_fit(candidates, label_weights, len(rows), y)
     result = sharpness(label_weights, candidates)
     identified = names[result.identified]
     sources = np.full(n, source, dtype=object)
@@ -157,22 +155,3 @@ def _text(values: npt.NDArray[np.object_]) -> pd.Series[Any]:
         return pd.Series(values, dtype="str")  # None is a missing value
     except UnicodeEncodeError as error:  # half a surrogate pair, as JSON can bring it
         raise UserError(f"{error.object!r} holds a character that no file can hold; rename it.") from error
-
-
-def _check_fit(candidates: CandidateSets, weights: Weights, n_ids: int, y: npt.NDArray[np.int64] | None) -> None:
-    n = len(candidates)
-    if len(weights) != candidates.nnz:
-        raise UserError(f"There are {candidates.nnz} candidates but {len(weights)} label weights; give one for each.")
-    if n_ids != n:
-        raise UserError(f"There are {n} candidate sets but {n_ids} ids; give one per set.")
-    if y is None:
-        return
-    if len(y) != n:
-        raise UserError(f"There are {n} candidate sets but {len(y)} true labels; give one per set.")
-    outside = np.flatnonzero((y < UNKNOWN) | (y >= candidates.n_classes))
-    if len(outside):
-        row = int(outside[0])
-        raise UserError(
-            f"Row {row}: the true label {int(y[row])} is unknown; labels run from 0 to {candidates.n_classes - 1}, "
-            f"or {UNKNOWN} where the truth is not known."
-        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -15,41 +15,45 @@ from pll.formats.results import Results
 from pll.formats.tabular.cells import says_nothing, spelling
 from pll.formats.tabular.labels import sets_of
 
-PARTS: dict[str, tuple[Callable[[PartialLabelDataset], bool], str]] = {
-    "features": (lambda data: data.X.size > 0, "The features."),
-    "image shape": (lambda data: data.is_image, "The shape of the images: every pixel becomes a column."),
-    "images": (
-        lambda data: data.images is not None and not data.is_image,
-        "The pictures for annotators and reviewers.",
-    ),
-    "texts": (lambda data: data.texts is not None, "The texts."),
-    "pictures": (lambda data: data.pictures is not None, "The names of the pictures."),
-    "categories": (lambda data: bool(data.categories), "The columns of words."),
-    "extras": (lambda data: bool(data.extras), "The columns that are carried along."),
-    "prior": (lambda data: data.prior is not None, "The prior of the candidates."),
-    "annotations": (lambda data: data.annotations is not None, "Who gave which label."),
-    "class names": (lambda data: has_names(data), "The names of the classes: they become numbers."),
-    "ids": (lambda data: has_ids(data), "The ids: rows are numbered when read."),
-    "feature names": (lambda data: bool(data.feature_names), "The names of the features."),
-    "split": (lambda data: data.is_test is not None, "The split into a training and a test part."),
-    "truth": (lambda data: data.y is not None, "The true labels."),
-}
-"""Parts of a dataset: whether it has them, and the sentence for a format that cannot hold them."""
+
+def _parts(data: PartialLabelDataset) -> dict[str, tuple[bool, str]]:
+    """Parts of a dataset: whether it has them, and the sentence for a format that cannot hold them."""
+    has_names = data.class_names not in ((), tuple(str(k) for k in range(data.n_classes)))
+    has_ids = data.ids is not None and not np.array_equal(data.ids, np.arange(len(data)).astype(np.str_))
+    has_images = data.images is not None and not data.is_image
+    return {
+        "features": (data.X.size > 0, "The features."),
+        "image shape": (data.is_image, "The shape of the images: every pixel becomes a column."),
+        "images": (has_images, "The pictures for annotators and reviewers."),
+        "texts": (data.texts is not None, "The texts."),
+        "pictures": (data.pictures is not None, "The names of the pictures."),
+        "categories": (bool(data.categories), "The columns of words."),
+        "extras": (bool(data.extras), "The columns that are carried along."),
+        "prior": (data.prior is not None, "The prior of the candidates."),
+        "annotations": (data.annotations is not None, "Who gave which label."),
+        "class names": (has_names, "The names of the classes: they become numbers."),
+        "ids": (has_ids, "The ids: rows are numbered when read."),
+        "feature names": (bool(data.feature_names), "The names of the features."),
+        "split": (data.is_test is not None, "The split into a training and a test part."),
+        "truth": (data.y is not None, "The true labels."),
+    }
 
 
-ALL_BUT_PIXELS = frozenset(PARTS) - {"image shape", "images", "prior"}
+ALL_BUT_PIXELS = frozenset(
+    ("features", "texts", "pictures", "categories", "extras", "annotations", "class names", "ids", "feature names")
+) | {"split", "truth"}
 """What formats of text can hold."""
 
 
 def part_limitations(dataset: PartialLabelDataset, supported: Collection[str]) -> list[str]:
-    """What of a dataset is lost in a format that holds only some of `PARTS`.
+    """What of a dataset is lost in a format that holds only some of its parts (`_parts`).
 
     Examples
     --------
     >>> part_limitations(PartialLabelDataset(np.ones((1, 1)), ids=np.array(["a"])), {"features"})
     ['The ids: rows are numbered when read.']
     """
-    return [sentence for part, (has, sentence) in PARTS.items() if part not in supported and has(dataset)]
+    return [sentence for part, (has, sentence) in _parts(dataset).items() if has and part not in supported]
 
 
 def class_limitations(dataset: PartialLabelDataset, supported: Collection[str] = ()) -> list[str]:
@@ -87,33 +91,19 @@ def added_labels(dataset: PartialLabelDataset, results: Results) -> dict[str, in
     return dict(Counter(label for label in labels if label is not None and label not in classes))
 
 
-def describe_added(added: dict[str, int]) -> str:
-    """Labels that a person added, in words.
-
-    Examples
-    --------
-    >>> describe_added({"fox": 2, "owl": 1})
-    '3 examples, whose label is no class of the data (fox, owl)'
-    """
+def added_limitation(dataset: PartialLabelDataset, results: Results, sentence: str) -> list[str]:
+    """Return a sentence with the labels that a person added in place of `{}`; none where there are none."""
+    added = added_labels(dataset, results)
     count = sum(added.values())
     examples = "example, whose" if count == 1 else "examples, whose"
-    return f"{count:,} {examples} label is no class of the data ({listing(list(added))})"
+    about = f"{count:,} {examples} label is no class of the data ({listing(list(added))})"
+    return [sentence.format(about)] if added else []
 
 
 def is_union(dataset: PartialLabelDataset) -> bool:
     """Whether every candidate set is what the annotators of the example named together, as readers make it."""
     annotations, sets = dataset.annotations, dataset.candidates
     return annotations is not None and sets is not None and sets_of(annotations)[0] == sets
-
-
-def has_names(dataset: PartialLabelDataset) -> bool:
-    """Whether the classes have names that are not just their numbers."""
-    return bool(dataset.class_names) and dataset.class_names != tuple(str(k) for k in range(dataset.n_classes))
-
-
-def has_ids(dataset: PartialLabelDataset) -> bool:
-    """Whether the ids are not just the numbers of the rows."""
-    return not np.array_equal(dataset.row_ids, np.arange(len(dataset)).astype(np.str_))
 
 
 def used_names(dataset: PartialLabelDataset) -> set[str]:

@@ -76,15 +76,12 @@ LEAST_SHARE = 0.02
 """Minimum share of a voter's answers that map to a class; with fewer it is no voter but, say, a column of words."""
 
 
-ONE_VOTER = (
+_ALONE = (
     "There is one voter: one voter's answers alone cannot be settled, and labels taken from them have the confidence 1 "
-    "whatever they are worth. Make candidate sets of them out of fold (in the shell: --noisy topk:2), or bring another "
-    "voter."
+    "whatever they are worth. "
 )
-ONE_VOTER_ALONE = (
-    "There is one voter: one voter's answers alone cannot be settled, and labels taken from them have the confidence 1 "
-    "whatever they are worth. Bring another voter, or check a sample (candid plan)."
-)
+ONE_VOTER = f"{_ALONE}Make candidate sets of them out of fold (in the shell: --noisy topk:2), or bring another voter."
+ONE_VOTER_ALONE = f"{_ALONE}Bring another voter, or check a sample (candid plan)."
 ONE_CLASSIFIER = "The probabilities of one classifier: sets of the likeliest classes, with the probabilities as prior."
 
 
@@ -436,13 +433,7 @@ def proposed_classes(answers: Sequence[VoterAnswer]) -> tuple[str, ...]:
 
 
 def _of_one_question(answers: Sequence[VoterAnswer], class_names: Sequence[str]) -> tuple[list[VoterAnswer], list[str]]:
-    """Of a file with answers to several questions, those to the one that the classes fit, else the most answered.
-
-    Returns
-    -------
-    tuple[list[VoterAnswer], list[str]]
-        The answers, and a note about the others.
-    """
+    """Of answers to several questions those to the one that the classes fit, else the most answered, with a note."""
     names = {_plain(name) for name in class_names}
     counts = Counter(answer.question for answer in answers if answer.question is not None)
     fits = Counter(answer.question for answer in answers if _plain(answer.text) in names)
@@ -597,13 +588,7 @@ def _with_shares(
     classes: tuple[str, ...],
     notes: Sequence[str],
 ) -> PartialLabelDataset:
-    """Examples with sets and prior of one classifier's probabilities, as `prob_CLASS` columns of a table give them.
-
-    Raises
-    ------
-    UserError
-        a column that is no class, an example that stands twice, or no probability above 0.
-    """
+    """Examples with sets and prior of one classifier's probabilities, as `prob_CLASS` columns of a table give them."""
     plain = _plain_classes(classes)
     named = [name if name in classes else plain.get(_plain(name), "") for name in columns]
     if answers[0].number >= 0:  # an array, whose columns are numbers of classes

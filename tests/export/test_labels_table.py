@@ -119,10 +119,6 @@ def test_any_name_survives_the_csv(table: tuple[CandidateSets, np.ndarray, list[
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"label_weights": np.ones(1, dtype=np.float32)}, "2 candidates but 1 label weights"),
-        ({"ids": ["x", "y"]}, "1 candidate sets but 2 ids"),
-        ({"y": np.array([0, 1])}, "1 candidate sets but 2 true labels"),
-        ({"y": np.array([2])}, "Row 0: the true label 2 is unknown"),
         ({"decisions": {1: Decision("cat", "Ada", WHEN)}}, "decision for row 1, but rows run from 0 to 0"),
         ({"ids": ["\ud800"]}, "a character that no file can hold"),
     ],

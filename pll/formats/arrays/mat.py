@@ -25,7 +25,7 @@ from pll.formats.arrays.layouts import PARTS, USUAL, arrange, parts_among
 from pll.formats.arrays.mat5 import is_mat5, is_mat73, read_v5
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import BOMB_BYTES, BOMB_RATIO, listing, parsing, readable
-from pll.formats.limitations import added_labels, describe_added, part_limitations
+from pll.formats.limitations import added_labels, added_limitation, part_limitations
 from pll.formats.results import Results
 
 FOLDS = ("tr", "te")
@@ -94,8 +94,7 @@ class Mat(Format):
         return lost
 
     def cannot_label(self, dataset: PartialLabelDataset, results: Results) -> list[str]:
-        added = added_labels(dataset, results)
-        return [f"The labels of {describe_added(added)}: their column of identified_target is empty."] if added else []
+        return added_limitation(dataset, results, "The labels of {}: their column of identified_target is empty.")
 
     def labels_lost(self, dataset: PartialLabelDataset, results: Results) -> int:
         return sum(added_labels(dataset, results).values())
@@ -151,7 +150,7 @@ def _load(path: Path, max_bytes: int) -> tuple[dict[str, Any], list[str]]:
     with path.open("rb") as file:
         head = file.read(128)
     if is_mat73(head):
-        every = read_v73(path, max_bytes)
+        every = _read_v73(path, max_bytes)
         variables = {name: value for name, value in every.items() if name.lower() in WANTED}
         others = [name for name in every if name not in variables]
         structs = {name: value for name, value in every.items() if isinstance(value, dict)}
@@ -177,20 +176,8 @@ def _load(path: Path, max_bytes: int) -> tuple[dict[str, Any], list[str]]:
     return used, unused + [name for name in fields if name not in used]
 
 
-def read_v73(path: Path, max_bytes: int) -> dict[str, Any]:
-    """All numeric variables of a v7.3 file, by name.
-
-    Returns
-    -------
-    dict[str, Any]
-        By name, a numpy array of at least two dimensions, a SciPy csc_array, a list of such (a cell array) or a dict of
-        such (a struct).
-
-    Raises
-    ------
-    UserError
-        The file is damaged or too large, or takes too long.
-    """
+def _read_v73(path: Path, max_bytes: int) -> dict[str, Any]:
+    """All numeric variables of a v7.3 file by name, as `read_v5` gives them; they are read in a process of its own."""
     size = path.stat().st_size
     if size > max_bytes:
         raise UserError(f"The file takes {readable(size)}; the limit is {readable(max_bytes)}. Split it.")

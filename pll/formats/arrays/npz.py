@@ -26,7 +26,7 @@ from pll.annotations.rules import Rule, resolve
 from pll.candidates import CandidateSets, whole_numbers
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.archive import first_member, open_zip
+from pll.formats.archive import Members, first_member
 from pll.formats.arrays.layouts import Names, arrange, parts_among, texts
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import (
@@ -62,7 +62,6 @@ CLASS_NAMES = ("class_names", "classes", "label_names", "target_names")
 
 MAX_TEXT = 2**30
 """What an array of text may occupy: numpy gives every text the room of the longest."""
-_MAX_MEMBERS = 1000
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
@@ -84,7 +83,7 @@ class Npz(Format):
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         source = path.parent if path.name == FEATURES else path
-        names = list(_files(source) if source.is_dir() else _members(source))
+        names = _names_in(source)
         parts = parts_among(names) or (parts_among([*names, "X"]) if "votes" in names else [])  # votes alone
         if not parts:
             raise UserError(
@@ -95,7 +94,7 @@ class Npz(Format):
             parts = [{part: name for part, name in one.items() if part != "candidates"} for one in parts]
         of_classes = next((name for name in CLASS_NAMES if name in names), "")
         used = KEYS.union([of_classes], *(one.values() for one in parts))
-        load = map_arrays if source.is_dir() else read_arrays
+        load = _map_arrays if source.is_dir() else _read_arrays
         arrays = load(source, used, options.max_bytes)
         if parts[0]["X"] not in arrays:
             arrays["X"] = np.zeros((len(np.atleast_1d(arrays["votes"])), 0), dtype=np.float32)
@@ -147,13 +146,13 @@ class Npz(Format):
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
         if source.is_dir():
             return ["The folder of arrays itself: its features, sets and ids become one data.npz."]
-        return omitted_columns(results, results.without(list(_members(source))))
+        return omitted_columns(results, results.without(_names_in(source)))
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         if source.is_dir():
             self.write(self.read(source, options), path, results)
             return
-        dataset, names = self.read(source, options), list(_members(source))
+        dataset, names = self.read(source, options), _names_in(source)
         earlier, results = results_among(names), results.without(names)
         with zipfile.ZipFile(source) as original, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             for info in original.infolist():
@@ -173,84 +172,39 @@ def holds_arrays(folder: Path) -> bool:
     return (folder / FEATURES).is_file()
 
 
-def _members(path: Path) -> dict[str, zipfile.ZipInfo]:
-    """The arrays of an .npz file by name.
-
-    Raises
-    ------
-    UserError
-        Not a ZIP archive, a damaged one, too many members, two of one name.
-    """
-    remedy = "it is not a whole ZIP archive: copy it again, or save it with numpy.savez"
-    with parsing("the .npz file", remedy), open_zip(path) as archive:
-        infos = archive.infolist()
-    if len(infos) > _MAX_MEMBERS:
-        raise UserError(f"The file holds {len(infos):,} members; a dataset has a handful of arrays.")
-    members: dict[str, zipfile.ZipInfo] = {}
-    for info in infos:
-        name = info.filename.removesuffix(".npy")
-        if name in members:
-            raise UserError(f"The file holds two arrays called {shorten(name)}; save it again with one.")
-        members[name] = info
-    return members
+def _names_in(source: Path) -> list[str]:
+    """The names of the arrays of a folder or an .npz file."""
+    if source.is_dir():
+        return [file.stem for file in sorted(source.glob("*.npy"))]
+    with Members(source, 0) as members:
+        return [name.removesuffix(".npy") for name in members.sizes]
 
 
-def _files(folder: Path) -> dict[str, Path]:
-    """The arrays of a folder by name."""
-    return {file.stem: file for file in sorted(folder.glob("*.npy"))}
-
-
-def read_arrays(path: Path, wanted: Collection[str], max_bytes: int) -> Arrays:
-    """Return some of the arrays of an .npz file, by name.
-
-    Parameters
-    ----------
-    wanted
-        Names of the arrays to read, where they are there.
-    max_bytes
-        What they may take in memory together.
-
-    Raises
-    ------
-    UserError
-        Not a whole ZIP archive, an array of Python objects, or more than fits; the array is named.
-    """
-    chosen = {name: info for name, info in _members(path).items() if name in wanted}
+def _read_arrays(path: Path, wanted: Collection[str], max_bytes: int) -> Arrays:
+    """Some of the arrays of an .npz file, which may take so many bytes in memory together."""
     arrays = {}
-    with open_zip(path) as archive:
-        for name, info in chosen.items():
-            with parsing(f"the array {name}"), archive.open(info) as file:
-                _check_header(file, name, info.file_size)
-        unpacked, packed = (
-            sum(getattr(one, size) for one in chosen.values()) for size in ("file_size", "compress_size")
-        )
-        check_unpacked_size(unpacked, packed, max_bytes, "what this file holds")
-        for name, info in chosen.items():
-            with parsing(f"the array {name}"), archive.open(info) as file:
-                arrays[name] = npy.read_array(file, allow_pickle=False)
-                if file.read(1):  # also makes zipfile compare the checksum
+    with Members(path, max_bytes) as members:
+        chosen = {file.removesuffix(".npy"): file for file in members.sizes if file.removesuffix(".npy") in wanted}
+        for name, file in chosen.items():
+            with parsing(f"the array {name}"), members.open(file) as stream:
+                _check_header(stream, name, members.sizes[file])
+        size = sum(members.sizes[file] for file in chosen.values())
+        check_unpacked_size(size, size, max_bytes, "what this file holds")
+        members.check_total(list(chosen.values()))
+        for name, file in chosen.items():
+            with parsing(f"the array {name}"), members.open(file) as stream:
+                arrays[name] = npy.read_array(stream, allow_pickle=False)
+                if stream.read(1):  # also makes zipfile compare the checksum
                     raise ValueError("there is more in it than its header says")
     return arrays
 
 
-def map_arrays(folder: Path, wanted: Collection[str], max_bytes: int) -> Arrays:
-    """Map arrays of a folder into memory, read-only: they are read where they are used.
-
-    Parameters
-    ----------
-    wanted
-        Names of the arrays, where they are there.
-    max_bytes
-        What features may take that cannot stay in their file.
-
-    Raises
-    ------
-    UserError
-        A damaged file, or one of Python objects; features of another type than float32 that are too large.
-    """
+def _map_arrays(folder: Path, wanted: Collection[str], max_bytes: int) -> Arrays:
+    """Arrays of a folder, mapped into memory; features that cannot stay in their file may take so many bytes."""
     arrays: Arrays = {}
-    for name, file in _files(folder).items():
-        if name not in wanted:
+    for name in wanted:
+        file = folder / f"{name}.npy"
+        if not file.is_file():
             continue
         with parsing(file.name, "save it again with numpy.save"):
             with file.open("rb") as stream:

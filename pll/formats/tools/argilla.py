@@ -18,7 +18,7 @@ from pll.formats import json_objects
 from pll.formats.base import ReadOptions
 from pll.formats.checks import listing
 from pll.formats.json_objects import Record
-from pll.formats.limitations import added_labels, describe_added
+from pll.formats.limitations import added_limitation
 from pll.formats.results import Results
 from pll.formats.tools.models import VoterAnswer
 from pll.formats.tools.records import PAYLOAD, Example, RecordFormat, choose_question, examples_of, label_names
@@ -77,9 +77,8 @@ class Argilla(RecordFormat):
         return bool(record.get("responses"))
 
     def cannot_label(self, dataset: PartialLabelDataset, results: Results) -> list[str]:
-        added = added_labels(dataset, results)
-        refused = f"The labels of the question: Argilla refuses {describe_added(added)}, until they are added there."
-        return [refused] if added else []
+        sentence = "The labels of the question: Argilla refuses {}, until they are added there."
+        return added_limitation(dataset, results, sentence)
 
     def records(self, dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
         for name, example in zip(dataset.row_ids.tolist(), examples_of(dataset), strict=True):

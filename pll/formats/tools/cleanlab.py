@@ -14,7 +14,7 @@ from pathlib import Path
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.base import ReadOptions
-from pll.formats.limitations import added_labels, class_limitations, describe_added, part_limitations
+from pll.formats.limitations import added_limitation, class_limitations, part_limitations
 from pll.formats.results import Results
 from pll.formats.tabular.cells import Cells, is_number
 from pll.formats.tabular.columns import CONSENSUS_COLUMNS, UNNAMED, check_header, is_annotator, marked, roles_of
@@ -84,10 +84,8 @@ class Cleanlab(Csv):
         return lost
 
     def cannot_label(self, dataset: PartialLabelDataset, results: Results) -> list[str]:
-        added = added_labels(dataset, results)
-        return (
-            [f"A number for the label of {describe_added(added)}: its name stands among the numbers."] if added else []
-        )
+        sentence = "A number for the label of {}: its name stands among the numbers."
+        return added_limitation(dataset, results, sentence)
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         columns = [TextColumn("", "id", dataset.row_ids.tolist()), *_people(dataset)]  # the index, as pandas writes it

@@ -11,7 +11,6 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
@@ -21,7 +20,7 @@ from pll.errors import UserError
 from pll.formats import json_objects
 from pll.formats.base import ReadOptions
 from pll.formats.json_objects import Record
-from pll.formats.limitations import added_labels, class_names, describe_added
+from pll.formats.limitations import added_limitation, class_names
 from pll.formats.results import Results
 from pll.formats.tools.models import VoterAnswer
 from pll.formats.tools.records import (
@@ -63,15 +62,15 @@ class LabelStudio(RecordFormat):
         return first is not None and isinstance(first.get("data"), dict)
 
     def reader(self, path: Path, options: ReadOptions, notes: list[str]) -> Callable[[int, Record], Example]:
-        survey = _survey(path)
-        if survey.others:
-            kinds = ", ".join(f"{count} of type {kind}" for kind, count in survey.others.most_common(5))
+        questions, others, people = _survey(path)
+        if others:
+            kinds = ", ".join(f"{count} of type {kind}" for kind, count in others.most_common(5))
             notes.append(f"Answers that are no choices were left out: {kinds}.")
-        question = choose_question(survey.counts, options, notes)
-        return lambda row, task: _example(row, task, question, survey.people)
+        question = choose_question(questions, options, notes)
+        return lambda row, task: _example(row, task, question, people)
 
     def questions(self, path: Path) -> list[str]:
-        return [name for name, _ in _survey(path).counts.most_common()]
+        return [name for name, _ in _survey(path)[0].most_common()]
 
     def models_answers(self, path: Path) -> Iterator[VoterAnswer]:
         """Yield the predictions in a file, but for those that Candid wrote: a label of a run is no vote.
@@ -103,13 +102,11 @@ class LabelStudio(RecordFormat):
         return lost
 
     def cannot_label(self, dataset: PartialLabelDataset, results: Results) -> list[str]:
-        added = added_labels(dataset, results)
-        if not added:
-            return []
-        return [
-            f"A choice to click on in an old project for {describe_added(added)}: add it to the project's labelling "
-            "interface, or take the labelling configuration that comes with this file."
-        ]
+        sentence = (
+            "A choice to click on in an old project for {}: add it to the project's labelling interface, or take the "
+            "labelling configuration that comes with this file."
+        )
+        return added_limitation(dataset, results, sentence)
 
     def records(self, dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
         ids = dataset.row_ids.tolist()
@@ -133,7 +130,7 @@ class LabelStudio(RecordFormat):
             yield task if new is None else task | {"predictions": [new]}
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
-        question = choose_question(_survey(source).counts, options, [])
+        question = choose_question(_survey(source)[0], options, [])
 
         def predicted() -> Iterator[tuple[str, Record]]:
             to_name = _target(source, question)
@@ -147,14 +144,14 @@ class LabelStudio(RecordFormat):
     def extra_files(self, dataset: PartialLabelDataset, results: Results | None = None) -> dict[str, str]:
         has_payload = dataset.pictures is not None or dataset.texts is not None
         shown = None if has_payload else "id"
-        return {CONFIG: labelling_config(dataset, results, shown=shown, own_choices=has_own_sets(dataset))}
+        return {CONFIG: _labelling_config(dataset, results, shown=shown, own_choices=has_own_sets(dataset))}
 
     def extra_files_given_back(self, source: Path, results: Results, options: ReadOptions) -> dict[str, str]:
-        question, data = choose_question(_survey(source).counts, options, []), self.read(source, options)
+        question, data = choose_question(_survey(source)[0], options, []), self.read(source, options)
         first = next(json_objects.records(source))[1]["data"]
         payload = data.texts if data.pictures is None else data.pictures.names
         shown = None if payload is None else next((name for name, value in first.items() if value == payload[0]), None)
-        config = labelling_config(
+        config = _labelling_config(
             data,
             results,
             question=question or QUESTION,
@@ -166,7 +163,7 @@ class LabelStudio(RecordFormat):
         return {CONFIG: config}
 
 
-def labelling_config(
+def _labelling_config(
     dataset: PartialLabelDataset,
     results: Results | None = None,
     *,
@@ -176,27 +173,13 @@ def labelling_config(
     own_choices: bool = False,
     choice: str = "single",
 ) -> str:
-    """Return the labelling configuration for tasks.
+    """The labelling configuration for tasks that show the field `shown` and answer about `to_name`.
 
-    Parameters
-    ----------
-    dataset, results
-        What the tasks hold; a person may have added classes.
-    question
-        What is asked.
-    to_name
-        What the answers point at; by default the name of the picture or text.
-    shown
-        Field of the tasks that is shown; by default `to_name`.
-    own_choices
-        Whether each task offers its own candidates alone (`value="$candidates"`), and not all classes.
-    choice
-        "single" or "multiple".
+    With their own choices each task offers its candidates alone (`value="$candidates"`), else all classes, those that a
+    person added among them.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> print(labelling_config(PartialLabelDataset(np.ones((1, 0)), texts=np.array(["hi"]), class_names=("a", "b"))))
+    >>> data = PartialLabelDataset(np.ones((1, 0)), texts=np.array(["hi"]), class_names=("a", "b"))
+    >>> print(_labelling_config(data))
     <View>
       <Text name="text" value="$text"/>
       <Choices name="label" toName="text" choice="single">
@@ -320,48 +303,31 @@ def _answers(answered: Any) -> Iterator[tuple[str | None, Record]]:
             yield str(result.get("from_name", QUESTION)) if is_choice else None, result
 
 
-@dataclass
-class _Survey:
+def _survey(path: Path) -> tuple[Counter[str], Counter[str], dict[str, str]]:
     """What is found in all tasks together.
 
-    Attributes
-    ----------
-    questions
-        How often each was answered with choices.
-    predicted
-        How often each was predicted with choices.
-    others
-        Answers of other types.
-    people
-        Their names by number: some exports have one here and the other there.
+    Returns
+    -------
+    How often people answered each question with choices; without any answer, how often models did. How many answers are
+    of other types. The names of people by number: some exports have one here and the other there.
     """
-
-    questions: Counter[str] = field(default_factory=Counter)
-    predicted: Counter[str] = field(default_factory=Counter)
-    others: Counter[str] = field(default_factory=Counter)
-    people: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def counts(self) -> Counter[str]:
-        """Return the questions that people answered; without any, those that models answered."""
-        return self.questions or self.predicted
-
-
-def _survey(path: Path) -> _Survey:
-    survey = _Survey()
+    questions: Counter[str] = Counter()
+    predicted: Counter[str] = Counter()
+    others: Counter[str] = Counter()
+    people: dict[str, str] = {}
     for row, task in json_objects.records(path):
         for annotation in _annotations(task, row):
             number, name = _annotator(annotation)
             if number is not None and name is not None:
-                survey.people[number] = name
+                people[number] = name
             for question, result in _answers(annotation):
                 if question is None:
-                    survey.others[str(result.get("type"))] += 1
+                    others[str(result.get("type"))] += 1
                 else:
-                    survey.questions[question] += 1
+                    questions[question] += 1
         for prediction in _listed(task.get("predictions")):
-            survey.predicted.update(question for question, _ in _answers(prediction) if question is not None)
-    return survey
+            predicted.update(question for question, _ in _answers(prediction) if question is not None)
+    return questions or predicted, others, people
 
 
 def _targets(task: Record, question: str | None) -> Iterator[str]:

@@ -251,13 +251,7 @@ def _cell(labels: tuple[str, ...]) -> str:
 
 
 def _sets(examples: Sequence[Example], used: Iterable[str]) -> tuple[list[_Filled], list[str]]:
-    """The column of the candidates, where the file states some, and a note: what nobody rejected, else every label.
-
-    Raises
-    ------
-    UserError
-        Too many examples without a label, for so many classes.
-    """
+    """The column of the candidates, where the file states some, and a note: what nobody rejected, else every label."""
     if not any(example.candidates or example.rejected for example in examples):
         return [], []
     every = tuple(used)
@@ -288,20 +282,7 @@ def _annotators(examples: Sequence[Example]) -> Iterator[_Filled]:
 
 
 def _field_columns(fields: Mapping[str, Sequence[Any]], rows: Sequence[int], options: ReadOptions) -> Iterator[_Filled]:
-    """Yield the columns of texts, pictures, features and what is carried along.
-
-    Parameters
-    ----------
-    fields
-        By name, (n,) values as JSON has them.
-    rows
-        (n,) the number a message gives to each example.
-
-    Raises
-    ------
-    UserError
-        Features that are not the same everywhere, a field that is not there; the row is named.
-    """
+    """Yield the columns of texts, pictures, features and what is carried along, of (n,) values as JSON has them."""
     results = results_among(list(fields))
     others = {name: values for name, values in fields.items() if name not in (*OWN, *results)}
     others |= {name: fields[name] for name in PAYLOAD if name in fields}

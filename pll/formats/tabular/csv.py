@@ -36,7 +36,6 @@ from pll.formats.tabular.writer import (
     check_text,
     feature_column_names,
     number_blocks,
-    table_limitations,
     text_columns,
 )
 
@@ -203,9 +202,6 @@ class Delimited(TableFormat):
             first=text.sample(),
         )
 
-    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        return table_limitations(dataset)
-
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         with path.open("wb") as file:
             write_table(file, self.delimiters[0], text_columns(dataset, results), dataset)
@@ -246,7 +242,6 @@ class Csv(Delimited):
     name = "csv"
     label = "CSV table"
     tool = "your CSV table"
-    adds = "Columns with the label and its confidence are added to your own."
     suffixes = (".csv",)
     delimiters = ",;"
 
@@ -257,7 +252,6 @@ class Tsv(Delimited):
     name = "tsv"
     label = "TSV table (tab separated)"
     tool = "your TSV table"
-    adds = "Columns with the label and its confidence are added to your own."
     suffixes = (".tsv", ".tab")
     delimiters = "\t"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 from pll.dataset import PartialLabelDataset
 from pll.formats.base import Format, ReadOptions
@@ -12,10 +13,20 @@ from pll.formats.results import Results, omitted_columns
 from pll.formats.tabular.builder import build
 from pll.formats.tabular.columns import Column
 from pll.formats.tabular.table import ArrowTable
+from pll.formats.tabular.writer import table_limitations
 
 
 class TableFormat(Format):
-    """Base class of formats that are tables; a subclass says how a file becomes an `ArrowTable` and is written."""
+    """Base class of formats that are tables; a subclass says how a file becomes an `ArrowTable` and is written.
+
+    Attributes
+    ----------
+    holds
+        What it holds beyond a table of text: names of `table_limitations`.
+    """
+
+    adds = "Columns with the label and its confidence are added to your own."
+    holds: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
     def table(self, path: Path, options: ReadOptions) -> ArrowTable:
@@ -34,6 +45,9 @@ class TableFormat(Format):
 
     def columns(self, path: Path, options: ReadOptions) -> list[Column]:
         return self.table(path, options).plan(options)
+
+    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
+        return table_limitations(dataset, self.holds)
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
         return omitted_columns(results, results.without([column.name for column in self.columns(source, options)]))

@@ -24,7 +24,7 @@ from pll.formats.tabular.answers import SCORE_FIELDS, answer_of
 from pll.formats.tabular.columns import MAX_COLUMNS, USUAL, marked, plain_name, results_among
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.table import JSON, ArrowTable, as_json, cell_of, json_column, no_rows, value_of
-from pll.formats.tabular.writer import feature_column_names, table_limitations, text_columns
+from pll.formats.tabular.writer import feature_column_names, text_columns
 
 _BATCH = 4096
 VOTES = ("votes", "annotations", "annotators", "voters", "raters")
@@ -41,6 +41,7 @@ class JsonLines(TableFormat):
     content = "json"
     suffixes = (".jsonl", ".ndjson", ".json")
     row_note = "Rows are counted as the lines of the file, from 1."
+    holds = frozenset(("types", "missing cells"))
 
     def sniff(self, path: Path, head: bytes) -> bool:
         return json_objects.first_record(path, head) is not None
@@ -69,9 +70,6 @@ class JsonLines(TableFormat):
             votes = None if name in options.columns else _votes_in(name, column)
             columns |= {name: column} if votes is None or names.keys() & votes.keys() else votes
         return ArrowTable.of(pa.table(columns), row_of=lines.__getitem__)
-
-    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        return table_limitations(dataset, {"types", "missing cells"})
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         json_objects.write(path, _records(dataset, results), as_list=False)

@@ -11,7 +11,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +36,6 @@ from pll.formats.tabular.cells import (
     spelling,
     split_cell,
 )
-from pll.formats.tabular.columns import LINES
 from pll.formats.tabular.table import RowNumber
 from pll.weights import Weights, checked_prior
 
@@ -410,21 +409,25 @@ def read_labels(columns_by_role: RoleColumns, options: ReadOptions, row_of: RowN
     UserError
         An empty set, an unknown label, a cell that cannot be read, a line without task or annotator; the row is named.
     """
-    truth = next(iter(columns_by_role.get("true_label", {}).values()), None)
+
+    def one(role: str) -> Chunks | None:
+        return next(iter(columns_by_role.get(role, {}).values()), None)
+
+    truth, vote = one("true_label"), one("vote")
     true = None if truth is None else read_truth(truth, row_of)
-    if columns_by_role.get("vote"):
-        return _read_lines(columns_by_role, true, options, row_of)
+    lines = None if vote is None else _lines(one("task"), one("worker"), row_of)
     name, sets = next(iter(columns_by_role.get("candidates", {}).items()), ("candidates", None))
-    set_column = None if sets is None else read_candidates(name, sets, row_of)
-    annotators, scores = columns_by_role.get("annotator", {}), columns_by_role.get("score", {})
+    set_column = None if sets is None or lines else read_candidates(name, sets, row_of)
+    if vote is not None:
+        answers = {"label": read_answers("label", vote, row_of)}
+    else:
+        annotators = columns_by_role.get("annotator", {})
+        answers = {name: read_answers(f"{name} (an annotator)", chunks, row_of) for name, chunks in annotators.items()}
+        _whole_numbers(list(answers.values()))
+    by_column: Mapping[str, Chunks] = {}
+    if set_column is None and not answers:
+        by_column = columns_by_role.get("class") or columns_by_role.get("probability", {})
     notes: list[str] = []
-    answers = {name: read_answers(f"{name} (an annotator)", chunks, row_of) for name, chunks in annotators.items()}
-    _whole_numbers(list(answers.values()))
-    by_column = (
-        {}
-        if set_column is not None or answers
-        else columns_by_role.get("class") or columns_by_role.get("probability", {})
-    )
     if true is not None:
         cells = [names for column in (set_column, *answers.values()) if column is not None for names in column.values]
         notes += _without_no_answers(true, set(by_column).union(*cells))
@@ -435,10 +438,14 @@ def read_labels(columns_by_role: RoleColumns, options: ReadOptions, row_of: RowN
     if by_column:
         names = options.class_names or tuple(dict.fromkeys((*by_column, *names)))
         candidates, prior = _sets_by_column(by_column, names, row_of, are_shares=not columns_by_role.get("class"))
-    if answers:
-        annotations = _annotations(answers, names, _numbers_of(scores, answers, row_of))
-        if annotations is None:
-            notes.append("Nobody gave a label: the columns of the annotators are empty.")
+    if any(value for column in answers.values() for value in column.values):
+        annotations = _annotations(
+            answers, names, _numbers_of(columns_by_role.get("score", {}), answers, row_of), lines
+        )
+    elif lines is not None:
+        raise UserError("Nobody gave a label: every cell of the column of labels is empty.")
+    elif answers:
+        notes.append("Nobody gave a label: the columns of the annotators are empty.")
     if set_column is not None:
         candidates = candidate_sets(set_column, names)
         if set_column.weights:
@@ -448,7 +455,13 @@ def read_labels(columns_by_role: RoleColumns, options: ReadOptions, row_of: RowN
         candidates, about_sets = sets_of(annotations, options.combine)
         notes += about_sets
     y = None if true is None else true_labels(true, names)
-    return TableLabels(names, candidates, y, annotations, tuple(notes), prior=prior)
+    labels = TableLabels(names, candidates, y, annotations, tuple(notes), prior=prior)
+    if lines is None:
+        return labels
+    first = np.unique(lines.tasks.codes, return_index=True)[1]
+    ids = check_ids(lines.tasks.values, lambda at: row_of(int(first[at])))
+    y = None if y is None else y[first]
+    return replace(labels, y=y, first=first, ids=ids, example=lines.tasks.codes)
 
 
 def _without_no_answers(true: LabelColumn, names: set[str]) -> list[str]:
@@ -461,39 +474,20 @@ def _without_no_answers(true: LabelColumn, names: set[str]) -> list[str]:
     return [f"{int(rows.sum()):,} true labels say that there is none ({listing(sorted(empty))}): they are not known."]
 
 
-def _read_lines(
-    columns_by_role: RoleColumns, true: LabelColumn | None, options: ReadOptions, row_of: RowNumber
-) -> TableLabels:
-    """Return the labels of a table with one row per annotator's label; an empty one is a skipped answer."""
-    if not all(columns_by_role.get(role) for role in LINES):
+class _Lines(NamedTuple):
+    """Of a table with one row an answer: whose answer it is, to which example."""
+
+    tasks: LabelColumn
+    workers: LabelColumn
+
+
+def _lines(task: Chunks | None, worker: Chunks | None, row_of: RowNumber) -> _Lines:
+    if task is None or worker is None:
         raise UserError(
             "In long form a table has a column of tasks, one of annotators and one of labels; say which is which "
             "(task, worker, vote)."
         )
-    task, worker, vote = (next(iter(columns_by_role[role].values())) for role in LINES)
-    tasks, workers = (_named(name, chunks, row_of) for name, chunks in (("task", task), ("annotator", worker)))
-    votes = read_answers("label", vote, row_of)
-    columns = [votes] if true is None else [votes, true]
-    joined = join_spellings(columns, options)
-    names = names_in(columns, options.class_names)
-    first = np.unique(tasks.codes, return_index=True)[1]
-    if not any(votes.values):
-        raise UserError("Nobody gave a label: every cell of the column of labels is empty.")
-    lines, classes = votes.pairs({name: k for k, name in enumerate(names)})
-    annotations = Annotations(
-        tasks.codes[lines],
-        workers.codes[lines],
-        classes,
-        len(first),
-        names,
-        tuple(workers.values),
-        skipped=int(np.isin(votes.codes, [k for k, value in enumerate(votes.values) if not value]).sum()),
-        scores=_scores([votes], [lines]),
-    )
-    sets, notes = sets_of(annotations, options.combine)
-    y = None if true is None else true_labels(true, names)[first]
-    ids = check_ids(tasks.values, lambda at: row_of(int(first[at])))
-    return TableLabels(names, sets, y, annotations, (*joined, *notes), first, ids, example=tasks.codes)
+    return _Lines(_named("task", task, row_of), _named("annotator", worker, row_of))
 
 
 def _whole_numbers(columns: Sequence[LabelColumn]) -> None:
@@ -549,27 +543,35 @@ def _annotations(
     answers: Mapping[str, LabelColumn],
     names: tuple[str, ...],
     confidence: Mapping[str, npt.NDArray[np.float64]],
-) -> Annotations | None:
-    """Return the annotations; None where there is no answer at all.
+    lines: _Lines | None,
+) -> Annotations:
+    """Return the annotations.
 
     Parameters
     ----------
     confidence
         (n,) by annotator, the confidence of their answer in each row, for those with a column of scores.
+    lines
+        Where a row is one answer, whose it is; an empty one is a skipped answer.
     """
-    if not names:
-        return None
     number = {name: k for k, name in enumerate(names)}
-    pairs = [column.pairs(number) for column in answers.values()]
-    who = [np.full(len(rows), k, dtype=np.int64) for k, (rows, _) in enumerate(pairs)]
-    n = len(next(iter(answers.values())).codes)
+    columns = list(answers.values())
+    pairs = [column.pairs(number) for column in columns]
     rows, labels = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
-    scores = _scores(list(answers.values()), [pair[0] for pair in pairs])
+    scores = _scores(columns, [pair[0] for pair in pairs])
+    if lines is not None:
+        (votes,), (tasks, workers) = columns, lines
+        skipped = np.isin(votes.codes, [code for code, value in enumerate(votes.values) if not value]).sum()
+        people, examples = tuple(workers.values), len(tasks.values)
+        of_whom, of_what = workers.codes[rows], tasks.codes[rows]
+        return Annotations(of_what, of_whom, labels, examples, names, people, skipped=int(skipped), scores=scores)
+    n = len(columns[0].codes)
     if confidence:
         own = [confidence.get(name, np.full(n, math.nan))[pair[0]] for name, pair in zip(answers, pairs, strict=True)]
         own_scores = np.concatenate(own)
         scores = own_scores if scores is None else np.where(np.isfinite(own_scores), own_scores, scores)
-    return Annotations(rows, np.concatenate(who), labels, n, names, tuple(answers), scores=scores)
+    who = np.repeat(np.arange(len(pairs)), [len(pair[0]) for pair in pairs])
+    return Annotations(rows, who, labels, n, names, tuple(answers), scores=scores)
 
 
 def _scores(columns: Sequence[LabelColumn], rows: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.float64] | None:

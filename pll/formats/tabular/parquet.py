@@ -26,7 +26,6 @@ from pll.formats.checks import check_unpacked_size, parsing, shorten
 from pll.formats.label_frame import NUMBERS
 from pll.formats.limitations import class_names
 from pll.formats.results import Results, example_rows
-from pll.formats.tabular.builder import build
 from pll.formats.tabular.cells import write_label
 from pll.formats.tabular.columns import ROLES, Column
 from pll.formats.tabular.format import TableFormat
@@ -35,7 +34,6 @@ from pll.formats.tabular.writer import (
     check_text,
     feature_column_names,
     number_blocks,
-    table_limitations,
     text_columns,
 )
 from pll.images import SUFFIXES, Pictures
@@ -279,32 +277,21 @@ def _no_name(label: object, names: Sequence[str]) -> UserError:
     )
 
 
-_SUPPORTED = frozenset(
-    (
-        "image shape",
-        "unused classes",
-        "class order",
-        "spelling",
-        "equal names",
-        "anonymity",
-        "types",
-        "missing cells",
-        "parts",
-    )
-)
-"""Metadata of our own tables, which text formats cannot hold."""
-
-
 class Parquet(TableFormat):
     """Parquet files, or a folder of them as one table, read piece by piece."""
 
     name = "parquet"
     label = "Parquet table"
     tool = "your Parquet table"
-    adds = "Columns with the label and its confidence are added to your own."
     content = "binary"
     suffixes = (".parquet", ".pq")
     row_note = "Rows are counted from 0."
+    holds = frozenset(  # by metadata of our own, which text formats cannot hold
+        (
+            *("image shape", "unused classes", "class order", "spelling", "equal names"),
+            *("anonymity", "types", "missing cells", "parts"),
+        )
+    )
 
     def sniff(self, path: Path, head: bytes) -> bool:
         return head.startswith(b"PAR1")
@@ -346,17 +333,13 @@ class Parquet(TableFormat):
         )
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        table, schema = self.table(path, options), schema_of(path)[0]
-        columns = table.plan(options)
-        data = build(table, columns, options)
-        image = next((column for column in columns if column.role == "image"), None)
-        contents = None if image is None or data.pictures is None else _contents(path, schema, image)
-        if contents is not None and data.pictures is not None and len(contents) == len(data):
-            data = replace(data, pictures=Pictures(data.pictures.names, None, contents))
+        data, schema = super().read(path, options), schema_of(path)[0]
+        if data.pictures is not None:
+            image = next(column for column in self.columns(path, options) if column.role == "image")
+            contents = _contents(path, schema, image)
+            if contents is not None and len(contents) == len(data):
+                data = replace(data, pictures=Pictures(data.pictures.names, None, contents))
         return apply_metadata(data, read_metadata(schema))
-
-    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        return table_limitations(dataset, _SUPPORTED)
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         schema, texts = self._layout(dataset, results)

@@ -215,13 +215,11 @@ def as_text(value: Any) -> str | None:
 
 def check_text(cell: str) -> None:
     """Raise UserError where text cannot be written as UTF-8."""
-    if "\0" in cell or (not cell.isascii() and not _encodable(cell)):
+    is_damaged = "\0" in cell
+    if not cell.isascii():
+        try:
+            cell.encode()
+        except UnicodeEncodeError:
+            is_damaged = True
+    if is_damaged:
         raise UserError(f"{cell[:200]!r} cannot be written as text (a NUL byte or half a character); rename it.")
-
-
-def _encodable(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

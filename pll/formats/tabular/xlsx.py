@@ -30,7 +30,7 @@ from pll.formats.tabular.columns import MAX_COLUMNS, sample_rows
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.header import MOST_TITLES, Header, header_of
 from pll.formats.tabular.table import ArrowTable, no_rows
-from pll.formats.tabular.writer import feature_column_names, table_limitations, text_columns
+from pll.formats.tabular.writer import feature_column_names, text_columns
 
 MOST_CELLS = 5_000_000
 """Cells of a sheet that are read; each takes some 100 bytes and a few microseconds."""
@@ -68,7 +68,7 @@ class Xlsx(TableFormat):
         )
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        lost = table_limitations(dataset)
+        lost = super().cannot_hold(dataset)
         if dataset.texts is not None and any("\r" in text for text in dataset.texts.tolist()):
             lost.append("Carriage returns in texts: they become line feeds.")
         return lost

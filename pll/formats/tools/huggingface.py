@@ -27,7 +27,6 @@ class HuggingFace(Parquet):
     name = "huggingface"
     label = "Hugging Face dataset (Parquet)"
     tool = "your Hugging Face dataset"
-    adds = "Columns with the label and its confidence are added to your own."
     suffixes = (".parquet", ".pq")
 
     def sniff(self, path: Path, head: bytes) -> bool:

@@ -97,7 +97,7 @@ class _ObjectReader:
 
     def __init__(self, file: IO[str], limit: int = MAX_BYTES) -> None:
         self.file, self.limit = file, limit
-        self.decoder = json.JSONDecoder(parse_constant=_constant, object_pairs_hook=_object)
+        self.decoder = json.JSONDecoder(parse_constant=_constant, object_pairs_hook=unique_keys)
         self.text, self.at, self.line, self.ended = "", 0, 1, False
 
     def walk(self) -> Iterator[tuple[int, Record]]:
@@ -186,7 +186,14 @@ class _ObjectReader:
         return UserError(f"Row {self.line}: {what}; correct it, or export the file again.")
 
 
-def _object(pairs: list[tuple[str, Any]]) -> Record:
+def unique_keys(pairs: list[tuple[str, Any]]) -> Record:
+    """Return the object of these keys and values, as a hook of `json`.
+
+    Raises
+    ------
+    UserError
+        A key stands twice.
+    """
     record = dict(pairs)
     if len(record) < len(pairs):
         names = [name for name, _ in pairs]

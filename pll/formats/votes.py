@@ -337,7 +337,9 @@ def _of_tool(path: Path, first: Mapping[str, Any]) -> str:
     form = LabelStudio() if isinstance(first.get("data"), dict) else Argilla()
     if not isinstance(first.get("data", first.get("fields")), dict):
         return ""
-    people = any(form.is_answered(record) for _, record in records(path))
+    people = any(
+        record.get(name) for _, record in records(path) for name in ("annotations", "completions", "responses")
+    )
     models = next(iter(form.models_answers(path)), None) is not None
     return ("beside" if people else "both") if models else ""
 

@@ -103,7 +103,7 @@ OTHERS: dict[str, tuple[str, str, str]] = {
         "Row 1: responses is no object",
     ),
     "plcifar, no sets": ("json", '{"0": [["a"]], "1": ["b"]}', r"Row 1 \(index '1'\) holds no list of lists"),
-    "plcifar, twice": ("json", '{"0": [["a"]], "0": [["b"]]}', "The index '0' stands twice"),
+    "plcifar, twice": ("json", '{"0": [["a"]], "0": [["b"]]}', "An object has the key '0' twice"),
     "plcifar, nobody": ("json", '{"0": [[]], "1": []}', "Nobody gave a label"),
     "plcifar, a label": ("json", '{"0": [["a"]], "1": [[{}]]}', "Row 1: a label in index '1' is an object"),
     "plcifar, cut off": ("json", '{"0": [["a"]], "1"', "The JSON cannot be read"),

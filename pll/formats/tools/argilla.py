@@ -71,11 +71,6 @@ class Argilla(RecordFormat):
                     voter = str(about.get("agent") or question)
                     yield VoterAnswer(_key(record) or str(at), voter, (value,), confidence, question=(0, question))
 
-    @staticmethod
-    def is_answered(record: Record) -> bool:
-        """Whether a person answered."""
-        return bool(record.get("responses"))
-
     def cannot_label(self, dataset: PartialLabelDataset, results: Results) -> list[str]:
         sentence = "The labels of the question: Argilla refuses {}, until they are added there."
         return added_limitation(dataset, results, sentence)

@@ -17,7 +17,7 @@ from pll.formats.base import ReadOptions
 from pll.formats.limitations import added_limitation, class_limitations, part_limitations
 from pll.formats.results import Results
 from pll.formats.tabular.cells import Cells, is_number
-from pll.formats.tabular.columns import CONSENSUS_COLUMNS, UNNAMED, check_header, is_annotator, marked, roles_of
+from pll.formats.tabular.columns import CONSENSUS_COLUMNS, LINES, UNNAMED, check_header, is_annotator, marked, roles_of
 from pll.formats.tabular.csv import Csv, text_of_file, write_table
 from pll.formats.tabular.table import ArrowTable
 from pll.formats.tabular.writer import TextColumn
@@ -26,7 +26,6 @@ from pll.formats.tools.records import answers_of, has_own_sets
 MAX_CLASSES = 10_000
 """A larger number is read as a name, not as one of 0 … K−1."""
 
-_LONG = ("task", "worker", "vote")
 _INDEX = ("id", "index", "example", "task", "item", "unnamed: 0")
 
 
@@ -69,7 +68,7 @@ class Cleanlab(Csv):
 
     def table(self, path: Path, options: ReadOptions) -> ArrowTable:
         table = super().table(path, options)
-        if {column.role for column in table.plan(options)} >= set(_LONG):
+        if {column.role for column in table.plan(options)} >= set(LINES):
             return table
         return replace(table, roles=_roles(check_header(table.names), table.sample()))
 
@@ -79,7 +78,7 @@ class Cleanlab(Csv):
             lost.append("That nobody knows who named the candidates: each becomes somebody's label.")
         elif has_own_sets(dataset):
             lost.append("The candidate sets: they become what the annotators named.")
-        if any(len(labels) > 1 for _, labels in _answers(dataset)):
+        if any(len(labels) > 1 for answers in answers_of(dataset) for _, labels in answers):
             lost.append("That one annotator gave several labels: each becomes somebody's label.")
         return lost
 
@@ -105,19 +104,16 @@ class Cleanlab(Csv):
 
 def consensus(dataset: PartialLabelDataset, results: Results) -> Results:
     """Return results under cleanlab's names; the label is the class number where classes have no names."""
-    listed: list[list[tuple[str, list[str]]]] = answers_of(dataset)
-    columns: dict[str, list[str]] = {name: [] for name in CONSENSUS_COLUMNS}
-    for example, answers in zip(dataset.row_ids.tolist(), listed, strict=True):
+    rows = []
+    for example, answers in zip(dataset.row_ids.tolist(), answers_of(dataset), strict=True):
         label = results.label(example)
-        agree = sum(label in labels for _, labels in answers)
-        number = (
-            "" if label is None else str(dataset.class_names.index(label)) if label in dataset.class_names else label
-        )
-        share = repr(agree / len(answers)) if answers and label is not None else ""
-        for name, cell in zip(
-            CONSENSUS_COLUMNS, (str(len(answers)), number, share, results.cell(example, "confidence")), strict=True
-        ):
-            columns[name].append(cell)
+        number, share = label or "", ""
+        if label in dataset.class_names:
+            number = str(dataset.class_names.index(label))
+        if label is not None and answers:
+            share = repr(sum(label in labels for _, labels in answers) / len(answers))
+        rows.append((str(len(answers)), number, share, results.cell(example, "confidence")))
+    columns = dict(zip(CONSENSUS_COLUMNS, zip(*rows, strict=True), strict=True))
     return Results(dataset.row_ids.tolist(), columns, results.model)
 
 
@@ -138,10 +134,6 @@ def _are_classes(cells: Cells) -> bool:
     """Whether these are class numbers: whole, not negative, some perhaps missing."""
     filled = [cell for cell in cells if cell and cell.strip()]
     return all(is_number(cell) and float(cell) >= 0 and float(cell).is_integer() for cell in filled)
-
-
-def _answers(dataset: PartialLabelDataset) -> list[tuple[str, list[str]]]:
-    return [answer for answers in answers_of(dataset) for answer in answers]
 
 
 def _people(dataset: PartialLabelDataset) -> list[TextColumn]:

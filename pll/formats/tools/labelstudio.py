@@ -90,11 +90,6 @@ class LabelStudio(RecordFormat):
                     for choice in label_names(result["value"]["choices"], row, "choices"):
                         yield VoterAnswer(_key(task) or str(at), voter, (choice,), confidence, question=(0, question))
 
-    @staticmethod
-    def is_answered(record: Record) -> bool:
-        """Whether a person answered."""
-        return bool(record.get("annotations") or record.get("completions"))
-
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         lost = super().cannot_hold(dataset)
         if dataset.annotations is not None and has_own_sets(dataset):
@@ -178,6 +173,7 @@ def _labelling_config(
     With their own choices each task offers its candidates alone (`value="$candidates"`), else all classes, those that a
     person added among them.
 
+    >>> import numpy as np
     >>> data = PartialLabelDataset(np.ones((1, 0)), texts=np.array(["hi"]), class_names=("a", "b"))
     >>> print(_labelling_config(data))
     <View>

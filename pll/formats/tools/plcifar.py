@@ -22,7 +22,7 @@ from pll.formats.checks import (
     scan_text,
     shorten,
 )
-from pll.formats.json_objects import count_values
+from pll.formats.json_objects import count_values, unique_keys
 from pll.formats.limitations import class_limitations, part_limitations
 from pll.formats.results import Results
 from pll.formats.tools.records import Example, dataset_of, examples_of, has_own_sets, label_names
@@ -108,7 +108,7 @@ def _load(path: Path) -> dict[str, list[list[str]]]:
         text = path.read_text(encoding="utf-8-sig")
         if count_values(text) > MAX_VALUES:
             raise UserError(f"The file holds more than {MAX_VALUES:,} values; split it.")
-        content = json.loads(text, object_pairs_hook=_pairs)
+        content = json.loads(text, object_pairs_hook=unique_keys)
         json.dumps(content, ensure_ascii=False).encode()  # half a character, written as an escape
     if not isinstance(content, dict) or not content:
         raise UserError("The file must hold an object {index: [[labels], …]} with at least one entry.")
@@ -118,12 +118,3 @@ def _load(path: Path) -> dict[str, list[list[str]]]:
             raise UserError(f"Row {at} (index {shorten(index)}) holds no list of lists; write [[labels], …].")
         sets_of[index] = [label_names(names, at, f"index {shorten(index)}") for names in sets]
     return sets_of
-
-
-def _pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    entries = dict(pairs)
-    if len(entries) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise UserError(f"The index {shorten(twice)} stands twice; every example has one entry.")
-    return entries

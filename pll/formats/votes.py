@@ -557,13 +557,11 @@ def _annotations(
 ) -> Annotations:
     """Annotations of (row, voter, classes, score) each."""
     number, column = {one: k for k, one in enumerate(classes)}, {one: k for k, one in enumerate(voters)}
-    quads = [(row, column[voter], number[label], score) for row, voter, meant, score in mapped for label in meant]
-    rows, who, labels, scores = (np.array(part) for part in zip(*quads, strict=True))
-    has_scores = bool(np.isfinite(scores).any())
-    names = np.array(ids, dtype=np.str_)
-    return Annotations(
-        rows, who, labels, len(ids), classes, tuple(voters), names, scores=scores if has_scores else None
-    )
+    triples = [(row, column[voter], number[label]) for row, voter, meant, _ in mapped for label in meant]
+    rows, who, labels = np.array(triples, dtype=np.int64).reshape(-1, 3).T
+    scores = np.array([score for _, _, meant, score in mapped for _ in meant])
+    given = scores if np.isfinite(scores).any() else None
+    return Annotations(rows, who, labels, len(ids), classes, tuple(voters), np.array(ids, dtype=np.str_), scores=given)
 
 
 def _beside(people: Annotations, models: Annotations) -> Annotations:

@@ -248,6 +248,12 @@ def test_answers_to_other_questions_are_left_out_and_said(tmp_path: Path) -> Non
     assert other.mapped == 3 and other.dataset.class_names == ("high", "low")
 
 
+def test_a_file_of_which_hardly_an_answer_is_a_class_is_refused(tmp_path: Path) -> None:
+    table = "id,gpt\n" + "".join(f"{k},{'cat' if k == 0 else 'no idea'}\n" for k in range(100))
+    with pytest.raises(UserError, match="Nobody annotated anything"):
+        with_votes(None, read_votes([text_file(tmp_path / "a.csv", table)]), classes=("cat", "dog"))
+
+
 VOTED = {"id": ["a", "b", "c", "d"], "gpt": ["Cat.", "dog", "It is a dog.", "cat"], "llama": ["cat", "cat", "dog", ""]}
 
 

@@ -222,7 +222,7 @@ def _map_arrays(folder: Path, wanted: Collection[str], max_bytes: int) -> Arrays
 
 
 def _check_header(file: IO[bytes], name: str, size: int) -> bool:
-    """Return whether an array has no more than one number, by its header.
+    """Check the header of an array; return whether there is nothing to map.
 
     Raises
     ------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -150,6 +150,12 @@ class ChosenData:
     def of(cls, config: RunConfig) -> ChosenData:
         """The data of a run."""
         return cls(config.source, config.flip, config.seed, config.features, config.noisy)
+
+    def config(self, **settings: Any) -> RunConfig:
+        """The config of a run on this data, with these fields of `RunConfig`."""
+        from pll.runs.config import RunConfig  # late: the home page starts no run by itself
+
+        return RunConfig(**vars(self) | settings)
 
 
 def chosen() -> ChosenData | None:

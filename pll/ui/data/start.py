@@ -33,14 +33,9 @@ def automatic(choice: ChosenData, data: PartialLabelDataset) -> RunConfig:
     learns = bool(data.contents)
     has_test_part = data.is_test is not None and bool(data.is_test.any())
     is_ones_own = choice.source.path is not None or data.y is None
-    return RunConfig(
-        source=choice.source,
+    return choice.config(
         method="proden" if learns else "dawid-skene",
         params={"recipe": "auto"} if learns else {},
-        flip=choice.flip,
-        noisy=choice.noisy,
-        features=choice.features,
         holdout=None if is_ones_own or has_test_part or not learns else HOLDOUT,
-        seed=choice.seed,
         name=data.name,
     )

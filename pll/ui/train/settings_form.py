@@ -124,13 +124,9 @@ def choose_settings(
                 key=f"{key}_augment",
             )
         holdout = _choose_holdout(choice, data, key)
-    return RunConfig(
-        source=choice.source,
+    return choice.config(
         method=methods[0],
         params={name: value for name, value in params.items() if value != defaults[name]},
-        flip=choice.flip,
-        noisy=choice.noisy,
-        features=choice.features,
         holdout=holdout,
         seed=int(seed),
         name=data.name,

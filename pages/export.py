@@ -9,12 +9,12 @@ from pll.export import ExportSource, preview
 from pll.export.run_export import export_source
 from pll.runs import fit_loop
 from pll.runs.run import Run
-from pll.ui import health_notice, session
+from pll.ui import session
 from pll.ui.choose_run import choose_run
 from pll.ui.error_messages import show_error
 from pll.ui.export import certificate, download, labelstudio
 from pll.ui.format import count, plain, without_none
-from pll.ui.result import result_of
+from pll.ui.result import result_of, show_disputes, show_health
 from pll.ui.routes import link
 from pll.weights import sharpness
 
@@ -63,8 +63,8 @@ def tell(run: Run, source: ExportSource) -> None:
         st.caption(f"{count(len(source.no_answer), 'example')} without an answer: their ids are under *For engineers*.")
     if source.review_summary:
         st.caption(source.review_summary)
-    health_notice.show(source.health)
-    health_notice.disputes(run)
+    show_health(source.health)
+    show_disputes(run)
 
 
 st.title("Export")

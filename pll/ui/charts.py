@@ -126,17 +126,6 @@ def mark_epoch(figure: go.Figure, total: int | None, viewed: int | None) -> None
         )
 
 
-def sizes_chart(sizes: npt.NDArray[np.int64]) -> tuple[go.Figure, pd.DataFrame]:
-    """How many candidates the examples have."""
-    counts = np.bincount(sizes)
-    table = pd.DataFrame({"candidates": np.arange(1, len(counts)), "examples": counts[1:]})
-    figure = go.Figure()
-    figure.add_bar(x=table["candidates"].to_numpy(), y=table["examples"].to_numpy(), marker_color=ACCENT)
-    dress(figure, "Candidates an example", "candidates", "examples")
-    figure.update_xaxes(dtick=max(1, len(counts) // 12))
-    return figure, table
-
-
 def matrix_chart(
     matrix: npt.NDArray[np.floating[Any]], names: Sequence[str], *, title: str, across: str, down: str
 ) -> tuple[go.Figure, pd.DataFrame]:

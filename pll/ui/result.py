@@ -1,16 +1,31 @@
-"""What a run came to, in one sentence: on the Train and the Export page."""
+"""What a run came to: how many labels are certain, and whether they can be used. On the Train and the Export page."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import streamlit as st
 
+from pll.analysis.health import Health
 from pll.annotations import Annotations
-from pll.ui.format import count
+from pll.runs.run import Run
+from pll.runs.run_data import VOTE_SETS_FILE, vote_sets_of
+from pll.ui.format import count, plain
+from pll.ui.review.queue_controls import DISPUTED, choose_rows
+from pll.ui.routes import go
 from pll.weights import CONFIDENT
+
+ICONS = {"healthy": ":material/verified:", "unchecked": ":material/help:", "unhealthy": ":material/warning:"}
+IN_SHORT = {
+    "diverging": "Training diverged.",
+    "changing": "Labels still change.",
+    "collapsed": "One class takes nearly all examples.",
+    "flat": "Nothing was learnt.",
+    "unsupported": "They are not clearly better than chance.",
+}
 
 
 @dataclass(frozen=True)
@@ -64,3 +79,51 @@ def _differing(identified: npt.NDArray[np.int64], votes: Annotations) -> int:
     most = counts.max(axis=1).toarray().ravel()
     own = np.asarray(counts[np.arange(len(identified)), identified]).ravel()
     return int((own < most).sum())
+
+
+# ---- whether they can be used ---------------------------------------------------------------------------------------
+
+
+def show_health(health: Health | None, *, more: Sequence[str] = ()) -> None:
+    """Show the verdict on a run that has ended in one line; one that is not good opens to what was found.
+
+    `more` also speaks against the labels: beside a verdict that is not good, it is among what was found.
+    """
+    if health is None or health.verdict != "unhealthy":
+        for warning in more:
+            st.warning(plain(warning), icon=ICONS["unhealthy"])
+        if health is not None:
+            evidence = "" if health.evidence is None else health.evidence.sentence
+            st.caption(f"{ICONS[health.verdict]} {health.headline}", help=evidence or None)
+        return
+    lines = [f"{plain(finding.sentence)} {finding.remedy}" for finding in health.findings]
+    if health.evidence is not None and all(finding.name != "unsupported" for finding in health.findings):
+        lines.append(health.evidence.sentence)
+    in_short = f"**Do not trust these labels yet.** {IN_SHORT[health.findings[0].name]}"
+    with st.container(key="health-notice"), st.expander(in_short, icon=ICONS["unhealthy"]):
+        st.markdown("  \n".join([*lines, *map(plain, more)]))
+
+
+def show_disputes(run: Run) -> None:
+    """Say where the votes of a run that has ended do not tell whom to believe, and lead to a review of those."""
+    if not run.folder.path.joinpath(VOTE_SETS_FILE).exists() or run.snapshot().is_active:
+        return
+    sentence, rows = _disputed(run.id, run)
+    if not len(rows):
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.warning(plain(sentence), icon=":material/balance:")
+        if st.button("Settle", key=f"settle-{run.id}", icon=":material/rate_review:"):
+            choose_rows(run.id, rows, DISPUTED)
+            go("review", run=run.id)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _disputed(run_id: str, _run: Run) -> tuple[str, npt.NDArray[np.int64]]:
+    """The sentence, and the rows in the order of the review."""
+    vote_sets = vote_sets_of(_run.folder)
+    return (
+        ("", np.empty(0, dtype=np.int64))
+        if vote_sets is None or not vote_sets.notes
+        else (vote_sets.notes[0], vote_sets.disputed)
+    )

@@ -22,7 +22,7 @@ from pll.dataset import PartialLabelDataset
 from pll.ui.components.canvas import HERE
 from pll.ui.components.component import Payload, register
 from pll.ui.format import excerpt
-from pll.weights import Sharpness, Weights
+from pll.weights import Weights
 
 MOST_BARS = 6
 """Candidates drawn for an example; the rest are counted."""
@@ -83,22 +83,6 @@ def gallery_payload(
         "bars": min(MOST_BARS, int(sets.sizes.max(initial=1))),
         "selected": selected,
     }
-
-
-def least_certain(sharp: Sharpness, many: int) -> npt.NDArray[np.int64]:
-    """(many,) the examples of the lowest confidence, the lowest first."""
-    return np.argsort(sharp.confidence, kind="stable")[:many]
-
-
-def confidently_wrong(sharp: Sharpness, y: npt.NDArray[np.int64], many: int) -> npt.NDArray[np.int64]:
-    """(≤ many,) the examples identified wrongly with the highest confidence."""
-    wrong = np.flatnonzero((y >= 0) & (sharp.identified != y))
-    return wrong[np.argsort(-sharp.confidence[wrong], kind="stable")][:many]
-
-
-def fixed_sample(n: int, many: int) -> npt.NDArray[np.int64]:
-    """(≤ many,) the same examples every time."""
-    return np.sort(np.random.default_rng(0).choice(n, min(many, n), replace=False))
 
 
 def _card(data: PartialLabelDataset, row: int, weights: Weights) -> dict[str, Any]:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from pll.analysis.readiness import warnings_about
-from pll.colors import percent
+from pll.colors import ACCENT, percent
 from pll.dataset import PartialLabelDataset
 from pll.formats.tabular.columns import Column, notes_on
 from pll.formats.tabular.labels import JOINED
@@ -67,7 +71,7 @@ def charts_of(data: PartialLabelDataset) -> None:
     sets = data.sets()
     left, right = st.columns(2, gap="large")
     with left:
-        figure, table = charts.sizes_chart(sets.sizes)
+        figure, table = sizes_chart(sets.sizes)
         charts.show(figure, table, "sizes", "Number of examples by number of candidates")
     with right:
         if (sets.sizes == 1).all():
@@ -84,3 +88,14 @@ def charts_of(data: PartialLabelDataset) -> None:
             down="where this is a candidate",
         )
         charts.show(figure, table, "company", "Share of sets with one label that hold another")
+
+
+def sizes_chart(sizes: npt.NDArray[np.int64]) -> tuple[go.Figure, pd.DataFrame]:
+    """How many candidates the examples have."""
+    counts = np.bincount(sizes)
+    table = pd.DataFrame({"candidates": np.arange(1, len(counts)), "examples": counts[1:]})
+    figure = go.Figure()
+    figure.add_bar(x=table["candidates"].to_numpy(), y=table["examples"].to_numpy(), marker_color=ACCENT)
+    charts.dress(figure, "Candidates an example", "candidates", "examples")
+    figure.update_xaxes(dtick=max(1, len(counts) // 12))
+    return figure, table

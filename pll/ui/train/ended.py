@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pll.ui import health_notice, session
+from pll.ui import session
 from pll.ui.choose_run import has_labels
 from pll.ui.export import download
-from pll.ui.result import result_of
+from pll.ui.result import result_of, show_disputes, show_health
 from pll.ui.routes import go
 from pll.ui.train.views import settings
 from pll.ui.view_state import Scene, stored_frame
@@ -28,8 +28,8 @@ def draw(now: Scene) -> None:
     if "next" not in now.looking.hidden:
         onward(now, result.doubtful)
     recipe = settings.recipe_of(now.run)
-    health_notice.show(now.snapshot.health, more=() if recipe is None else tuple(recipe.warnings))
-    health_notice.disputes(now.run)
+    show_health(now.snapshot.health, more=() if recipe is None else tuple(recipe.warnings))
+    show_disputes(now.run)
 
 
 def onward(now: Scene, doubtful: int) -> None:

@@ -12,15 +12,8 @@ from PIL import Image
 from pll.candidates import CandidateSets
 from pll.colors import class_colours
 from pll.dataset import PartialLabelDataset
-from pll.ui.components.gallery import (
-    MOST_BARS,
-    THUMBNAIL,
-    confidently_wrong,
-    fixed_sample,
-    gallery_payload,
-    least_certain,
-    picture_uri,
-)
+from pll.ui.components.gallery import MOST_BARS, THUMBNAIL, gallery_payload, picture_uri
+from pll.ui.train.views.examples import confidently_wrong, fixed_sample, least_certain
 from pll.weights import restricted_softmax, sharpness
 
 NAMES = ("ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen")

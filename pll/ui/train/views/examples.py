@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
-from pll.ui.components.gallery import confidently_wrong, fixed_sample, gallery, least_certain
+from pll.ui.components.gallery import gallery
 from pll.ui.format import plain
 from pll.ui.view_state import Scene
+from pll.weights import Sharpness
 
 KEY = "gallery-list"
 CARDS = 12
@@ -79,3 +80,22 @@ def find(scene: Scene) -> None:
             st.toast(f"No example has the id {plain(repr(st.session_state[key].strip()))}.", icon=":material/search:")
 
     st.text_input("Id", key=key, placeholder="Find an id", label_visibility="collapsed", on_change=selected, width=160)
+
+
+# ---- which examples -------------------------------------------------------------------------------------------------
+
+
+def least_certain(sharp: Sharpness, many: int) -> Rows:
+    """(many,) the examples of the lowest confidence, the lowest first."""
+    return np.argsort(sharp.confidence, kind="stable")[:many]
+
+
+def confidently_wrong(sharp: Sharpness, y: npt.NDArray[np.int64], many: int) -> Rows:
+    """(≤ many,) the examples identified wrongly with the highest confidence."""
+    wrong = np.flatnonzero((y >= 0) & (sharp.identified != y))
+    return wrong[np.argsort(-sharp.confidence[wrong], kind="stable")][:many]
+
+
+def fixed_sample(n: int, many: int) -> Rows:
+    """(≤ many,) the same examples every time."""
+    return np.sort(np.random.default_rng(0).choice(n, min(many, n), replace=False))

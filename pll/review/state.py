@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -37,9 +37,7 @@ LABELLING = ("pick", "other", "accept", "settle")
 """Kinds whose label is right."""
 NAMING = (*LABELLING, "eliminate")
 """Kinds that have a label."""
-ANSWERING = ("pick", "other", "accept", "none", "unsure")
-"""Kinds that close the example for the reviewer."""
-KINDS = (*ANSWERING, "eliminate", "skip", "settle", "restore", "undo")
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 Status = Literal["open", "label", "none", "unsure", "conflict"]
 

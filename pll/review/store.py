@@ -227,13 +227,13 @@ class Transaction(Reader):
         )
         self._db.execute(query if rows is None else query.where(table.row.in_(list(rows))))
 
-    def renew(self, reviewer: str, expires_at: datetime, taken_after: datetime) -> None:
-        """Extend the reviewer's assignments made after a moment until the expiry."""
+    def renew(self, reviewer: str, expires_at: datetime, since: datetime) -> None:
+        """Extend the reviewer's assignments made after `since` until the expiry."""
         table = tables.claim.c
         self._db.execute(
             sa.update(tables.claim)
             .where(table.review == self.review_id, table.reviewer == reviewer, table.answered.is_(False))
-            .where(table.since > taken_after)
+            .where(table.since > since)
             .values(expires_at=expires_at)
         )
 

@@ -78,8 +78,8 @@ def review(run: Run) -> None:
         heading(run)
         st.info("Its owner has not started the review yet.", icon=":material/hourglass_empty:")
         return
-    tab = service.tab_of(service.manager_of(run, who), who)
-    view_key = f"review-view-{tab.manager.review.id}"
+    tab = service.tab_of(service.queue_of(run, who), who)
+    view_key = f"review-view-{tab.review.id}"
     with heading(run):
         queue_controls.display_options(tab)
         if st.session_state.get(view_key) != "Progress":  # there it stands below what it changes
@@ -89,7 +89,7 @@ def review(run: Run) -> None:
     retraining_panel.notice(tab)
     queue_controls.chosen_rows(tab, run.id)
     hidden = set() if conflicts.may_be(tab) else {"Disagreements"}
-    hidden |= set() if tab.manager.data.X.size else {"Look-alikes"}  # votes alone: nothing looks alike
+    hidden |= set() if tab.queue.data.X.size else {"Look-alikes"}  # votes alone: nothing looks alike
     names = [name for name in VIEWS if name not in hidden]
     view = st.segmented_control(
         "View", names, default=names[0], required=True, key=view_key, label_visibility="collapsed"

@@ -60,11 +60,11 @@ def figures(page: Any) -> dict[str, str]:
 
 
 def begun(run: Run, overlap: int = 1) -> ReviewQueue:
-    """The queue manager of a review that has just begun."""
-    manager = service.manager_of(run)
+    """The queue of a review that has just begun."""
+    queue = service.queue_of(run)
     if overlap > 1:
-        manager.review.configure(overlap=overlap)
-    return manager
+        queue.review.configure(overlap=overlap)
+    return queue
 
 
 def entered(page: Any, name: str = "Ada") -> Any:
@@ -75,7 +75,7 @@ def entered(page: Any, name: str = "Ada") -> Any:
 
 def turned_to(page: Any, run: Run, view: str = "Progress") -> Any:
     """Another view of the review."""
-    return page.segmented_control(f"review-view-{service.manager_of(run).review.id}").set_value(view).run()
+    return page.segmented_control(f"review-view-{service.queue_of(run).review.id}").set_value(view).run()
 
 
 def for_experts(page: Any) -> Any:

@@ -16,7 +16,7 @@ from pll.review.desk import Assignment, Desk
 from pll.review.label_snapshot import LabelSnapshot, review_id
 from pll.review.session import ReviewSession
 from pll.review.store import reading
-from pll.review.tables import Event, RoundRecord
+from pll.review.tables import Event, LabelVersion
 from pll.runs.registry import RunRegistry
 from pll.weights import normalise
 
@@ -60,11 +60,11 @@ def open_with(
     return review
 
 
-def on_disk(home: Path, run_id: str, database: str | None = None) -> tuple[list[Event], list[RoundRecord]]:
+def on_disk(home: Path, run_id: str, database: str | None = None) -> tuple[list[Event], list[LabelVersion]]:
     """What was stored of the review of a run in this home, in its own database or in another."""
     opened = Database(database or home / "reviews.sqlite3")
     with reading(opened, review_id(RunRegistry(home / "runs").get(run_id).folder)) as reader:
-        found = reader.events(), reader.rounds()
+        found = reader.events(), reader.versions()
     opened.close()
     return found
 

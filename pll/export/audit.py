@@ -11,60 +11,59 @@ from pathlib import Path
 from typing import Any
 
 from pll.io import write_atomically
-from pll.review.tables import Event, RoundRecord, broken_links
+from pll.review.tables import Event, LabelVersion, broken_links
 
-ROUND = "round"
+VERSION = "version"
 """The kind of a row that is no decision: from here on these labels are under review."""
 
 AUDIT = (
     *("event", "at", "reviewer", "verified", "kind", "id", "label", "before", "after", "seconds", "undone"),
-    *("undoes", "batch", "control", "blind", "queue", "position", "weights", "note", "run", "round", "hash"),
+    *("undoes", "batch", "control", "blind", "queue", "position", "weights", "note", "run", "version", "hash"),
 )
 """The columns. `event` numbers them; `id` is the example's; times are UTC; `weights` are those of the candidates;
 `hash` binds all columns but `event` and `undone`, and the events before (`pll.review.tables`)."""
 
 
-def audit_rows(events: Sequence[Event], rounds: Sequence[RoundRecord] = ()) -> list[dict[str, Any]]:
+def audit_rows(events: Sequence[Event], versions: Sequence[LabelVersion] = ()) -> list[dict[str, Any]]:
     """An object an event, with the fields of `AUDIT`; missing values are None.
 
-    A round precedes the first event of it or of a later one; its `note` says how its labels came
-    under review.
+    A version of the labels precedes the first event of it or of a later one; its `note` says how it came under review.
     """
     undone = {event.undoes for event in events}
-    result, coming = [], list(rounds)
+    result, coming = [], list(versions)
     for event in events:
-        while coming and coming[0].number <= event.round:
-            result.append(_round_row(coming.pop(0)))
+        while coming and coming[0].number <= event.version:
+            result.append(_version_row(coming.pop(0)))
         result.append(_row(event, undone=event.id in undone))
-    return result + [_round_row(record) for record in coming]
+    return result + [_version_row(record) for record in coming]
 
 
-def write_audit_csv(events: Sequence[Event], path: Path, rounds: Sequence[RoundRecord] = ()) -> None:
+def write_audit_csv(events: Sequence[Event], path: Path, versions: Sequence[LabelVersion] = ()) -> None:
     """audit.csv: UTF-8, missing values empty, `weights` as JSON. Atomically."""
 
     def write(temporary: Path) -> None:
         with temporary.open("w", encoding="utf-8", newline="") as stream:
             table = csv.writer(stream, lineterminator="\n")
             table.writerow(AUDIT)
-            table.writerows([_cell(row[name]) for name in AUDIT] for row in audit_rows(events, rounds))
+            table.writerows([_cell(row[name]) for name in AUDIT] for row in audit_rows(events, versions))
 
     write_atomically(path, write)
 
 
-def write_audit_jsonl(events: Sequence[Event], path: Path, rounds: Sequence[RoundRecord] = ()) -> None:
+def write_audit_jsonl(events: Sequence[Event], path: Path, versions: Sequence[LabelVersion] = ()) -> None:
     """audit.jsonl: an object a line. Atomically."""
     encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
     def write(temporary: Path) -> None:
         with temporary.open("w", encoding="utf-8", newline="\n") as stream:
-            stream.writelines(encode(row) + "\n" for row in audit_rows(events, rounds))
+            stream.writelines(encode(row) + "\n" for row in audit_rows(events, versions))
 
     write_atomically(path, write)
 
 
 def altered_events(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows of audit.jsonl that do not fit their hash: they were altered, or a row before them was removed."""
-    events = [row for row in rows if row.get("kind") != ROUND]
+    events = [row for row in rows if row.get("kind") != VERSION]
     entries = [{name: value for name, value in row.items() if name not in ("event", "undone")} for row in events]
     return [events[position] for position in broken_links(entries, some_without=True)]
 
@@ -74,16 +73,16 @@ def _row(event: Event, *, undone: bool) -> dict[str, Any]:
     return {name: result[name] for name in AUDIT}
 
 
-def _round_row(record: RoundRecord) -> dict[str, Any]:
+def _version_row(record: LabelVersion) -> dict[str, Any]:
     made = {
         "at": record.opened_at.isoformat(),
         "reviewer": record.opened_by,
         "verified": record.verified,
-        "kind": ROUND,
+        "kind": VERSION,
         "undone": False,
         "note": record.how,
         "run": record.run,
-        "round": record.number,
+        "version": record.number,
     }
     return dict.fromkeys(AUDIT) | made
 

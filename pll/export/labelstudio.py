@@ -93,20 +93,20 @@ class Backend:
     ----------
     run : Run
         Finished.
-    manager : ReviewQueue
+    queue : ReviewQueue
         Of the review that the run belongs to: where annotations become decisions.
     """
 
-    def __init__(self, run: Run, manager: ReviewQueue) -> None:
+    def __init__(self, run: Run, queue: ReviewQueue) -> None:
         self.run = run
-        self.manager = manager
+        self.queue = queue
         self._lock = threading.Lock()
         self._loaded: tuple[str, Predictor] | None = None
 
     @property
     def version(self) -> str:
         """Name of the model, as Label Studio shows it beside predictions; changes when the model is retrained."""
-        return f"candid-{self.run.id[:8]}-{self.manager.review.round.number}"
+        return f"candid-{self.run.id[:8]}-{self.queue.review.version.number}"
 
     def setup(self, config: str) -> dict[str, str]:
         """Answer `POST setup`: check that the project asks what the run answers.
@@ -121,7 +121,7 @@ class Backend:
 
     def question(self, config: str) -> ChoiceQuestion:
         """Return the question of a labelling configuration that asks for the run's classes; see `question_of`."""
-        return question_of(config, self.manager.review.root.candidates.class_names)
+        return question_of(config, self.queue.review.root.candidates.class_names)
 
     # ---- predictions ---------------------------------------------------------------------------------------------
 
@@ -146,7 +146,7 @@ class Backend:
         UserError
             The configuration asks no question, or a task has no data.
         """
-        self.manager.adopt_retrained()
+        self.queue.adopt_retrained()
         question = self.question(config)
         result = self.predict_known(tasks, question)
         new = [place for place, one in enumerate(result) if one is None]
@@ -162,7 +162,7 @@ class Backend:
         UserError
             A task has no data.
         """
-        review = self.manager.review
+        review = self.queue.review
         result: list[dict[str, Any] | None] = []
         for place, task in enumerate(tasks):
             row = self.rows.find(task)
@@ -192,7 +192,7 @@ class Backend:
 
     def _predictor(self) -> Predictor:
         """The model whose labels are under review, in memory until a retrained one is adopted."""
-        run = self.manager.run
+        run = self.queue.run
         with self._lock:
             if self._loaded is None or self._loaded[0] != run.id:
                 self._loaded = run.id, Predictor(run.folder.path)
@@ -224,7 +224,7 @@ class Backend:
         UserError
             It cannot be stored; nothing is.
         """
-        self.manager.adopt_retrained()
+        self.queue.adopt_retrained()
         action = str(event.get("action", ""))
         if action in ANNOTATED:
             pairs = zip(_objects(event, "annotation"), _objects(event, "task"), strict=False)
@@ -233,11 +233,11 @@ class Backend:
             name = "annotations" if "annotations" in event else "annotation"
             reply = self._take_back([one.get("id") for one in _objects(event, name)])
         elif action == TRAIN:
-            run = self.manager.retraining.begin(by="Label Studio")
+            run = self.queue.retraining.begin(by="Label Studio")
             return f"Training on the decisions has started: run {run.id}."
         else:
             return f"{action or 'A request without an action'} needs nothing of Candid."
-        self.manager.update_order()
+        self.queue.update_order()
         return reply
 
     def _store(self, annotation: Json, task: Json) -> str:
@@ -249,7 +249,7 @@ class Backend:
         labels = choices_of(annotation)
         if not labels:
             return "The annotation chooses nothing; nothing was stored."
-        review = self.manager.review
+        review = self.queue.review
         certification = review.certification
         if certification is not None and row in certification.controls and not review.state.answers[row]:
             return "This example is a blind check of the certificate; the annotation was not stored."
@@ -273,10 +273,10 @@ class Backend:
 
     def _take_back(self, annotations: Sequence[object]) -> str:
         notes = {_note(number) for number in annotations}
-        state = self.manager.review.state
+        state = self.queue.review.state
         result: list[Event] = [event for event in state.all_events if event.note in notes and state.is_live(event)]
         for event in reversed(result):
-            desk = Desk(self.manager.review, event.reviewer)
+            desk = Desk(self.queue.review, event.reviewer)
             desk.undo(event.id)
             desk.release()
         return f"{len(result)} decision{'' if len(result) == 1 else 's'} taken back."

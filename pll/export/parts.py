@@ -98,7 +98,7 @@ def _final_csv(source: ExportSource, path: Path) -> None:
 
 
 def _was_reviewed(source: ExportSource) -> bool:
-    return bool(source.events or source.rounds)
+    return bool(source.events or source.versions)
 
 
 def _model_weights(source: ExportSource, path: Path) -> None:
@@ -214,14 +214,14 @@ EXPORTS: dict[str, Exporter] = {
         "Audit trail as a table (CSV)",
         "Every decision and every undo: who, when, before, after, what was shown; and which labels were under review.",
         "audit.csv",
-        lambda source, path: write_audit_csv(source.events, path, source.rounds),
+        lambda source, path: write_audit_csv(source.events, path, source.versions),
         applies=_was_reviewed,
     ),
     "audit-jsonl": Exporter(
         "Audit trail as JSON lines",
         "The same, one JSON object a line.",
         "audit.jsonl",
-        lambda source, path: write_audit_jsonl(source.events, path, source.rounds),
+        lambda source, path: write_audit_jsonl(source.events, path, source.versions),
         applies=_was_reviewed,
     ),
     "label-weights": Exporter(

@@ -21,7 +21,7 @@ from pll.methods import PartialLabelEstimator
 from pll.methods.input_range import input_range
 from pll.review.calibration import Calibration
 from pll.review.certification import Certified
-from pll.review.tables import Event, RoundRecord
+from pll.review.tables import Event, LabelVersion
 from pll.runs.labels_table import RunLabels, added_labels, label_table
 from pll.weights import Weights, identified_labels
 
@@ -59,7 +59,7 @@ class ExportSource:
     reviewed
         n candidate sets as the reviewers saw them, those of the review's first run; None without a review.
     events
-        How they came to it, for the audit trail; rounds: which labels were under review meanwhile.
+        How they came to it, for the audit trail; versions: which labels were under review meanwhile.
     calibration
         Confidence put right by the decisions of a review, where there are enough.
     features
@@ -102,7 +102,7 @@ class ExportSource:
     decisions: Decisions | None = None
     reviewed: CandidateSets | None = None
     events: Sequence[Event] = ()
-    rounds: Sequence[RoundRecord] = ()
+    versions: Sequence[LabelVersion] = ()
     calibration: Calibration | None = None
     features: Featuriser | None = None
     replay: Callable[[], str] | None = None

@@ -107,7 +107,7 @@ def write_back(backend: Backend, access: Access, report: Report) -> str:
     UserError
         Label Studio cannot be reached or refuses; what was written before stays.
     """
-    backend.manager.adopt_retrained()
+    backend.queue.adopt_retrained()
     api = Api(access)
     project = f"projects/{access.project}"
     seen = created = updated = unchanged = refused = 0

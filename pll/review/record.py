@@ -18,7 +18,7 @@ from pll.review.label_snapshot import LabelSnapshot, review_id
 from pll.review.signals import ReviewSignals
 from pll.review.state import ReviewState, required_of
 from pll.review.store import PlanRecord, reading
-from pll.review.tables import Event, ReviewRecord, RoundRecord
+from pll.review.tables import Event, LabelVersion, ReviewRecord
 from pll.runs.folder import RunFolder
 from pll.runs.run_data import load_splits, vote_sets_of
 
@@ -33,7 +33,7 @@ class Record:
         Its settings.
     state
         Present state of the examples.
-    rounds
+    versions
         The labels that came under review.
     plans
         Of certificates, in the order in which they were made.
@@ -45,7 +45,7 @@ class Record:
 
     review: ReviewRecord
     state: ReviewState
-    rounds: tuple[RoundRecord, ...]
+    versions: tuple[LabelVersion, ...]
     plans: tuple[PlanRecord, ...] = ()
     frozen: tuple[list[str], list[float]] | None = None
     last_hash: str = ""
@@ -97,7 +97,7 @@ class Record:
 
     def calibration(self, own: LabelSnapshot, labels: LabelSnapshot) -> Calibration | None:
         """Calibrated confidence of a run of this review; None where too few of its examples are decided."""
-        if all(made.key != own.key for made in self.rounds):
+        if all(made.key != own.key for made in self.versions):
             return None
         try:
             return calibration_of(self.state.candidates, own, labels, self.state)
@@ -125,7 +125,7 @@ def record_of(folder: RunFolder, sets: CandidateSets | None = None) -> Record | 
         return None
     try:
         with reading(database, review_id(folder)) as reader:
-            review, events, rounds = reader.review(), reader.events(), reader.rounds()
+            review, events, versions = reader.review(), reader.events(), reader.versions()
             plans, last_hash = tuple(reader.plans()), reader.last_hash()
             frozen = reader.frozen(plans[-1].number) if plans else None
     finally:
@@ -141,7 +141,7 @@ def record_of(folder: RunFolder, sets: CandidateSets | None = None) -> Record | 
         sets = own_sets if outside is None else outside.candidates
     state = ReviewState(sets)
     state.update(events)
-    return Record(review, state, tuple(rounds), plans, frozen, last_hash)
+    return Record(review, state, tuple(versions), plans, frozen, last_hash)
 
 
 def missing_review(folder: RunFolder) -> list[str]:

@@ -159,7 +159,7 @@ class Retraining:
         return len(decided_sets_of(self._review).by_row.items() - learnt.items())
 
     def _unfinished(self) -> Run | None:
-        adopted = {record.run for record in self._review.rounds}
+        adopted = {record.run for record in self._review.versions}
         for run in readable(self._runs.all()):
             decided = run.config.decided_sets
             if decided is not None and decided.review == self._review.id and run.id not in adopted:

@@ -31,7 +31,7 @@ from pll.review.database import Database
 from pll.review.label_snapshot import LabelSnapshot, review_id, snapshot_of
 from pll.review.state import Outcome, ReviewState, required_of
 from pll.review.store import PlanRecord, Transaction, now, reading, writing
-from pll.review.tables import GOALS, Event, ReviewRecord, RoundRecord
+from pll.review.tables import GOALS, Event, LabelVersion, ReviewRecord
 from pll.runs.run import Run
 
 Ints = npt.NDArray[np.int64]
@@ -63,7 +63,7 @@ class ReviewSession:
         The first run's labels; own: those of the latest run; current: the same as the decisions leave them; previous:
         those of the run that was retrained, if any.
     record
-        Overlap and goal; round: the labels under review; state: what people have decided.
+        Overlap and goal; version: the labels under review; state: what people have decided.
     required
         (n,) int64, how many reviewers are to answer each example.
     order
@@ -99,7 +99,7 @@ class ReviewSession:
         self._load = load
         self._lock = threading.RLock()
         self.state = ReviewState(snapshot.candidates)
-        self.rounds: tuple[RoundRecord, ...] = ()
+        self.versions: tuple[LabelVersion, ...] = ()
         self.plans: tuple[PlanRecord, ...] = ()
         self._certification: tuple[PlanRecord, Certification] | None = None
         self.order: tuple[str, Ints] = ("confidence", _by_confidence(snapshot))
@@ -114,16 +114,16 @@ class ReviewSession:
             t.open_review(ReviewRecord(self.id, n, secrets.randbits(31), 1, 1.0, self.clock()))
         elif record.examples != n:
             raise UserError(f"The decisions stored for this run are of {record.examples:,} examples, but it has {n:,}.")
-        rounds = t.rounds()
-        if not rounds:
-            t.open_round(RoundRecord(1, *self.root.key, self.clock(), "first", opened_by, verified))
-        elif rounds[-1].run == self.root.run and rounds[-1].key != self.root.key:
-            t.open_round(RoundRecord(len(rounds) + 1, *self.root.key, self.clock(), "run went on"))
+        versions = t.versions()
+        if not versions:
+            t.add_version(LabelVersion(1, *self.root.key, self.clock(), "first", opened_by, verified))
+        elif versions[-1].run == self.root.run and versions[-1].key != self.root.key:
+            t.add_version(LabelVersion(len(versions) + 1, *self.root.key, self.clock(), "run went on"))
 
     @property
-    def round(self) -> RoundRecord:
-        """The latest round: the labels under review."""
-        return self.rounds[-1]
+    def version(self) -> LabelVersion:
+        """The labels under review."""
+        return self.versions[-1]
 
     @property
     def certification(self) -> Certification | None:
@@ -170,7 +170,7 @@ class ReviewSession:
         with self.writing() as t:
             records = t.plans()
             newest = records[-1].number if records else 0
-            if newest != after or t.rounds()[-1].run != self.own.run:
+            if newest != after or t.versions()[-1].run != self.own.run:
                 raise UserError("The review has changed in the meantime. Check the labels, then start again.")
             plans = [record.plan for record in records]
             plan = draw_plan(table, error, level, drawn=draws_of(table, plans), reranked=True)
@@ -242,10 +242,10 @@ class ReviewSession:
             Who had it retrained, and whether that name was verified.
         """
         with self.writing() as t:
-            rounds = t.rounds()
-            is_new = all(record.key != labels.key for record in rounds)
+            versions = t.versions()
+            is_new = all(record.key != labels.key for record in versions)
             if is_new:
-                t.open_round(RoundRecord(rounds[-1].number + 1, *labels.key, self.clock(), "taught", by, verified))
+                t.add_version(LabelVersion(versions[-1].number + 1, *labels.key, self.clock(), "taught", by, verified))
         self.refresh()
         return is_new
 
@@ -287,19 +287,21 @@ class ReviewSession:
         UserError
             The labels of a retrained run cannot be read; those so far stay in use.
         """
-        with self._lock:  # to the end: an event must not be stored with the run of one round and the number of another
+        with (
+            self._lock
+        ):  # to the end: an event must not be stored with the run of one version and the number of the next
             with reading(self.database, self.id) as reader:
                 events = reader.events(self.state.last)
                 record = reader.review()
-                rounds = reader.rounds()
+                versions = reader.versions()
                 self.plans = tuple(reader.plans())
                 marks = reader.marks()
             self.root.check_rows(events)
             self.state.update(events)
             if record is not None:
                 self.record, self.required = record, required_of(record, len(self.root))
-            if len(rounds) > len(self.rounds):
-                self._show(tuple(rounds))
+            if len(versions) > len(self.versions):
+                self._show(tuple(versions))
             self._marks = marks
 
     @contextmanager
@@ -324,14 +326,14 @@ class ReviewSession:
         if not 0 <= row < len(self.root):
             raise UserError(f"There is no example {row}; rows run from 0 to {len(self.root) - 1}.")
 
-    def _show(self, rounds: tuple[RoundRecord, ...]) -> None:
-        """Show the labels of the last of these rounds. Unchanged if it raises."""
-        labels = self._of(rounds[-1].run)
-        earlier = [record.run for record in rounds if record.run != labels.run]
+    def _show(self, versions: tuple[LabelVersion, ...]) -> None:
+        """Show the labels of the last of these versions. Unchanged if it raises."""
+        labels = self._of(versions[-1].run)
+        earlier = [record.run for record in versions if record.run != labels.run]
         before = self._of(earlier[-1]) if earlier else None
         if labels.key != self.own.key:
             self.order = ("confidence", _by_confidence(labels))
-        self.rounds, self.own, self.current, self.previous = rounds, labels, labels, before
+        self.versions, self.own, self.current, self.previous = versions, labels, labels, before
 
     def _of(self, run: str) -> LabelSnapshot:
         if run == self.root.run:

@@ -23,13 +23,13 @@ from pll.review.tables import (
     START,
     Claim,
     Event,
+    LabelVersion,
     ReviewRecord,
-    RoundRecord,
     broken_links,
     entry_hash,
 )
 
-Record = TypeVar("Record", ReviewRecord, RoundRecord, Claim)
+Record = TypeVar("Record", ReviewRecord, LabelVersion, Claim)
 _PLAN_COLUMNS = tuple(field.name for field in fields(DrawnPlan) if field.name in tables.plan.c)
 
 
@@ -96,11 +96,11 @@ class Reader:
         query = sa.select(tables.claim).where(table.review == self.review_id, table.row == row).order_by(table.slot)
         return [_record(Claim, result) for result in self._db.execute(query).mappings()]
 
-    def rounds(self) -> list[RoundRecord]:
+    def versions(self) -> list[LabelVersion]:
         """The labels that came under review, in order."""
-        table = tables.round_.c
-        query = sa.select(tables.round_).where(table.review == self.review_id)
-        return [_record(RoundRecord, row) for row in self._db.execute(query.order_by(table.number)).mappings()]
+        table = tables.version.c
+        query = sa.select(tables.version).where(table.review == self.review_id)
+        return [_record(LabelVersion, row) for row in self._db.execute(query.order_by(table.number)).mappings()]
 
     def plans(self) -> list[PlanRecord]:
         """Plans of certificates, in the order in which they were made."""
@@ -135,14 +135,14 @@ class Reader:
         return before
 
     def marks(self) -> tuple[object, ...]:
-        """Return a value that changes with the settings, rounds and plans of the review."""
-        rounds, own = tables.round_.c, tables.review.c
+        """Return a value that changes with the settings, versions and plans of the review."""
+        versions, own = tables.version.c, tables.review.c
         plans = tables.plan.c
         query = sa.select(
             own.overlap,
             own.overlap_share,
             own.goal,
-            sa.select(sa.func.max(rounds.number)).where(rounds.review == self.review_id).scalar_subquery(),
+            sa.select(sa.func.max(versions.number)).where(versions.review == self.review_id).scalar_subquery(),
             sa.select(sa.func.max(plans.number)).where(plans.review == self.review_id).scalar_subquery(),
         ).where(own.id == self.review_id)
         return tuple(self._db.execute(query).one())
@@ -183,9 +183,9 @@ class Transaction(Reader):
         query = sa.insert(tables.event).values(**values).returning(tables.event.c.id)
         return replace(stored, id=int(self._db.execute(query).scalar_one()))
 
-    def open_round(self, record: RoundRecord) -> None:
-        """Store a new round."""
-        self._db.execute(sa.insert(tables.round_).values(review=self.review_id, **asdict(record)))
+    def add_version(self, record: LabelVersion) -> None:
+        """Store a new version."""
+        self._db.execute(sa.insert(tables.version).values(review=self.review_id, **asdict(record)))
 
     def add_plan(self, record: PlanRecord, table: LabelTable) -> None:
         """Store the plan of a certificate, with the labels that it is of."""

@@ -4,7 +4,7 @@ review    one row a review: a run and its retrained ones
 event     append-only: every decision, and every undo; nothing in it is ever changed or deleted
 claim     who has which example now, and who has answered it; follows from the events, stored for its primary key:
           an example has a slot for each of its reviewers
-round     the labels of one model as the certificate judges them; frozen when it is opened
+version   the labels of one model that came under review
 plan      plans of certificates: the labels of a moment, and the draw of their controls; frozen when they are made
 
 connection  the secret by which Label Studio reaches a run (`pll.export.connections`)
@@ -96,7 +96,7 @@ event = Table(
     Column("review", String(200), ForeignKey("review.id"), nullable=False),
     Column("token", String(100), nullable=False),
     Column("run", String(200), nullable=False),
-    Column("round", Integer, nullable=False),
+    Column("version", Integer, nullable=False),
     Column("row", WholeNumber, nullable=False),
     Column("example", Text, nullable=False),
     Column("reviewer", Text, nullable=False),
@@ -139,8 +139,8 @@ claim = Table(
     Index(None, "review", "answered"),
 )
 
-round_ = Table(
-    "round",
+version = Table(
+    "version",
     metadata,
     Column("review", String(200), ForeignKey("review.id"), primary_key=True),
     Column("number", Integer, primary_key=True),
@@ -270,7 +270,7 @@ class Event:
         Grows in the order in which events were committed; 0 before it is stored.
     token
         Unique within the review; an event of the same token is not stored twice.
-    run, round
+    run, version
         The model whose label weights were shown.
     row, example
         Which example, by its place among the training examples and by its id.
@@ -305,7 +305,7 @@ class Event:
     review: str
     token: str
     run: str
-    round: int
+    version: int
     row: int
     example: str
     reviewer: str
@@ -348,7 +348,7 @@ class Event:
             "weights": [list(pair) for pair in self.weights],
             "note": self.note,
             "run": self.run,
-            "round": self.round,
+            "version": self.version,
         }
 
 
@@ -412,7 +412,7 @@ class ReviewRecord:
 
 
 @dataclass(frozen=True)
-class RoundRecord:
+class LabelVersion:
     """Labels of one model that came under review.
 
     Attributes
@@ -420,7 +420,7 @@ class RoundRecord:
     number
         1, 2, …
     fingerprint
-        Of labels and confidences, frozen when the round was opened.
+        Of labels and confidences, as they were when the review came to them.
     how
         Why these labels came under review: the review began ("first"), a model was retrained ("taught"), or the run
         continued ("run went on").

@@ -95,10 +95,10 @@ def backend(run_id: str) -> Backend:
     existing = backends.get(run_id)
     if existing is None:
         from pll.export.labelstudio import Backend
-        from pll.ui.review.service import manager_of
+        from pll.ui.review.service import queue_of
 
         run = default_registry().get(run_id)
-        existing = backends.setdefault(run_id, Backend(run, manager_of(run, show_progress=False)))
+        existing = backends.setdefault(run_id, Backend(run, queue_of(run, show_progress=False)))
     return existing
 
 

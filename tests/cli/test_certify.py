@@ -208,7 +208,7 @@ def test_an_altered_audit_trail_is_found_out(tmp_path, capsys):
     from pll.review.tables import chained
 
     rows = chained([{"kind": "pick", "id": f"x{k}", "label": "cat"} for k in range(4)])
-    told = [{"kind": "round", "id": None}, *({"event": k, "undone": False} | row for k, row in enumerate(rows))]
+    told = [{"kind": "version", "id": None}, *({"event": k, "undone": False} | row for k, row in enumerate(rows))]
     file = tmp_path / "audit.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in told))
     assert main(["verify", str(file)]) == 0 and last_json(capsys)["events"] == 5

@@ -67,7 +67,7 @@ def test_every_label_and_decision_is_restored(tmp_path: Path, database_url: str)
     assert (made.runs, made.uploads, made.decisions, made.damaged) == (2, 1, 7, ())
     review = review_id(RunFolder(home / "runs" / run_id))
     with reading(database, review) as reader:
-        events, record, rounds = reader.events(), reader.review(), reader.rounds()
+        events, record, versions = reader.events(), reader.review(), reader.versions()
     database.close()
 
     new = tmp_path / "new"
@@ -80,7 +80,7 @@ def test_every_label_and_decision_is_restored(tmp_path: Path, database_url: str)
     assert (new / "uploads" / "abc" / "small.npz").read_bytes() == upload.read_bytes()
     restored = Database(fresh)
     with reading(restored, review) as reader:
-        assert (reader.events(), reader.review(), reader.rounds()) == (events, record, rounds)
+        assert (reader.events(), reader.review(), reader.versions()) == (events, record, versions)
     with registry_in(new / "runs") as registry:  # and the review goes on
         desk = Desk(open_review(registry.get(run_id), restored, registry.get), "Ada")
         given = desk.next()

@@ -27,7 +27,7 @@ def test_a_certificate_can_be_begun_later(open_page: Any, finished: Run) -> None
     assert found.words.startswith("Check about") and found.words.endswith("10 in 100 are wrong (sure to 95 %).")
     assert found.note
     assert "Start checking" not in labels(page)  # in a popover, closed
-    assert len(review.rounds) == 1
+    assert len(review.versions) == 1
 
     page.session_state[certify_panel.BOX] = True
     assert not button(page.run(), "Start checking").disabled  # 5 %; that of 10 % is under way

@@ -53,9 +53,9 @@ def test_the_voters_are_fitted_anew_with_the_answers(registry: RunRegistry, tmp_
     kept = vote_sets_of(run.folder)
     assert kept is not None and len(kept.disputed) > 10
     assert kept.notes[0].startswith(f"Two voters disagree on {len(kept.disputed)} of {N}")
-    manager = ReviewQueue(open_review(run, Database(), registry.get), registry)
+    queue = ReviewQueue(open_review(run, Database(), registry.get), registry)
     names = run.splits().train.class_names
-    desk = Desk(manager.review, "Ada")
+    desk = Desk(queue.review, "Ada")
     desk.look_at(kept.disputed)
     settled = []
     for _ in range(10):
@@ -66,10 +66,10 @@ def test_the_voters_are_fitted_anew_with_the_answers(registry: RunRegistry, tmp_
         is_there = true in [one.label for one in given.choices]
         desk.decide(given, "pick" if is_there else "none", true if is_there else None)
     assert settled == kept.disputed[:10].tolist()
-    manager.compute_order()
-    changed = manager.changes()
-    after = manager.review.current.labels
+    queue.compute_order()
+    changed = queue.changes()
+    after = queue.review.current.labels
     rest = np.setdiff1d(np.arange(N), settled)
     truth = np.array(names, dtype=object)[y]
-    before = manager.review.own.labels
+    before = queue.review.own.labels
     assert len(changed) and (after == truth)[rest].mean() > (before == truth)[rest].mean()

@@ -80,8 +80,8 @@ def test_the_tool_records_what_the_page_plays() -> None:
 
 
 def test_deleting_a_run_under_review_asks_and_keeps_run_and_decisions(open_page: Any, finished: Any) -> None:
-    manager = begun(finished)
-    desk = Desk(manager.review, "Ada")
+    queue = begun(finished)
+    desk = Desk(queue.review, "Ada")
     answer(desk, given(desk), right=True)
     home = button(open_page("home"), "Delete").click().run()
     assert "1 decision of 1 reviewer" in home.warning[0].value

@@ -44,8 +44,8 @@ def test_every_view_shows(open_page: Any, finished: Run, view: str) -> None:
 
 
 def test_disagreements_are_listed_and_settled(open_page: Any, finished: Run) -> None:
-    manager = begun(finished, overlap=2)
-    bob, cy = Desk(manager.review, "Bob"), Desk(manager.review, "Cy")
+    queue = begun(finished, overlap=2)
+    bob, cy = Desk(queue.review, "Bob"), Desk(queue.review, "Cy")
     for row in range(6):
         given = bob.show(row)
         bob.decide(given, "pick", given.choices[0].label)
@@ -54,7 +54,7 @@ def test_disagreements_are_listed_and_settled(open_page: Any, finished: Run) -> 
             cy.decide(given, "pick", given.choices[0].label)
         else:
             cy.decide(given, "none")
-    ((row, _),) = manager.review.conflicts()
+    ((row, _),) = queue.review.conflicts()
     page = entered(open_page("review", run=finished.id))
     page = turned_to(page, finished, "Disagreements")
     assert not page.exception
@@ -63,12 +63,12 @@ def test_disagreements_are_listed_and_settled(open_page: Any, finished: Run) -> 
     assert "1 disagreement to settle" in said(page)
     page = button(page, "None of these").click().run()
     assert "No disagreement is open" in page.success[0].value
-    assert manager.review.state.outcome(row).is_adjudicated
+    assert queue.review.state.outcome(row).is_adjudicated
 
 
 def test_when_all_is_decided_the_labels_can_be_taken_away(open_page: Any, finished: Run) -> None:
     begun(finished)
-    desk = Desk(service.manager_of(finished).review, "Ada")
+    desk = Desk(service.queue_of(finished).review, "Ada")
     given = desk.next()
     while given is not None:
         given = desk.decide(given, "pick", given.choices[0].label).next
@@ -92,9 +92,9 @@ def test_a_database_that_is_gone_is_said_and_found_again(open_page: Any, finishe
 
 
 def test_a_review_in_use_is_never_opened_twice(finished: Run) -> None:
-    manager = begun(finished)
+    queue = begun(finished)
     st.cache_resource.clear()
-    assert service.manager_of(finished) is manager
+    assert service.queue_of(finished) is queue
     for k in range(2 * service.RECENT):  # others push it out of memory, but somebody still uses it
-        service._reviews().get(f"other {k}", lambda: ReviewQueue(manager.review, session.registry()))
-    assert service.manager_of(finished) is manager
+        service._reviews().get(f"other {k}", lambda: ReviewQueue(queue.review, session.registry()))
+    assert service.queue_of(finished) is queue

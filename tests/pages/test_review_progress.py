@@ -16,8 +16,8 @@ from tests.review_helpers import given
 
 def progress_after(open_page: Any, run: Run, answers: int) -> Any:
     """The view on progress after so many answers, every fifth another than the model's."""
-    manager = begun(run)
-    desk = Desk(manager.review, "Bob")
+    queue = begun(run)
+    desk = Desk(queue.review, "Bob")
     for turn in range(answers):
         one = given(desk)
         other = next((choice.label for choice in one.choices if choice.label != one.identified), one.identified)
@@ -28,7 +28,7 @@ def progress_after(open_page: Any, run: Run, answers: int) -> Any:
 def test_calibration_shows_reliability_before_and_after(open_page: Any, finished: Run) -> None:
     page = progress_after(open_page, finished, 40)
     assert not page.exception
-    review = service.manager_of(finished).review
+    review = service.queue_of(finished).review
     found = calibration_of(review.root.candidates, review.own, review.current, review.state)
     assert figures(page)["Expected calibration error"] == f"{found.after.error:.1%}".replace("%", " %")
     assert f"On 40 decided examples: {found.before.error:.1%}".replace("%", " %") in said(page)
@@ -36,8 +36,8 @@ def test_calibration_shows_reliability_before_and_after(open_page: Any, finished
 
 
 def test_teaching_shows_what_changed_and_offers_to_look_at_it(open_page: Any, finished: Run) -> None:
-    manager = begun(finished)
-    desk = Desk(manager.review, "Ada")
+    queue = begun(finished)
+    desk = Desk(queue.review, "Ada")
     for _ in range(20):
         one = given(desk)
         desk.decide(one, "pick", one.choices[-1].label)
@@ -49,20 +49,20 @@ def test_teaching_shows_what_changed_and_offers_to_look_at_it(open_page: Any, fi
     run.join(60)
     page = page.run()
     assert not page.exception
-    assert manager.review.current.run == run.id
+    assert queue.review.current.run == run.id
     assert "changed because of your decisions" in said(page)
-    manager.wait()
+    queue.wait()
 
 
 def test_labels_that_follow_are_shown_looked_at_and_taken_back(open_page: Any, finished: Run) -> None:
-    manager = begun(finished)
-    manager.wait()
-    desk = Desk(manager.review, "Ada")
+    queue = begun(finished)
+    queue.wait()
+    desk = Desk(queue.review, "Ada")
     for _ in range(20):
         one = given(desk)
         desk.decide(one, "pick", one.choices[-1].label)
-    manager.compute_order()
-    changed = manager.changes()
+    queue.compute_order()
+    changed = queue.changes()
     assert len(changed)
     page = entered(open_page("review", run=finished.id))
     page = turned_to(page, finished)
@@ -75,5 +75,5 @@ def test_labels_that_follow_are_shown_looked_at_and_taken_back(open_page: Any, f
     assert page.session_state["review-tab"].assignment.row == changed.rows[0]
     page = button(page, "Take back all").click().run()
     assert not page.exception
-    assert not len(manager.changes()) and "changed no other label" in said(page)
-    assert manager.review.label_of(int(changed.rows[0])) == changed.before[0]
+    assert not len(queue.changes()) and "changed no other label" in said(page)
+    assert queue.review.label_of(int(changed.rows[0])) == changed.before[0]

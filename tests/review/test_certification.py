@@ -122,7 +122,7 @@ def test_the_audit_trail_is_a_chain_that_shows_what_was_altered(url: str, clock:
         answer(desk, given(desk), right=True)
     desk.undo()
     with reading(review.database, review.id) as reader:
-        rows = audit_rows(reader.events(), reader.rounds())
+        rows = audit_rows(reader.events(), reader.versions())
     rows = json.loads(json.dumps(rows))
     assert altered_events(rows) == [] and len({row["hash"] for row in rows}) == len(rows)
     rows[3]["label"] = "cow"

@@ -21,7 +21,7 @@ def test_a_decision_is_stored_with_everything_around_it(review: ReviewSession, c
     assert event == step.event and step.stored
     assert (event.reviewer, event.verified, event.kind, event.label) == ("Ann", True, "pick", one.choices[1].label)
     assert (event.before, event.after) == (one.identified, one.choices[1].label)
-    assert (event.run, event.round, event.row, event.example) == ("first", 1, one.row, one.example)
+    assert (event.run, event.version, event.row, event.example) == ("first", 1, one.row, one.example)
     assert (event.seconds, event.blind, event.note, event.at) == (2.5, True, "blurred", clock.at)
     assert (event.queue, event.position, event.control) == ("confidence", 0, False)
     assert [label for label, _ in event.weights] == [choice.label for choice in one.choices]

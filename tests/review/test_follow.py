@@ -41,32 +41,32 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunRegistr
 def opened(runs: RunRegistry) -> ReviewQueue:
     """As one process would have it."""
     run = next(run for run in runs.all() if run.config.decided_sets is None)
-    manager = ReviewQueue(open_review(run, Database(), runs.get), runs)
-    manager.begin()
-    manager.wait()
-    return manager
+    queue = ReviewQueue(open_review(run, Database(), runs.get), runs)
+    queue.begin()
+    queue.wait()
+    return queue
 
 
-def decide(manager: ReviewQueue, how_many: int) -> None:
-    desk = Desk(manager.review, "Ann")
+def decide(queue: ReviewQueue, how_many: int) -> None:
+    desk = Desk(queue.review, "Ann")
     for _ in range(how_many):
         one = desk.next()
         assert one is not None
         desk.decide(one, "pick", one.choices[-1].label)
-    manager.compute_order()
+    queue.compute_order()
 
 
 def test_the_undecided_follow_and_every_process_sees_the_same(runs: RunRegistry) -> None:
-    manager, other = opened(runs), opened(runs)
-    review = manager.review
-    assert review.current is review.own and not len(manager.changes())
-    decide(manager, 20)
-    changed = manager.changes()
+    queue, other = opened(runs), opened(runs)
+    review = queue.review
+    assert review.current is review.own and not len(queue.changes())
+    decide(queue, 20)
+    changed = queue.changes()
     assert len(changed) and (changed.before != changed.after).all()
     assert (review.state.answers[changed.rows] == 0).all()
     assert review.current.labels[changed.rows].tolist() == changed.after.tolist()
     assert review.label_of(int(changed.rows[0])) == changed.after[0]
-    assert manager.signals.sharp.identified.tolist() == review.own.sharp.identified.tolist()
+    assert queue.signals.sharp.identified.tolist() == review.own.sharp.identified.tolist()
     other.review.refresh()
     other.compute_order()
     again = opened(RunRegistry(runs.root))
@@ -76,47 +76,47 @@ def test_the_undecided_follow_and_every_process_sees_the_same(runs: RunRegistry)
 
 
 def test_changes_are_taken_back_one_by_one_or_all_and_an_undo_brings_them_again(runs: RunRegistry) -> None:
-    manager = opened(runs)
-    decide(manager, 20)
-    desk, changed = Desk(manager.review, "Ann"), manager.changes()
+    queue = opened(runs)
+    decide(queue, 20)
+    desk, changed = Desk(queue.review, "Ann"), queue.changes()
     row = int(changed.rows[0])
     desk.restore([row])
-    manager.compute_order()
-    assert row not in manager.changes().rows and manager.review.label_of(row) == changed.before[0]
-    desk.restore(manager.changes().rows)
-    manager.compute_order()
-    assert not len(manager.changes())
+    queue.compute_order()
+    assert row not in queue.changes().rows and queue.review.label_of(row) == changed.before[0]
+    desk.restore(queue.changes().rows)
+    queue.compute_order()
+    assert not len(queue.changes())
     again = opened(RunRegistry(runs.root))
     assert not len(again.changes()) and again.review.state.restored_rows == set(changed.rows.tolist())
     desk.undo()
-    manager.compute_order()
-    assert set(manager.changes().rows.tolist()) == set(changed.rows.tolist()) - {row}
-    assert (manager.review.state.answers[changed.rows] == 0).all()  # nobody has decided them
-    close(manager.review, again.review)
+    queue.compute_order()
+    assert set(queue.changes().rows.tolist()) == set(changed.rows.tolist()) - {row}
+    assert (queue.review.state.answers[changed.rows] == 0).all()  # nobody has decided them
+    close(queue.review, again.review)
 
 
 def test_exports_carry_them(runs: RunRegistry, tmp_path: Path) -> None:
-    manager = opened(runs)
+    queue = opened(runs)
     (run,) = runs.all()
     own = export_source(run.folder)
-    decide(manager, 20)
+    decide(queue, 20)
     source = export_source(run.folder)
-    assert np.array_equal(source.label_weights, manager.review.current.weights)
+    assert np.array_equal(source.label_weights, queue.review.current.weights)
     decided = source.learnt["source"] == "human"
     assert decided.sum() == 20
-    assert source.learnt["identified_label"][~decided].tolist() == manager.review.current.labels[~decided].tolist()
+    assert source.learnt["identified_label"][~decided].tolist() == queue.review.current.labels[~decided].tolist()
     convert(str(run.folder.path), "csv", tmp_path / "out.csv", tell=lambda notes: None)
     table = pd.read_csv(tmp_path / "out.csv", dtype=str, keep_default_na=False)
     given_back = dict(zip(table["id"], table["identified_label"], strict=True))
     assert [given_back[name] for name in source.ids.tolist()] == source.learnt["identified_label"].tolist()
     assert "follow the decisions" in readme(source, [], []) and "follow the decisions" not in readme(own, [], [])
-    close(manager.review)
+    close(queue.review)
 
 
 def test_what_is_answered_while_people_certify_teaches_nothing_and_moves_no_label(runs: RunRegistry) -> None:
-    manager = opened(runs)
-    review = manager.review
-    decide(manager, 20)
+    queue = opened(runs)
+    review = queue.review
+    decide(queue, 20)
     before = teaching_decisions(review.state, review.own.candidates).rows.tolist()
     review.certify(0.2, 0.8)
     frozen = review.certification.table.labels.tolist() if review.certification else []
@@ -126,11 +126,11 @@ def test_what_is_answered_while_people_certify_teaches_nothing_and_moves_no_labe
         one = desk.next()
         assert one is not None and one.queue in ("control", "certify")
         desk.decide(one, "pick", one.choices[-1].label)
-    manager.compute_order()
+    queue.compute_order()
     assert review.current is labels
     assert teaching_decisions(review.state, review.own.candidates).rows.tolist() == before
     review.configure(goal="look")
-    decide(manager, 10)
+    decide(queue, 10)
     assert review.current is not labels
     assert review.latest_certification is not None
     assert review.latest_certification.table.labels.tolist() == frozen
@@ -141,9 +141,9 @@ def test_what_is_answered_while_people_certify_teaches_nothing_and_moves_no_labe
 
 
 def test_decisions_made_before_count_as_right_in_the_certificate(runs: RunRegistry) -> None:
-    manager = opened(runs)
-    review = manager.review
-    decide(manager, 40)
+    queue = opened(runs)
+    review = queue.review
+    decide(queue, 40)
     review.certify(0.2, 0.8)
     assert review.certification is not None
     status = review.certification.status(review.state, review.required)

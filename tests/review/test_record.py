@@ -83,7 +83,7 @@ def test_the_audit_trail_holds_everything_also_what_was_undone(runs: RunRegistry
         table = list(csv.DictReader(stream))
     lines = [json.loads(line) for line in (home / "audit.jsonl").read_text(encoding="utf-8").splitlines()]
     opened, table, lines = table[0], table[1:], lines[1:]
-    assert (opened["kind"], opened["event"], opened["reviewer"], opened["round"]) == ("round", "", "Ann", "1")
+    assert (opened["kind"], opened["event"], opened["reviewer"], opened["version"]) == ("version", "", "Ann", "1")
     assert opened["note"] == "first"
     assert [row["kind"] for row in table] == ["pick", "other", "none", "unsure", "pick", "undo"]
     assert [row["undone"] for row in table] == ["false"] * 4 + ["true", "false"]

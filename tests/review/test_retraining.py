@@ -123,8 +123,8 @@ def test_a_taught_run_goes_on_from_the_model_and_its_labels_are_adopted(runs: Ru
     run.join(60)
     before = review.current
     assert retraining.adopt_finished() and not retraining.adopt_finished()
-    assert (review.current.run, review.round.number, review.previous) == (run.id, 2, before)
-    assert (review.round.how, review.round.opened_by, review.round.verified) == ("taught", "Ann", True)
+    assert (review.current.run, review.version.number, review.previous) == (run.id, 2, before)
+    assert (review.version.how, review.version.opened_by, review.version.verified) == ("taught", "Ann", True)
     assert {row: review.current.labels[row] for row in said} == said
     assert (review.current.sharp.confidence[list(said)] == 1).all()
     changed = changed_by_retraining(review)

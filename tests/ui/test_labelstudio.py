@@ -57,7 +57,7 @@ class Connected:
 
     @property
     def review(self) -> ReviewSession:
-        return labelstudio.backend(self.run).manager.review
+        return labelstudio.backend(self.run).queue.review
 
     def get(self, name: str, **options: Any) -> Any:
         return self.client.get(f"/labelstudio/{self.run}/{name}", **({"auth": ("candid", self.secret)} | options))
@@ -102,7 +102,7 @@ def connected(
     with TestClient(Starlette(routes=labelstudio.ROUTES)) as client:
         yield Connected(client, run.id, told["secret"])
     if run.folder.exists():
-        labelstudio.backend(run.id).manager.wait()
+        labelstudio.backend(run.id).queue.wait()
     default_registry().stop_all(30)
     PerProcess.forget_all()
 

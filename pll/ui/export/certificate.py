@@ -20,7 +20,7 @@ def draw(run: Run, source: ExportSource) -> None:
     """What the certificate says, and its labels; nothing where none was begun."""
     if not service.is_begun(run):
         return
-    review = service.manager_of(run).review
+    review = service.queue_of(run).review
     review.refresh()
     certification = review.latest_certification
     if certification is None or review.current.run != run.id:

@@ -32,7 +32,7 @@ class LookAlikeBatch:
 
     def fill(self) -> None:
         """Take the look-alikes of the first example of the queue assigned."""
-        manager, review = self.tab.manager, self.tab.manager.review
+        queue, review = self.tab.queue, self.tab.review
         self.tiles = []
         free = review.state.answers < review.required
         free &= ~review.state.answered_by(self.tab.desk.reviewer)
@@ -43,7 +43,7 @@ class LookAlikeBatch:
             if int(row) in self.passed:
                 continue
             same = np.flatnonzero(free & (identified == identified[row]))
-            self.tiles = self.tab.desk.batch(manager.similar.look_alikes(int(row), same, TILES))
+            self.tiles = self.tab.desk.batch(queue.similar.look_alikes(int(row), same, TILES))
             self.label = str(review.current.labels[row])
             self.passed.add(int(row))
             if self.tiles:
@@ -75,11 +75,11 @@ class LookAlikeBatch:
         made = self.tab.desk.accept(chosen, self.label, seconds=seconds_of(message), blind=self.tab.blind)
         self.tab.made += len(made)
         self.tab.message = f"Saved: {count(len(made), 'example')} {'is' if len(made) == 1 else 'are'} {self.label}."
-        self.tab.manager.update_order()
+        self.tab.queue.update_order()
 
     def payload(self) -> Payload:
         """What `batch.js` is sent."""
-        tab, data = self.tab, self.tab.manager.data
+        tab, data = self.tab, self.tab.queue.data
         names = list(data.class_names)
         return {
             "message": f"{tab.message} {count(len(self.tiles), 'example')} that may be {self.label}.".lstrip(),

@@ -44,7 +44,7 @@ def chooser(tab: ReviewTab) -> None:
     box = st.popover("Certify", icon=":material/verified_user:", type="tertiary", key=BOX, on_change="rerun")
     if not box.open:
         return
-    review = tab.manager.review
+    review = tab.review
     with box:
         now = LOOK if review.certification is None else CERTIFY
         chosen = st.radio(
@@ -70,13 +70,13 @@ def switch(tab: ReviewTab, goal: str) -> None:
     """Do the other from now on; nothing that was decided or drawn is lost."""
     tab.require("owner")
     st.session_state[BOX] = False
-    tab.manager.review.configure(goal=goal)
+    tab.review.configure(goal=goal)
     tab.reassign()
 
 
 def form(tab: ReviewTab) -> None:
     """How many labels may be wrong, how many checks that takes, and the button that begins them."""
-    review, key = tab.manager.review, f"review-all-{tab.manager.review.id}"
+    review, key = tab.review, f"review-all-{tab.review.id}"
     n = len(review.root)
     error = st.select_slider(
         "Wrong labels at most",
@@ -120,10 +120,10 @@ def form(tab: ReviewTab) -> None:
 def begin(tab: ReviewTab, error: float, level: float, after: int) -> None:
     """Freeze the labels and draw the checks; the desk hands them out from now on."""
     tab.require("owner")
-    tab.manager.compute_order()  # the labels of this moment
-    tab.manager.review.certify(error, level, after=after)
+    tab.queue.compute_order()  # the labels of this moment
+    tab.review.certify(error, level, after=after)
     st.session_state[BOX] = False
-    tab.manager.prepare_certificate()
+    tab.queue.prepare_certificate()
     tab.reassign()
 
 
@@ -161,7 +161,7 @@ def target(plan: Plan) -> str:
 
 def neighbour_labels(tab: ReviewTab) -> npt.NDArray[np.object_] | None:
     """Return the (n,) likeliest labels to the neighbours; None without neighbours, and for votes."""
-    return None if tab.manager.data.annotations is not None else tab.manager.signals.neighbour_labels
+    return None if tab.queue.data.annotations is not None else tab.queue.signals.neighbour_labels
 
 
 # ---- how far it is ---------------------------------------------------------------------------------------------------
@@ -186,16 +186,16 @@ class Standing:
 
 def standing_of(tab: ReviewTab, certification: Certification) -> Standing:
     """Return how far the certificate is."""
-    review = tab.manager.review
+    review = tab.review
     status = certification.status(review.state, review.required)
-    key = (review.round.number, tab.made // ANEW, certification.plan, status.done)
+    key = (review.version.number, tab.made // ANEW, certification.plan, status.done)
     if tab.standing is None or tab.standing[0] != key:
         tab.standing = key, _standing(tab, certification, status)
     return tab.standing[1]
 
 
 def _standing(tab: ReviewTab, certification: Certification, status: Judgement) -> Standing:
-    review, plan = tab.manager.review, certification.plan
+    review, plan = tab.review, certification.plan
     expected = certification.expected(review.state, review.required, neighbour_labels(tab))
     if status.done:
         unsure = int(status.unsure.sum())
@@ -216,7 +216,7 @@ def _standing(tab: ReviewTab, certification: Certification, status: Judgement) -
 def draw(tab: ReviewTab) -> bool:
     """How far the certificate is, nothing where people look; return whether it is earned."""
     try:
-        certification = tab.manager.review.certification
+        certification = tab.review.certification
     except UserError as error:
         st.warning(plain(error), icon=":material/warning:")
         return False
@@ -232,7 +232,7 @@ def draw(tab: ReviewTab) -> bool:
 
 def certified(tab: ReviewTab, certification: Certification) -> None:
     """The certified labels to take away, where the certificate is earned."""
-    review = tab.manager.review
+    review = tab.review
 
     def final_csv() -> bytes:
         decisions = certification.decisions(review.state, review.required)
@@ -256,7 +256,7 @@ def certified(tab: ReviewTab, certification: Certification) -> None:
 
 def for_experts(tab: ReviewTab) -> None:
     """The controls behind the certificate, and how many candidate sets they say miss the right label."""
-    review, data = tab.manager.review, tab.manager.data
+    review, data = tab.review, tab.queue.data
     certification = review.latest_certification
     if certification is None:
         return

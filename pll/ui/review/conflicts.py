@@ -23,7 +23,7 @@ SHOWN = 200
 
 def may_be(tab: ReviewTab) -> bool:
     """Whether two reviewers can have answered the same example."""
-    review = tab.manager.review
+    review = tab.review
     return review.record.overlap > 1 or bool(review.conflicts())
 
 
@@ -31,7 +31,7 @@ def may_be(tab: ReviewTab) -> bool:
 @show_errors
 def draw(tab: ReviewTab) -> None:
     """The figures, then one disagreement after the other."""
-    review = tab.manager.review
+    review = tab.review
     review.refresh()
     figures(agreement_of(review))
     open_ = review.conflicts()
@@ -111,7 +111,7 @@ def table_of(review: ReviewSession, open_: list[tuple[int, Outcome]]) -> pd.Data
 
 def settle(tab: ReviewTab, row: int, outcome: Outcome) -> None:
     """One disagreement: the example, the answers, and what is to count."""
-    data, review = tab.manager.data, tab.manager.review
+    data, review = tab.queue.data, tab.review
     st.markdown(f"**{plain(review.root.ids[row])}**")
     try:
         pictured = show_picture(data, row, 200)
@@ -121,7 +121,7 @@ def settle(tab: ReviewTab, row: int, outcome: Outcome) -> None:
     if data.texts is not None:
         st.text(str(data.texts[row]))
     elif not pictured:
-        columns = tab.manager.similar.columns(row)
+        columns = tab.queue.similar.columns(row)
         cells = pd.DataFrame(
             [(one.name, one.value, one.usual) for one in columns], columns=["column", "here", "nearby"]
         )

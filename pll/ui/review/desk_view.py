@@ -37,7 +37,7 @@ def component(name: str) -> Callable[..., None]:
     )
 
     def mount(tab: ReviewTab, data: Payload, do: Callable[[Message, str], None] | None = None) -> None:
-        key = f"{name}-{tab.manager.review.id}"
+        key = f"{name}-{tab.review.id}"
 
         def pressed() -> None:
             sent = st.session_state.get(key)

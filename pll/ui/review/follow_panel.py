@@ -23,7 +23,7 @@ TEXT = 300
 
 def panel(tab: ReviewTab) -> None:
     """How many labels have changed, which, and a way back."""
-    review, changed = tab.manager.review, tab.manager.changes()
+    review, changed = tab.review, tab.queue.changes()
     answers = count(len(review.decisions()), "answer")
     if not len(changed):
         st.caption(f"{answers} changed no other label.")
@@ -32,7 +32,7 @@ def panel(tab: ReviewTab) -> None:
     more = f"review-changed-rows-{review.id}"
     most = int(st.session_state.get(more, SHOWN))
     chosen = st.dataframe(
-        table(changed, review.root.ids, tab.manager.data, most),
+        table(changed, review.root.ids, tab.queue.data, most),
         hide_index=True,
         height="content",
         column_config={"picture": st.column_config.ImageColumn()},
@@ -85,7 +85,7 @@ def restore(tab: ReviewTab, rows: list[int]) -> None:
     """Give these examples the run's label again."""
     tab.require("owner")
     tab.desk.restore(rows)
-    tab.manager.compute_order()
+    tab.queue.compute_order()
     tab.reassign()
     st.toast(f"{count(len(rows), 'change')} taken back.", icon=":material/undo:")
 

@@ -36,7 +36,7 @@ def payload(tab: ReviewTab) -> Payload:
     if assignment is None:
         sentences = (tab.problem or tab.message, "Nothing is left to decide.")
         return {"message": " ".join(filter(None, sentences)), "token": "", "row": -1}
-    data, past = tab.manager.data, tab.past
+    data, past = tab.queue.data, tab.past
     can_undo = bool(tab.desk.history(1))
     n_past = 0 if past is None else len(tab.trail)
     votes = votes_of(data, assignment.row)
@@ -63,7 +63,7 @@ def payload(tab: ReviewTab) -> Payload:
 
 def hero(tab: ReviewTab, row: int, listed: list[CandidateOption]) -> Payload:
     """The example itself: its picture, its text, or the columns in which it differs most from its neighbours."""
-    data = tab.manager.data
+    data = tab.queue.data
     picture = _picture(data, row, PICTURE)
     text = None if data.texts is None else str(data.texts[row])[:LONGEST]
     if picture is None and text is None and not data.X.size:  # votes alone: there is the id and nothing else
@@ -74,9 +74,9 @@ def hero(tab: ReviewTab, row: int, listed: list[CandidateOption]) -> Payload:
     short = short_names(data.class_names, BESIDE_LETTERS)
     columns = []
     if is_row or ((data.feature_names or data.categories) and data.X.ndim == 2 and data.texts is None):
-        neighbours = tab.manager.signals.neighbours
+        neighbours = tab.queue.signals.neighbours
         near = None if neighbours is None else neighbours[row].astype(np.int64)
-        columns = tab.manager.similar.columns(row, near, most=10 if is_row else 4, classes=nearest)
+        columns = tab.queue.similar.columns(row, near, most=10 if is_row else 4, classes=nearest)
     return {
         "picture": picture,
         "text": text,
@@ -96,7 +96,7 @@ def hero(tab: ReviewTab, row: int, listed: list[CandidateOption]) -> Payload:
 
 def choices(tab: ReviewTab, assignment: Assignment, listed: list[CandidateOption]) -> list[Payload]:
     """The candidates in the order of their keys."""
-    data, place = tab.manager.data, _places(tab.manager.data)
+    data, place = tab.queue.data, _places(tab.queue.data)
     colours, short = class_colours(len(place)), short_by_name(data.class_names)
     votes = votes_of(data, assignment.row)
     n_votes, n_voters = Counter(label for _, label in votes), len({voter for voter, _ in votes})
@@ -107,7 +107,7 @@ def choices(tab: ReviewTab, assignment: Assignment, listed: list[CandidateOption
         label = place.get(one.label)
         near: list[int] = []
         if is_shown and label is not None and rank < WITH_NEIGHBOURS:
-            near = tab.manager.similar.of_class(assignment.row, label).tolist()
+            near = tab.queue.similar.of_class(assignment.row, label).tolist()
         result.append(
             {
                 "label": one.label,
@@ -128,7 +128,7 @@ def ordered(tab: ReviewTab, assignment: Assignment) -> list[CandidateOption]:
     """The candidates by weight; in the order of classes where the model's view is hidden or that order is wanted."""
     if not (tab.is_blind or tab.fixed):
         return list(assignment.choices)
-    place = _places(tab.manager.data)
+    place = _places(tab.queue.data)
     return sorted(assignment.choices, key=lambda one: place.get(one.label, len(place)))
 
 

@@ -27,7 +27,7 @@ LATE = 20
 
 def strip(tab: ReviewTab) -> dict[str, Any]:
     """The line above the desk, for `common.js`."""
-    review, name = tab.manager.review, tab.desk.reviewer
+    review, name = tab.review, tab.desk.reviewer
     mine, done = int(review.state.answered_by(name).sum()), int((review.state.answers > 0).sum())
     by_me = f", {mine:,} by you" if done > mine else ""
     rate = recent_rate(review.state, name)
@@ -50,13 +50,13 @@ def strip(tab: ReviewTab) -> dict[str, Any]:
 
 def looked(tab: ReviewTab) -> str:
     """How many of the last labels were wrong, and how many other labels the decisions changed; "" before the first."""
-    state = tab.manager.review.state
+    state = tab.review.state
     labelled = (event for event in reversed(state.all_events) if state.is_live(event) and event.kind in CHANGING)
     late = list(islice(labelled, LATE))
     if not late:
         return ""
     wrong = sum(event.after != event.before for event in late)
-    others = len(tab.manager.changes())
+    others = len(tab.queue.changes())
     changed = f" · your answers changed {count(others, 'other label')}" if others else ""
     return f"{wrong} of the last {len(late)} {'was' if wrong == 1 else 'were'} wrong{changed}"
 
@@ -81,7 +81,7 @@ def _rounded(rate: float) -> float:
 
 def draw(tab: ReviewTab) -> None:
     """How far people are, what their answers changed; the rest is for experts."""
-    review = tab.manager.review
+    review = tab.review
     review.refresh()
     figures(tab)
     is_certified = certify_panel.draw(tab)
@@ -111,7 +111,7 @@ def draw(tab: ReviewTab) -> None:
 
 def figures(tab: ReviewTab) -> None:
     """A strip of figures."""
-    review = tab.manager.review
+    review = tab.review
     state = review.state
     is_agreed = [made.label == state.live_events(row)[0].before for row, made in review.decisions().items()]
     agreed = f"{sum(is_agreed):,} of {len(is_agreed):,}" if is_agreed else "–"
@@ -126,7 +126,7 @@ def figures(tab: ReviewTab) -> None:
         spread = f"Between {standing.expected.low:,} and {standing.expected.high:,}, by your answers so far."
         cells += [("Checks to go", to_go, spread), ("Minutes to go", minutes, "At your present pace.")]
     else:
-        changed = f"{len(tab.manager.changes()):,}"
+        changed = f"{len(tab.queue.changes()):,}"
         rate = recent_rate(state)
         cells += [
             ("Other labels changed", changed, "Labels that nobody has looked at and that followed the decisions."),
@@ -176,7 +176,7 @@ def labels_added(review: ReviewSession) -> None:
 
 def voters(tab: ReviewTab) -> None:
     """What the decisions say about whoever gave the votes."""
-    annotations, review = tab.manager.data.annotations, tab.manager.review
+    annotations, review = tab.queue.data.annotations, tab.review
     if (
         annotations is None
         or annotations.anonymous

@@ -16,7 +16,7 @@ from pll.ui.routes import link
 
 def display_options(tab: ReviewTab) -> None:
     """The model's view shown or hidden, candidates by weight or in fixed order."""
-    key = f"review-blind-{tab.manager.review.id}"
+    key = f"review-blind-{tab.review.id}"
     with st.popover("View", icon=":material/visibility:", type="tertiary"):
         tab.blind = st.toggle(
             "Hide the model's view",
@@ -67,7 +67,7 @@ def restrict(tab: ReviewTab, only: Chosen | None) -> None:
     tab.only = only
     mask = None
     if only is not None:
-        mask = np.zeros(tab.manager.review.state.answers.shape, dtype=np.bool_)
+        mask = np.zeros(tab.review.state.answers.shape, dtype=np.bool_)
         mask[only[0]] = True
     tab.desk.restrict(mask)
     tab.reassign()
@@ -75,7 +75,7 @@ def restrict(tab: ReviewTab, only: Chosen | None) -> None:
 
 def nothing_left(tab: ReviewTab) -> None:
     """The queue is empty for this reviewer."""
-    review = tab.manager.review
+    review = tab.review
     state, certification = review.state, review.certification
     is_certified = certification is not None and certification.status(state, review.required).done
     if certification is not None and is_certified:
@@ -90,7 +90,7 @@ def nothing_left(tab: ReviewTab) -> None:
         unsure = f" {n_unsure:,} stayed unsure." if n_unsure else ""
         st.success(f"Every example has been decided.{unsure}", icon=":material/check_circle:")
     if tab.desk.history(1):
-        key = action_keys(tab.manager.data.class_names)["undo"].lower()
+        key = action_keys(tab.queue.data.class_names)["undo"].lower()
         st.button(
             "Undo last decision",
             icon=":material/undo:",

@@ -17,19 +17,19 @@ OUTSIDE = "review-retrain-outside"
 
 def panel(tab: ReviewTab) -> None:
     """Retrain the model; how that stands; what it changed."""
-    manager = tab.manager
+    queue = tab.queue
     st.markdown("**Retrain the model**")
-    snapshot = manager.retraining.snapshot()
+    snapshot = queue.retraining.snapshot()
     if snapshot is not None and not snapshot.is_active and snapshot.state != "finished":
         st.warning(snapshot.error or format_state(snapshot), icon=":material/error:")
-        st.button("Dismiss", on_click=manager.retraining.dismiss, key="review-retrain-dismiss")
+        st.button("Dismiss", on_click=queue.retraining.dismiss, key="review-retrain-dismiss")
         return
-    waiting = manager.retraining.waiting()
+    waiting = queue.retraining.waiting()
     st.caption(
         "Training continues in the background with your decisions, while you go on. Controls are not used. "
         "The new labels get their own certificate."
     )
-    if manager.retraining.can_look_outside():
+    if queue.retraining.can_look_outside():
         st.checkbox(
             "Also look for labels off the sets",
             key=OUTSIDE,
@@ -44,8 +44,8 @@ def panel(tab: ReviewTab) -> None:
         on_click=begin,
         args=(tab,),
     )
-    if manager.review.previous is not None:
-        changed = len(changed_by_retraining(manager.review))
+    if tab.review.previous is not None:
+        changed = len(changed_by_retraining(tab.review))
         st.caption(f"Last time, {count(changed, 'other label')} changed because of your decisions.")
         if changed:
             st.button("Review these next", key="review-look-panel", on_click=look, args=(tab,), type="tertiary")
@@ -55,17 +55,17 @@ def panel(tab: ReviewTab) -> None:
 def begin(tab: ReviewTab) -> None:
     """Start retraining, or say why not."""
     tab.require("owner")
-    outside = bool(st.session_state.get(OUTSIDE)) and tab.manager.retraining.can_look_outside()
-    tab.manager.retraining.begin(outside=outside, by=tab.desk.reviewer, verified=tab.desk.verified)
+    outside = bool(st.session_state.get(OUTSIDE)) and tab.queue.retraining.can_look_outside()
+    tab.queue.retraining.begin(outside=outside, by=tab.desk.reviewer, verified=tab.desk.verified)
 
 
 def notice(tab: ReviewTab) -> None:
     """Above the desk: that the model is being retrained, and once it has been, what changed."""
-    if tab.manager.retraining.snapshot() is not None:
+    if tab.queue.retraining.snapshot() is not None:
         _watch(tab)
         return
     run, changed = st.session_state.get("review-retrained", ("", 0))
-    if run != tab.manager.review.current.run:
+    if run != tab.review.current.run:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(
@@ -78,16 +78,16 @@ def notice(tab: ReviewTab) -> None:
 
 @st.fragment(run_every=EVERY)
 def _watch(tab: ReviewTab) -> None:
-    manager = tab.manager
+    queue = tab.queue
     try:
-        if manager.adopt_retrained():
-            changed = len(changed_by_retraining(manager.review))
-            st.session_state["review-retrained"] = (manager.review.current.run, changed)
+        if queue.adopt_retrained():
+            changed = len(changed_by_retraining(tab.review))
+            st.session_state["review-retrained"] = (tab.review.current.run, changed)
             st.rerun()
     except UserError as error:
         st.caption(f":material/error: {plain(error)}")
         return
-    snapshot = manager.retraining.snapshot()
+    snapshot = queue.retraining.snapshot()
     if snapshot is None:  # another tab has seen to it
         st.rerun()
     elif snapshot.is_active:
@@ -97,7 +97,7 @@ def _watch(tab: ReviewTab) -> None:
 @toast_errors
 def look(tab: ReviewTab) -> None:
     """Those first whose labels changed."""
-    tab.look_at(changed_by_retraining(tab.manager.review).rows, "changed by retraining")
+    tab.look_at(changed_by_retraining(tab.review).rows, "changed by retraining")
     dismiss()
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pll.errors import BusyError, UserError
 from pll.review.desk import Assignment, DecisionResult, Desk
 from pll.review.queue import ReviewQueue
+from pll.review.session import ReviewSession
 from pll.review.state import Kind
 from pll.review.tables import Event
 from pll.runs.access import Role
@@ -30,7 +31,7 @@ SAVED_AS = {"unsure": "unsure", "none": "none of these", "skip": "skipped"}
 class ReviewTab:
     """One reviewer at one desk in one tab."""
 
-    manager: ReviewQueue
+    queue: ReviewQueue
     desk: Desk
     blind: bool = False  # whether the model's view is to be hidden
     fixed: bool = False  # whether candidates are in the order of classes and not of weights
@@ -45,11 +46,16 @@ class ReviewTab:
     # how far the certificate was (`certify_panel.Standing`), preceded by when that was
     standing: tuple[tuple[Any, ...], Any] | None = None
 
+    @property
+    def review(self) -> ReviewSession:
+        """The review that is under way."""
+        return self.queue.review
+
     def require(self, needed: Role) -> None:
         """Raise UserError where whoever looks at this page may not do what that role may, or no longer."""
         registry = session.registry()
         if registry.person is not None:
-            registry.require(registry.get(self.manager.review.root.run), needed)
+            registry.require(registry.get(self.review.root.run), needed)
 
     def may(self, needed: Role) -> bool:
         """Whether whoever looks at this page may do what that role may."""
@@ -130,8 +136,8 @@ class ReviewTab:
             self.made += 1
             is_ = f"not {label}" if kind == "eliminate" else SAVED_AS.get(kind, label)
             self.message = f"Saved: {assignment.example} is {is_}."
-            self.manager.update_order()
-            review = self.manager.review
+            self.queue.update_order()
+            review = self.review
             certification = review.certification
             if certification is not None and certification.status(review.state, review.required).done:
                 self.reassign()  # this answer was the last one needed, and the next example is out already

@@ -14,7 +14,7 @@ SHARES = (0.05, 0.1, 0.2, 0.5, 1.0)
 
 def reviewers(tab: ReviewTab) -> None:
     """How many reviewers are asked, and on which share of the examples."""
-    record = tab.manager.review.record
+    record = tab.review.record
     box = st.popover("Reviewers", icon=":material/group:", type="tertiary", key="review-reviewers", on_change="rerun")
     if not box.open:
         return
@@ -44,5 +44,5 @@ def reviewers(tab: ReviewTab) -> None:
 def ask(tab: ReviewTab, overlap: int, share: float) -> None:
     """From now on so many reviewers answer each example of that share."""
     tab.require("owner")
-    tab.manager.review.configure(overlap=overlap, overlap_share=share)
+    tab.review.configure(overlap=overlap, overlap_share=share)
     st.toast("Saved.", icon=":material/group:")

@@ -28,7 +28,7 @@ RECENT = 4
 
 
 class _Reviews:
-    """Queue managers by the id of their review: never two of one review at a time."""
+    """Queues by the id of their review: never two of one review at a time."""
 
     def __init__(self) -> None:
         self._in_use: WeakValueDictionary[str, ReviewQueue] = WeakValueDictionary()
@@ -37,7 +37,7 @@ class _Reviews:
         self._opening: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
     def get(self, key: str, open_: Callable[[], ReviewQueue]) -> ReviewQueue:
-        """Return the manager of a review, opened where it is not in memory."""
+        """Return the queue of a review, opened where it is not in memory."""
         with self._guard:
             opening = self._opening[key]
         with opening:
@@ -58,7 +58,7 @@ def database() -> Database:
     return _database()
 
 
-def manager_of(run: Run, who: Reviewer | None = None, *, show_progress: bool = True) -> ReviewQueue:
+def queue_of(run: Run, who: Reviewer | None = None, *, show_progress: bool = True) -> ReviewQueue:
     """The review that a run belongs to; begun by this reviewer where it does not exist yet."""
 
     def open_() -> ReviewQueue:
@@ -66,9 +66,9 @@ def manager_of(run: Run, who: Reviewer | None = None, *, show_progress: bool = T
         with st.spinner("Getting the review ready…") if show_progress else nullcontext():
             name, verified = (None, False) if who is None else (who.name, who.verified)
             review = open_review(run, database(), runs.get, opened_by=name, verified=verified)
-            manager = ReviewQueue(review, runs)
-            manager.begin()
-        return manager
+            queue = ReviewQueue(review, runs)
+            queue.begin()
+        return queue
 
     return _reviews().get(review_id(run.folder), open_)
 
@@ -79,13 +79,13 @@ def is_begun(run: Run) -> bool:
         return reader.review() is not None
 
 
-def tab_of(manager: ReviewQueue, who: Reviewer) -> ReviewTab:
+def tab_of(queue: ReviewQueue, who: Reviewer) -> ReviewTab:
     """This tab's place at the desk; a new one where the reviewer or the review is another."""
     tab: ReviewTab | None = st.session_state.get("review-tab")
-    desk = Desk(manager.review, who.name, verified=who.verified)
+    desk = Desk(queue.review, who.name, verified=who.verified)
     reviewer = (desk.reviewer, desk.verified)
-    if tab is None or tab.manager is not manager or (tab.desk.reviewer, tab.desk.verified) != reviewer:
-        tab = st.session_state["review-tab"] = ReviewTab(manager, desk)
+    if tab is None or tab.queue is not queue or (tab.desk.reviewer, tab.desk.verified) != reviewer:
+        tab = st.session_state["review-tab"] = ReviewTab(queue, desk)
     tab.begin()
     return tab
 

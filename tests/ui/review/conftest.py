@@ -17,7 +17,7 @@ from tests.run_helpers import config, write_data
 
 
 @pytest.fixture
-def manager(tmp_path: Path) -> Iterator[ReviewQueue]:
+def queue(tmp_path: Path) -> Iterator[ReviewQueue]:
     """Over 96 examples of four classes."""
     runs = RunRegistry(tmp_path / "runs")
     run = runs.start(config(write_data(tmp_path / "data.npz")))
@@ -32,7 +32,7 @@ def manager(tmp_path: Path) -> Iterator[ReviewQueue]:
 
 
 @pytest.fixture
-def tab(manager: ReviewQueue) -> ReviewTab:
-    made = ReviewTab(manager, Desk(manager.review, "Ada"))
+def tab(queue: ReviewQueue) -> ReviewTab:
+    made = ReviewTab(queue, Desk(queue.review, "Ada"))
     made.begin()
     return made

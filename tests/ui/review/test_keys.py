@@ -33,7 +33,7 @@ def test_no_key_means_two_things_and_a_class_is_its_own_key(
 
 def test_the_desk_is_told_every_key_and_in_fixed_order_a_class_keeps_its_own(tab: ReviewTab) -> None:
     tab.fixed = True
-    names = list(tab.manager.data.class_names)
+    names = list(tab.queue.data.class_names)
     sent = payload(tab)
     assert sent["keys"]["undo"] == "U"
     assert [choice["key"] for choice in sent["choices"]] == [

@@ -25,7 +25,7 @@ def test_candidates_come_by_weight_with_columns_beside_the_nearest_of_each(tab: 
 def test_blind_tells_nothing_of_the_model(tab: ReviewTab) -> None:
     tab.blind = True
     found = payload(tab)
-    place = {name: k for k, name in enumerate(tab.manager.data.class_names)}
+    place = {name: k for k, name in enumerate(tab.queue.data.class_names)}
     names = [choice["label"] for choice in found["choices"]]
     assert names == sorted(names, key=place.__getitem__)
     assert all(choice["weight"] is None for choice in found["choices"])
@@ -33,7 +33,7 @@ def test_blind_tells_nothing_of_the_model(tab: ReviewTab) -> None:
 
 
 def test_the_controls_of_a_certificate_are_shown_blind(tab: ReviewTab) -> None:
-    review = tab.manager.review
+    review = tab.review
     assert not tab.is_blind
     review.certify(0.1, 0.9)
     tab.reassign()

@@ -36,7 +36,7 @@ def pick(tab: ReviewTab, k: int = 0) -> tuple[int, str]:
 
 
 def label_of(tab: ReviewTab, row: int) -> str | None:
-    return tab.manager.review.state.outcome(row).label
+    return tab.review.state.outcome(row).label
 
 
 def test_a_second_press_cannot_label_the_next_example(tab: ReviewTab) -> None:
@@ -91,12 +91,12 @@ def test_undo_goes_back_across_five_examples_and_each_can_be_decided_anew(tab: R
 
 
 def test_the_order_is_made_anew_after_some_decisions(tab: ReviewTab) -> None:
-    before = tab.manager.review.order[1].copy()
+    before = tab.review.order[1].copy()
     for _ in range(8):
         pick(tab, 1)
-    tab.manager.wait()
-    assert tab.manager.review.order[0] == "learning"
-    assert (tab.manager.review.order[1] != before).any()
+    tab.queue.wait()
+    assert tab.review.order[0] == "learning"
+    assert (tab.review.order[1] != before).any()
 
 
 def test_a_message_counts_once_and_is_acknowledged(tab: ReviewTab) -> None:

@@ -1,8 +1,8 @@
 """Health of a run: whether labels still change, and whether anything but the model's confidence supports them.
 
-Confidence is not evidence: a diverging model is confident. Where enough true labels are known, the identified
-labels are compared with them; elsewhere the same method, fitted on a part of the examples, predicts the others,
-and a prediction inside the candidate set of an example it has not seen counts for it (the covering rate, as PLENCH,
+Confidence is not evidence: a diverging model is confident. Where enough true labels are known, the identified labels
+are compared with them; elsewhere the same method, fitted on a part of the examples, predicts the others, and a
+prediction inside the candidate set of an example that it was not fitted on counts for it (the covering rate, as PLENCH,
 ICLR 2025, uses it). Either share is compared with chance: the share after shuffling the labels over the examples.
 """
 
@@ -94,7 +94,7 @@ class Finding:
     name
         `"diverging"`, `"changing"`, `"collapsed"`, `"flat"` or `"unsupported"`.
     sentence
-        What was seen.
+        Description.
     remedy
         What to do.
     """
@@ -111,8 +111,7 @@ class Health:
     Attributes
     ----------
     verdict
-        `"healthy"`; `"unhealthy"` where something was found; `"unchecked"` where nothing was found, and there is no
-        evidence either.
+        `"healthy"`; `"unhealthy"` where there are findings; `"unchecked"` where there are none, and no evidence either.
     findings
         What is wrong, the worst first.
     evidence

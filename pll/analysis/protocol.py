@@ -28,7 +28,7 @@ from pll.synthesis import Flip, flip
 from pll.synthesis.label_noise import Noisy
 from pll.weights import Weights
 
-SETTLING_STEPS = EPOCHS * FOLDS * JOINT_ROUNDS
+VOTE_STEPS = EPOCHS * FOLDS * JOINT_ROUNDS
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +159,7 @@ def prepare(
     silent = np.zeros(len(data), dtype=np.bool_) if data.unanswered is None else data.unanswered
     if holdout is not None:
         apart = np.zeros(len(data), dtype=np.bool_)
-        apart[~silent] = held_out(int((~silent).sum()), holdout, seed)
+        apart[~silent] = holdout_mask(int((~silent).sum()), holdout, seed)
     else:
         apart = np.zeros(len(data), dtype=np.bool_) if data.is_test is None else data.is_test
     train = data
@@ -382,14 +382,14 @@ def infer_vote_sets(data: PartialLabelDataset, seed: int, progress: Progress | N
     UserError
         No vote, or one class.
     """
-    assert data.annotations is not None  # `settle` is set where there are some
+    assert data.annotations is not None  # `needs_vote_sets` is set where there are some
     steps = 0
 
     def hook() -> None:
         nonlocal steps
         steps += 1
         if progress is not None:
-            progress("votes and features compared", min(steps, SETTLING_STEPS), SETTLING_STEPS)
+            progress("votes and features compared", min(steps, VOTE_STEPS), VOTE_STEPS)
 
     result = aggregate(data.X, data.annotations, seed=seed, hook=hook)
     notes = []
@@ -423,7 +423,7 @@ def doubted(
 ) -> PartialLabelDataset:
     """Return the data with candidate sets made of its single labels, which may be wrong (`single_labels`).
 
-    These labels are then not used as true labels; they are kept as the column `given_label`. Examples without a label
+    These labels are then not used as true labels; the column `given_label` has them. Examples without a label
     are left out, with a note.
 
     Raises
@@ -454,7 +454,7 @@ def doubted(
     )
 
 
-def held_out(n: int, share: float, seed: int) -> npt.NDArray[np.bool_]:
+def holdout_mask(n: int, share: float, seed: int) -> npt.NDArray[np.bool_]:
     """Return an (n,) bool mask, True on a random share of the examples.
 
     Raises
@@ -467,9 +467,9 @@ def held_out(n: int, share: float, seed: int) -> npt.NDArray[np.bool_]:
     count = round(share * n)
     if not 0 < count < n:
         raise UserError(f"Holding out {share} of {n} examples leaves one side empty; choose another share.")
-    is_held_out = np.zeros(n, dtype=np.bool_)
-    is_held_out[_permutation(n, seed)[:count]] = True
-    return is_held_out
+    is_holdout = np.zeros(n, dtype=np.bool_)
+    is_holdout[_permutation(n, seed)[:count]] = True
+    return is_holdout
 
 
 def aligned(data: PartialLabelDataset, class_names: tuple[str, ...]) -> PartialLabelDataset:

@@ -98,7 +98,7 @@ def synthesize(options: SynthesizeOptions) -> None:
     made = data if flip is None and noisy is None else with_candidates(data, flip, options.seed, noisy=noisy)
     formats.write(made, Path(options.out))
     sets = made.sets()
-    gamma = None if made.y is None else ambiguity_degree(sets, made.y)
+    gamma = None if made.y is None or sets.n_classes < 2 else ambiguity_degree(sets, made.y)
     shown = "" if gamma is None else f", γ = {gamma:.3f}"
     print(f"{options.out}: {len(made)} examples, {sets.nnz / len(sets):.2f} candidates on average{shown}")
     note([*class_notes(made), *warnings_about(made)])

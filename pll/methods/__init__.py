@@ -56,7 +56,7 @@ class UnknownMethod(UserError, KeyError):
 
 
 class _Registry(MutableMapping[str, "type[PartialLabelEstimator]"]):
-    """Classes by name, each imported when it is first asked for."""
+    """Classes by name, each imported when it is first used."""
 
     def __init__(self) -> None:
         self._classes: dict[str, type[PartialLabelEstimator] | None] = dict.fromkeys(REGISTERED)

@@ -32,7 +32,7 @@ _OUTPUT_SECONDS = {"cpu": 1.5e-8, "cuda": 1e-10}
 _OUTPUT_BYTES = 20
 """Memory of a step for each logit: five numbers."""
 MUCH_MEMORY = 500 * 10**6
-"""Bytes of one step above which it is said."""
+"""Bytes of one step above which there is a note."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def check_memory(estimator: PartialLabelEstimator, data: PartialLabelDataset) ->
     Raises
     ------
     UserError
-        It says how much is needed, how much there is, and what takes less; or a setting is out of range.
+        The fit needs more memory than there is; or a setting is out of range.
     """
     cost = _cost(estimator, data)
     obstacle = _memory_obstacle(cost.memory_bytes, estimator, data.n_classes)
@@ -109,7 +109,7 @@ def _computes_elsewhere(estimator: PartialLabelEstimator) -> bool:
 
 
 def memory_of_machine() -> int | None:
-    """Return the bytes of memory that this process may have; None where the system does not say."""
+    """Return the bytes of memory that this process may have; None where the system does not report it."""
     limits = []
     with suppress(OSError, ValueError, AttributeError):
         limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))

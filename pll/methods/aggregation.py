@@ -9,9 +9,9 @@ Expectation maximisation over examples, with the classifier's posterior as the c
 Steps 2 and 3 are the joint fit of `fit_voters`, which chooses the weight of the classifier.
 
 The candidate sets are the union of the votes and the other labels that are likely under T (at least `LEAST`, at most
-`MOST_ADDED` an example): where all voters are wrong, the classifier and the voters' habits (who says *fox* for *dog*)
-point to the truth. The prior is the likelihood of the votes, Π_v C_v[k, l_iv], without the classifier: in training w ∝
-prior · softmax is the posterior under the voter models, with the trained network as class prior.
+`MOST_ADDED` an example): where all voters are wrong, the classifier and the voters' confusions (*fox* in place of
+*dog*) point to the truth. The prior is the likelihood of the votes, Π_v C_v[k, l_iv], without the classifier: in
+training w ∝ prior · softmax is the posterior under the voter models, with the trained network as class prior.
 
 Without features the prior of the sets is that of step 1, times the class shares. Where no example has two answers, the
 sets are just the answers: a classifier trained on one voter's labels cannot correct them.
@@ -42,7 +42,7 @@ from pll.weights import Weights, checked_prior, on_candidates
 FOLDS = 3
 EPOCHS = 60
 LEAST = 0.05
-"""Posterior from which a label that nobody named joins the candidates."""
+"""Posterior from which a label without a vote joins the candidates."""
 MOST_ADDED = 3
 FLOOR = 1e-6
 """Smallest prior, relative to the largest of the set: no vote excludes a label for good."""
@@ -61,13 +61,13 @@ class Aggregation:
     Attributes
     ----------
     candidates
-        Union of the votes plus likely labels that nobody named; all classes where nobody voted.
+        Union of the votes plus likely labels without a vote; all classes for an example without votes.
     prior
         (nnz,) float32 of these.
     voters
         The fitted voter models.
     added
-        Number of labels that nobody named.
+        Number of labels without a vote that were added.
     """
 
     candidates: CandidateSets
@@ -102,7 +102,7 @@ def _prior(likelihood: Numbers, candidates: CandidateSets) -> Weights:
 
 
 def union_of(votes: Annotations) -> CandidateSets:
-    """(n sets) every label that somebody named; all classes where nobody voted."""
+    """Return n sets: every label with a vote; all classes for an example without votes."""
     mask = np.zeros((votes.n_rows, votes.n_classes), dtype=np.bool_)
     mask[votes.rows, votes.labels] = True
     mask[~mask.any(axis=1)] = True

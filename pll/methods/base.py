@@ -64,7 +64,7 @@ class Task:
     kind
         `"text"` where the features were made of texts alone, which default settings look at; else `""`.
     undecided
-        The n candidate sets before people decided; None where nobody did.
+        The n candidate sets before people decided; None where nobody decided any.
     sample_weight
         (n,) float32 with mean 1, how much each example counts. Only methods trained by gradient descent use it.
     """

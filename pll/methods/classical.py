@@ -117,7 +117,7 @@ class ClassicalEstimator(PartialLabelEstimator):
         return self.scale
 
     def scale_in_use(self) -> str:
-        """Return the scaling that was used, or is asked for."""
+        """Return the scaling that was used; before `fit`, the parameter `scale`."""
         return getattr(self, "scale_", self.scale)
 
     def fitted_params(self) -> dict[str, Any]:
@@ -321,6 +321,20 @@ def covering_rates(
         labels = predictions(X[train], candidates.take(train), X[holdout])
         covered += [int(sets.contains(row).sum()) for row in labels]
     return dict(zip(values, (covered / len(X)).tolist(), strict=True))
+
+
+def fitted_predictions(methods: Sequence[ClassicalEstimator], hook: Hook) -> Predictions:
+    """Return the `Predictions` of unfitted methods, which are fitted on each training part in turn."""
+
+    def predictions(X_train: Matrix, sets: CandidateSets, X_validation: Matrix) -> npt.NDArray[np.integer]:
+        labels = []
+        for method in methods:
+            for _ in method.iter_fit(Task(X_train.astype(np.float32), sets), hook=hook):
+                pass
+            labels.append(method.predict_scores(X_validation.astype(np.float32)).argmax(axis=1))
+        return np.array(labels)
+
+    return predictions
 
 
 def best_value(rates: dict[V, float]) -> V:

@@ -17,15 +17,15 @@ w_i are the label weights: the prediction restricted to S_i and normalised.
 
 What is published, and what we chose. We could reach the abstract (the quotations above) and the names of the three
 terms and of what enters them (label vector, prediction, training target), but neither code nor formulas; of a second
-network nothing is said there. So these are ours:
+network the abstract has nothing. The following is ours:
 
-- L_f takes all candidates alike, as the label vector of the description does. (−log Σ_{j ∈ S_i} p_j, the other
+- L_f weights all candidates equally, as the label vector of the description does. (−log Σ_{j ∈ S_i} p_j, the other
   choice, has the gradient of PRODEN's loss under current weights; on digits the other two terms then change little.)
 - L_d is taken over all classes. λ = 1.
 - L_t, Z, its correction for starting at 0, α = 0.6, μ = 30 and the ramp are those of temporal ensembling (Laine &
   Aila, ICLR 2017), the ramp over 0.3 of the epochs (there 80 of 300). The entropy follows the same ramp: a network
   should not be sure before it has learnt anything.
-- Z is kept on S_i alone, so that memory is proportional to the number of candidates; off S_i the target is 0.
+- Z is stored on S_i alone, so that memory is proportional to the number of candidates; off S_i the target is 0.
 
 The paper's backbone is a ResNet (`model="resnet"`); any model does, on tables too.
 

@@ -109,7 +109,7 @@ class DeepEstimator(PartialLabelEstimator):
     """False while labels to add are sought; a checkpoint then holds nothing to go on from."""
     _raw_shape: tuple[int, ...]
     _suited: dict[str, Any]
-    """Settings that suit the data, where nothing is given."""
+    """Settings that suit the data, where the user sets none."""
     model_: nn.Module
     """Takes raw features, gives logits: scaling and network in one."""
 
@@ -169,9 +169,8 @@ class DeepEstimator(PartialLabelEstimator):
         X, y, truth, prior, votes
             As for `PartialLabelEstimator.fit`.
         sample_weight : (n,) array-like, optional
-            How much the loss of each example counts, at least 0; only ratios matter. Label weights are kept of every
-            example, those of weight 0 included. The search of a recipe and the losses that records report take all
-            examples alike.
+            How much the loss of each example counts, at least 0; only ratios matter. Every example has label
+            weights, those of weight 0 included. The search of a recipe and the losses of the records do not use them.
 
         Returns
         -------
@@ -201,7 +200,7 @@ class DeepEstimator(PartialLabelEstimator):
         self._settle_recipe(task, hook)
         epochs = self.total_epochs()
         if checkpoint is not None and "trainer" in checkpoint:  # what suited the data then, whatever would today
-            self._begun_with = checkpoint.get("suited") or self._suited_before(checkpoint["trainer"])
+            self._begun_with = checkpoint["suited"]
         with computing_threads(self.threads):
             try:
                 task = self.grown(task, hook=hook)
@@ -272,13 +271,13 @@ class DeepEstimator(PartialLabelEstimator):
         Parameters
         ----------
         dataset
-            Name of the data, by which the paper's settings are found.
+            Name of the data, which selects the paper's settings.
         task
             The training data; true labels and test examples are not looked at.
         hook
             Called between mini-batches; may wait. `StopTraining` ends the search with the best so far.
         progress
-            Told the share of the search that is done, and what is at work.
+            Called with the share of the search that is done, and a description of the current work.
 
         Raises
         ------
@@ -287,17 +286,17 @@ class DeepEstimator(PartialLabelEstimator):
         """
         self._check_settings()
         task = validated(task, allow_missing=self.missing == "mean")
-        explicit = self._given()
+        fixed = self._fixed_settings()
         if self.recipe.endswith(".json"):
-            recipe = stored(Path(self.recipe), explicit)
+            recipe = stored(Path(self.recipe), fixed)
             clone(self).set_params(**recipe.settings, recipe="default").check_settings()
             return recipe
         if self.recipe.startswith("paper"):
             name = self.recipe.removeprefix("paper").removeprefix(":") or dataset
-            return published(task.X.shape[1:], explicit, name, own_rate=type(self)().lr is not None)
+            return published(task.X.shape[1:], fixed, name, own_rate=type(self)().lr is not None)
         if is_mapped(task.X):
             note = "The features are larger than memory: the default settings are used."
-            return Recipe("auto", {}, explicit, notes=(note,))
+            return Recipe("auto", {}, fixed, notes=(note,))
         started = time.perf_counter()
 
         def show(share: float, work: str) -> None:
@@ -314,20 +313,20 @@ class DeepEstimator(PartialLabelEstimator):
 
     def problem(self, task: Task) -> Problem:
         """Return what the recipe `auto` searches on this task; see `pll.methods.recipe.search`."""
-        explicit, defaults = self._given(), type(self)().get_params(deep=False)
+        fixed, defaults = self._fixed_settings(), type(self)().get_params(deep=False)
         sets, prior = task.candidates, task.prior
         if self.needs_truth and task.y is not None and (task.y >= 0).all():
             prior = None
             sets = CandidateSets.from_labels(task.y, sets.n_classes, sets.class_names)
         defaults |= {"scale": default_scale(task.kind), "batch_size": default_batch_size(len(task.X))}
-        every = defaults | explicit
+        every = defaults | fixed
         if every["lr"] is None:
             scaling = fit_scaling(task.X, every["scale"])
             size = every["batch_size"]
             defaults["lr"] = default_lr(every["model"], every["optimiser"], task.X, scaling, batch_size=size)
         own = None if self.searched_as_proden else partial(self._with, recipe="default")
         return Problem(
-            task.X, sets, explicit, defaults, self._contestant, choose_device(self.device), self.seed, prior, own,
+            task.X, sets, fixed, defaults, self._contestant, choose_device(self.device), self.seed, prior, own,
             own_rate=type(self)().lr is not None,
         )  # fmt: skip
 
@@ -336,8 +335,8 @@ class DeepEstimator(PartialLabelEstimator):
         one: Self = clone(self).set_params(**settings, **more)
         return one
 
-    def _given(self) -> dict[str, Any]:
-        """Return the settings of `SEARCHED` that are given explicitly: those that differ from their default."""
+    def _fixed_settings(self) -> dict[str, Any]:
+        """Return the settings of `SEARCHED` that the user has set: those that differ from their default."""
         defaults, params = type(self)().get_params(deep=False), self.get_params(deep=False)
         return {name: value for name, value in params.items() if name in SEARCHED and _differs(value, defaults[name])}
 
@@ -403,7 +402,7 @@ class DeepEstimator(PartialLabelEstimator):
     ) -> Self:
         tensors = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
         scaling = Scaling.from_state(tensors, "0.")
-        with seeded(self.seed):  # what it draws is overwritten; the caller's stream should not notice
+        with seeded(self.seed):  # the drawn parameters are overwritten; the caller's random stream stays as it was
             network = build_model(self.setting("model"), scaling.output_shape(tuple(input_shape)), len(class_names))
         self.model_ = nn.Sequential(scaling, network)
         self.model_.load_state_dict(tensors)
@@ -473,7 +472,7 @@ class DeepEstimator(PartialLabelEstimator):
             self._optimisation(),
             self.seed,
             augment,
-            loss_draws=callable(self.loss),  # who knows what it does
+            loss_draws=callable(self.loss),  # a function of the user may draw random numbers
             prior=task.prior,
         )
         warm = self.__dict__.pop("_warm_arrays", None)
@@ -481,11 +480,6 @@ class DeepEstimator(PartialLabelEstimator):
             self.model_.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in warm.items()})
             trainer.warm_up()
         return trainer
-
-    def _suited_before(self, trainer: dict[str, Any]) -> dict[str, Any]:
-        """Return what suited the data of a checkpoint that does not say it: its learning rate, and batches of 256."""
-        rate = trainer["optimiser"]["param_groups"][0]["lr"]
-        return {"batch_size": MOST_BATCH} | ({"lr": rate} if self.lr_decay == 1 else {})
 
     def _optimisation(self) -> Optimisation:
         names = ("batch_size", "lr", "momentum", "weight_decay", "optimiser", "lr_decay", "lr_decay_every")
@@ -554,7 +548,7 @@ def _pieces(X: npt.NDArray[np.float32], n_outputs: int = 1) -> Iterator[Tensor]:
     size = evaluation_batch(X.shape, n_outputs)
     for start in range(0, max(1, len(X)), size):
         part = X[start : start + size]
-        yield torch.from_numpy(part if part.flags.writeable else np.array(part))  # torch knows no read-only tensors
+        yield torch.from_numpy(part if part.flags.writeable else np.array(part))  # torch has no read-only tensors
 
 
 def _check_output(network: nn.Module, loss: Loss, shape: tuple[int, ...], c: int) -> None:

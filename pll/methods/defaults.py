@@ -1,12 +1,12 @@
-"""Settings that depend on the data and the model where nothing is said: learning rate, batch size and scaling.
+"""Settings that depend on the data and the model where the user sets none: learning rate, batch size and scaling.
 
-A rate that suits a table is far too large for pictures: neighbouring pixels are alike, so that the features of a
+A rate that suits a table is far too large for pictures: neighbouring pixels are similar, so that the features of a
 picture vary together along a few directions, in which every step counts hundreds of times. PRODEN-sudden then reaches
 what PRODEN does and PRODEN-naive fits the wrong candidates, so that a comparison shows little of how the
 methods differ.
 
-Features of texts (components of a truncated SVD) say most where they are large. Z-scores would make the last component
-count as much as the first, so each text is brought to unit length instead.
+Features of texts (components of a truncated SVD) carry most information where they are large. Z-scores would make the
+last component count as much as the first, so each text is brought to unit length instead.
 
 A batch is at most 256 examples, and less where that would be a few steps an epoch: 100 epochs of 120 examples are 100
 steps with batches of 256, which end before a linear model has learnt what is there to learn.

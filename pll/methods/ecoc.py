@@ -13,7 +13,7 @@ is a binary problem on such examples.
    S_i.
 
 Where sets are large, hardly any lies wholly on one side (q = 0.7, ten classes: about 4 of 1,438 examples). The
-following is not in the paper, and `notes_` says whenever it was applied:
+following is not in the paper, and `notes_` reports each use:
 - Both sides of a column must hold examples, at least τ/4 each. (The paper asks for any; a column with one negative
   example is of no use.)
 - Dichotomies that fail are used at the highest *purity* ρ of 0.9, 0.8, 0.7, 0.6 at which they pass. Let r± = |S_i ∩ Y±|
@@ -29,7 +29,7 @@ following is not in the paper, and `notes_` says whenever it was applied:
 Measurements of these variants: docs/decisions.md, *Variants of the published methods*.
 
 Beyond 10,000 examples the rbf kernel is approximated by 1,024 of them (Nyström) and all columns of an epoch are
-trained at once, with the squared hinge, by a batched Newton method; `notes_` says by how much the kernel is off.
+trained at once, with the squared hinge, by a batched Newton method; `notes_` reports the error of the kernel.
 
 A class that no set holds is never predicted. Label weights: softmax of −10 · loss over S_i (the factor makes
 confidence follow accuracy on digits and does not change the order). An epoch is a tenth of the columns.
@@ -61,7 +61,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC, LinearSVC
 
 from pll.candidates import CandidateSets
-from pll.methods.base import Task, check_kernel, check_number
+from pll.methods.base import check_kernel, check_number
 from pll.methods.classical import (
     ClassicalEstimator,
     Cost,
@@ -69,13 +69,14 @@ from pll.methods.classical import (
     best_value,
     blocks,
     covering_rates,
+    fitted_predictions,
     on_candidates_by_blocks,
 )
 from pll.methods.names import TITLES
 from pll.training.metrics import Hook
 from pll.weights import Weights, restricted_softmax
 
-ROUNDS = 10
+EPOCHS = 10
 GRID = (1.0, 10.0)
 """The C that `"auto"` chooses from, the first of equals."""
 C_ROWS = 1000
@@ -184,7 +185,7 @@ class PLECOC(ClassicalEstimator):
         return Cost(memory_bytes=int(24 * n * columns + 16 * n * d + features + 3e8), seconds=seconds, note=note)
 
     def total_epochs(self) -> int:
-        return ROUNDS
+        return EPOCHS
 
     def _learn(
         self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
@@ -210,7 +211,7 @@ class PLECOC(ClassicalEstimator):
         self.notes_ = coding.notes + machines.notes()
         relaxed = (coding.purities > 0) & (coding.purities < 1)
         done = 0
-        for part in np.array_split(np.arange(length), ROUNDS):
+        for part in np.array_split(np.arange(length), EPOCHS):
             for column in machines.together(part):
                 self.stage_ = f"column {column[0] + 1} of {length}"
                 sides = np.stack([coding.sides(int(one), candidates) for one in column], axis=1)
@@ -230,16 +231,7 @@ class PLECOC(ClassicalEstimator):
         self.stage_ = "choosing C"
         rows = np.sort(rng.permutation(len(X))[:C_ROWS])
         settings = self.get_params() | {"scale": "none", "max_tries": min(200, self.max_tries)}
-
-        def predictions(X_train: Matrix, sets: CandidateSets, X_holdout: Matrix) -> npt.NDArray[np.integer]:
-            labels = []
-            for C in GRID:
-                one = PLECOC(**settings | {"C": C})
-                for _ in one.iter_fit(Task(X_train.astype(np.float32), sets), hook=hook):
-                    pass
-                labels.append(one.predict_scores(X_holdout.astype(np.float32)).argmax(axis=1))
-            return np.array(labels)
-
+        predictions = fitted_predictions([PLECOC(**settings | {"C": C}) for C in GRID], hook)
         return best_value(covering_rates(GRID, predictions, X[rows], candidates.take(rows), rng))
 
     def _start(self, X: Matrix, candidates: CandidateSets) -> None:
@@ -409,7 +401,7 @@ def choose_columns(
     hook
         Called between draws.
     """
-    drawn = draw_dichotomies(candidates.n_classes, max_tries, rng)  # (T, c)
+    drawn = random_dichotomies(candidates.n_classes, max_tries, rng)  # (T, c)
     steps = [purity for purity in PURITIES if purity >= min_purity]
     threshold = min_usable * len(candidates)
     counts = np.zeros((0, len(steps), 2), dtype=np.int64)
@@ -434,7 +426,7 @@ def choose_columns(
     return Coding(drawn[chosen].T.copy(), purities, tuple(notes))
 
 
-def draw_dichotomies(n_classes: int, max_tries: int, rng: np.random.Generator) -> Signs:
+def random_dichotomies(n_classes: int, max_tries: int, rng: np.random.Generator) -> Signs:
     """Return (T, c) distinct dichotomies of the classes in random order; class 0 is always on the side of +1.
 
     All 2^(c−1) − 1 of them where that is at most `max_tries`, else `max_tries` uniform draws without repetitions.

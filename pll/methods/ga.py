@@ -29,7 +29,7 @@ does not, and neither do we. A class that no pair of a batch rules out adds noth
 Where some classes are ruled out more often than evenly, (c − 1) π_k > 1, the class prior that this implies,
 1 − (c − 1) π_k, is negative, and so is L_k on nearly every batch: Algorithm 1 would do nothing but step up these
 parts, which raises exactly those classes. Real candidate sets are like that (Lost: up to 1.08). Where any class is,
-nothing is corrected: every step goes down the gradient of Σ_k L_k, the same unbiased risk; `notes_` says so, and
+nothing is corrected: every step goes down the gradient of Σ_k L_k, the same unbiased risk; `notes_` reports it, and
 `GA.doubts` before the start.
 
 Complexity: a step costs O(B·c) beyond the forward and backward pass, whatever |S| is; memory as for every deep

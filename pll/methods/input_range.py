@@ -62,7 +62,7 @@ def range_warnings(
 
     A value is far outside where it is beyond the training range by more than the width of that range. The scale is
     too small where the variances are, on average, less than a sixteenth of those of training (a quarter in standard
-    deviations); of a table this is asked from 20 rows on.
+    deviations); of a table this is compared from 20 rows on.
 
     Parameters
     ----------

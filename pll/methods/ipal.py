@@ -31,7 +31,7 @@ for the weights; an iteration is O(k·nnz), or less where neighbours share few c
 O(n·d + k²·d). Memory: 16·n·d bytes, and 12 bytes for each candidate an example shares with a neighbour, at most
 12·k·nnz. A fitted model keeps the training examples.
 Above 100,000 examples with more than 15 features, if faiss is installed (`pip install "candid-labels[neighbours]"`),
-the search is approximate, O(n·√n·d), a prediction O(√n·d); `notes_` says which share of the neighbours it finds.
+the search is approximate, O(n·√n·d), a prediction O(√n·d); `notes_` reports its recall.
 """
 
 from __future__ import annotations

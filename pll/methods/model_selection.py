@@ -73,7 +73,7 @@ class StratifiedSetKFold(BaseCrossValidator):
     """K folds of shuffled examples, each with the same share of every class's candidate sets.
 
     scikit-learn stratifies labels, but cuts candidate sets into consecutive rows: where rows are sorted by class, a
-    model is then tested on classes that it has never seen. Here the examples are shuffled, grouped by the rarest of
+    model is then tested on classes that it was not trained on. Here the examples are shuffled, grouped by the rarest of
     their candidates, and dealt to the folds in turn.
 
     Parameters
@@ -110,9 +110,9 @@ class StratifiedSetKFold(BaseCrossValidator):
         n = len(sets)
         if not 2 <= self.n_splits <= n:
             raise UserError(f"n_splits is {self.n_splits}; {n} examples can be cut into 2 to {n} folds.")
-        named = np.bincount(sets.indices, minlength=sets.n_classes)[sets.indices]  # (nnz,) how often a label is named
-        rank = named.astype(np.int64) * sets.n_classes + sets.indices  # of equally rare labels the first
-        rarest = np.minimum.reduceat(rank, sets.indptr[:-1]) % sets.n_classes  # (n,)
+        count = np.bincount(sets.indices, minlength=sets.n_classes)[sets.indices]  # (nnz,) sets with that label
+        key = count.astype(np.int64) * sets.n_classes + sets.indices  # of equally rare labels the first
+        rarest = np.minimum.reduceat(key, sets.indptr[:-1]) % sets.n_classes  # (n,)
         order = np.lexsort((np.random.default_rng(self.random_state).permutation(n), rarest))
         fold = np.empty(n, dtype=np.int64)
         fold[order] = np.arange(n) % self.n_splits

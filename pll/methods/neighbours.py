@@ -3,7 +3,8 @@
 The search is exact up to `EXACT_UP_TO` examples, and beyond where there are few features or faiss is not installed
 (`pip install "candid-labels[neighbours]"`). Else it is approximate: k-means divides the examples into about 2 √n cells
 and only the nearest cells of a query are looked through, as many as find 95 % of the neighbours of a sample of 200
-examples, at most 64. `recall_` and `notes_` state the recall on another 200. docs/decisions.md says why faiss.
+examples, at most 64. `recall_` and `notes_` state the recall on another 200. See docs/decisions.md on the choice of
+faiss.
 """
 
 from __future__ import annotations
@@ -173,7 +174,7 @@ class NeighbourEstimator(ClassicalEstimator):
         return self._search
 
     def _search_notes(self) -> tuple[str, ...]:
-        """Return what is to be said of the search."""
+        """Return notes on an approximate or slow search."""
         n, d = self.train_.shape
         if isinstance(self._search, ApproximateSearch):
             return (
@@ -238,7 +239,7 @@ class ApproximateSearch:
     cells
         Number of cells. probes: how many of them are looked through for a query.
     recall
-        Share of the k nearest neighbours of `sampled` examples that are found.
+        Share of the k nearest neighbours of `sampled` examples that the search finds.
     """
 
     def __init__(self, points: Floats, k: int, seed: int, hook: Hook) -> None:
@@ -275,13 +276,13 @@ class ApproximateSearch:
         self._index.nprobe = self.probes
         squared, at = self._index.search(np.ascontiguousarray(X), n_neighbors)
         short = np.flatnonzero((at < 0).any(axis=1))
-        if len(short):  # the cells held fewer than k: look everywhere
+        if len(short):  # fewer than k in these cells: look in all
             self._index.nprobe = self.cells
             squared[short], at[short] = self._index.search(np.ascontiguousarray(X[short]), n_neighbors)
         return np.sqrt(np.maximum(squared, 0.0)), at
 
     def _share(self, points: Floats, rows: npt.NDArray[np.int64], farthest: npt.NDArray[np.float64]) -> float:
-        """Return the share of the k nearest neighbours of these rows that is found, by their distances."""
+        """Return the share of the k nearest neighbours of these rows that the search finds, by their distances."""
         distances, at = self.kneighbors(points[rows], self.k + 1)
         distances, _ = _without_self(distances.astype(np.float64), at, rows)
         return float((distances <= farthest[:, None] * (1 + 1e-3) + 1e-6).mean())

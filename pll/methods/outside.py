@@ -5,7 +5,7 @@ label weights
 
     w_ij = (1 − m_i) p_j / Σ_{k ∈ S_i} p_k on S_i,   w_ia = m_i for the label a_i that is added
 
-where the miss probability m_i stays as it was estimated. If the estimated miss rate is below `LEAST_RATE`, or held-out
+where the estimated miss probability m_i does not change. If the estimated miss rate is below `LEAST_RATE`, or held-out
 examples do not distinguish the sets from chance, nothing is added and the method is PRODEN, to the last bit.
 
 The estimate, from scores that have not seen the example (in-sample estimates come out far too low):
@@ -15,13 +15,13 @@ The estimate, from scores that have not seen the example (in-sample estimates co
    or not truths are missing, so that the class of the highest score is right more often than any candidate may be.
 2. P ∝ exp(α · score), and a miss rate ρ(|S|) = σ(a + b |S|), fitted by the likelihood Σ_i log[(1 − ρ) P(S_i) / |S_i| +
    ρ (1 − P(S_i)) / (c − |S_i|)]. The rate may depend on the size: where the truth was left out, sets are smaller; where
-   another label took its place, they are not.
-3. If the rate reaches `LEAST_RATE`, steps 1 and 2 are repeated `ROUNDS` times with the posterior of the labels, on and
-   off the sets, in place of the sets. Each round learns the mean of the two latest posteriors: the latest alone makes
-   the estimated rate swing between two values where the rate falls steeply with the size.
+   another label replaced it, they are not.
+3. If the rate reaches `LEAST_RATE`, steps 1 and 2 are repeated `ITERATIONS` times with the posterior of the labels, on
+   and off the sets, in place of the sets. Each iteration learns the mean of the two latest posteriors: the latest alone
+   makes the estimated rate swing between two values where the rate falls steeply with the size.
 4. m_i = ρ P(A) / [(1 − ρ) P(S) (c − |S|) / |S| + ρ P(A)] with P(A) = 1 − P(S); a_i is the likeliest label off S_i.
 
-The regression on sets goes back to label propagation and SURE, the rounds to SARI (Lv et al., 2024).
+The regression on sets is as in label propagation and SURE, the iterations as in SARI (Lv et al., 2024).
 
 Where labels are known of some examples (`truth=` in Python, the decisions of a review in a run), at least `MIN_DECIDED`
 of them, the model of step 2 is fitted to these. A ridge logistic regression g is fitted to them alone; it and the
@@ -69,7 +69,7 @@ RIDGES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 """Of the regression, of which the one with the least leave-one-out error is taken."""
 CENTRES = 2_000
 """Examples that the kernel is computed with."""
-ROUNDS = 6
+ITERATIONS = 6
 """Times that the regression learns its own posterior."""
 LEAST = 0.01
 """Miss probability from which an example gets an added label."""
@@ -243,7 +243,7 @@ def find_outside(
     named = np.unique(np.concatenate([candidates.indices, *([] if undecided is None else [undecided.indices])]))
     if decided is not None:
         named = np.union1d(named, decided[decided >= 0])
-    if len(named) < c:  # a label that nobody names is never added
+    if len(named) < c:  # a label that is in no set is never added
         result = find_outside(
             X,
             _renamed(candidates, named),
@@ -270,12 +270,12 @@ def find_outside(
     scores = ridge.fit(inside, hook)
     evidence = _fit_miss_model(scores, sets, u[drawn])
     is_supervised = decided is not None and undecided is not None and _has_enough_labels(decided[drawn])
-    # Against scores that say nothing, whose likelihood is that of a class at random (BIC, three numbers).
+    # Compared with uninformative scores, of a class at random (BIC, three parameters).
     if not is_supervised and evidence.log_likelihood + len(drawn) * np.log(c) < 1.5 * np.log(len(drawn)):
         return nothing
     if is_supervised or float(evidence.miss(evidence.scores(scores[:, None]), sets, u[drawn])[0].mean()) >= LEAST_RATE:
         earlier = evidence.posterior(scores[:, None], sets, u[drawn], inside)
-        for _ in range(ROUNDS):
+        for _ in range(ITERATIONS):
             hook()
             latest = evidence.posterior(scores[:, None], sets, u[drawn], inside)
             scores = ridge.fit((latest + earlier) / 2, hook)
@@ -289,7 +289,7 @@ def find_outside(
             inputs, evidence, own, drawn[at], decided, undecided.take(drawn[at]), hook
         )
     miss, added = np.zeros(n, dtype=np.float32), np.zeros(n, dtype=np.int64)
-    place = np.full(n, -1)  # among those drawn; the ridge has not seen the others
+    place = np.full(n, -1)  # among those drawn; the ridge was not fitted on the others
     place[drawn] = np.arange(len(drawn))
     for rows in blocks(n, max(1, PIECE // max(c, CENTRES))):
         hook()
@@ -421,7 +421,7 @@ def _supervised_model(
     Parameters
     ----------
     z
-        (k, c) scores of the evidence for these rows, which it has not seen.
+        (k, c) scores of the evidence for these rows, which it was not fitted on.
     sets
         Their k sets before people decided.
 

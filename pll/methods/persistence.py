@@ -236,7 +236,7 @@ def write_card(card: ModelCard, path: Path) -> None:
 
 
 def read_card(folder: Path | str) -> ModelCard:
-    """What the `model.json` of a folder says, without loading the model.
+    """Return the content of the `model.json` of a folder, without loading the model.
 
     Raises
     ------

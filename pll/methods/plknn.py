@@ -7,14 +7,13 @@ gives its vote to all of its candidates, a nearer one a larger vote:
     score_y(x) = Σ_{r=1..k} v_r · 1[y ∈ S_(r)],      v_r = 1 − d_r / Σ_s d_s
 
 with the Euclidean distance d_r (all votes are 1 where every distance is 0, or k = 1). The predicted label is the
-argmax over all classes. A training example asks its neighbours and not itself, and is told apart among its own
-candidates only.
+argmax over all classes. A training example is not its own neighbour, and gets one of its own candidates.
 
 Label weights: w_ij = score_j(x_i) restricted to S_i and normalised; uniform where no neighbour shares a candidate.
 Nothing is learnt: an iteration is a tenth of the training examples, whose label weights are uniform until their turn
 comes. Labels that *every* neighbour has as a candidate tie exactly. With large sets that is common (digits, q = 0.7:
 15 % of the examples with k = 10). Such labels get equal weights, a margin of 0, and the first of them is the identified
-one; `notes_` says for how many examples. More neighbours resolve ties.
+one; `notes_` reports for how many examples. More neighbours resolve ties.
 
 Hyper-parameters: `k`, the number of neighbours, and `scale`, the features that are compared. `"auto"` (the default of
 both) takes the k of `GRID` and the scaling of `SCALES` with the highest covering rate: the share of up to 4,000
@@ -25,7 +24,7 @@ training examples whose predicted label, of all classes and from neighbours othe
 Complexity: O(n²·d) for the search by brute force (less where d ≤ 15: a k-d tree), and for each of the four scalings as
 much for up to 4,000 of the examples; O(n·k·mean |S|) for the votes; c does not matter. A prediction is O(n·d). Above
 100,000 examples with more than 15 features, if faiss is installed (`pip install "candid-labels[neighbours]"`), the
-search is approximate, O(n·√n·d), a prediction O(√n·d); `notes_` says which share of the neighbours it finds. Memory
+search is approximate, O(n·√n·d), a prediction O(√n·d); `notes_` reports its recall. Memory
 16·n·d bytes and the candidate sets. Fitted, it keeps the training examples.
 """
 
@@ -46,7 +45,7 @@ from pll.training.metrics import Hook, no_hook
 from pll.training.scaling import fit_scaling
 from pll.weights import Weights, normalise
 
-ROUNDS = 10
+EPOCHS = 10
 GRID = (10, 5, 20, 30, 50, 80)
 """The k that `"auto"` chooses from; of equally good ones the first."""
 SCALES = ("zscore", "unit", "quantile", "zscore-unit")
@@ -118,7 +117,7 @@ class PLKNN(NeighbourEstimator):
         return Cost(memory_bytes=search_memory(n, d) + 24 * nnz, seconds=seconds, note=search_note(n, d, seconds))
 
     def total_epochs(self) -> int:
-        return ROUNDS
+        return EPOCHS
 
     def _choose_scale(self, task: Task, hook: Hook) -> str:
         self.k_, self.covering_rates_, self.notes_ = 10, {}, ()
@@ -148,7 +147,7 @@ class PLKNN(NeighbourEstimator):
     ) -> Iterator[tuple[Weights, float | None]]:
         self._remember(X)
         votes = np.ones(candidates.nnz)
-        for part in np.array_split(np.arange(len(X)), ROUNDS):
+        for part in np.array_split(np.arange(len(X)), EPOCHS):
             for rows, scores in self._voted(None, hook, slice(part[0], part[-1] + 1) if len(part) else slice(0)):
                 at = slice(candidates.indptr[rows.start], candidates.indptr[rows.stop])
                 votes[at] = scores[candidates.rows[at] - rows.start, candidates.indices[at]]
@@ -227,7 +226,7 @@ def neighbours_scale(task: Task, *, clip: float | None, seed: int, hook: Hook = 
     clip
         As of `NeighbourEstimator`.
     seed
-        Draws the examples that are asked, where there are more than 4,000.
+        Draws the examples that are compared, where there are more than 4,000.
     hook
         Called between blocks of them; may raise.
     """

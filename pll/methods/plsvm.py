@@ -16,7 +16,7 @@ margin and is skipped. An iteration is an epoch.
 
 Some initialisations end in a bad optimum, in which two classes are exchanged. Its objective is clearly higher, so
 several models are trained in parallel, each with its own first mini-batch, and the one with the lowest objective is
-kept.
+the result.
 
 Results depend strongly on λ. By default it is chosen from the grid of the PRODEN paper's supplement, 10⁻³ … 10³, by the
 covering rate in five-fold cross-validation (`pll.methods.classical`: candidate sets alone, no truth), before the first

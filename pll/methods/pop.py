@@ -70,11 +70,11 @@ class _Purifying(WeightedLoss):
 
     def start(self, trainer: Trainer) -> None:
         super().start(trainer)
-        self.kept = torch.ones_like(self.weights)
+        self.remaining = torch.ones_like(self.weights)
         self.rolling = torch.zeros_like(self.weights)
 
     def update(self, batch: Batch, label_weights: Tensor) -> None:
-        left = label_weights * batch.read(self.kept)
+        left = label_weights * batch.read(self.remaining)
         total = left.sum(dim=1, keepdim=True)
         batch.write(self.weights, torch.where(total > 0, left / total.clamp_min(1e-30), label_weights))
 
@@ -87,12 +87,12 @@ class _Purifying(WeightedLoss):
         for batch in trainer.all_batches():
             mean = batch.read(self.rolling)
             stays = mean >= theta * mean.max(dim=1, keepdim=True).values
-            batch.write(self.kept, batch.read(self.kept) * stays)
+            batch.write(self.remaining, batch.read(self.remaining) * stays)
 
     def state(self) -> dict[str, Tensor]:
-        return super().state() | {"kept": self.kept, "rolling": self.rolling}
+        return super().state() | {"remaining": self.remaining, "rolling": self.rolling}
 
     def load_state(self, state: dict[str, Tensor]) -> None:
         super().load_state(state)
-        self.kept.copy_(state["kept"])
+        self.remaining.copy_(state["remaining"])
         self.rolling.copy_(state["rolling"])

@@ -10,7 +10,7 @@ starting from w_ij = 1/|S_i| (Eq. init), and lets the forward pass that gives th
 
 which change before the parameters do. The variants are the few lines in which they differ: *naive* never updates,
 *sudden* puts all weight on the top candidate at every step, *itera* updates only now and then, and the *oracle*
-knows the true labels.
+learns from the true labels.
 
 Cost a step: that of supervised training, plus O(B·k) for the weights (k candidates an example).
 """

@@ -1,11 +1,11 @@
 """Recipes: how the settings of a deep method are chosen, the record of a choice, and the search of *auto*.
 
 `default` takes the method's defaults, `paper` the published settings of the data set (`pll.methods.published`),
-`auto` searches, the path of a recipe.json takes what was chosen before (`stored`). A setting that is given explicitly
+`auto` searches, the path of a recipe.json takes what was chosen before (`stored`). A setting that the user sets
 stays in every recipe.
 
 The search (`search`) compares configurations, a representation of the features (`scale`), a model, an optimiser,
-learning rate and weight decay, by what they predict for inner held-out examples:
+learning rate and weight decay, by what they predict for inner held-out examples (the *validation* part):
 
 - covering rate: share of held-out examples whose argmax over all classes is among their candidates (PLENCH, ICLR 2025,
   names it for this);
@@ -32,7 +32,7 @@ objective is then trained itself with the best few of them and with its defaults
 How much is trained is planned from the sizes alone, with the cost of an operation on a reference core (`BUDGET` seconds
 of it, or three trainings with the default settings where that is more), never from a clock: the same data and seed give
 the same choice on the same machine. The learning rates and weight decays are few, so that none is ever left out: fewer
-examples and parts are taken first, then representations and models; the recipe says which.
+examples and parts are taken first, then representations and models; `Recipe.notes` lists them.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ SEARCHED = (
     "model", "scale", "optimiser", "lr", "weight_decay", "momentum", "batch_size", "epochs",
     "loss", "lr_decay", "lr_decay_every", "augment",
 )  # fmt: skip
-"""Settings that a recipe may choose, or has to know."""
+"""Settings that a recipe may choose, or depends on."""
 Settings = dict[str, Any]
 Values = npt.NDArray[Any]
 
@@ -111,8 +111,8 @@ class Recipe:
         One of `RECIPES`.
     settings
         Chosen settings; those not named keep the method's defaults.
-    given
-        Settings given explicitly, which were not searched.
+    fixed
+        Settings set by the user, which were not searched.
     covering_rate, interval
         Of the chosen configuration on held-out examples, with its 95 % interval (Wilson). The choice was made on the
         same examples, so the figure is slightly optimistic.
@@ -123,8 +123,8 @@ class Recipe:
     certain
         Share of bootstrap samples of the held-out examples in which the chosen configuration is at least as likely as
         those of other representations or models; 1 where there is no other.
-    examples, held_out, folds
-        How many examples were used, held out in all, and in how many parts.
+    examples, validated, folds
+        How many examples were used, how many of them for validation, and in how many parts.
     seed
         Of the search.
     complete
@@ -148,14 +148,14 @@ class Recipe:
 
     recipe: str
     settings: Settings
-    given: Settings
+    fixed: Settings
     covering_rate: float | None = None
     interval: tuple[float, float] | None = None
     default_covering_rate: float | None = None
     constant_covering_rate: float | None = None
     certain: float | None = None
     examples: int = 0
-    held_out: int = 0
+    validated: int = 0
     folds: int = 0
     seed: int = 0
     complete: bool = True
@@ -174,13 +174,13 @@ class Recipe:
             f"{name.replace('_', ' ')} {value:g}" if isinstance(value, float) else f"{name.replace('_', ' ')} {value}"
             for name, value in self.settings.items()
         )
-        took = f" (found in {self.seconds:.0f} s)" if self.seconds else ""
-        sentences = [f"Settings of the recipe {self.recipe}{took}: {chosen}."]
+        duration = f" (found in {self.seconds:.0f} s)" if self.seconds else ""
+        sentences = [f"Settings of the recipe {self.recipe}{duration}: {chosen}."]
         if self.covering_rate is not None and self.interval is not None:
             low, high = self.interval
             default = self.default_covering_rate
             sentences.append(
-                f"On {self.held_out:,} held-out examples {percent(self.covering_rate)} of the predictions are among "
+                f"On {self.validated:,} held-out examples {percent(self.covering_rate)} of the predictions are among "
                 f"the candidates (95 % interval {percent(low)} to {percent(high)}"
                 + ("" if default is None else f"; default settings {percent(default)}")
                 + (
@@ -237,21 +237,21 @@ def read_recipe(path: Path) -> Recipe:
         raise UserError(f"{path} is not a recipe.json of a run ({error}).") from error
 
 
-def stored(path: Path, given: Settings) -> Recipe:
-    """Return the recipe of a recipe.json as one for another fit; settings given explicitly stay.
+def stored(path: Path, fixed: Settings) -> Recipe:
+    """Return the recipe of a recipe.json as one for another fit; settings set by the user (`fixed`) stay.
 
     Raises
     ------
     UserError
         The file cannot be read, or is none.
     """
-    found = read_recipe(path)
-    whole = found.given | found.settings
+    recipe = read_recipe(path)
+    whole = recipe.fixed | recipe.settings
     unknown = [name for name in whole if name not in SEARCHED]
     if unknown:
         raise UserError(f"{path} has a setting {unknown[0]!r}, which no recipe chooses.")
-    settings = {name: value for name, value in whole.items() if name not in given}
-    return replace(found, settings=settings, given=given, notes=(*found.notes, f"The settings are those of {path}."))
+    settings = {name: value for name, value in whole.items() if name not in fixed}
+    return replace(recipe, settings=settings, fixed=fixed, notes=(*recipe.notes, f"The settings are those of {path}."))
 
 
 # ---- the search ---------------------------------------------------------------------------------------------------
@@ -307,8 +307,8 @@ class Problem:
         (n, …) raw features.
     candidates
         n candidate sets.
-    given
-        Settings given explicitly.
+    fixed
+        Settings set by the user.
     defaults
         Every setting of the method with its default.
     new_trainer
@@ -327,7 +327,7 @@ class Problem:
 
     X: npt.NDArray[np.float32]
     candidates: CandidateSets
-    given: Settings
+    fixed: Settings
     defaults: Settings
     new_trainer: NewTrainer
     device: torch.device
@@ -346,10 +346,10 @@ BATCHED = ("linear", SHALLOW)
 MIXED = 0.01
 """Share of the uniform distribution in the class probabilities: one confident mistake must not decide."""
 MOST_CLASSES = 200
-"""With more classes all flip rates are taken to be equal: c² rates of a few thousand examples say nothing."""
+"""With more classes all flip rates are taken to be equal: c² rates cannot be estimated from a few thousand examples."""
 COMPANIONS = 0.2
 """Gain of rates by class in log-likelihood; -.04 to .08 for uniform flips, .5 to 2.5 on real sets and pairs."""
-_RATE_PARTS, _RATE_ROUNDS = 4, 3
+_RATE_PARTS, _RATE_STEPS = 4, 3
 _PSEUDO = 2.0
 """Examples with the mean rate that are added to those of a class."""
 TEMPERATURES = (0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 5.0)
@@ -357,7 +357,7 @@ OWN = 3
 """Configurations of PRODEN's search that another method is tried with, beside its defaults."""
 EPOCHS = (10, 30, 100, 300)
 """Numbers of epochs after which configurations are compared."""
-KEPT = (1.0, 0.35, 0.12, 0.06)
+SURVIVING = (1.0, 0.35, 0.12, 0.06)
 """Share of the configurations that reach each of them."""
 
 
@@ -371,7 +371,7 @@ def search(problem: Problem, *, hook: Hook = no_hook, progress: Progress = lambd
     hook
         Called between mini-batches; may wait. `StopTraining` ends the search with the best so far.
     progress
-        Told how far the search is.
+        Called with the share of the search that is done, and a description of the current work.
 
     Raises
     ------
@@ -381,7 +381,7 @@ def search(problem: Problem, *, hook: Hook = no_hook, progress: Progress = lambd
     started = time.perf_counter()
     if len(problem.candidates) < LEAST:
         note = f"Settings are compared on {LEAST} examples or more; the default settings are used."
-        return Recipe("auto", {}, problem.given, seed=problem.seed, notes=(note,))
+        return Recipe("auto", {}, problem.fixed, seed=problem.seed, notes=(note,))
     contest = _Contest(problem, _plan(problem), progress)
     try:
         complete = contest.run(hook)
@@ -426,17 +426,17 @@ def _plan(problem: Problem) -> _SearchPlan:
     budget = max(BUDGET, 3 * _cost(problem, _default_group(problem), n, (1.0,), (int(problem.defaults["epochs"]),)))
     plans = ((SMALL, 4), *PLANS) if n <= SMALL else PLANS
     notes: tuple[str, ...] = ()
-    for kept in range(len(groups), 1, -1):
-        if kept < len(groups):
-            left = ", ".join(f"{group.shared['model']} on {group.shared['scale']}" for group in groups[kept:])
+    for count in range(len(groups), 1, -1):
+        if count < len(groups):
+            left = ", ".join(f"{group.shared['model']} on {group.shared['scale']}" for group in groups[count:])
             notes = (f"Not tried, since the search would take more than {budget:,.0f} s: {left}.",)
         for most, folds in plans:
             size = min(n, most)
             trained = size * (folds - 1) / folds if folds > 1 else size * 0.75
-            seconds = folds * sum(_cost(problem, group, int(trained), KEPT, EPOCHS) for group in groups[:kept])
+            seconds = folds * sum(_cost(problem, group, int(trained), SURVIVING, EPOCHS) for group in groups[:count])
             if seconds <= budget:
                 some = (f"Settings are compared on {size:,} of {n:,} examples, drawn at random.",) if size < n else ()
-                return _SearchPlan(groups[:kept], size, folds, seconds, budget, (*some, *notes))
+                return _SearchPlan(groups[:count], size, folds, seconds, budget, (*some, *notes))
     more = f"The search takes about {seconds:,.0f} s, more than the {budget:,.0f} s that are planned for one."
     return _SearchPlan(groups[:2], size, folds, seconds, budget, (*notes, more))
 
@@ -444,7 +444,7 @@ def _plan(problem: Problem) -> _SearchPlan:
 def inner_parts(
     n: int, examples: int, folds: int, seed: int
 ) -> list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
-    """Return (rows to train on, rows held out) of every inner part of a search, as a recipe names it.
+    """Return (rows to train on, rows of the validation part) of every inner part of a search, as a recipe names it.
 
     Parameters
     ----------
@@ -453,13 +453,13 @@ def inner_parts(
     examples
         How many of them the search uses.
     folds
-        Number of parts; of one part a quarter is held out.
+        Number of parts; with one part a quarter is for validation.
     seed
         Of the search.
 
     Examples
     --------
-    >>> [(len(train), len(held)) for train, held in inner_parts(10, 8, 2, 0)]
+    >>> [(len(train), len(validation)) for train, validation in inner_parts(10, 8, 2, 0)]
     [(4, 4), (4, 4)]
     """
     rows = np.sort(np.random.default_rng([seed, 3]).permutation(n)[:examples])
@@ -469,38 +469,38 @@ def inner_parts(
 
 def _groups(problem: Problem) -> tuple[ConfigurationGroup, ...]:
     """Return what is searched, the default settings first."""
-    given, defaults, shape = problem.given, problem.defaults, problem.X.shape[1:]
-    batch = given.get("batch_size", default_batch_size(len(problem.X), steps=12))
+    fixed, defaults, shape = problem.fixed, problem.defaults, problem.X.shape[1:]
+    batch = fixed.get("batch_size", default_batch_size(len(problem.X), steps=12))
     is_image = len(shape) > 1
-    model = given.get("model")
-    scales = (given["scale"],) if "scale" in given else _scales(problem.X, defaults["scale"])
+    model = fixed.get("model")
+    scales = (fixed["scale"],) if "scale" in fixed else _scales(problem.X, defaults["scale"])
     groups = [_default_group(problem)]
     for name in BATCHED if model is None else (model,):
-        adam = given.get("optimiser", "adam" if name == SHALLOW else "sgd") == "adam"
+        adam = fixed.get("optimiser", "adam" if name == SHALLOW else "sgd") == "adam"
         steps = PERCEPTRON_STEPS if adam else LINEAR_STEPS if name == "linear" else DEEP_STEPS
-        if "lr" in given or "weight_decay" in given:
-            rates = [given["lr"]] if "lr" in given else [rate for rate, _ in steps]
-            decays = [given["weight_decay"]] if "weight_decay" in given else [decay for _, decay in steps]
+        if "lr" in fixed or "weight_decay" in fixed:
+            rates = [fixed["lr"]] if "lr" in fixed else [rate for rate, _ in steps]
+            decays = [fixed["weight_decay"]] if "weight_decay" in fixed else [decay for _, decay in steps]
             steps = tuple(product(dict.fromkeys(rates), dict.fromkeys(decays)))
         mine = scales if name == "linear" else [scale for scale in scales if "+" not in scale][: 1 if is_image else 2]
         if _is_batched(problem, name):
-            longest = given.get("epochs", EPOCHS[-1] if name == "linear" else EPOCHS[-2])
+            longest = fixed.get("epochs", EPOCHS[-1] if name == "linear" else EPOCHS[-2])
         else:
-            mine, longest = mine[:1], given.get("epochs", EPOCHS[1])
+            mine, longest = mine[:1], fixed.get("epochs", EPOCHS[1])
         for scale in mine or scales[:1]:
             shared = {
                 "model": name,
                 "scale": scale,
                 "optimiser": "adam" if adam else "sgd",
                 "batch_size": batch,
-                "momentum": given.get("momentum", defaults["momentum"]),
+                "momentum": fixed.get("momentum", defaults["momentum"]),
             }
             groups.append(ConfigurationGroup(shared, steps, longest))
     return tuple(groups)
 
 
 def _default_group(problem: Problem) -> ConfigurationGroup:
-    every = problem.defaults | problem.given
+    every = problem.defaults | problem.fixed
     shared = {name: every[name] for name in ("model", "scale", "optimiser", "batch_size", "momentum")}
     return ConfigurationGroup(shared, ((every["lr"], every["weight_decay"]),), every["epochs"])
 
@@ -515,11 +515,13 @@ def _scales(X: npt.NDArray[np.float32], default: str) -> tuple[str, ...]:
 
 def _is_batched(problem: Problem, model: Any) -> bool:
     plain = {"loss": "ce", "lr_decay": 1.0, "augment": "none"}
-    same = all(problem.given.get(name, value) == value for name, value in plain.items())
+    same = all(problem.fixed.get(name, value) == value for name, value in plain.items())
     return isinstance(model, str) and model in BATCHED and same
 
 
-def _cost(problem: Problem, group: ConfigurationGroup, n: int, kept: Sequence[float], epochs: Sequence[int]) -> float:
+def _cost(
+    problem: Problem, group: ConfigurationGroup, n: int, surviving: Sequence[float], epochs: Sequence[int]
+) -> float:
     """Estimate the seconds of a reference core that the stages of a group take."""
     shape, c = problem.X.shape[1:], problem.candidates.n_classes
     model, batch = group.shared["model"], group.shared["batch_size"]
@@ -533,7 +535,7 @@ def _cost(problem: Problem, group: ConfigurationGroup, n: int, kept: Sequence[fl
     else:
         one, fixed = 3 * n * forward_flops(model, shape, c) / 3e10 + steps * 2e-3, 0.0
     seconds, before = 0.0, 0
-    for share, until in zip(kept, epochs, strict=True):
+    for share, until in zip(surviving, epochs, strict=True):
         until = min(until, group.longest)
         alive = math.ceil(share * len(group.arms))
         seconds += (until - before) * (alive * one + fixed)
@@ -645,7 +647,7 @@ class _Contest:
     def __init__(self, problem: Problem, plan: _SearchPlan, progress: Progress) -> None:
         self.problem, self.plan, self.progress = problem, plan, progress
         self.parts = inner_parts(len(problem.candidates), plan.examples, plan.folds, problem.seed)
-        self.held = self.problem.candidates.take(np.concatenate([held for _, held in self.parts]))
+        self.validation = self.problem.candidates.take(np.concatenate([validation for _, validation in self.parts]))
         self.entries = [
             _Configuration(g, arm, {}, {}) for g, group in enumerate(plan.groups) for arm in range(len(group.arms))
         ]
@@ -654,7 +656,7 @@ class _Contest:
         self.own: list[int] = []  # entries of the method itself
         self.companions = False  # whether labels have some
         self._done = 0.0
-        loss = (problem.defaults | problem.given).get("loss")
+        loss = (problem.defaults | problem.fixed).get("loss")
         self._top_loss = math.log(problem.candidates.n_classes) if loss == "ce" else None
 
     def run(self, hook: Hook) -> bool:
@@ -685,15 +687,17 @@ class _Contest:
             f"{until} epochs"
         )
         seconds = self._cost(g, len(mine), max(self.entries[mine[0]].covered, default=0), until)
-        found, losses = [], []
-        for (_, held), model in zip(self.parts, models, strict=True):
+        figures, losses = [], []
+        for (_, validation), model in zip(self.parts, models, strict=True):
             self.progress(min(self._done / self.plan.seconds, 0.99), work)
             losses.append(model.train_until(until, hook))
-            logits = model.logits(self.problem, held)
-            found.append(_measured(logits, self.problem.candidates.take(held), _prior_of(self.problem, held)))
+            logits = model.logits(self.problem, validation)
+            figures.append(
+                _measured(logits, self.problem.candidates.take(validation), _prior_of(self.problem, validation))
+            )
             self._done += seconds
         for place, e in enumerate(mine):
-            self._note(self.entries[e], place, until, found)
+            self._record(self.entries[e], place, until, figures)
             self.entries[e].loss[until] = float(np.mean([loss[place] for loss in losses]))
             self.trials.append((e, until, stage))
 
@@ -704,14 +708,16 @@ class _Contest:
         first, last = (_cost(self.problem, some, len(self.parts[0][0]), (1.0,), (epoch,)) for epoch in (before, until))
         return last - first if arms else 0.0
 
-    def _note(self, entry: _Configuration, place: int, epochs: int, found: Sequence[tuple[Values, ...]]) -> None:
-        """Keep what `_measured` found of a configuration, for every part."""
-        inside, log_p, evidence, agreed = (np.concatenate(arrays)[:, place] for arrays in zip(*found, strict=True))
+    def _record(self, entry: _Configuration, place: int, epochs: int, figures: Sequence[tuple[Values, ...]]) -> None:
+        """Store the figures of a configuration, of `_measured` in every part."""
+        inside, log_p, evidence, agreed = (np.concatenate(arrays)[:, place] for arrays in zip(*figures, strict=True))
         entry.covered[epochs] = inside
-        entry.log_likelihood[epochs] = set_likelihood(log_p, self.held, self.problem.seed)
+        entry.log_likelihood[epochs] = set_likelihood(log_p, self.validation, self.problem.seed)
         entry.log_likelihood[epochs][~np.isfinite(log_p).all(axis=1)] = -50.0
-        if entry is self.entries[0] and "model" not in self.problem.given:
-            gain = entry.log_likelihood[epochs] - set_likelihood(log_p, self.held, self.problem.seed, by_class=False)
+        if entry is self.entries[0] and "model" not in self.problem.fixed:
+            gain = entry.log_likelihood[epochs] - set_likelihood(
+                log_p, self.validation, self.problem.seed, by_class=False
+            )
             self.companions = _mean_interval(gain)[1][0] > COMPANIONS
         entry.evidence[epochs] = evidence.astype(np.float32)
         entry.agreed[epochs] = agreed.astype(np.float32)
@@ -729,19 +735,21 @@ class _Contest:
         tried = [(0, self.plan.groups[0].longest), *sorted(best.values(), key=likely.index)[:OWN]]
         cost = sum(self._own_cost(self.entries[e].group, epochs) for e, epochs in tried)
         self.parts = self.parts[: max(1, min(len(self.parts), int(self.plan.budget / cost)))]
-        self.held = self.problem.candidates.take(np.concatenate([held for _, held in self.parts]))
+        self.validation = self.problem.candidates.take(np.concatenate([validation for _, validation in self.parts]))
         own = []
         for place, (e, epochs) in enumerate(tried):
-            entry, found = _Configuration(self.entries[e].group, self.entries[e].arm, {}, {}), []
-            for train, held in self.parts:
+            entry, figures = _Configuration(self.entries[e].group, self.entries[e].arm, {}, {}), []
+            for train, validation in self.parts:
                 self.progress(0.99, f"the method itself with {place + 1} of {len(tried)} settings")
                 one = problem.new_estimator(self._settings(entry, epochs))
                 part = Task(problem.X[train], problem.candidates.take(train), prior=_prior_of(problem, train))
                 for _ in one.iter_fit(part, hook=hook):
                     pass
-                logits = torch.from_numpy(one.predict_scores(problem.X[held]))[:, None]
-                found.append(_measured(logits, self.problem.candidates.take(held), _prior_of(self.problem, held)))
-            self._note(entry, 0, epochs, found)
+                logits = torch.from_numpy(one.predict_scores(problem.X[validation]))[:, None]
+                figures.append(
+                    _measured(logits, self.problem.candidates.take(validation), _prior_of(self.problem, validation))
+                )
+            self._record(entry, 0, epochs, figures)
             own.append((entry, epochs))
         for entry, epochs in own:  # all of them, or none where the search is stopped
             self.own.append(len(self.entries))
@@ -774,9 +782,9 @@ class _Contest:
         """
         equal = np.full(self.problem.candidates.n_classes, 1 / self.problem.candidates.n_classes)
         evidence, tables = [], []
-        for train, held in self.parts:
+        for train, validation in self.parts:
             frequencies = class_frequencies(self.problem.candidates.take(train), _prior_of(self.problem, train))
-            sets, prior = self.problem.candidates.take(held), _prior_of(self.problem, held)
+            sets, prior = self.problem.candidates.take(validation), _prior_of(self.problem, validation)
             table = dense(sets.uniform_weights() if prior is None else prior, sets).astype(np.float64)  # (h, c)
             evidence.append(np.log(np.maximum(table @ np.stack((frequencies, equal), axis=1), math.exp(-50.0))))
             tables.append(table)
@@ -784,30 +792,30 @@ class _Contest:
         return both[:, both.mean(axis=0).argmax()], every[:, every.sum(axis=0).argmax()]
 
     def _drop(self, stage: int, runs: list[list[_Batched | _OneByOne]]) -> None:
-        """Keep the default and the best configurations, as many as the plan pays for until the end of this stage."""
-        share, before, until = KEPT[stage - 1], EPOCHS[stage - 2], EPOCHS[stage - 1]
+        """Drop all but the default and the best configurations: as many as the plan has time for in this stage."""
+        share, before, until = SURVIVING[stage - 1], EPOCHS[stage - 2], EPOCHS[stage - 1]
         scores = self._scores([(e, max(self.entries[e].covered)) for e in self.alive])
         count = max(math.ceil(share * len(self.entries)), min(4, len(self.alive)))
         groups = range(len(self.plan.groups))
         planned = sum(self._cost(g, math.ceil(share * len(self.plan.groups[g].arms)), before, until) for g in groups)
-        kept, arms = {0}, [1, *(0 for _ in groups[1:])]  # of each group
+        surviving, arms = {0}, [1, *(0 for _ in groups[1:])]  # of each group
         spent = self._cost(0, 1, before, until)
         for e in [self.alive[k] for k in np.argsort(-scores, kind="stable") if self.alive[k]][:count]:
             g = self.entries[e].group
             more = self._cost(g, arms[g] + 1, before, until) - self._cost(g, arms[g], before, until)
             if spent + more <= planned * (1 + 1e-9):
-                kept.add(e)
+                surviving.add(e)
                 arms[g] += 1
                 spent += more
         for g, models in enumerate(runs):
             mine = [e for e in self.alive if self.entries[e].group == g]
-            places = [place for place, e in enumerate(mine) if e in kept]
+            places = [place for place, e in enumerate(mine) if e in surviving]
             if not places:
                 models.clear()  # frees its features
             elif len(places) < len(mine):
                 for model in models:
                     model.keep(places)
-        self.alive = sorted(kept)
+        self.alive = sorted(surviving)
 
     def _scores(self, trials: Sequence[tuple[int, int]]) -> npt.NDArray[np.float64]:
         """Return the log-likelihood of trials (entry, epochs).
@@ -838,8 +846,8 @@ class _Contest:
 
     def result(self, complete: bool) -> Recipe:
         """Return the best so far."""
-        given, problem = self.problem.given, self.problem
-        common: dict[str, Any] = {"given": given, "seed": problem.seed, "complete": complete, "folds": len(self.parts)}
+        fixed, problem = self.problem.fixed, self.problem
+        common: dict[str, Any] = {"fixed": fixed, "seed": problem.seed, "complete": complete, "folds": len(self.parts)}
         if not self.trials:
             note = "The search was stopped before anything was compared; the default settings are used."
             return Recipe("auto", {}, notes=(note,), **common)
@@ -848,10 +856,10 @@ class _Contest:
         chosen = self.entries[e]
         rate, h = float(chosen.covered[epochs].mean()), len(chosen.covered[epochs])
         default = self.entries[self._default()].covered
-        constant = float(np.bincount(self.held.indices, minlength=self.held.n_classes).max() / h)
-        settings = {name: value for name, value in self._settings(chosen, epochs).items() if name not in given}
-        found = binomtest(int(chosen.covered[epochs].sum()), h).proportion_ci(method="wilson")
-        interval = (float(found.low), float(found.high))
+        constant = float(np.bincount(self.validation.indices, minlength=self.validation.n_classes).max() / h)
+        settings = {name: value for name, value in self._settings(chosen, epochs).items() if name not in fixed}
+        wilson = binomtest(int(chosen.covered[epochs].sum()), h).proportion_ci(method="wilson")
+        interval = (float(wilson.low), float(wilson.high))
         evidence, agreed = self._without_features()
         gain, gain_interval = _mean_interval(chosen.evidence[epochs] - evidence)
         warnings = [chance_note(rate, interval, constant)]
@@ -869,7 +877,7 @@ class _Contest:
             constant_covering_rate=constant,
             certain=self._certainty(chosen, epochs, trials),
             examples=self.plan.examples,
-            held_out=h,
+            validated=h,
             notes=(*self.plan.notes, *companions, *stopped),
             warnings=tuple(filter(None, warnings)),
             gain=gain,
@@ -1055,7 +1063,7 @@ def set_likelihood(
     part = np.random.default_rng([seed, 6]).permutation(len(sets)) % _RATE_PARTS
     q = softmax(inside, axis=1)  # (h, c) probability of each class, given the set
     total = np.empty(len(sets))
-    for _ in range(_RATE_ROUNDS):
+    for _ in range(_RATE_STEPS):
         posterior = np.empty_like(q)
         for k in range(_RATE_PARTS):
             here, others = part == k, part != k

@@ -56,6 +56,7 @@ from pll.methods.classical import (
     blocks,
     covering_rates,
     duration,
+    fitted_predictions,
     linear_module,
     slow_note,
 )
@@ -220,23 +221,13 @@ class SURE(ClassicalEstimator):
         self.coef_, self.intercept_ = np.zeros((X.shape[1], c)), np.zeros(c)
 
     def _choose_kernel(self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook) -> str:
+        self.stage_ = "choosing the kernel"
         rows = np.sort(rng.permutation(len(X))[:KERNEL_ROWS])
-
-        def predictions(X_train: Matrix, sets: CandidateSets, X_holdout: Matrix) -> npt.NDArray[np.integer]:
-            self.stage_ = "choosing the kernel"
-            labels = []
-            for kernel in KERNELS:
-                one = SURE(
-                    lam=self.lam, beta=self.beta, kernel=kernel, max_rounds=min(30, self.max_rounds), scale="none"
-                )
-                for _ in one.iter_fit(Task(X_train.astype(np.float32), sets), hook=hook):
-                    pass
-                labels.append(one.predict_scores(X_holdout.astype(np.float32)).argmax(axis=1))
-            return np.array(labels)
-
-        rates = covering_rates(range(len(KERNELS)), predictions, X[rows], candidates.take(rows), rng)
+        settings = self.get_params() | {"max_rounds": min(30, self.max_rounds), "scale": "none"}
+        predictions = fitted_predictions([SURE(**settings | {"kernel": kernel}) for kernel in KERNELS], hook)
+        best = best_value(covering_rates(KERNELS, predictions, X[rows], candidates.take(rows), rng))
         self.stage_ = ""
-        return KERNELS[int(best_value(rates))]
+        return best
 
     def fitted_params(self) -> dict[str, Any]:
         return super().fitted_params() | {"kernel": self._used_kernel()}

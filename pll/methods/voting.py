@@ -12,7 +12,8 @@ predicts the class shares.
 Hyper-parameters: `beta` (1.0), ridge of that regression; Dawid-Skene: `kind` (`"averaged"`, `"confusion"`,
 `"one-coin"`).
 
-Complexity: majority O(votes). Dawid-Skene O(votes · c) a round, at most 50 rounds, memory n·c + voters·c² numbers.
+Complexity: majority O(votes). Dawid-Skene O(votes · c) an iteration, at most 50 of them, memory n·c + voters·c²
+numbers.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ class VoteEstimator(LinearEstimator):
     ) -> Iterator[tuple[Weights, float | None]]:
         check_number("beta", self.beta, above=0)
         self.coef_ = np.zeros((X.shape[1], candidates.n_classes))
-        self.intercept_ = np.zeros(candidates.n_classes)  # a stop before the end leaves something that predicts
+        self.intercept_ = np.zeros(candidates.n_classes)  # training stopped before the end leaves a model that predicts
         hook()
         votes = self._votes
         if votes is not None:

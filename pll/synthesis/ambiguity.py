@@ -10,8 +10,10 @@ Below 1 the true label can be identified in principle; at 1 some wrong label alw
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -91,69 +93,75 @@ def flip_matrix(candidates: CandidateSets, y: npt.ArrayLike) -> npt.NDArray[np.f
     return np.asarray(np.divide(counts, examples, out=np.full((c, c), np.nan), where=examples > 0))
 
 
-def ambiguity_degree(candidates: CandidateSets, y: npt.ArrayLike) -> float:
-    """γ in [0, 1], exact on these examples: the highest share of `flip_matrix` off the diagonal.
+@dataclass(frozen=True, eq=False)
+class LabelCooccurrence:
+    """How often each label accompanies each true one in candidate sets.
 
-    Binomial flipping with its forced extra label gives q + (1−q)^(c−1)/(c−1) in expectation, a little more as the
-    highest of c·(c−1) shares of a finite sample.
-
-    Parameters
-    ----------
-    y
-        (n,) true labels, −1 where unknown; classes with no known example are left out.
-
-    Raises
-    ------
-    UserError
-        No true label is known, or as `flip_matrix`.
-
-    Examples
-    --------
-    >>> ambiguity_degree(CandidateSets.from_lists([[0, 1], [0], [1]], n_classes=2), [0, 0, 1])
-    0.5
-    """
-    shares = flip_matrix(candidates, y)
-    occurs = ~np.isnan(shares[:, 0])
-    if not occurs.any():
-        raise UserError(
-            "The ambiguity degree needs true labels, and none is known; it can be estimated from identified labels."
-        )
-    np.fill_diagonal(shares, 0.0)
-    return float(shares[occurs].max())
-
-
-FEWEST_TRUE = 10
-"""Minimum number of known true labels of a class for a share of its sets."""
-
-
-@dataclass(frozen=True)
-class AmbiguityDegree:
-    """The ambiguity degree, and the pair of labels that it is of.
+    The paper's γ (Lemma learnable) is a supremum over *instances* of Pr(ȳ ∈ S | x, y). An example is seen once, with
+    one set, so that only the share within a class can be counted: the same where wrong labels enter independently of x,
+    and a lower bound elsewhere.
 
     Attributes
     ----------
-    value
-        γ in [0, 1].
-    true, other
-        Class indices: `other` accompanies `true` most often.
-    together, n
-        In so many of the n sets whose known true label is `true`.
-    known, examples
-        How many true labels are known, of how many examples.
+    shares
+        (c, c) float64 in [0, 1], of `flip_matrix`.
+    examples
+        (c,) int64, number of examples with label j.
+    unlabelled
+        Number of examples without a label, which do not count.
+    is_estimated
+        Whether identified labels replace the true ones.
     """
 
-    value: float
-    true: int
-    other: int
-    together: int
-    n: int
-    known: int
-    examples: int
+    shares: npt.NDArray[np.float64]
+    examples: npt.NDArray[np.int64]
+    unlabelled: int = 0
+    is_estimated: bool = False
+
+    @property
+    def gamma(self) -> float:
+        """The ambiguity degree γ: the highest share off the diagonal."""
+        return float(self._off_diagonal.max())
+
+    @property
+    def pair(self) -> tuple[int, int]:
+        """The true label and the wrong one that accompanies it most often; of equals the one seen in most examples."""
+        truth, other, _, _ = self.worst(1)[0]
+        return truth, other
+
+    @property
+    def together(self) -> tuple[int, int]:
+        """(k, m): in k of the m examples of that true label the wrong one is a candidate."""
+        _, _, k, m = self.worst(1)[0]
+        return k, m
 
     @property
     def says_enough(self) -> bool:
-        """Whether γ is exact, or counted on `FEWEST_TRUE` sets or more."""
-        return self.known == self.examples or self.n >= FEWEST_TRUE
+        """Whether γ is of all examples, or of a class with at least `FEWEST_TRUE` known labels."""
+        return not self.unlabelled or self.together[1] >= FEWEST_TRUE
+
+    @cached_property
+    def _off_diagonal(self) -> npt.NDArray[np.float64]:
+        shares = np.nan_to_num(self.shares)
+        np.fill_diagonal(shares, 0.0)
+        return shares
+
+    def worst(self, most: int = 5) -> list[tuple[int, int, int, int]]:
+        """Return the pairs that occur together most often: true label, wrong label, in k of m examples."""
+        shares, c = self._off_diagonal, len(self.examples)
+        pairs = np.lexsort((-np.repeat(self.examples, c), -shares.ravel()))
+        pairs = pairs[(pairs // c != pairs % c) & (self.examples[pairs // c] > 0)][:most]
+        return [
+            (j, k, round(float(shares[j, k]) * int(self.examples[j])), int(self.examples[j]))
+            for j, k in (divmod(int(pair), c) for pair in pairs)
+        ]
+
+    def interval(self) -> tuple[float, float]:
+        """Return the 95 % interval of the share of that one pair (Clopper & Pearson)."""
+        from scipy.stats import binomtest  # late: it takes most of a second
+
+        result = binomtest(*self.together).proportion_ci(0.95, method="exact")
+        return float(result.low), float(result.high)
 
     def sentence(self, names: Sequence[str]) -> str:
         """Return what γ is computed from, as text.
@@ -163,47 +171,98 @@ class AmbiguityDegree:
         names
             Of the classes.
         """
+        (true, other), (k, m) = self.pair, self.together
+        known, n = int(self.examples.sum()), int(self.examples.sum()) + self.unlabelled
         if not self.says_enough:
             return (
-                f"{self.known:,} of {self.examples:,} true labels are known, {self.n:,} of {names[self.true]}: too few "
-                "to say how often a wrong label accompanies it."
+                f"{known:,} of {n:,} true labels are known, {m:,} of {names[true]}: too few to say how often a wrong "
+                "label accompanies it."
             )
-        partial = "" if self.known == self.examples else f" {self.known:,} of {self.examples:,} true labels are known."
-        cannot = " These two cannot be told apart from the candidates alone." if self.value == 1 else ""
+        partial = f" {known:,} of {n:,} true labels are known." if self.unlabelled else ""
+        cannot = " These two cannot be told apart from the candidates alone." if self.gamma == 1 else ""
         return (
-            f"{names[self.other]} is a candidate in {self.together:,} of the {self.n:,} sets that are truly "
-            f"{names[self.true]}.{cannot}{partial}"
+            f"{names[other]} is a candidate in {k:,} of the {m:,} sets that are truly {names[true]}.{cannot}{partial}"
         )
 
 
-def estimate_ambiguity_degree(candidates: CandidateSets, y: npt.ArrayLike) -> AmbiguityDegree | None:
-    """Return `ambiguity_degree` with the pair of labels it is of; None where no true label is known.
+FEWEST_TRUE = 10
+"""Minimum number of known true labels of a class for a share of its sets."""
+
+
+def label_cooccurrence(
+    candidates: CandidateSets, labels: npt.ArrayLike, *, estimated: bool = False
+) -> LabelCooccurrence:
+    """Count which wrong label accompanies which true one.
 
     Parameters
     ----------
-    y
-        (n,) true labels, −1 where unknown.
+    candidates
+        n sets of at least two classes.
+    labels
+        (n,) true labels, or identified ones; −1 where unknown.
+    estimated
+        Whether they are identified ones.
 
     Raises
     ------
     UserError
-        As `flip_matrix`.
+        No label is known, fewer than two classes, or as `flip_matrix`.
 
     Examples
     --------
-    >>> found = estimate_ambiguity_degree(CandidateSets.from_lists([[0, 1], [0], [1]], n_classes=2), [0, 0, 1])
-    >>> found.value, found.together, found.n
-    (0.5, 1, 2)
+    >>> sets = CandidateSets.from_lists([[0, 1], [0], [1, 2]], 3)
+    >>> result = label_cooccurrence(sets, [0, 0, 1])
+    >>> result.gamma, result.pair, result.together
+    (1.0, (1, 2), (1, 1))
     """
-    truth = _checked(candidates, y)
-    if not (truth >= 0).any():
-        return None
-    shares = np.nan_to_num(flip_matrix(candidates, truth))
-    np.fill_diagonal(shares, 0.0)
-    true, other = (int(k) for k in np.unravel_index(int(shares.argmax()), shares.shape))
-    n = int((truth == true).sum())
-    value = float(shares[true, other])
-    return AmbiguityDegree(value, true, other, round(value * n), n, int((truth >= 0).sum()), len(truth))
+    if candidates.n_classes < 2:
+        raise UserError("The ambiguity degree compares two classes; this data has one.")
+    y = _checked(candidates, labels)
+    examples = np.bincount(y[y >= 0], minlength=candidates.n_classes)
+    if not examples.any():
+        raise UserError("The ambiguity degree needs labels, true or identified, and none is known.")
+    return LabelCooccurrence(flip_matrix(candidates, y), examples, int((y < 0).sum()), estimated)
+
+
+def ambiguity_degree(candidates: CandidateSets, y: npt.ArrayLike) -> float:
+    """Return γ in [0, 1], exact on these examples: the highest share of `flip_matrix` off the diagonal.
+
+    Binomial flipping with its forced extra label gives q + (1−q)^(c−1)/(c−1) in expectation, a little more as the
+    highest of c·(c−1) shares of a finite sample.
+
+    Parameters
+    ----------
+    candidates
+        n sets of at least two classes.
+    y
+        (n,) true labels, −1 where unknown; classes with no known example are left out.
+
+    Raises
+    ------
+    UserError
+        As `label_cooccurrence`.
+
+    Examples
+    --------
+    >>> ambiguity_degree(CandidateSets.from_lists([[0, 1], [0], [1]], n_classes=2), [0, 0, 1])
+    0.5
+    """
+    return label_cooccurrence(candidates, y).gamma
+
+
+def examples_to_tell(gamma: float, doubt: float = 0.01) -> float:
+    """Return the fewest examples m with γ^m ≤ doubt; infinite where γ is 1.
+
+    γ^m is the probability that a wrong label is in all of m independent sets, so that they do not exclude it.
+
+    Examples
+    --------
+    >>> examples_to_tell(0.7), examples_to_tell(1.0), examples_to_tell(0.0)
+    (13, inf, 1)
+    """
+    if gamma >= 1:
+        return math.inf
+    return 1 if gamma <= 0 else math.ceil(math.log(doubt) / math.log(gamma))
 
 
 def _checked(candidates: CandidateSets, y: npt.ArrayLike) -> npt.NDArray[np.int64]:

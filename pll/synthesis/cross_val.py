@@ -1,7 +1,7 @@
 """Class probabilities out of fold: a logistic regression predicts each example after training on the others.
 
-Used where a classifier must not have seen the label it judges: to make candidate sets of labels that may be wrong
-(`pll.synthesis.label_noise`), and to choose plausible wrong labels (`pll.synthesis.flips`).
+Used where a classifier must not be fitted on the label that it judges: to make candidate sets of labels that may be
+wrong (`pll.synthesis.label_noise`), and to choose plausible wrong labels (`pll.synthesis.flips`).
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ DIRECTIONS = 100
 FOLDS = 5
 """Number of folds."""
 
-REMEMBERED = 2
+CACHE_SIZE = 2
 """Number of results of `judged` that are cached: n × c numbers each."""
-_REMEMBERED: dict[str, npt.NDArray[np.float32]] = {}
+_CACHE: dict[str, npt.NDArray[np.float32]] = {}
 _LOCK = threading.Lock()
 
 Progress = Callable[[int, int], None]
@@ -103,14 +103,14 @@ def judged(
         digest.update(np.ascontiguousarray(part).data)
     key = digest.hexdigest()
     with _LOCK:
-        result = _REMEMBERED.get(key)
+        result = _CACHE.get(key)
     if result is None:
         result = out_of_fold(features, y, n_classes, seed=seed, progress=progress)
         result.flags.writeable = False
         with _LOCK:
-            _REMEMBERED[key] = result
-            while len(_REMEMBERED) > REMEMBERED:
-                _REMEMBERED.pop(next(iter(_REMEMBERED)))
+            _CACHE[key] = result
+            while len(_CACHE) > CACHE_SIZE:
+                _CACHE.pop(next(iter(_CACHE)))
     return result
 
 

@@ -160,7 +160,7 @@ def flip(
     Raises
     ------
     UserError
-        No such way, a setting that is missing, or as the way says.
+        No such way, a setting that is missing, or as the function of the way.
     """
     way = Flip(how, q) if isinstance(how, str) else how
     if way.how == "binomial":
@@ -223,8 +223,8 @@ def flip_matrix_of(
     result = _probabilities(truth, n_classes, X, probabilities, seed, progress)
     chances = instance_probabilities(truth, n_classes, result, how.q)
     of_class = [chances[truth == label] for label in range(n_classes)]
-    nobody = np.full(n_classes, np.nan)
-    return np.stack([part.mean(axis=0, dtype=np.float64) if len(part) else nobody for part in of_class])
+    absent = np.full(n_classes, np.nan)
+    return np.stack([part.mean(axis=0, dtype=np.float64) if len(part) else absent for part in of_class])
 
 
 def _probabilities(
@@ -268,7 +268,7 @@ def flip_binomial(
     """
     truth = checked_truth(y, n_classes, q)
     rng = _generator(seed)
-    mask = _draw(truth, binomial_matrix(n_classes, q), rng)
+    mask = _sampled(truth, binomial_matrix(n_classes, q), rng)
     alone = np.flatnonzero(mask.sum(axis=1) == 1)
     # A random wrong label: skip ahead of the true one by 1 … c−1 places.
     mask[alone, (truth[alone] + rng.integers(1, n_classes, size=len(alone))) % n_classes] = True
@@ -288,7 +288,7 @@ def flip_pair(
     [0, 2]
     """
     truth = checked_truth(y, n_classes, q)
-    mask = _draw(truth, pair_matrix(n_classes, q), _generator(seed))
+    mask = _sampled(truth, pair_matrix(n_classes, q), _generator(seed))
     return CandidateSets.from_mask(mask, class_names)
 
 
@@ -321,10 +321,10 @@ def flip_uniform(
     truth, rng = checked_truth(y, n_classes), _generator(seed)
     if size is None:
         half = binomial_matrix(n_classes, 0.5)
-        mask = _draw(truth, half, rng)
+        mask = _sampled(truth, half, rng)
         whole = np.flatnonzero(mask.all(axis=1))
         while len(whole):
-            mask[whole] = _draw(truth[whole], half, rng)
+            mask[whole] = _sampled(truth[whole], half, rng)
             whole = whole[mask[whole].all(axis=1)]
         return CandidateSets.from_mask(mask, class_names)
     if not 1 <= size <= n_classes:
@@ -365,7 +365,7 @@ def flip_with_matrix(
     """
     truth = checked_truth(y, n_classes)
     names = tuple(class_names) or tuple(str(j) for j in range(n_classes))
-    mask = _draw(truth, checked_transitions(matrix, names), _generator(seed))
+    mask = _sampled(truth, checked_transitions(matrix, names), _generator(seed))
     return CandidateSets.from_mask(mask, class_names)
 
 
@@ -509,7 +509,7 @@ def _generator(seed: int) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def _draw(
+def _sampled(
     truth: npt.NDArray[np.int64], matrix: npt.NDArray[np.float64], rng: np.random.Generator
 ) -> npt.NDArray[np.bool_]:
     n, c = len(truth), len(matrix)

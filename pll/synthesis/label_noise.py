@@ -1,9 +1,9 @@
 """Candidate sets from single labels that may be wrong.
 
-The given label always stays a candidate. `top_k_sets` adds the labels that a classifier which has not seen the given
-label finds most likely, `confusion_sets` those that the given label is often confused with. Larger sets contain more
-true labels and say less about each; check the mean number of candidates and, where the truth is known, the share of
-true labels inside. `Noisy` describes the way and its settings, in a form that a run can store.
+The given label always stays a candidate. `top_k_sets` adds the labels that are most likely by a classifier not fitted
+on the given label, `confusion_sets` those that the given label is often confused with. Larger sets contain more true
+labels and carry less information about each; check the mean number of candidates and, where the truth is known, the
+share of true labels inside. `Noisy` describes the way and its settings, in a form that a run can store.
 """
 
 from __future__ import annotations

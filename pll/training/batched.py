@@ -68,11 +68,11 @@ class BatchedModels:
         self.epoch = 0
         self._count = 0
         n, c, d, size = len(X), sets.shape[1], X.shape[1], len(steps)
-        draw = torch.Generator().manual_seed(seed)
+        generator = torch.Generator().manual_seed(seed)
         self._parameters: list[Tensor] = []  # (d, M, h or c), (1, M, h or c); of a hidden layer (M, h, c), (M, 1, c)
         for layer, (fan_in, fan_out) in enumerate(((d, hidden), (hidden, c)) if hidden else ((d, c),)):
             for rows in (fan_in, 1):  # as torch.nn.Linear draws them
-                drawn = (torch.rand((rows, fan_out), generator=draw) * 2 - 1) / math.sqrt(fan_in)
+                drawn = (torch.rand((rows, fan_out), generator=generator) * 2 - 1) / math.sqrt(fan_in)
                 copies = [drawn.to(X.device)] * size
                 self._parameters.append(torch.stack(copies, dim=1 - layer))
         self._moments = [torch.zeros_like(p) for p in self._parameters]

@@ -309,7 +309,7 @@ class SharedTrainer(Trainer):
         if objective.owners is not None:
             raise UserError("This method trains in one process; start it without torchrun.")
         if not ranks.leads:
-            self._draw_apart()
+            self._separate_stream()
         with ranks.connected():
             devices = [X.device] if X.device.type == "cuda" else None
             # Every rank computes the same running statistics; `forward_sync_buffers` is new in torch 2.13.
@@ -463,7 +463,7 @@ class SharedTrainer(Trainer):
         super().load_state(state)
         if not self.ranks.leads:
             self._loss_sum.zero_()  # rank 0 has the stores of all
-            self._draw_apart()
+            self._separate_stream()
 
     def _own_part(self, store: Tensor) -> Tensor:
         """Return this rank's part of a store of all examples: (n, c), or (nnz + 1,) with a place for padding."""
@@ -471,7 +471,7 @@ class SharedTrainer(Trainer):
             return store[slice(*self._bounds)]
         return torch.cat([store[self._flat_part], store[-1:]])
 
-    def _draw_apart(self) -> None:
+    def _separate_stream(self) -> None:
         """Start a random stream that differs from those of the other ranks."""
         mixed = np.random.SeedSequence([self.seed, self.ranks.rank, self.epoch, self.cursor])
         other = Stream(self.X.device, int(mixed.generate_state(1)[0]))

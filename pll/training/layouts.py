@@ -6,7 +6,7 @@ whatever c is.
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import ABC, abstractmethod
 
 import numpy as np
 import numpy.typing as npt
@@ -23,16 +23,24 @@ DENSE_ENTRIES = 2**28
 """Largest n × c of the dense layout: 1 GiB for each of its arrays."""
 
 
-class Batch(Protocol):
-    """The candidates of one mini-batch, as k columns: k = c (dense) or the widest set of the batch (padded)."""
+class Batch(ABC):
+    """The candidates of one mini-batch, as k columns: k = c (dense) or the widest set of the batch (padded).
 
-    rows: Tensor
-    """(B,) indices of the examples."""
-    units: Tensor
-    """(B,) the training units: the examples themselves, unless the objective has `owners`."""
+    Attributes
+    ----------
+    rows
+        (B,) indices of the examples.
+    units
+        (B,) the training units: the examples themselves, unless the objective has `owners`.
+    shares, added
+        (B, k) the share of the given or added labels of an example, and bool, which are added; None without added
+        labels.
+    """
 
-    def scores(self, logits: Tensor) -> Tensor:
-        """Return the (B, k) logits of the candidates, plus the log of the prior where there is one; −inf off S_i."""
+    def __init__(self, rows: Tensor) -> None:
+        self.rows = self.units = rows
+        self.shares: Tensor | None = None
+        self.added: Tensor | None = None
 
     def restrict(self, logits: Tensor) -> Tensor:
         """Return the (B, k) softmax of (B, c) logits restricted to S_i, 0 off it (paper, Eq. norm).
@@ -40,37 +48,73 @@ class Batch(Protocol):
         Where there is a prior, it is multiplied by that and normalised again; where labels were added to the sets,
         the given and the added labels are normalised apart, each to its share.
         """
+        scores = self.scores(logits)
+        if self.shares is None or self.added is None:
+            return torch.softmax(scores, dim=1)
+        # Two softmaxes, and not one divided by its sums: the sum over one part may underflow to 0.
+        within = torch.softmax(scores.masked_fill(self.added, -torch.inf), dim=1)
+        without = ~self.added.any(dim=1, keepdim=True)  # the softmax of −inf alone would be NaN
+        added = torch.softmax(scores.masked_fill(~(self.added | without), -torch.inf), dim=1)
+        return torch.where(self.added, added, within) * self.shares
 
+    @abstractmethod
+    def scores(self, logits: Tensor) -> Tensor:
+        """Return the (B, k) logits of the candidates, plus the log of the prior where there is one; −inf off S_i."""
+
+    @abstractmethod
     def pick(self, matrix: Tensor) -> Tensor:
         """Return the (B, k) columns of the candidates of a (B, c) matrix."""
 
+    @abstractmethod
     def scatter(self, values: Tensor, matrix: Tensor) -> Tensor:
         """Return (B, k) values, 0 off S_i, as the columns of their candidates in a (B, c) matrix like this one."""
 
+    @abstractmethod
     def read(self, weights: Tensor) -> Tensor:
         """Return this batch's part of a weight store, (B, k), 0 off S_i."""
 
+    @abstractmethod
     def write(self, weights: Tensor, values: Tensor) -> None:
         """Write (B, k) values, 0 off S_i, into a weight store, in place."""
 
+    @abstractmethod
     def mask(self, n_classes: int) -> Tensor:
         """Return a (B, c) bool mask, True on S_i."""
 
 
-class Layout(Protocol):
+class Layout(ABC):
     """The candidates of all examples; creates and reads weight stores for them."""
 
-    def store(self, flat: npt.NDArray[np.float32]) -> Tensor:
-        """Return a weight store of (nnz,) values aligned with `CandidateSets.indices`."""
+    _outside: tuple[Tensor, Tensor] | None = None
+    """Stores of the shares of given and added labels, and of which are added (1, else 0)."""
 
-    def zeros(self) -> Tensor:
-        """Return a weight store of zeros."""
-
-    def flat(self, weights: Tensor) -> npt.NDArray[np.float32]:
-        """Return a copy of a weight store as (nnz,) float32 in CPU memory."""
+    def share(self, outside: Outside) -> None:
+        """Let `Batch.restrict` normalise the given and the added labels apart, each to its share."""
+        self._outside = self.store(outside.shares), self.store(outside.added.astype(np.float32))
 
     def batch(self, rows: Tensor) -> Batch:
         """Return the candidates of the examples with these (B,) int64 indices."""
+        batch = self._batch(rows)
+        if self._outside is not None:
+            shares, added = self._outside
+            batch.shares, batch.added = batch.read(shares), batch.read(added) > 0
+        return batch
+
+    @abstractmethod
+    def _batch(self, rows: Tensor) -> Batch:
+        """Return the batch of these rows, without added labels."""
+
+    @abstractmethod
+    def store(self, flat: npt.NDArray[np.float32]) -> Tensor:
+        """Return a weight store of (nnz,) values aligned with `CandidateSets.indices`."""
+
+    @abstractmethod
+    def zeros(self) -> Tensor:
+        """Return a weight store of zeros."""
+
+    @abstractmethod
+    def flat(self, weights: Tensor) -> npt.NDArray[np.float32]:
+        """Return a copy of a weight store as (nnz,) float32 in CPU memory."""
 
 
 def choose_layout(
@@ -86,7 +130,9 @@ def choose_layout(
         Labels added to the candidates, where there are some.
     """
     layout: Layout = layout_type(candidates)(candidates, device, log_prior(prior, candidates))
-    return layout if outside is None or outside.is_empty else SharedLayout(layout, outside)
+    if outside is not None and not outside.is_empty:
+        layout.share(outside)
+    return layout
 
 
 def layout_type(candidates: CandidateSets) -> type[DenseLayout] | type[PaddedLayout]:
@@ -98,12 +144,12 @@ def layout_type(candidates: CandidateSets) -> type[DenseLayout] | type[PaddedLay
     return DenseLayout if dense_is_small or nearly_full else PaddedLayout
 
 
-class DenseLayout:
+class DenseLayout(Layout):
     """Weight stores are (n, c), 0 off the candidates."""
 
     def __init__(self, candidates: CandidateSets, device: torch.device, log_prior: Weights | None = None) -> None:
         mask = torch.from_numpy(candidates.mask()).to(device)
-        # S is kept apart from the weights: a weight that underflows to 0 must be able to come back.
+        # S is stored apart from the weights: a weight that underflows to 0 must be able to come back.
         self.offset = torch.zeros(mask.shape, device=device).masked_fill_(~mask, -torch.inf)  # (n, c)
         self.entries = torch.from_numpy(candidates.rows * candidates.n_classes + candidates.indices).to(device)
         self.members = None  # (n, c) S, which the offset does not show: a candidate may have the prior 0
@@ -122,21 +168,18 @@ class DenseLayout:
     def flat(self, weights: Tensor) -> npt.NDArray[np.float32]:
         return weights.view(-1)[self.entries].cpu().numpy()
 
-    def batch(self, rows: Tensor) -> Batch:
+    def _batch(self, rows: Tensor) -> Batch:
         return _DenseBatch(rows, self.offset, self.members)
 
 
-class _DenseBatch:
+class _DenseBatch(Batch):
     def __init__(self, rows: Tensor, offset: Tensor, members: Tensor | None) -> None:
-        self.rows = self.units = rows
+        super().__init__(rows)
         self._offset = offset
         self._members = members
 
     def scores(self, logits: Tensor) -> Tensor:
         return logits + self._offset.index_select(0, self.rows)
-
-    def restrict(self, logits: Tensor) -> Tensor:
-        return torch.softmax(self.scores(logits), dim=1)
 
     def pick(self, matrix: Tensor) -> Tensor:
         return matrix
@@ -156,7 +199,7 @@ class _DenseBatch:
         return self._offset.index_select(0, self.rows) == 0
 
 
-class PaddedLayout:
+class PaddedLayout(Layout):
     """Weight stores are (nnz + 1,): aligned with `indices`, plus one place that padding points at, always 0."""
 
     def __init__(self, candidates: CandidateSets, device: torch.device, log_prior: Weights | None = None) -> None:
@@ -187,7 +230,7 @@ class PaddedLayout:
         torch.from_numpy(result).copy_(weights[:-1])
         return result
 
-    def batch(self, rows: Tensor) -> Batch:
+    def _batch(self, rows: Tensor) -> Batch:
         starts, ends = self._bounds(rows)
         sizes = (ends - starts)[:, None]  # (B, 1)
         widest = int(sizes.max()) if len(rows) else 1  # a process may own none of a batch
@@ -214,11 +257,11 @@ class PaddedLayout:
         return torch.from_numpy(result).long() * valid
 
 
-class _PaddedBatch:
+class _PaddedBatch(Batch):
     def __init__(
         self, rows: Tensor, positions: Tensor, columns: Tensor, valid: Tensor, offset: Tensor | None = None
     ) -> None:
-        self.rows = self.units = rows
+        super().__init__(rows)
         self._positions = positions
         self._columns = columns
         self._valid = valid
@@ -229,9 +272,6 @@ class _PaddedBatch:
         if self._offset is not None:
             own = own + self._offset
         return own.masked_fill(~self._valid, -torch.inf)
-
-    def restrict(self, logits: Tensor) -> Tensor:
-        return torch.softmax(self.scores(logits), dim=1)
 
     def pick(self, matrix: Tensor) -> Tensor:
         return matrix.gather(1, self._columns)
@@ -249,59 +289,3 @@ class _PaddedBatch:
     def mask(self, n_classes: int) -> Tensor:
         result = torch.zeros((len(self.rows), n_classes), device=self.rows.device)
         return result.scatter_add_(1, self._columns, self._valid.to(result)) > 0
-
-
-class SharedLayout:
-    """A layout of sets with added labels: the given and the added labels are normalised apart, each to its share."""
-
-    def __init__(self, layout: Layout, outside: Outside) -> None:
-        self._layout = layout
-        self._shares = layout.store(outside.shares)
-        self._added = layout.store(outside.added.astype(np.float32))
-
-    def zeros(self) -> Tensor:
-        return self._layout.zeros()
-
-    def store(self, flat: npt.NDArray[np.float32]) -> Tensor:
-        return self._layout.store(flat)
-
-    def flat(self, weights: Tensor) -> npt.NDArray[np.float32]:
-        return self._layout.flat(weights)
-
-    def batch(self, rows: Tensor) -> Batch:
-        batch = self._layout.batch(rows)
-        return _SharedBatch(batch, batch.read(self._shares), batch.read(self._added) > 0)
-
-
-class _SharedBatch:
-    def __init__(self, batch: Batch, shares: Tensor, added: Tensor) -> None:
-        self.rows = self.units = batch.rows
-        self._batch = batch
-        self._shares = shares  # (B, k)
-        self._added = added  # (B, k) bool
-
-    def scores(self, logits: Tensor) -> Tensor:
-        return self._batch.scores(logits)
-
-    def restrict(self, logits: Tensor) -> Tensor:
-        # Two softmaxes, and not one divided by its sums: the sum over one part may underflow to 0.
-        scores = self._batch.scores(logits)
-        within = torch.softmax(scores.masked_fill(self._added, -torch.inf), dim=1)
-        without = ~self._added.any(dim=1, keepdim=True)  # the softmax of −inf alone would be NaN
-        added = torch.softmax(scores.masked_fill(~(self._added | without), -torch.inf), dim=1)
-        return torch.where(self._added, added, within) * self._shares
-
-    def pick(self, matrix: Tensor) -> Tensor:
-        return self._batch.pick(matrix)
-
-    def scatter(self, values: Tensor, matrix: Tensor) -> Tensor:
-        return self._batch.scatter(values, matrix)
-
-    def read(self, weights: Tensor) -> Tensor:
-        return self._batch.read(weights)
-
-    def write(self, weights: Tensor, values: Tensor) -> None:
-        self._batch.write(weights, values)
-
-    def mask(self, n_classes: int) -> Tensor:
-        return self._batch.mask(n_classes)

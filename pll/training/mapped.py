@@ -67,7 +67,7 @@ class MappedFeatures:
         Parameters
         ----------
         batches
-            Training units (B,), and the examples (B,) that `index_select` will be asked for.
+            Training units (B,), and the examples (B,) that `index_select` will read next.
         """
         if self._reader is None:
             self._reader = ThreadPoolExecutor(1, thread_name_prefix="features")

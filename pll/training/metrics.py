@@ -167,7 +167,7 @@ Hook = Callable[[], None]
 class StopTraining(Exception):
     """Raised by a hook to stop before the next mini-batch; parameters and weights so far remain.
 
-    Its message is why training ended by itself, as a sentence; none where somebody stopped it.
+    Its message is why training ended by itself, as a sentence; none where the user stopped it.
     """
 
 

@@ -401,10 +401,10 @@ def draws_globally(network: nn.Module) -> bool:
     >>> draws_globally(nn.Sequential(nn.Linear(2, 2), nn.ReLU())), draws_globally(nn.Dropout())
     (False, True)
     """
-    return any(isinstance(part, _DRAWING_LAYERS) or not _is_known(part) for part in network.modules())
+    return any(isinstance(part, _DRAWING_LAYERS) or not _is_torch_layer(part) for part in network.modules())
 
 
-def _is_known(part: nn.Module) -> bool:
+def _is_torch_layer(part: nn.Module) -> bool:
     hooked = part._forward_hooks or part._forward_pre_hooks
     ours = isinstance(part, _ResidualBlock | _GreyToColour)
     return not hooked and (ours or type(part).__module__.startswith("torch.nn.modules."))

@@ -353,11 +353,11 @@ def test_resuming_with_another_option_is_refused_and_the_option_named(
 def test_what_nobody_chose_is_searched(run: Run, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pll.cli.RECIPE", "auto")
     monkeypatch.setattr(recipe, "EPOCHS", (3, 6))
-    monkeypatch.setattr(recipe, "KEPT", (1.0, 0.2))
+    monkeypatch.setattr(recipe, "SURVIVING", (1.0, 0.2))
     said = run("fit", table, "--lr", 0.02, "--threads", 1, "--out", tmp_path / "run")
     assert said.status == 0 and "Settings of the recipe auto (found in" in said.err
     found = RunFolder(tmp_path / "run").recipe()
-    assert found is not None and found.given == {"lr": 0.02} and "weight_decay" in found.settings
+    assert found is not None and found.fixed == {"lr": 0.02} and "weight_decay" in found.settings
     assert run("fit", table, "--method", "plknn", "--out", tmp_path / "other").status == 0
     out = tmp_path / "results.csv"
     assert run("evaluate", table, "--methods", "proden,plknn", "--folds", 2, "--threads", 1, "--out", out).status == 0

@@ -16,14 +16,14 @@ from tests.strategies import candidate_sets
 def test_the_rate_is_the_share_of_sets_that_hold_the_prediction(sets: CandidateSets) -> None:
     """Predicting class j for everyone covers as many as have j; every example is held out exactly once."""
     X = np.arange(len(sets), dtype=np.float64)[:, None]
-    held: list[float] = []
+    predicted: list[float] = []
 
-    def constants(train: np.ndarray, train_sets: CandidateSets, held_out: np.ndarray) -> np.ndarray:
-        assert len(train) + len(held_out) == len(sets) and not set(train.ravel()) & set(held_out.ravel())
+    def constants(train: np.ndarray, train_sets: CandidateSets, validation: np.ndarray) -> np.ndarray:
+        assert len(train) + len(validation) == len(sets) and not set(train.ravel()) & set(validation.ravel())
         assert [row.tolist() for row in train_sets] == [sets[int(i)].tolist() for i in train.ravel()]
-        held.extend(held_out.ravel())
-        return np.repeat(np.arange(sets.n_classes)[:, None], len(held_out), axis=1)
+        predicted.extend(validation.ravel())
+        return np.repeat(np.arange(sets.n_classes)[:, None], len(validation), axis=1)
 
     rates = covering_rates(range(sets.n_classes), constants, X, sets, np.random.default_rng(0))
     assert rates == pytest.approx(dict(enumerate(sets.mask().mean(axis=0).tolist())))
-    assert sorted(held) == X.ravel().tolist()
+    assert sorted(predicted) == X.ravel().tolist()

@@ -15,7 +15,7 @@ from pll.methods.ecoc import (
     PLECOC,
     Coding,
     choose_columns,
-    draw_dichotomies,
+    random_dichotomies,
     squared_hinge_machines,
 )
 from pll.training.metrics import StopTraining
@@ -91,7 +91,7 @@ def test_it_equals_the_loops(kernel: str) -> None:
 
 @given(st.integers(0, 2**32), st.integers(2, 20))
 def test_dichotomies_are_different_and_have_two_sides(seed: int, c: int) -> None:
-    drawn = draw_dichotomies(c, 50, np.random.default_rng(seed))
+    drawn = random_dichotomies(c, 50, np.random.default_rng(seed))
     assert drawn.shape[1] == c and len(np.unique(drawn, axis=0)) == len(drawn)
     assert (drawn[:, 0] == 1).all() and (drawn == -1).any(axis=1).all()
     if 2 ** (c - 1) - 1 <= 50:

@@ -16,7 +16,7 @@ from pll.methods import PRODEN, PRODENOutside
 from pll.methods.base import Task
 from pll.methods.outside import LEAST_RATE
 from pll.synthesis import flip_binomial
-from pll.training.layouts import DenseLayout, PaddedLayout, SharedLayout
+from pll.training.layouts import DenseLayout, PaddedLayout
 from pll.weights import Outside, checked_prior, restricted_softmax
 
 DIGITS = load_digits()
@@ -72,7 +72,8 @@ def test_each_part_of_a_set_is_normalised_apart(
                 expected[i, part] = mass * raised / raised.sum()
     flat = expected[sets.rows, sets.indices]
     log = None if prior is None else np.log(prior / np.maximum.reduceat(prior, sets.indptr[:-1])[sets.rows])
-    stores = SharedLayout(layout(sets, torch.device("cpu"), log), outside)
+    stores = layout(sets, torch.device("cpu"), log)
+    stores.share(outside)
     batch, weights = stores.batch(torch.arange(n)), stores.store(sets.uniform_weights())
     batch.write(weights, batch.restrict(torch.from_numpy(z)))
     np.testing.assert_allclose(stores.flat(weights), flat, atol=2e-4)  # a float32 of 900 has steps of 6e-5

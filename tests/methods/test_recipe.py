@@ -32,7 +32,7 @@ SETS = flip_binomial(Y, 4, 0.4, seed=0)
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recipe, "EPOCHS", (3, 6))
-    monkeypatch.setattr(recipe, "KEPT", (1.0, 0.2))
+    monkeypatch.setattr(recipe, "SURVIVING", (1.0, 0.2))
     monkeypatch.setattr(recipe, "LINEAR_STEPS", ((0.1, 1e-3), (0.1, 2e-2), (0.3, 1e-3)))
 
 
@@ -155,7 +155,7 @@ def test_every_axis_keeps_its_ends(n: int, d: int, c: int, monkeypatch: pytest.M
 
 def test_the_slowest_model_takes_no_more_than_its_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recipe, "EPOCHS", (12, 16, 20))
-    monkeypatch.setattr(recipe, "KEPT", (1.0, 0.2, 0.2))
+    monkeypatch.setattr(recipe, "SURVIVING", (1.0, 0.2, 0.2))
     y = np.arange(120) % 2
     bright = np.where(np.arange(120) % 4 < 2, 0.8, -0.8) * y  # of one class, or dark: nothing for linear models
     pictures = np.random.default_rng(0).normal(bright, 0.3, size=(8, 8, 1, 120)).T.astype(np.float32)

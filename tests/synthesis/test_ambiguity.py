@@ -11,7 +11,9 @@ from pll.synthesis import flip_binomial, flip_pair
 from pll.synthesis.ambiguity import (
     ambiguity_degree,
     co_occurrence,
+    examples_to_tell,
     flip_matrix,
+    label_cooccurrence,
 )
 from tests.strategies import candidate_sets
 
@@ -53,6 +55,28 @@ class TestFlipMatrix:
 
 
 class TestDegree:
+    def test_gamma_names_its_pair_and_its_examples(self) -> None:
+        sets = CandidateSets.from_lists([[0, 1], [0, 1], [0, 2], [1], [2, 0]], 3)
+        counted = label_cooccurrence(sets, [0, 0, 0, 1, 2])
+        assert counted.gamma == 1.0 and counted.pair == (2, 0) and counted.together == (1, 1)
+        partial = label_cooccurrence(sets, [0, 0, 0, 1, -1], estimated=True)
+        assert partial.gamma == pytest.approx(2 / 3) and partial.pair == (0, 1) and partial.together == (2, 3)
+        assert partial.unlabelled == 1 and partial.is_estimated and not partial.says_enough
+        assert len(partial.worst(9)) == 4  # the pairs of the two classes that have an example
+
+    def test_the_interval_holds_what_synthesis_put_in(self) -> None:
+        y = np.arange(30_000) % 6
+        pair = label_cooccurrence(flip_pair(y, 6, 0.8, 0), y)
+        assert pair.gamma == pytest.approx(0.8, abs=0.02) and pair.pair[1] == (pair.pair[0] + 1) % 6
+        low, high = pair.interval()
+        assert low < pair.gamma < high and high - low < 0.03
+
+    @given(st.floats(0.01, 0.99), st.floats(0.001, 0.5))
+    def test_examples_to_tell_is_the_fewest(self, gamma: float, doubt: float) -> None:
+        m = int(examples_to_tell(gamma, doubt))
+        assert gamma**m <= doubt * (1 + 1e-9)
+        assert m == 1 or gamma ** (m - 1) > doubt * (1 - 1e-9)
+
     @pytest.mark.parametrize(("c", "q"), [(6, 0.1), (10, 0.7), (3, 0.0), (2, 0.4)])
     def test_binomial_flipping_with_its_forced_label_follows_the_formula(self, c: int, q: float) -> None:
         expected = q + (1 - q) ** (c - 1) / (c - 1)

@@ -16,7 +16,7 @@ from pll.dataset import PartialLabelDataset
 from pll.formats.tabular.columns import Column, notes_on
 from pll.formats.tabular.labels import JOINED
 from pll.formats.votes import ONE_VOTER, ONE_VOTER_ALONE
-from pll.synthesis.ambiguity import co_occurrence, estimate_ambiguity_degree
+from pll.synthesis.ambiguity import co_occurrence, label_cooccurrence
 from pll.ui import charts
 from pll.ui.format import format_shape, plain, without_shell
 
@@ -41,7 +41,8 @@ def warnings(data: PartialLabelDataset) -> None:
 def figures(data: PartialLabelDataset) -> None:
     """The statistics that matter before training."""
     sets = data.sets()
-    degree = None if data.y is None else estimate_ambiguity_degree(sets, data.y)
+    y = data.y if sets.n_classes > 1 else None
+    cooccurrence = None if y is None or not (y >= 0).any() else label_cooccurrence(sets, y)
     entries: list[tuple[str, str, str | None]] = [
         ("Examples", f"{len(data):,}", None),
         ("Classes", f"{sets.n_classes:,}", None),
@@ -53,17 +54,17 @@ def figures(data: PartialLabelDataset) -> None:
     if data.y is not None and outside:
         share = 1 - outside / int((data.y >= 0).sum())
         entries.append(("Truth inside", percent(share, 2), "Sets that hold the true label, where it is known."))
-    if degree is not None:
+    if cooccurrence is not None:
         help_ = (
             "How often the most frequent wrong label accompanies a true one. Below 100 % the true labels can be "
             "found in principle; the lower, the easier."
         )
-        entries.append(("Ambiguity degree γ", percent(degree.value) if degree.says_enough else "–", help_))
+        entries.append(("Ambiguity degree γ", percent(cooccurrence.gamma) if cooccurrence.says_enough else "–", help_))
     with st.container(horizontal=True):
         for label, value, hint in entries:
             st.metric(label, value, help=hint, width=160 if len(value) < 10 else 300)
-    if degree is not None:
-        st.caption(f"γ: {plain(degree.sentence(sets.class_names))}")
+    if cooccurrence is not None:
+        st.caption(f"γ: {plain(cooccurrence.sentence(sets.class_names))}")
 
 
 def charts_of(data: PartialLabelDataset) -> None:

@@ -9,11 +9,11 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pll.analysis.theory.degree import LabelCooccurrence, examples_to_tell, label_cooccurrence, still_together
 from pll.candidates import CandidateSets
 from pll.colors import ACCENT, percent
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.synthesis.ambiguity import LabelCooccurrence, examples_to_tell, label_cooccurrence
 from pll.ui import charts
 from pll.ui.format import count, plain
 from pll.ui.learn.guess import guess
@@ -144,7 +144,7 @@ def show(cooccurrence: LabelCooccurrence, data: PartialLabelDataset, answered: b
             bind="query-params",
             persist_state="session",
         )
-        left = still_together(cooccurrence.gamma, m)
+        left = cooccurrence.gamma**m
         formula(rf"\gamma^{{m}} = {cooccurrence.gamma:.3f}^{{{m}}} = {left:.3g}")
         chart, table = survival(cooccurrence.gamma, m, company)
         charts.show(
@@ -201,7 +201,7 @@ def survival(gamma: float, m: int, company: str) -> tuple[go.Figure, pd.DataFram
     chance = gamma**at * 100
     figure = go.Figure()
     line(figure, at, chance, "γᵐ", ACCENT)
-    marker(figure, m, 100 * still_together(gamma, m), "you are here")
+    marker(figure, m, 100 * gamma**m, "you are here")
     charts.dress(figure, f"Chance that “{company}” was in every set so far", "examples seen, m", "chance, %")
     figure.update_layout(hovermode="closest", showlegend=False)
     figure.update_yaxes(range=[0, 103])

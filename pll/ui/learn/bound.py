@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pll.analysis.theory.bound import Bound, NotComputable, linear_bound
+from pll.analysis.error_bound import Bound, NotComputable, linear_bound
 from pll.colors import ACCENT, WRONG
 from pll.errors import UserError
 from pll.training.losses import LOSSES

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
-from pll.analysis.theory.bound import feature_radius
+from pll.analysis.error_bound import feature_radius
 from pll.candidates import CandidateSets
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pll.analysis.theory.bound import (
+from pll.analysis.error_bound import (
     feature_radius,
     linear_bound,
     loss_constants,

@@ -67,7 +67,7 @@ def loss_constants(loss: str, n_classes: int, reach: float) -> LossConstants:
     Parameters
     ----------
     loss
-        a name of `LOSSES`.
+        A name of `LOSSES`.
     n_classes
         c, at least 2.
     reach
@@ -76,7 +76,7 @@ def loss_constants(loss: str, n_classes: int, reach: float) -> LossConstants:
     Raises
     ------
     NotComputable
-        a loss whose constants have not been derived.
+        A loss whose constants have not been derived.
 
     Examples
     --------
@@ -214,7 +214,7 @@ def linear_bound(
     delta
         In (0, 1).
     loss
-        a name of `LOSSES`.
+        A name of `LOSSES`.
     model
         What is to be trained; only `"linear"` has a bound.
 

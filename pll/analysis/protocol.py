@@ -132,7 +132,7 @@ def prepare(
     holdout
         Share of the examples, in (0, 1), to hold out as the test part.
     test
-        a test part of its own.
+        A test part of its own.
     features
         What makes features of texts, pictures and words (a spec of `pll.features.featuriser`), `"auto"` for what suits
         the data, `"none"` where it has all it needs.
@@ -150,7 +150,7 @@ def prepare(
     Raises
     ------
     UserError
-        a share that leaves no example on one side, both `holdout` and `test`, both `flip_with` and `noisy`, nothing to
+        A share that leaves no example on one side, both `holdout` and `test`, both `flip_with` and `noisy`, nothing to
         learn from.
     """
     has_test, holdout_data = test is not None, None
@@ -426,6 +426,17 @@ def doubted(
     These labels are then not used as true labels; the column `given_label` has them. Examples without a label
     are left out, with a note.
 
+    Parameters
+    ----------
+    data
+        With one label an example.
+    noisy
+        How candidate sets are made.
+    seed
+        Of the classifier's folds.
+    progress
+        Called as (folds done, folds in all).
+
     Raises
     ------
     UserError
@@ -455,12 +466,12 @@ def doubted(
 
 
 def holdout_mask(n: int, share: float, seed: int) -> npt.NDArray[np.bool_]:
-    """Return an (n,) bool mask, True on a random share of the examples.
+    """Return an (n,) bool mask, True on a random `share` in (0, 1) of n examples.
 
     Raises
     ------
     UserError
-        a share outside (0, 1), or one that leaves nothing on one side.
+        A share outside (0, 1), or one that leaves nothing on one side.
     """
     if not 0 < share < 1:
         raise UserError(f"The share to hold out is {share}; it must lie between 0 and 1 (0.2 holds out a fifth).")
@@ -478,7 +489,7 @@ def aligned(data: PartialLabelDataset, class_names: tuple[str, ...]) -> PartialL
     Raises
     ------
     UserError
-        a true label that is not among `class_names`.
+        A true label that is not among `class_names`.
     """
     if data.y is None or data.class_names == class_names:
         return data

@@ -63,7 +63,7 @@ def advise(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> Advic
     Raises
     ------
     UserError
-        a setting that is out of range.
+        A setting that is out of range.
     """
     cost = _cost(estimator, data)
     too_much = _memory_obstacle(cost.memory_bytes, estimator, data.n_classes)

@@ -183,7 +183,7 @@ def _scaled(X: npt.NDArray[np.float32]) -> torch.Tensor:
 
 
 def _out_of_fold(X: torch.Tensor, T: Numbers, *, seed: int, hook: Hook) -> Numbers:
-    """(n, c) probabilities of a linear softmax classifier trained on the soft labels of the other folds."""
+    """Return (n, c) probabilities of a linear softmax classifier trained on the soft labels of the other folds."""
     fold = np.random.default_rng([seed, 2]).permutation(len(X)) % FOLDS
     targets = torch.from_numpy(T.astype(np.float32))
     probabilities = np.zeros(T.shape)

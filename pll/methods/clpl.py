@@ -35,13 +35,13 @@ fits of lower precision for up to 4,000 examples. Memory: O(n·d) for the featur
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse.linalg import LinearOperator, cg
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
@@ -228,44 +228,17 @@ def newton(objective: ConvexLoss, theta: Vector, max_rounds: int, tol: float) ->
     value, gradient = objective(theta)
     for _ in range(max_rounds):
         improved = False
-        if np.linalg.norm(gradient) > enough:
-            step = conjugate_gradients(partial(objective.curvature, theta), -gradient)
+        norm = float(np.linalg.norm(gradient))
+        if norm > enough:
+            hessian = LinearOperator((len(theta), len(theta)), partial(objective.curvature, theta), dtype=np.float64)
+            # The smaller the gradient, the more exactly (Dembo et al. 1982).
+            step, _ = cg(hessian, -gradient, rtol=min(0.1, norm), atol=0.0, maxiter=MAX_PRODUCTS)
             result = line_search(objective, theta, value, gradient, step)
             improved = result is not None  # if None, the limit of floating-point precision is reached
             theta, value, gradient = result or (theta, value, gradient)
         yield theta, value
         if not improved or np.linalg.norm(gradient) <= enough:
             return
-
-
-def conjugate_gradients(product: Callable[[Vector], Vector], right: Vector) -> Vector:
-    """Solve H p = right by conjugate gradients; the smaller the right side, the more exactly (Dembo et al. 1982).
-
-    Parameters
-    ----------
-    product
-        Function v → H v, with a positive definite H.
-    right
-        (m,), not 0.
-
-    Returns
-    -------
-    Vector
-        p, (m,).
-    """
-    p, residual, direction = np.zeros_like(right), right, right
-    square = float(right @ right)
-    enough = math.sqrt(square) * min(0.1, math.sqrt(square))
-    for _ in range(MAX_PRODUCTS):
-        image = product(direction)
-        step = square / float(direction @ image)
-        p = p + step * direction
-        residual = residual - step * image
-        before, square = square, float(residual @ residual)
-        if math.sqrt(square) <= enough:
-            break
-        direction = residual + (square / before) * direction
-    return p
 
 
 def line_search(

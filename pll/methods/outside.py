@@ -172,12 +172,12 @@ class _MissModel:
     evidence_weight: float = 1.0
 
     def scores(self, sources: Numbers) -> Numbers:
-        """(m, c) logarithms of P, but for a constant of each row, for sources (m, K, c)."""
+        """Return (m, c) logarithms of P, but for a constant of each row, for sources (m, K, c)."""
         scores: Numbers = np.einsum("k,mkc->mc", self.weights, sources)
         return scores
 
     def miss(self, scores: Numbers, sets: CandidateSets, u: Numbers) -> tuple[Numbers, Integers]:
-        """(m,) miss probabilities, 0 where the set is full, and the likeliest label off each set."""
+        """Return (m,) miss probabilities, 0 where the set is full, and the likeliest label off each set."""
         inside, size = sets.mask(), sets.sizes
         full = size == sets.n_classes
         off = np.where(inside & ~full[:, None], -np.inf, scores)
@@ -192,7 +192,7 @@ class _MissModel:
         return np.where(full, 0.0, expit(odds)), off.argmax(axis=1)
 
     def posterior(self, sources: Numbers, sets: CandidateSets, u: Numbers, inside: Numbers) -> Numbers:
-        """(m, c) probabilities of the labels: (1 − m) P|S, times the prior `inside`, and m P off the set."""
+        """Return (m, c) probabilities of the labels: (1 − m) P|S, times the prior `inside`, and m P off the set."""
         scores, on = self.scores(sources), sets.mask()
         miss, _ = self.miss(scores, sets, u)
         raised = np.exp(scores - scores.max(axis=1, keepdims=True)) + 1e-12
@@ -337,7 +337,7 @@ class _Ridge:
         self._coef = np.zeros((features.shape[1], 1))
 
     def _features(self, X: Rows) -> Numbers:
-        """(B, m) features whose products are the kernel, and a constant."""
+        """Return (B, m) features whose products are the kernel, and a constant."""
         squared = euclidean_distances(X.astype(np.float64), self._centres, squared=True)
         features: Numbers = np.exp(-squared / (2 * self._width**2)) @ self._root
         return np.hstack([features, np.ones((len(X), 1))])
@@ -362,13 +362,13 @@ class _Ridge:
         return result
 
     def scores(self, X: Rows) -> Numbers:
-        """(B, c) scores of examples that it was not fitted on."""
+        """Return (B, c) scores of examples that it was not fitted on."""
         result: Numbers = self._features(X) @ self._coef
         return result
 
 
 def _prior_table(prior: Weights | None, candidates: CandidateSets, rows: Integers) -> Numbers:
-    """(m, c) prior of the rows over its mean on the set, so that a uniform one is 1 everywhere on it."""
+    """Return (m, c) prior of the rows over its mean on the set, so that a uniform one is 1 everywhere on it."""
     sets = candidates.take(rows)
     table = np.zeros((len(rows), candidates.n_classes))
     own = np.ones(sets.nnz) if prior is None else prior[candidates.positions(rows)].astype(np.float64)

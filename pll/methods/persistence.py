@@ -158,7 +158,7 @@ def warm_start(estimator: PartialLabelEstimator, earlier: Path, train: PartialLa
     estimator
         Not yet fitted.
     earlier
-        a run folder with a model.
+        A run folder with a model.
     train
         The training data of the method.
 

@@ -207,7 +207,7 @@ class PLKNN(NeighbourEstimator):
         return np.asarray(counted, dtype=np.float64).reshape(len(at), c)
 
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """(n, c) the share of all votes that each label got. Not calibrated: votes for distractors count as well."""
+        """Return (n, c) the share of all votes that each label got. Not calibrated: distractors get votes too."""
         scores = self.predict_scores(X)
         return np.asarray(scores / scores.sum(axis=1, keepdims=True))  # every neighbour votes for something
 

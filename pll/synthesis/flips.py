@@ -68,7 +68,7 @@ class Flip:
     Parameters
     ----------
     how
-        a name of `FLIPS`.
+        A name of `FLIPS`.
     q
         Flipping probability of `binomial` and `pair`; mean rate of `instance` (None: its equation as it is).
     size
@@ -145,7 +145,7 @@ def flip(
     Parameters
     ----------
     how
-        a name of `FLIPS` (with `q`), or a `Flip`.
+        A name of `FLIPS` (with `q`), or a `Flip`.
     y
         (n,) true labels in [0, n_classes).
     X
@@ -280,7 +280,19 @@ def flip_pair(
 ) -> CandidateSets:
     """Pair flipping: only label (y + 1) mod c enters, with probability q; sets of one stay (paper, supplement).
 
-    Arguments and errors as for `flip_binomial`.
+    Parameters
+    ----------
+    y
+        (n,) true labels in [0, n_classes).
+    q
+        Flipping probability in [0, 1].
+    n_classes, seed, class_names
+        As for `flip_binomial`.
+
+    Raises
+    ------
+    UserError
+        As `flip_binomial`.
 
     Examples
     --------
@@ -311,7 +323,7 @@ def flip_uniform(
     Raises
     ------
     UserError
-        a size outside [1, c], or as `flip_binomial`.
+        A size outside [1, c], or as `flip_binomial`.
 
     Examples
     --------
@@ -432,7 +444,7 @@ def instance_probabilities(
     Raises
     ------
     UserError
-        a shape that does not fit, numbers that are none (the row is named), or as `flip_binomial`.
+        A shape that does not fit, numbers that are none (the row is named), or as `flip_binomial`.
     """
     truth = checked_truth(y, n_classes, q)
     chances = np.array(probabilities, dtype=np.float32)
@@ -474,7 +486,7 @@ def pair_matrix(n_classes: int, q: float) -> npt.NDArray[np.float64]:
 
 
 def uniform_matrix(n_classes: int, size: int | None = None) -> Matrix:
-    """(c, c) with the probability that a given wrong label is in a set drawn by `flip_uniform` off the diagonal."""
+    """Return (c, c) with the probability that a wrong label is in a set of `flip_uniform`; 1 on the diagonal."""
     if size is None:  # (2^(c−2) − 1) of the 2^(c−1) − 1 sets hold a given wrong label
         whole = 0.5 ** (n_classes - 1)
         return binomial_matrix(n_classes, (0.5 - whole) / (1 - whole))

@@ -298,7 +298,7 @@ def confusion_sets(
     Raises
     ------
     UserError
-        a threshold outside its range, a matrix that is none, a label out of range.
+        A threshold outside its range, a matrix that is none, a label out of range.
 
     Examples
     --------

@@ -32,7 +32,7 @@ def choose_device(device: str) -> torch.device:
     Raises
     ------
     UserError
-        a device this machine does not have.
+        A device this machine does not have.
     """
     import torch  # late: the home page needs none of it
 
@@ -52,7 +52,7 @@ def device_name(device: str) -> str:
     Raises
     ------
     UserError
-        a device this machine does not have.
+        A device this machine does not have.
 
     Examples
     --------

@@ -352,7 +352,7 @@ def build_model(model: ModelSpec, input_shape: tuple[int, ...], n_classes: int) 
     Parameters
     ----------
     model
-        a name of `MODELS`; `"torchvision:…"`; an `nn.Module`, which is copied; or a function (input shape, c) → module.
+        A name of `MODELS`; `"torchvision:…"`; an `nn.Module`, which is copied; or a function (input shape, c) → module.
     input_shape
         Shape of one example, (d,) or (C, H, W).
     n_classes

@@ -34,7 +34,7 @@ def test_the_error_is_a_mean_of_gaps(pairs, bins):
 def test_the_error_by_chance_is_what_calibrated_confidence_shows_on_average():
     rng = np.random.default_rng(0)
     confidence = np.repeat([0.15, 0.55, 0.75, 0.95, 1.0], [3, 7, 20, 30, 4])
-    seen = [reliability(confidence, rng.random(len(confidence)) < confidence).error for _ in range(4000)]
-    spread = np.std(seen) / np.sqrt(len(seen))
-    assert error_by_chance(reliability(confidence, confidence > 0)) == pytest.approx(np.mean(seen), abs=4 * spread)
+    errors = [reliability(confidence, rng.random(len(confidence)) < confidence).error for _ in range(4000)]
+    spread = np.std(errors) / np.sqrt(len(errors))
+    assert error_by_chance(reliability(confidence, confidence > 0)) == pytest.approx(np.mean(errors), abs=4 * spread)
     assert np.isnan(error_by_chance(reliability(np.empty(0), np.empty(0, dtype=bool))))

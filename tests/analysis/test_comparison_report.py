@@ -28,8 +28,8 @@ def lane(title: str, wrong: range | list[int] | int, confidence: float = 0.8, **
     return LaneFigures(title, identified, np.full(N, confidence, dtype=np.float32), more.pop("epoch", 100), **more)
 
 
-def said(found: Verdict) -> dict[str, str]:
-    return {line.title: line.text for line in found.lines}
+def lines_of(report: Verdict) -> dict[str, str]:
+    return {line.title: line.text for line in report.lines}
 
 
 def judged(*lanes: LaneFigures) -> Verdict:
@@ -40,20 +40,20 @@ def judged(*lanes: LaneFigures) -> Verdict:
 
 
 def test_the_best_without_the_truth_is_the_headline() -> None:
-    found = judged(lane("naive", 100), lane("proden", 20), lane("oracle", 2, is_supervised=True))
-    assert found.headline.startswith("proden identified 95.0 %")
-    assert "of 400 labels correctly" in found.headline and "told apart" not in found.headline
-    assert said(found)["oracle"].startswith("99.5 %, 4.5 points more than proden")
-    assert "alone was given the true labels" in said(found)["oracle"]
-    assert said(found)["naive"].startswith("75.0 %, 20.0 points less than proden")
-    assert [line.title for line in found.lines] == ["oracle", "naive"]  # the best first
+    report = judged(lane("naive", 100), lane("proden", 20), lane("oracle", 2, is_supervised=True))
+    assert report.headline.startswith("proden identified 95.0 %")
+    assert "of 400 labels correctly" in report.headline and "told apart" not in report.headline
+    assert lines_of(report)["oracle"].startswith("99.5 %, 4.5 points more than proden")
+    assert "alone was given the true labels" in lines_of(report)["oracle"]
+    assert lines_of(report)["naive"].startswith("75.0 %, 20.0 points less than proden")
+    assert [line.title for line in report.lines] == ["oracle", "naive"]  # the best first
 
 
 def test_only_known_truth_counts() -> None:
     y = Y.copy()
     y[:100] = -1
-    found = verdict([lane("a", 120), lane("b", 200)], y, sizes=SIZES)
-    assert "93.3 %" in found.headline and "of 300 labels" in found.headline
+    report = verdict([lane("a", 120), lane("b", 200)], y, sizes=SIZES)
+    assert "93.3 %" in report.headline and "of 300 labels" in report.headline
 
 
 # ---- without truth ---------------------------------------------------------------------------------------------------
@@ -61,15 +61,15 @@ def test_only_known_truth_counts() -> None:
 
 @pytest.mark.parametrize("y", [None, np.full(N, -1)])
 def test_without_truth_nobody_is_called_right(y: Any) -> None:
-    found = verdict([lane("a", 0, 0.9), lane("b", 40, 0.5), lane("c", 100, 0.95)], y, sizes=SIZES)
-    assert found.headline.startswith("All 3 lanes name the same label for 75.0 %")
-    lines = said(found)
+    report = verdict([lane("a", 0, 0.9), lane("b", 40, 0.5), lane("c", 100, 0.95)], y, sizes=SIZES)
+    assert report.headline.startswith("All 3 lanes name the same label for 75.0 %")
+    lines = lines_of(report)
     assert lines["Closest"].startswith("a and b ") and "90.0 %" in lines["Closest"]
     assert lines["Farthest"].startswith("a and c ") and "75.0 %" in lines["Farthest"]
     assert re.findall(r"[\d.]+ %", lines["c"]) == ["95.0 %", "100.0 %", "90 %"]
-    text = " ".join([found.headline, *lines.values()])
+    text = " ".join([report.headline, *lines.values()])
     assert "correct" not in text and "right" not in text
-    assert "at random among the candidates would agree on 50.0 %" in found.notes[0]
+    assert "at random among the candidates would agree on 50.0 %" in report.notes[0]
 
 
 # ---- figures ---------------------------------------------------------------------------------------------------------

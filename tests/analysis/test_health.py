@@ -44,18 +44,18 @@ def test_a_run_that_has_settled_and_beats_chance_is_healthy() -> None:
     evidence = against_sets(estimator, Task(X, sets))
     assert evidence is not None and evidence.by == "candidates" and evidence.n == len(sets)
     final = sharpness(estimator.label_weights_, sets)
-    found = health_of(history, final, sets, evidence, top_loss=top_loss_of(estimator, C))
-    assert found.is_healthy and found.findings == ()
+    result = health_of(history, final, sets, evidence, top_loss=top_loss_of(estimator, C))
+    assert result.is_healthy and result.findings == ()
 
 
 def test_a_learning_rate_far_too_large_is_no_healthy_run_however_sure() -> None:
     X, _, sets = clouds()
     estimator, history = fitted(sets, X, batch_size=32, lr=50.0)
     final = sharpness(estimator.label_weights_, sets)
-    found = health_of(history, final, sets, None, top_loss=top_loss_of(estimator, C))
+    result = health_of(history, final, sets, None, top_loss=top_loss_of(estimator, C))
     assert final.confidence.mean() > 0.9
-    assert not found.is_healthy and "diverging" in names_of(found)
-    assert all(finding.remedy for finding in found.findings)
+    assert not result.is_healthy and "diverging" in names_of(result)
+    assert all(finding.remedy for finding in result.findings)
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,8 @@ def test_a_learning_rate_far_too_large_is_no_healthy_run_however_sure() -> None:
 )
 def test_what_the_last_epochs_tell(changed: list[int], losses: list[float], expected: list[str]) -> None:
     sets = CandidateSets.from_lists([[k % 4, (k + 1) % 4] for k in range(100)], 4)
-    found = health_of(rows(changed, losses), settled(np.arange(100) % 4), sets, GOOD)
-    assert names_of(found) == expected
+    result = health_of(rows(changed, losses), settled(np.arange(100) % 4), sets, GOOD)
+    assert names_of(result) == expected
 
 
 def test_truth_counts_where_enough_of_it_is_known() -> None:
@@ -78,5 +78,5 @@ def test_truth_counts_where_enough_of_it_is_known() -> None:
     y[: FEWEST - 1] = 0
     assert against_truth(np.zeros(100, dtype=np.int64), y, sets) is None
     y[:40] = 0
-    found = against_truth(np.zeros(100, dtype=np.int64), y, sets)
-    assert found == Evidence("truth", 40, 40, 0.5) and found.beats_chance
+    result = against_truth(np.zeros(100, dtype=np.int64), y, sets)
+    assert result == Evidence("truth", 40, 40, 0.5) and result.beats_chance

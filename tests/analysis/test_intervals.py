@@ -14,15 +14,17 @@ from pll.analysis.intervals import difference, hypergeometric, wilson
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=60))
 def test_the_difference_of_two_lanes(pairs: list[tuple[bool, bool]]) -> None:
     a, b = (np.array(column) for column in zip(*pairs, strict=True))
-    found = difference(a, b)
+    result = difference(a, b)
     only, other = int((a & ~b).sum()), int((b & ~a).sum())
-    assert found.share == pytest.approx(a.mean() - b.mean())
-    assert found.low <= found.high
+    assert result.share == pytest.approx(a.mean() - b.mean())
+    assert result.low <= result.high
     # McNemar's exact test, from the tails of the binomial distribution.
     tail = binom.cdf(min(only, other), only + other, 0.5)
-    assert found.p == pytest.approx(min(1.0, 2 * tail))
+    assert result.p == pytest.approx(min(1.0, 2 * tail))
     back = difference(b, a)
-    assert (back.share, back.low, back.high, back.p) == pytest.approx((-found.share, -found.high, -found.low, found.p))
+    assert (back.share, back.low, back.high, back.p) == pytest.approx(
+        (-result.share, -result.high, -result.low, result.p)
+    )
 
 
 @given(st.integers(0, 500), st.integers(1, 500))

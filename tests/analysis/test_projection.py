@@ -64,7 +64,7 @@ def distance(point: np.ndarray, corners: list[tuple[int, int]]) -> float:
 @given(st.lists(st.tuples(st.integers(0, TOP), st.integers(0, TOP)), min_size=3, max_size=8), st.integers(0, 9))
 def test_inside_is_what_a_ray_crosses_into_but_for_the_edge(corners: list[tuple[int, int]], seed: int) -> None:
     places = np.random.default_rng(seed).integers(0, TOP + 1, (40, 2)).astype(np.uint16)
-    found = set(inside(places, corners).tolist())
+    result = set(inside(places, corners).tolist())
     for row, point in enumerate(places.astype(float)):
         if distance(point, corners) > 3 * 32:  # further from the edge than a few cells of the grid
-            assert (row in found) == by_rays(point, corners)
+            assert (row in result) == by_rays(point, corners)

@@ -38,9 +38,9 @@ def test_a_share_is_holdout_mask_at_random_or_refused(n: int, share: float, seed
         with pytest.raises(UserError, match="one side empty"):
             holdout_mask(n, share, seed)
         return
-    held = holdout_mask(n, share, seed)
-    assert held.sum() == count
-    np.testing.assert_array_equal(held, holdout_mask(n, share, seed))
+    mask = holdout_mask(n, share, seed)
+    assert mask.sum() == count
+    np.testing.assert_array_equal(mask, holdout_mask(n, share, seed))
 
 
 def test_seeds_make_other_parts_and_other_sets_but_always_the_same() -> None:

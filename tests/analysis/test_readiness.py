@@ -23,8 +23,8 @@ class TestWarnings:
     def test_whole_sets_missing_classes_and_singletons(self) -> None:
         assert any("1 of 4 examples have every class" in text for text in warnings_about(made()))
         certain = CandidateSets.from_labels([0, 0, 1, 1], 3)
-        found = " ".join(warnings_about(made(candidates=certain, y=None)))
-        assert "nothing is ambiguous" in found and "1 of 3 classes are never a candidate" in found
+        result = " ".join(warnings_about(made(candidates=certain, y=None)))
+        assert "nothing is ambiguous" in result and "1 of 3 classes are never a candidate" in result
 
     def test_missing_cells_of_a_table(self) -> None:
         data = made(X=np.where(X > 9, np.nan, X), kind="table", notes=("a note of the reader",))

@@ -37,9 +37,9 @@ def test_holm_by_hand() -> None:
 def test_the_critical_difference_is_nemenyis() -> None:
     """Demšar 2006, table 5: q for 4 classifiers at 5 % is 2.569; his example has 14 data sets and CD = 1.25."""
     rng = np.random.default_rng(0)
-    found = ranking(rng.random((14, 4)))
-    assert found.critical == pytest.approx(1.25, abs=0.005)
-    assert sum(found.ranks) == pytest.approx(10)
+    result = ranking(rng.random((14, 4)))
+    assert result.critical == pytest.approx(1.25, abs=0.005)
+    assert sum(result.ranks) == pytest.approx(10)
 
 
 @pytest.mark.parametrize("shape", [(1, 3), (2, 2), (0, 0)])

@@ -43,7 +43,7 @@ def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def found(data_folder: Path, random_weights: bytes, monkeypatch: pytest.MonkeyPatch) -> Path:
+def weights_folder(data_folder: Path, random_weights: bytes, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The weights where a person would put them; their checksum is that of the random ones."""
     prefix = hashlib.sha256(random_weights).hexdigest()[:8]
     monkeypatch.setattr(backbones.Weights, "hash_prefix", property(lambda self: prefix))
@@ -53,7 +53,7 @@ def found(data_folder: Path, random_weights: bytes, monkeypatch: pytest.MonkeyPa
     return file
 
 
-def test_gives_what_stands_before_the_last_layer(found: Path, random_weights: bytes, tmp_path: Path) -> None:
+def test_gives_what_stands_before_the_last_layer(weights_folder: Path, random_weights: bytes, tmp_path: Path) -> None:
     data = folder_of([picture(32, 32, 3, seed=k) for k in range(3)], tmp_path / "p")
     made = saved_and_loaded(BackboneFeatures(SMALL, device="cpu").fit(data), tmp_path)
     X = made.transform(data)
@@ -69,15 +69,15 @@ def test_gives_what_stands_before_the_last_layer(found: Path, random_weights: by
 
 
 def test_batches_change_nothing_and_progress_is_told(
-    found: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    weights_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = folder_of([picture(8, 9, seed=k) for k in range(5)], tmp_path / "p")
     made = BackboneFeatures(SMALL, device="cpu").fit(data)
     whole = made.transform(data)
     monkeypatch.setattr(backbones, "BATCH", 2)
-    told: list[tuple[str, int, int | None]] = []
-    np.testing.assert_allclose(made.transform(data, lambda *said: told.append(said)), whole, rtol=1e-4, atol=1e-5)
-    assert told == [("pictures", 2, 5), ("pictures", 4, 5), ("pictures", 5, 5)]
+    calls: list[tuple[str, int, int | None]] = []
+    np.testing.assert_allclose(made.transform(data, lambda *call: calls.append(call)), whole, rtol=1e-4, atol=1e-5)
+    assert calls == [("pictures", 2, 5), ("pictures", 4, 5), ("pictures", 5, 5)]
 
 
 class TestWithoutWeights:
@@ -90,8 +90,8 @@ class TestWithoutWeights:
         assert "https://download.pytorch.org/models/resnet18-f37072fd.pth" in message
         assert str(data_folder / "weights") in message
 
-    def test_another_file_is_refused(self, found: Path, tmp_path: Path) -> None:
-        found.write_bytes(b"a login page")
+    def test_another_file_is_refused(self, weights_folder: Path, tmp_path: Path) -> None:
+        weights_folder.write_bytes(b"a login page")
         with pytest.raises(UserError, match="is not the published file: its SHA-256 begins with"):
             BackboneFeatures(SMALL).fit(folder_of([picture(8, 8)], tmp_path / "p"))
-        assert found.exists()  # a person put it there
+        assert weights_folder.exists()  # a person put it there

@@ -47,8 +47,8 @@ class TestArrays:
     def test_images_that_are_arrays(self, scale: int, tmp_path: Path) -> None:
         X = np.random.default_rng(0).integers(0, 256, (4, 3, 5, 5)) / 255 * scale
         data = PartialLabelDataset(X.astype(np.float32), kind="image")
-        found = saved_and_loaded(PixelFeatures().fit(data), tmp_path).transform(data)
-        np.testing.assert_allclose(found, X / scale, atol=1e-6)
+        result = saved_and_loaded(PixelFeatures().fit(data), tmp_path).transform(data)
+        np.testing.assert_allclose(result, X / scale, atol=1e-6)
 
 
 @pytest.mark.parametrize(

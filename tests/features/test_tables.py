@@ -28,19 +28,19 @@ def test_every_cell_becomes_what_it_should(train, other) -> None:  # type: ignor
         X = made.transform(data)
         assert X.dtype == np.float32 and X.shape == (len(data), len(made.feature_names)) and np.isfinite(X).all()
         for row in range(len(data)):
-            found = dict(zip(made.feature_names, X[row].tolist(), strict=True))
+            result = dict(zip(made.feature_names, X[row].tolist(), strict=True))
             for at, name in enumerate(("width", "height")):
-                seen = train.X[~np.isnan(train.X[:, at]), at]
-                mean = seen.mean(dtype=np.float64) if len(seen) else 0
-                assert found[name] == pytest.approx(mean if np.isnan(data.X[row, at]) else data.X[row, at], rel=1e-5)
+                values = train.X[~np.isnan(train.X[:, at]), at]
+                mean = values.mean(dtype=np.float64) if len(values) else 0
+                assert result[name] == pytest.approx(mean if np.isnan(data.X[row, at]) else data.X[row, at], rel=1e-5)
             for name in ("colour", "shape"):
-                known, cell = train.categories[name].tolist(), data.categories[name][row]
-                expected = {f"{name} = {word}": 0.0 for word in known if word is not None}
-                if None in known:
+                vocabulary, cell = train.categories[name].tolist(), data.categories[name][row]
+                expected = {f"{name} = {word}": 0.0 for word in vocabulary if word is not None}
+                if None in vocabulary:
                     expected[f"{name} is missing"] = 0.0
-                if cell in known:
+                if cell in vocabulary:
                     expected[f"{name} is missing" if cell is None else f"{name} = {cell}"] = 1.0
-                assert {key: found[key] for key in expected} == expected
+                assert {key: result[key] for key in expected} == expected
 
 
 @given(mixed(rows=4), mixed(rows=3))

@@ -30,29 +30,29 @@ def data(n: int, c: int, d: int = 4, *, sets: bool = True) -> PartialLabelDatase
 def test_what_cannot_fit_into_memory_is_refused_in_words(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     there = memory_of_machine()
     assert there is None or there > 10**8
-    given = data(400, 20_000)
+    dataset = data(400, 20_000)
     estimator = METHODS[method](**({"device": "cpu"} if method == "proden" else {}))
-    check_memory(estimator, given)
+    check_memory(estimator, dataset)
     monkeypatch.setattr(advice, "memory_of_machine", lambda: 10**7)
     with pytest.raises(UserError, match="20,000 classes, and this machine has 0 GB"):
-        check_memory(estimator, given)
-    assert any("of memory" in one for one in advise(estimator, given).obstacles)
+        check_memory(estimator, dataset)
+    assert any("of memory" in one for one in advise(estimator, dataset).obstacles)
     monkeypatch.setattr(advice, "memory_of_machine", lambda: None)
-    check_memory(estimator, given)
+    check_memory(estimator, dataset)
 
 
 @pytest.mark.parametrize("has_sets", [True, False])
 def test_predictions_in_parts_are_those_of_all_rows(has_sets: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    train, held = data(60, 70), data(23, 70, sets=has_sets)
+    train, others = data(60, 70), data(23, 70, sets=has_sets)
     model = METHODS["proden"](epochs=2, device="cpu").fit(train.X, train.sets())
-    whole = model.predict(held.X), model.predict_proba(held.X), predicted_frame(model, held, train.class_names)
+    whole = model.predict(others.X), model.predict_proba(others.X), predicted_frame(model, others, train.class_names)
     monkeypatch.setattr(trainer, "MOST_OUTPUTS", 70 * 5)
-    parts = list(model.iter_proba(held.X))
+    parts = list(model.iter_proba(others.X))
     assert [len(part) for part in parts] == [5, 5, 5, 5, 3]
     np.testing.assert_allclose(np.concatenate(parts), whole[1], atol=1e-6)
-    assert (model.predict(held.X) == whole[0]).all()
-    found = predicted_frame(model, held, train.class_names)
-    assert found["identified_label"].equals(whole[2]["identified_label"]) and found["id"].equals(whole[2]["id"])
-    np.testing.assert_allclose(found["confidence"], whole[2]["confidence"], atol=1e-6)
+    assert (model.predict(others.X) == whole[0]).all()
+    result = predicted_frame(model, others, train.class_names)
+    assert result["identified_label"].equals(whole[2]["identified_label"]) and result["id"].equals(whole[2]["id"])
+    np.testing.assert_allclose(result["confidence"], whole[2]["confidence"], atol=1e-6)
     again = METHODS["proden"](epochs=2, device="cpu").fit(train.X, train.sets())
     np.testing.assert_allclose(again.label_weights_, model.label_weights_, atol=1e-6)

@@ -37,19 +37,19 @@ def written_out(theta: np.ndarray, X: np.ndarray, sets: CandidateSets, C: float,
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("C", [0.05, 1.0, 20.0])
 def test_it_finds_the_minimum_a_general_solver_finds(C: float, form: str) -> None:
-    found = CLPL(C=C, form=form, tol=1e-9, scale="none").fit(X, SETS)
+    result = CLPL(C=C, form=form, tol=1e-9, scale="none").fit(X, SETS)
     expected = minimize(
         written_out, np.zeros(12), (X.astype(np.float32).astype(float), SETS, C, form), "BFGS", tol=1e-7
     ).x
-    np.testing.assert_allclose(found.coef_, expected[:8].reshape(2, 4), atol=2e-4)
+    np.testing.assert_allclose(result.coef_, expected[:8].reshape(2, 4), atol=2e-4)
     if form == "pairwise":  # but for their tiny ridge the intercepts are defined up to a constant
-        expected[8:] += found.intercept_.mean() - expected[8:].mean()
-    np.testing.assert_allclose(found.intercept_, expected[8:], atol=2e-4)
+        expected[8:] += result.intercept_.mean() - expected[8:].mean()
+    np.testing.assert_allclose(result.intercept_, expected[8:], atol=2e-4)
     scores = X @ expected[:8].reshape(2, 4) + expected[8:]
     for i in range(7):  # the label weights are the restricted softmax of these scores
         raised = np.exp(scores[i][SETS[i]])
         at = slice(SETS.indptr[i], SETS.indptr[i + 1])
-        np.testing.assert_allclose(found.label_weights_[at], raised / raised.sum(), atol=1e-3)
+        np.testing.assert_allclose(result.label_weights_[at], raised / raised.sum(), atol=1e-3)
 
 
 @settings(max_examples=20, deadline=None)

@@ -74,13 +74,13 @@ def new_trainer(network: nn.Module, **settings: Any) -> Trainer:
 def test_an_epoch_passes_over_every_pair_once() -> None:
     trainer = new_trainer(nn.Linear(3, 4))
     for _ in range(2):
-        seen = []
+        pairs = []
         for units in trainer.batches_left():
             batch = trainer.step(units).batch
             labels = trainer.objective._labels[batch.units]  # type: ignore[attr-defined]
-            seen += list(zip(batch.rows.tolist(), labels.tolist(), strict=True))
+            pairs += list(zip(batch.rows.tolist(), labels.tolist(), strict=True))
         trainer.end_epoch()
-        assert sorted(seen) == COPIES
+        assert sorted(pairs) == COPIES
 
 
 def test_where_nothing_is_ambiguous_it_is_supervised_learning() -> None:

@@ -38,5 +38,5 @@ def test_it_is_what_training_uses_and_saves(X: np.ndarray) -> None:
         assert estimator.trainer.optimisation.lr == rate(X)
     assert estimator.get_params()["lr"] is None
     assert estimator.fitted_params()["lr"] == rate(X)
-    given = PRODEN(epochs=1, lr=rate(X)).fit(X, SETS)
-    np.testing.assert_array_equal(given.predict_proba(X), estimator.predict_proba(X))
+    fixed = PRODEN(epochs=1, lr=rate(X)).fit(X, SETS)
+    np.testing.assert_array_equal(fixed.predict_proba(X), estimator.predict_proba(X))

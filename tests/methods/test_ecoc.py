@@ -28,11 +28,11 @@ SETS = CandidateSets.from_lists([[0, 1], [1, 2, 3], [2], [0, 1, 2, 3], [0, 3], [
 
 def sides_in_words(sets: CandidateSets, signs: np.ndarray, purity: float) -> list[int]:
     """+1, −1 or 0 for each set by counting; `signs` (c,)."""
-    held = [0] * sets.n_classes
+    counts = [0] * sets.n_classes
     for row in sets:
         for j in row:
-            held[j] += 1
-    of_side = [max(1, sum(held[j] for j in range(len(held)) if signs[j] == side)) for side in (1, -1)]
+            counts[j] += 1
+    of_side = [max(1, sum(counts[j] for j in range(len(counts)) if signs[j] == side)) for side in (1, -1)]
     sides = []
     for row in sets:
         inside = sum(signs[j] > 0 for j in row) / of_side[0]
@@ -116,13 +116,13 @@ def test_all_columns_at_once_give_the_machines_of_scikit_learn(monkeypatch: pyte
     sides = np.sign(features[:, :3] + 0.8 * rng.normal(size=(120, 3))).astype(np.int8)
     sides[rng.random((120, 3)) < 0.3] = 0
     weights = np.array([[1.0, 0.5, 2.0], [1.0, 3.0, 0.1]])
-    found = squared_hinge_machines(features, sides, weights, lambda: None)
+    result = squared_hinge_machines(features, sides, weights, lambda: None)
     for t in range(3):
         used = sides[:, t] != 0
         C = np.where(sides[used, t] > 0, weights[1, t], weights[0, t])
         exact = LinearSVC(dual=False, fit_intercept=False, tol=1e-8, max_iter=10_000)
         exact.fit(features[used].astype(np.float64), sides[used, t], sample_weight=C)
-        np.testing.assert_allclose(found[:, t], exact.coef_[0], atol=1e-3 * np.abs(exact.coef_).max())
+        np.testing.assert_allclose(result[:, t], exact.coef_[0], atol=1e-3 * np.abs(exact.coef_).max())
 
 
 # ---- manners -----------------------------------------------------------------------------------------------------

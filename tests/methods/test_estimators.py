@@ -36,9 +36,9 @@ every_method = pytest.mark.parametrize("name", METHODS)
 
 def small(name: str, **own: Any) -> PartialLabelEstimator:
     """The method with settings that make it quick; those it does not have are left out, except `own`."""
-    known = METHODS[name]().get_params()
+    defaults = METHODS[name]().get_params()
     quick = {"epochs": 3, "batch_size": 12, "device": "cpu", "update_every": 2}
-    return METHODS[name](**{k: v for k, v in quick.items() if k in known} | own)
+    return METHODS[name](**{k: v for k, v in quick.items() if k in defaults} | own)
 
 
 def task(name: str, **changes: Any) -> Task:
@@ -120,9 +120,9 @@ def test_parameters_are_keywords_kept_as_given_and_can_be_cloned(name: str) -> N
     method = METHODS[name]
     with pytest.raises(TypeError):
         method(1)  # type: ignore[call-arg]
-    given = method().get_params()
-    assert {"scale", "missing", "seed"} <= set(given)
-    assert method(**given).get_params() == given
+    params = method().get_params()
+    assert {"scale", "missing", "seed"} <= set(params)
+    assert method(**params).get_params() == params
     estimator = small(name).set_params(seed=9)
     fit(estimator)
     again = clone(estimator)
@@ -290,11 +290,11 @@ def test_the_truth_is_measured_against_and_never_learnt_from(name: str) -> None:
         with pytest.raises(UserError):
             small(name).fit(X, SETS)
         return
-    blind, told = small(name), small(name)
+    blind, informed = small(name), small(name)
     list(blind.iter_fit(task(name)))
-    list(told.iter_fit(task(name, y=(Y + 1) % C, X_test=X_NEW, y_test=np.zeros(17, dtype=np.int64))))
-    np.testing.assert_array_equal(blind.label_weights_, told.label_weights_)
-    np.testing.assert_array_equal(blind.predict_scores(X_NEW), told.predict_scores(X_NEW))
+    list(informed.iter_fit(task(name, y=(Y + 1) % C, X_test=X_NEW, y_test=np.zeros(17, dtype=np.int64))))
+    np.testing.assert_array_equal(blind.label_weights_, informed.label_weights_)
+    np.testing.assert_array_equal(blind.predict_scores(X_NEW), informed.predict_scores(X_NEW))
     if METHODS[name].takes_decided:  # what is given as known is meant to teach it
         return
     with pytest.raises(UserError, match="learns from candidate sets alone"):
@@ -377,8 +377,8 @@ def test_arrays_of_every_kind(name: str, order: str) -> None:
         "fortran": np.asfortranarray(WHOLE),
         "big-endian": WHOLE.astype(">f4"),
     }[order]
-    found = fit(small(name), odd, SETS, Y.astype(np.uint8))
-    np.testing.assert_array_equal(found.label_weights_, weights_of_whole_numbers(name))
+    result = fit(small(name), odd, SETS, Y.astype(np.uint8))
+    np.testing.assert_array_equal(result.label_weights_, weights_of_whole_numbers(name))
 
 
 @every_method
@@ -425,10 +425,10 @@ def test_at_the_edges_it_learns_or_says_why_not(name: str, edge: str) -> None:
         assert len(str(error)) > 20
         assert "proden" not in name  # these can learn from anything
         return
-    known = estimator.candidates_
-    assert known == sets or estimator.adds_labels
-    assert_on_simplex(estimator.label_weights_, known)
-    assert known.contains(estimator.identify()).all()
+    sets_used = estimator.candidates_
+    assert sets_used == sets or estimator.adds_labels
+    assert_on_simplex(estimator.label_weights_, sets_used)
+    assert sets_used.contains(estimator.identify()).all()
     assert np.isfinite(estimator.predict_proba(features)).all()
 
 

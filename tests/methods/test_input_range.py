@@ -10,7 +10,7 @@ from pll.methods.input_range import input_range, range_warnings
 def test_another_scale_is_warned_about_and_the_same_is_not(shape: tuple[int, ...]) -> None:
     X = np.random.default_rng(0).uniform(0, 16, (200, *shape)).astype(np.float32)
     X[3].flat[0] = np.nan
-    known = input_range(X)
-    assert range_warnings(X[:40], known) == range_warnings(X[:0], known) == []
-    assert len(range_warnings(X[:40] / 16, known)) == 1
-    assert len(range_warnings(X[:40] * 16, known)) == 1
+    trained = input_range(X)
+    assert range_warnings(X[:40], trained) == range_warnings(X[:0], trained) == []
+    assert len(range_warnings(X[:40] / 16, trained)) == 1
+    assert len(range_warnings(X[:40] * 16, trained)) == 1

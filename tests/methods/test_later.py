@@ -40,13 +40,13 @@ def losses(name: str, **settings: object) -> tuple[float, float, Trainer]:
     """The loss of the first pass with logits Z1, and of the second one with Z2."""
     trainer, objective = started(name, **settings)
     batch = trainer.layout.batch(torch.arange(5))
-    found = []
+    result = []
     for logits in (torch.from_numpy(Z1).float(), torch.from_numpy(Z2).float()):
-        found.append(float(objective.loss(batch, logits).detach()))
+        result.append(float(objective.loss(batch, logits).detach()))
         new = batch.restrict(logits)
         batch.write(trainer.label_weights, new)
         objective.update(batch, new)
-    return found[0], found[1], trainer
+    return result[0], result[1], trainer
 
 
 def restricted(z: np.ndarray, inside: np.ndarray) -> np.ndarray:
@@ -56,8 +56,8 @@ def restricted(z: np.ndarray, inside: np.ndarray) -> np.ndarray:
 
 def test_cc_is_the_likelihood_of_the_set() -> None:
     first, second, _ = losses("cc")
-    for found, z in ((first, Z1), (second, Z2)):
-        assert found == pytest.approx(-np.log((softmax(z) * IN).sum(axis=1)).mean(), rel=1e-5)
+    for result, z in ((first, Z1), (second, Z2)):
+        assert result == pytest.approx(-np.log((softmax(z) * IN).sum(axis=1)).mean(), rel=1e-5)
 
 
 def test_rc_is_proden() -> None:
@@ -67,10 +67,10 @@ def test_rc_is_proden() -> None:
 
 def test_lws_leverages_candidates_and_others() -> None:
     first, second, _ = losses("lws", beta=3.0)
-    for found, before, z in ((first, np.zeros((5, 4)), Z1), (second, Z1, Z2)):
+    for result, before, z in ((first, np.zeros((5, 4)), Z1), (second, Z1, Z2)):
         inner, outer = restricted(before, IN), restricted(before, ~IN)
         expected = (inner * expit(-z) + 3.0 * outer * expit(z)).sum(axis=1).mean()
-        assert found == pytest.approx(expected, rel=1e-5)
+        assert result == pytest.approx(expected, rel=1e-5)
 
 
 def test_cavl_follows_the_largest_activation_value() -> None:
@@ -90,23 +90,23 @@ def test_pop_removes_what_stays_unlikely() -> None:
     trainer.end_epoch()  # θ = 0.9 · 1/2
     second = batch.restrict(torch.from_numpy(Z2).float())
     objective.update(batch, second)
-    found = dense(trainer.layout.flat(objective.weights), SETS)
+    result = dense(trainer.layout.flat(objective.weights), SETS)
     w1 = restricted(Z1, IN)
-    kept = IN & (w1 >= 0.45 * w1.max(axis=1, keepdims=True))
-    assert kept.sum() < IN.sum()
-    np.testing.assert_allclose(found, restricted(Z2, kept), atol=1e-6)
+    remaining = IN & (w1 >= 0.45 * w1.max(axis=1, keepdims=True))
+    assert remaining.sum() < IN.sum()
+    np.testing.assert_allclose(result, restricted(Z2, remaining), atol=1e-6)
 
 
 def test_cr_dpll_rules_out_and_agrees() -> None:
     trainer, objective = started("cr-dpll", epochs=10, noise=0.0, consistency=2.0)
     trainer.epoch = 1  # λ = 2 · 1/2
     batch = trainer.layout.batch(torch.arange(5))
-    found = float(objective.loss(batch, torch.from_numpy(Z1).float()).detach())
+    result = float(objective.loss(batch, torch.from_numpy(Z1).float()).detach())
     p, q = softmax(Z1), softmax(trainer.network(trainer.X).detach().numpy().astype(np.float64))
     w = IN / IN.sum(axis=1, keepdims=True)
     apart = sum((w * np.log(np.where(w > 0, w, 1) / view)).sum(axis=1) for view in (p, q))
     expected = (-np.where(IN, 0, np.log(1 - p)).sum(axis=1) + 1.0 * apart).mean()
-    assert found == pytest.approx(expected, rel=1e-4)
+    assert result == pytest.approx(expected, rel=1e-4)
     objective.update(batch, torch.zeros(5, 4))
     weights = dense(trainer.layout.flat(objective.weights), SETS)
     np.testing.assert_allclose(weights, restricted(np.log(np.sqrt(p * q)), IN), atol=1e-6)
@@ -117,10 +117,10 @@ def test_abs_losses_are_the_naive_method_s(name: str) -> None:
     """ABS-GCE and ABS-MAE (Lv et al. 2023): the mean over S of (1 − p^q) / q and of |p − e^j|₁ = 2 (1 − p)."""
     trainer, objective = started("proden-naive", loss=name)
     batch = trainer.layout.batch(torch.arange(5))
-    found = float(objective.loss(batch, torch.from_numpy(Z1).float()).detach())
+    result = float(objective.loss(batch, torch.from_numpy(Z1).float()).detach())
     p = softmax(Z1)
     losses = (1 - p**0.7) / 0.7 if name == "gce" else 2 * (1 - p)
-    assert found == pytest.approx((IN * losses / IN.sum(axis=1, keepdims=True)).sum(axis=1).mean(), rel=1e-5)
+    assert result == pytest.approx((IN * losses / IN.sum(axis=1, keepdims=True)).sum(axis=1).mean(), rel=1e-5)
     objective.update(batch, torch.from_numpy(Z1).float())
     np.testing.assert_allclose(
         dense(trainer.layout.flat(objective.weights), SETS), IN / IN.sum(axis=1, keepdims=True), rtol=1e-6

@@ -25,24 +25,24 @@ SETS = flip_binomial(Y, 10, 0.3, seed=0)
 
 
 def test_without_a_missing_truth_it_is_proden_bit_for_bit() -> None:
-    plain, found = (method(epochs=3, seed=1).fit(X, SETS) for method in (PRODEN, PRODENOutside))
-    assert isinstance(found, PRODENOutside) and found.outside_.is_empty and found.outside_.rate < LEAST_RATE
-    np.testing.assert_array_equal(found.label_weights_, plain.label_weights_)
-    np.testing.assert_array_equal(found.predict_scores(X), plain.predict_scores(X))
+    plain, result = (method(epochs=3, seed=1).fit(X, SETS) for method in (PRODEN, PRODENOutside))
+    assert isinstance(result, PRODENOutside) and result.outside_.is_empty and result.outside_.rate < LEAST_RATE
+    np.testing.assert_array_equal(result.label_weights_, plain.label_weights_)
+    np.testing.assert_array_equal(result.predict_scores(X), plain.predict_scores(X))
 
 
 def test_missing_truths_are_counted_found_and_put_back() -> None:
     sets, missing = damaged(SETS, Y, 0.2, "swap", seed=3)
-    plain, found = (method(epochs=20).fit(X, sets) for method in (PRODEN, PRODENOutside))
-    assert isinstance(found, PRODENOutside)
-    assert 0.12 < found.outside_.rate < 0.28
-    assert (found.identify() == Y).mean() > (plain.identify() == Y).mean() + 0.08
-    first = np.argsort(-found.outside_.miss, kind="stable")[:120]
+    plain, result = (method(epochs=20).fit(X, sets) for method in (PRODEN, PRODENOutside))
+    assert isinstance(result, PRODENOutside)
+    assert 0.12 < result.outside_.rate < 0.28
+    assert (result.identify() == Y).mean() > (plain.identify() == Y).mean() + 0.08
+    first = np.argsort(-result.outside_.miss, kind="stable")[:120]
     assert missing[first].sum() > 0.6 * missing.sum()
-    added = found.candidates_.sizes - sets.sizes
-    assert added.max() == 1 and (added[found.outside_.miss == 0] == 0).all()
-    sums = np.add.reduceat(found.label_weights_ * found.outside_.added, found.candidates_.indptr[:-1])
-    np.testing.assert_allclose(sums, np.where(added > 0, found.outside_.miss, 0), atol=1e-5)
+    added = result.candidates_.sizes - sets.sizes
+    assert added.max() == 1 and (added[result.outside_.miss == 0] == 0).all()
+    sums = np.add.reduceat(result.label_weights_ * result.outside_.added, result.candidates_.indptr[:-1])
+    np.testing.assert_allclose(sums, np.where(added > 0, result.outside_.miss, 0), atol=1e-5)
 
 
 @pytest.mark.parametrize("layout", [DenseLayout, PaddedLayout])
@@ -77,8 +77,8 @@ def test_each_part_of_a_set_is_normalised_apart(
     batch, weights = stores.batch(torch.arange(n)), stores.store(sets.uniform_weights())
     batch.write(weights, batch.restrict(torch.from_numpy(z)))
     np.testing.assert_allclose(stores.flat(weights), flat, atol=2e-4)  # a float32 of 900 has steps of 6e-5
-    found = restricted_softmax(z[sets.rows, sets.indices].astype(np.float64), sets, prior, outside)
-    np.testing.assert_allclose(found, flat, atol=2e-4)
+    result = restricted_softmax(z[sets.rows, sets.indices].astype(np.float64), sets, prior, outside)
+    np.testing.assert_allclose(result, flat, atol=2e-4)
     np.testing.assert_allclose(np.add.reduceat(outside.start(prior), sets.indptr[:-1]), 1, atol=1e-6)
 
 
@@ -100,15 +100,15 @@ def test_added_labels_can_be_taken_back_and_taken_apart() -> None:
 
 def test_known_labels_teach_what_sets_miss() -> None:
     sets, missing = damaged(flip_binomial(Y, 10, 0.5, seed=0), Y, 0.4, "remove", seed=3)
-    known = np.where(np.arange(len(Y)) % 8 == 0, Y, -1)
+    decided = np.where(np.arange(len(Y)) % 8 == 0, Y, -1)
     plain = PRODEN(epochs=20).fit(X, sets)
-    taught = PRODENOutside(epochs=20).fit(X, sets, truth=known)
-    rest = known < 0
+    taught = PRODENOutside(epochs=20).fit(X, sets, truth=decided)
+    rest = decided < 0
     assert (taught.identify() == Y)[rest].mean() > (plain.identify() == Y)[rest].mean() + 0.3
     assert (taught.identify() == Y)[~rest].all() and (taught.outside_.miss[~rest] == 0).all()
     assert abs(taught.outside_.miss[rest].mean() - missing[rest].mean()) < 0.1
     assert taught.outside_.miss[rest & missing].mean() > taught.outside_.miss[rest & ~missing].mean() + 0.3
     with pytest.raises(UserError, match="known labels"):
-        PRODENOutside().fit(X, sets, truth=known[:-1])
+        PRODENOutside().fit(X, sets, truth=decided[:-1])
     with pytest.raises(UserError, match="leave truth= out"):
-        PRODEN().fit(X, sets, truth=known)
+        PRODEN().fit(X, sets, truth=decided)

@@ -30,8 +30,8 @@ def data(shape: tuple[int, ...] = (4,), n: int = 40) -> tuple[np.ndarray, Candid
 
 def quick(method: str, **params: Any) -> PartialLabelEstimator:
     """The method with as little training as it takes."""
-    known = METHODS[method]().get_params()
-    few = {name: 2 for name in ("epochs", "max_rounds") if name in known}
+    defaults = METHODS[method]().get_params()
+    few = {name: 2 for name in ("epochs", "max_rounds") if name in defaults}
     return METHODS[method](**(few | params))
 
 

@@ -34,8 +34,8 @@ SHORT = {"epochs": 3, "batch_size": 32}
 
 def fitted(name: str, sets: CandidateSets = SETS, prior: np.ndarray | None = None, **settings: object):
     method = METHODS[name]
-    known = method().get_params()
-    chosen = {key: value for key, value in (SHORT | settings).items() if key in known}
+    defaults = method().get_params()
+    chosen = {key: value for key, value in (SHORT | settings).items() if key in defaults}
     truth = TRUTH if method.needs_truth else None
     return method(**chosen).fit(X, sets, truth=truth, prior=prior)
 
@@ -56,10 +56,10 @@ def test_a_uniform_prior_changes_no_bit(name: str, sets: CandidateSets) -> None:
 @pytest.mark.parametrize("sets", [SETS, WIDE], ids=["dense", "padded"])
 @pytest.mark.parametrize("name", GRADIENT)
 def test_label_weights_are_prior_times_softmax(name: str, sets: CandidateSets) -> None:
-    found = fitted(name, sets, prior=PRIOR)
-    scores = found.predict_proba(X)[sets.rows, sets.indices].astype(np.float64) * PRIOR
+    result = fitted(name, sets, prior=PRIOR)
+    scores = result.predict_proba(X)[sets.rows, sets.indices].astype(np.float64) * PRIOR
     expected = scores / np.add.reduceat(scores, sets.indptr[:-1])[sets.rows]
-    assert found.label_weights_ == pytest.approx(expected, abs=1e-5)
+    assert result.label_weights_ == pytest.approx(expected, abs=1e-5)
 
 
 def test_a_candidate_of_prior_0_never_gets_weight_and_the_layouts_agree() -> None:

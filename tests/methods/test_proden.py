@@ -129,18 +129,18 @@ def test_the_gradient_that_proden_knows_is_autograd_s(kind: str, rows: list[int]
     at = torch.tensor(rows, dtype=torch.int64)
     batch = trainer.layout.batch(at)
 
-    def found(backward: Callable[..., Tensor]) -> tuple[list[Tensor | None], Tensor]:
+    def result(backward: Callable[..., Tensor]) -> tuple[list[Tensor | None], Tensor]:
         network.zero_grad()
         loss = backward(batch, network(trainer.X[at]), None if share is None else torch.tensor(share))
         return [parameter.grad for parameter in network.parameters()], loss
 
-    known, loss = found(objective.backward)
-    expected, expected_loss = found(partial(Objective.backward, objective))
+    computed, loss = result(objective.backward)
+    expected, expected_loss = result(partial(Objective.backward, objective))
     torch.testing.assert_close(loss, expected_loss, equal_nan=True)  # of no example the mean is no number
     if rows:
-        torch.testing.assert_close(known, expected)
+        torch.testing.assert_close(computed, expected)
     else:
-        assert all(gradient is not None and not gradient.any() for gradient in known)
+        assert all(gradient is not None and not gradient.any() for gradient in computed)
 
 
 @pytest.mark.parametrize("method", VARIANTS)
@@ -248,12 +248,12 @@ class TestItera:
     @pytest.mark.parametrize(("epochs", "every", "updates"), [(20, None, 5), (3, None, 3), (10, 4, 2), (10, 11, 0)])
     def test_updates_every_so_many_epochs(self, epochs: int, every: int | None, updates: int) -> None:
         estimator = METHODS["proden-itera"](epochs=epochs, update_every=every)  # type: ignore[call-arg]
-        seen = []
+        stores = []
         for _ in estimator.iter_fit(Task(X, SETS)):
             weights = estimator._trainer.objective.weights  # type: ignore[attr-defined]
-            seen.append(weights.clone())
+            stores.append(weights.clone())
         uniform = estimator._trainer.layout.store(SETS.uniform_weights())  # type: ignore[attr-defined]
-        changes = [not torch.equal(a, b) for a, b in zip([uniform, *seen], seen, strict=False)]
+        changes = [not torch.equal(a, b) for a, b in zip([uniform, *stores], stores, strict=False)]
         assert sum(changes) == updates
 
 

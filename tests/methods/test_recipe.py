@@ -50,11 +50,11 @@ def test_the_same_seed_gives_the_same_choice() -> None:
 
 
 def test_what_is_given_by_hand_stays() -> None:
-    found = PRODEN(recipe="auto", lr=0.02, scale="minmax", epochs=5).choose_settings(Task(X, SETS))
-    assert not {"lr", "scale", "epochs"} & set(found.settings)
-    tried = [(trial.settings["lr"], trial.settings["scale"]) for trial in found.trials]
+    result = PRODEN(recipe="auto", lr=0.02, scale="minmax", epochs=5).choose_settings(Task(X, SETS))
+    assert not {"lr", "scale", "epochs"} & set(result.settings)
+    tried = [(trial.settings["lr"], trial.settings["scale"]) for trial in result.trials]
     assert set(tried) == {(0.02, "minmax")}
-    assert max(trial.settings["epochs"] for trial in found.trials) == 5
+    assert max(trial.settings["epochs"] for trial in result.trials) == 5
 
 
 @pytest.mark.parametrize("batches", [0, 200])
@@ -65,17 +65,17 @@ def test_it_can_be_stopped_with_the_best_so_far(batches: int) -> None:
         if next(calls, None) is None:
             raise StopTraining
 
-    found = PRODEN(recipe="auto").choose_settings(Task(X, SETS), hook=hook)
-    assert not found.complete
-    assert bool(found.settings) == bool(batches)
-    assert "stopped" in found.messages()[-1]
+    result = PRODEN(recipe="auto").choose_settings(Task(X, SETS), hook=hook)
+    assert not result.complete
+    assert bool(result.settings) == bool(batches)
+    assert "stopped" in result.messages()[-1]
 
 
 def test_a_choice_no_better_than_chance_is_told() -> None:
     noise = np.random.default_rng(0).normal(size=X.shape).astype(np.float32)
-    found = PRODEN(recipe="auto").choose_settings(Task(noise, SETS))
-    assert len(found.warnings) == 1 and set(found.warnings) < set(found.messages())
-    assert found.gain_interval is not None and found.gain_interval[0] < 0
+    result = PRODEN(recipe="auto").choose_settings(Task(noise, SETS))
+    assert len(result.warnings) == 1 and set(result.warnings) < set(result.messages())
+    assert result.gain_interval is not None and result.gain_interval[0] < 0
     informed = PRODEN(recipe="auto").choose_settings(Task(X, SETS))
     assert not informed.warnings
     assert informed.gain_interval is not None and informed.gain_interval[0] > 0
@@ -84,11 +84,11 @@ def test_a_choice_no_better_than_chance_is_told() -> None:
 def test_a_configuration_that_diverges_is_not_chosen() -> None:
     wide = np.repeat(np.eye(2, dtype=np.float32)[np.arange(80) % 2] * 3, 40, axis=1)  # most settings cover all of them
     sets = CandidateSets.from_mask(np.eye(2, dtype=bool)[np.arange(80) % 2] | (np.arange(80) % 3 > 0)[:, None])
-    found = PRODEN(recipe="auto", scale="none").choose_settings(Task(wide, sets))
+    result = PRODEN(recipe="auto", scale="none").choose_settings(Task(wide, sets))
     names = ("model", "lr", "weight_decay", "epochs")
-    tried = {tuple(trial.settings[name] for name in names): trial for trial in found.trials}
-    chosen = tried[tuple(found.settings[name] for name in names)]
-    best = max(found.trials, key=lambda trial: (trial.covering_rate, trial.log_likelihood))
+    tried = {tuple(trial.settings[name] for name in names): trial for trial in result.trials}
+    chosen = tried[tuple(result.settings[name] for name in names)]
+    best = max(result.trials, key=lambda trial: (trial.covering_rate, trial.log_likelihood))
     assert best.covering_rate == chosen.covering_rate == 1.0
     assert best.loss is not None and chosen.loss is not None and best.loss > np.log(2) > chosen.loss
 
@@ -98,25 +98,25 @@ def test_features_that_add_nothing_to_the_votes_are_told() -> None:
     prior = rng.uniform(0.1, 1, SETS.nnz).astype(np.float32)
     prior[SETS.indices == Y[SETS.rows]] += 2  # the votes know the truth, whatever the features are
     noise = rng.normal(size=X.shape).astype(np.float32)
-    told = PRODEN(recipe="auto").choose_settings(Task(noise, SETS, prior=prior)).warnings
-    assert VOTE_NOTE in told
+    warnings = PRODEN(recipe="auto").choose_settings(Task(noise, SETS, prior=prior)).warnings
+    assert VOTE_NOTE in warnings
     assert VOTE_NOTE not in PRODEN(recipe="auto").choose_settings(Task(X, SETS, prior=prior)).warnings
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", [PRODENNaive, GA])
 def test_another_method_is_judged_by_its_own_predictions(method: type[DeepEstimator]) -> None:
-    found = method(recipe="auto", batch_size=16).choose_settings(Task(X, SETS))
-    own = [trial for trial in found.trials if trial.stage == found.trials[-1].stage]
+    result = method(recipe="auto", batch_size=16).choose_settings(Task(X, SETS))
+    own = [trial for trial in result.trials if trial.stage == result.trials[-1].stage]
     assert len(own) > 1 and all(trial.loss is None for trial in own)
-    assert ("lr" in found.settings) == (method is PRODENNaive)  # the steps of GA are of another scale
-    chosen = next(one for one in own if found.settings.items() <= one.settings.items())
-    assert chosen.covering_rate == found.covering_rate
+    assert ("lr" in result.settings) == (method is PRODENNaive)  # the steps of GA are of another scale
+    chosen = next(one for one in own if result.settings.items() <= one.settings.items())
+    assert chosen.covering_rate == result.covering_rate
     hits = []
-    for train, held in recipe.inner_parts(len(X), found.examples, found.folds, found.seed):
-        one = method(**found.settings, batch_size=16).fit(X[train], SETS.take(train))
-        hits += SETS.take(held).contains(one.predict(X[held])).tolist()
-    assert found.covering_rate == pytest.approx(np.mean(hits))
+    for train, validation in recipe.inner_parts(len(X), result.examples, result.folds, result.seed):
+        one = method(**result.settings, batch_size=16).fit(X[train], SETS.take(train))
+        hits += SETS.take(validation).contains(one.predict(X[validation])).tolist()
+    assert result.covering_rate == pytest.approx(np.mean(hits))
 
 
 SIZES = [
@@ -147,10 +147,10 @@ def test_every_axis_keeps_its_ends(n: int, d: int, c: int, monkeypatch: pytest.M
     assert plan.examples >= min(n, 800)
     tried = {(group.shared["model"], group.shared["scale"]) for group in plan.groups}
     everything = {(group.shared["model"], group.shared["scale"]) for group in recipe._groups(problem)}
-    said = " ".join(plan.notes)
-    assert all(f"{model} on {scale}" in said for model, scale in everything - tried)
-    assert (plan.examples < n) == ("drawn at random" in said)
-    assert (plan.seconds > plan.budget) == ("more than the" in said)
+    text = " ".join(plan.notes)
+    assert all(f"{model} on {scale}" in text for model, scale in everything - tried)
+    assert (plan.examples < n) == ("drawn at random" in text)
+    assert (plan.seconds > plan.budget) == ("more than the" in text)
 
 
 def test_the_slowest_model_takes_no_more_than_its_plan(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,9 +159,9 @@ def test_the_slowest_model_takes_no_more_than_its_plan(monkeypatch: pytest.Monke
     y = np.arange(120) % 2
     bright = np.where(np.arange(120) % 4 < 2, 0.8, -0.8) * y  # of one class, or dark: nothing for linear models
     pictures = np.random.default_rng(0).normal(bright, 0.3, size=(8, 8, 1, 120)).T.astype(np.float32)
-    found = PRODEN(recipe="auto").choose_settings(Task(pictures, CandidateSets.from_labels(y, 2)))
-    assert found.settings["model"] == "shallow-mlp"
-    second = [trial.settings["model"] for trial in found.trials if trial.stage == 2]
+    result = PRODEN(recipe="auto").choose_settings(Task(pictures, CandidateSets.from_labels(y, 2)))
+    assert result.settings["model"] == "shallow-mlp"
+    second = [trial.settings["model"] for trial in result.trials if trial.stage == 2]
     assert second.count("shallow-mlp") == 1  # of four, the share that the plan has for this model
 
 
@@ -176,9 +176,9 @@ def test_defaults_stay_where_nothing_is_clearly_likelier(monkeypatch: pytest.Mon
 
 
 def test_the_paper_s_settings() -> None:
-    found = published((108,), {"epochs": 20}, "lost.mat")
-    assert (found.settings["lr"], found.settings["weight_decay"]) == (1e-2, 1e-2)
-    assert "epochs" not in found.settings and not found.notes
+    result = published((108,), {"epochs": 20}, "lost.mat")
+    assert (result.settings["lr"], result.settings["weight_decay"]) == (1e-2, 1e-2)
+    assert "epochs" not in result.settings and not result.notes
     assert "publishes no settings" in published((5,), {}, "mine.csv").notes[0]
     assert all(PRODEN(**settings) for settings in PUBLISHED.values())
 

@@ -40,7 +40,7 @@ def row_by_a_solver(q: np.ndarray, lam: float) -> np.ndarray:
     for j in range(len(q)):
         constraints = [{"type": "eq", "fun": lambda p: p.sum() - 1}]
         constraints += [{"type": "ineq", "fun": lambda p, j=j, k=k: p[j] - p[k]} for k in range(len(q)) if k != j]
-        found = minimize(
+        result = minimize(
             lambda p, j=j: ((p - q) ** 2).sum() - lam * p[j],
             np.full(len(q), 1 / len(q)),
             method="SLSQP",
@@ -48,8 +48,8 @@ def row_by_a_solver(q: np.ndarray, lam: float) -> np.ndarray:
             constraints=constraints,
             options={"ftol": 1e-14, "maxiter": 500},
         )
-        if found.fun < value - 1e-12:
-            best, value = found.x, found.fun
+        if result.fun < value - 1e-12:
+            best, value = result.x, result.fun
     return best
 
 

@@ -37,20 +37,20 @@ def test_votes_with_features_beat_votes_alone_and_the_union() -> None:
 
 
 def test_likely_labels_that_nobody_named_join_the_sets() -> None:
-    said = Annotations.from_votes(VOTES)
-    found = aggregate(X, said)
-    union = union_of(said)
-    assert found.added > 0 and found.candidates.nnz == union.nnz + found.added
-    assert (found.candidates.mask() >= union.mask()).all()
+    annotations = Annotations.from_votes(VOTES)
+    actual = aggregate(X, annotations)
+    union = union_of(annotations)
+    assert actual.added > 0 and actual.candidates.nnz == union.nnz + actual.added
+    assert (actual.candidates.mask() >= union.mask()).all()
     missed = ~union.contains(Y)
-    assert found.candidates.contains(Y)[missed].mean() > 0.3
+    assert actual.candidates.contains(Y)[missed].mean() > 0.3
 
 
 def test_majority_is_the_shares() -> None:
     votes = np.array([[0, 0, 1], [1, -1, 2]])
-    found = METHODS["majority"]().fit(np.zeros((2, 0)), None, votes=votes)
-    assert found.label_weights_ == pytest.approx([2 / 3, 1 / 3, 0.5, 0.5])
-    assert found.predict_proba(np.zeros((1, 0))).sum() == pytest.approx(1)
+    actual = METHODS["majority"]().fit(np.zeros((2, 0)), None, votes=votes)
+    assert actual.label_weights_ == pytest.approx([2 / 3, 1 / 3, 0.5, 0.5])
+    assert actual.predict_proba(np.zeros((1, 0))).sum() == pytest.approx(1)
 
 
 def test_without_features_only_methods_of_votes_work() -> None:

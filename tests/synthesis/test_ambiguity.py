@@ -46,12 +46,12 @@ class TestFlipMatrix:
     def test_finds_the_matrix_the_sets_were_made_with(self) -> None:
         n, c, q = 200_000, 4, 0.3
         y = np.arange(n) % c
-        found = flip_matrix(flip_pair(y, c, q, seed=0), y)
+        result = flip_matrix(flip_pair(y, c, q, seed=0), y)
         sigma = np.sqrt(q * (1 - q) / (n / c))
         for j in range(c):
-            assert found[j, j] == 1
-            assert abs(found[j, (j + 1) % c] - q) < 5 * sigma
-            assert found[j, (j + 2) % c] == found[j, (j + 3) % c] == 0
+            assert result[j, j] == 1
+            assert abs(result[j, (j + 1) % c] - q) < 5 * sigma
+            assert result[j, (j + 2) % c] == result[j, (j + 3) % c] == 0
 
 
 class TestDegree:

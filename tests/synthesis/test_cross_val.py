@@ -14,10 +14,10 @@ from pll.synthesis.cross_val import out_of_fold
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=12), st.integers(2, 5), st.integers(0, 3))
 def test_rows_are_probabilities_whatever_the_classes(labels: list[int], folds: int, seed: int) -> None:
     X = np.random.default_rng(seed).normal(size=(len(labels), 3))
-    found = out_of_fold(X, labels, 4, folds=folds, seed=seed)
-    assert found.shape == (len(labels), 4) and found.dtype == np.float32
-    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-5)
-    assert (found >= 0).all() and (found[:, np.setdiff1d(range(4), labels)] == 0).all()
+    result = out_of_fold(X, labels, 4, folds=folds, seed=seed)
+    assert result.shape == (len(labels), 4) and result.dtype == np.float32
+    np.testing.assert_allclose(result.sum(axis=1), 1, atol=1e-5)
+    assert (result >= 0).all() and (result[:, np.setdiff1d(range(4), labels)] == 0).all()
 
 
 def test_nobody_sees_their_own_label() -> None:
@@ -29,9 +29,9 @@ def test_nobody_sees_their_own_label() -> None:
 
 def test_the_same_seed_gives_the_same_and_progress_is_told() -> None:
     X, y = load_iris(return_X_y=True)
-    told: list[tuple[int, int]] = []
-    first = out_of_fold(X, y, 3, folds=3, seed=5, progress=lambda done, total: told.append((done, total)))
-    assert told == [(1, 3), (2, 3), (3, 3)]
+    calls: list[tuple[int, int]] = []
+    first = out_of_fold(X, y, 3, folds=3, seed=5, progress=lambda done, total: calls.append((done, total)))
+    assert calls == [(1, 3), (2, 3), (3, 3)]
     np.testing.assert_array_equal(first, out_of_fold(X, y, 3, folds=3, seed=5))
     assert (first != out_of_fold(X, y, 3, folds=3, seed=6)).any()
 

@@ -162,10 +162,10 @@ class TestUniform:
     @pytest.mark.parametrize("size", [None, 1, 3, 5])
     def test_the_matrix_is_what_the_sets_have(self, size: int | None) -> None:
         y = np.arange(MANY) % 5
-        found = flip_matrix(flip_uniform(y, 5, size, seed=1), y)
+        result = flip_matrix(flip_uniform(y, 5, size, seed=1), y)
         expected = uniform_matrix(5, size)
         sigma = np.sqrt(expected * (1 - expected) / (MANY / 5))
-        assert (np.abs(found - expected) <= 5 * sigma + 1e-12).all()
+        assert (np.abs(result - expected) <= 5 * sigma + 1e-12).all()
 
 
 class TestMatrix:
@@ -188,12 +188,12 @@ class TestInstance:
 
     def test_the_equation_of_the_paper(self) -> None:
         """Probabilities of the wrong labels over the highest of them; nothing where nothing is alike."""
-        found = instance_probabilities(self.Y, 4, self.PROBABILITIES)
-        np.testing.assert_allclose(found, [[1, 1, 0.5, 0], [1, 1, 1, 1], [0, 0, 0, 1]])
+        result = instance_probabilities(self.Y, 4, self.PROBABILITIES)
+        np.testing.assert_allclose(result, [[1, 1, 0.5, 0], [1, 1, 1, 1], [0, 0, 0, 1]])
 
     def test_scaled_to_a_mean_rate(self) -> None:
-        found = instance_probabilities(self.Y, 4, self.PROBABILITIES, q=0.2)
-        np.testing.assert_allclose(found, [[1, 0.4, 0.2, 0], [0.2, 1, 0.2, 0.2], [0, 0, 0, 1]], rtol=1e-6)
+        result = instance_probabilities(self.Y, 4, self.PROBABILITIES, q=0.2)
+        np.testing.assert_allclose(result, [[1, 0.4, 0.2, 0], [0.2, 1, 0.2, 0.2], [0, 0, 0, 1]], rtol=1e-6)
         capped = instance_probabilities(self.Y, 4, self.PROBABILITIES, q=0.9)
         np.testing.assert_allclose(capped[0], [1, 1, 0.9, 0], rtol=1e-6)
         assert instance_probabilities(self.Y, 4, self.PROBABILITIES, q=0).tolist() == np.eye(4)[list(self.Y)].tolist()

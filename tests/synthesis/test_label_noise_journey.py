@@ -62,14 +62,14 @@ def test_labels_that_are_doubted_are_no_truth_any_more() -> None:
 
 
 def test_the_training_part_alone_is_doubted() -> None:
-    seen: list[tuple[str, int, int | None]] = []
-    splits = prepare(labelled(), noisy=TOP, holdout=0.2, seed=5, progress=lambda *told: seen.append(told))
+    calls: list[tuple[str, int, int | None]] = []
+    splits = prepare(labelled(), noisy=TOP, holdout=0.2, seed=5, progress=lambda *call: calls.append(call))
     assert len(splits.train) == 48 and splits.train.y is None
     assert splits.test is not None and splits.test.y is not None
     assert any("may be wrong too" in note for note in splits.train.notes)
     alone = doubted(labelled().take(np.isin(labelled().row_ids, splits.train.row_ids)), TOP, seed=5)
     assert alone.sets() == splits.train.sets()
-    assert ("parts of the data judged", 5, 5) in seen
+    assert ("parts of the data judged", 5, 5) in calls
 
 
 # ---- the shell -------------------------------------------------------------------------------------------------------
@@ -84,9 +84,9 @@ def file(tmp_path: Path) -> Path:
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
     assert main([str(argument) for argument in arguments]) == 2
-    said = capsys.readouterr()
-    assert said.out == "" and "Traceback" not in said.err
-    return said.err
+    output = capsys.readouterr()
+    assert output.out == "" and "Traceback" not in output.err
+    return output.err
 
 
 def test_a_run_doubts_resumes_and_keeps_what_it_was_told(
@@ -107,8 +107,8 @@ def test_a_run_doubts_resumes_and_keeps_what_it_was_told(
     counts.write_text("ant,bee,cat\n18,2,0\n0,18,2\n2,0,18\n")
     assert main([str(word) for word in ("fit", file, *how, *small, "--resume")]) == 0
     assert json.loads(capsys.readouterr().out)["transductive_accuracy"] is None
-    said = refused(capsys, "fit", file, "--noisy", "topk:1", *small, "--resume")
-    assert "--noisy confusion:0.05" in said and "now it is with --noisy topk:1" in said
+    output = refused(capsys, "fit", file, "--noisy", "topk:1", *small, "--resume")
+    assert "--noisy confusion:0.05" in output and "now it is with --noisy topk:1" in output
 
 
 def test_sets_are_written_with_how_ambiguous_they_are(

@@ -42,11 +42,11 @@ class TestChecked:
 class TestConfusion:
     @given(counts)
     def test_shares_of_the_row_off_the_diagonal(self, confusion: np.ndarray) -> None:
-        found = checked_transitions(transitions_from_confusion(confusion, NAMES), NAMES)
+        result = checked_transitions(transitions_from_confusion(confusion, NAMES), NAMES)
         for y in range(3):
             for j in range(3):
                 total = confusion[y].sum()
-                assert found[y, j] == pytest.approx(1 if j == y else confusion[y, j] / total if total else 0)
+                assert result[y, j] == pytest.approx(1 if j == y else confusion[y, j] / total if total else 0)
 
 
 MATRIX = [[1, 0.25, 0], [0, 1, 0.5], [0.125, 0, 1]]

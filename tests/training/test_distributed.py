@@ -37,8 +37,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def arrays(folder: Path, name: str) -> dict[str, Any]:
-    with np.load(folder / f"{name}.npz") as found:
-        return dict(found)
+    with np.load(folder / f"{name}.npz") as result:
+        return dict(result)
 
 
 @pytest.mark.parametrize("name", SCENARIOS)

@@ -60,14 +60,14 @@ def test_batches_are_read_ahead_and_any_others_too(tmp_path: Path) -> None:
     expected = scaling(torch.from_numpy(X))
     assert features.shape == expected.shape and len(features) == N
     batches = list(torch.split(torch.randperm(N), 4))
-    seen = 0
+    count = 0
     for rows in read_ahead(features, ((rows, rows) for rows in batches)):
-        assert rows is batches[seen]
+        assert rows is batches[count]
         assert torch.equal(features.index_select(0, torch.tensor([3, 3])), expected[[3, 3]])  # not announced
-        if seen % 2:  # the others are never asked for
+        if count % 2:  # the others are never asked for
             assert torch.equal(features.index_select(0, rows), expected[rows])
-        seen += 1
-    assert seen == len(batches) > AHEAD
+        count += 1
+    assert count == len(batches) > AHEAD
     assert torch.equal(features[5:9], expected[5:9])
 
 
@@ -108,14 +108,14 @@ def test_many_examples_on_disk_and_in_parts_give_the_same(tmp_path: Path, monkey
             writer.append(record)
         return records, History(folder, sets)
 
-    known, before = fitted()
+    original, before = fitted()
     for module, name, value in (
         *((module, "ROWS_AT_ONCE", 8) for module in (candidates, weights)),
         *((module, "IN_MEMORY_UP_TO", 16) for module in (io, layouts)),
     ):
         monkeypatch.setattr(module, name, value)
     records, after = fitted()
-    for one, other in zip(known, records, strict=True):
+    for one, other in zip(original, records, strict=True):
         timing = dict.fromkeys(("seconds", "examples_per_second"), 0)
         assert one.metrics() | timing == other.metrics() | timing
         np.testing.assert_array_equal(one.label_weights, other.label_weights)

@@ -41,16 +41,16 @@ def test_adam_is_adam() -> None:
 
 def rates(**settings: Any) -> list[float]:
     """The learning rate that each epoch's steps were taken with."""
-    seen: list[float] = []
+    used: list[float] = []
     estimator = PRODEN(batch_size=12, device="cpu", lr=0.1, **settings)
 
     def hook() -> None:
         assert estimator.trainer is not None
-        seen.append(estimator.trainer.optimiser.param_groups[0]["lr"])
+        used.append(estimator.trainer.optimiser.param_groups[0]["lr"])
 
     list(estimator.iter_fit(Task(X, SETS), hook=hook))
-    assert seen[::2] == seen[1::2]  # two batches an epoch
-    return seen[::2]
+    assert used[::2] == used[1::2]  # two batches an epoch
+    return used[::2]
 
 
 def test_the_rate_falls_every_so_many_epochs() -> None:

@@ -62,7 +62,7 @@ def test_a_run_of_a_page_trains_in_two_processes_and_outlives_the_death_of_one(
 
 def _followers() -> list[int]:
     """Process ids of the others that this process has started."""
-    found = subprocess.run(
+    result = subprocess.run(
         ["pgrep", "-P", str(os.getpid()), "-f", "pll.runs.fit_loop"], capture_output=True, text=True, check=False
     )
-    return [int(line) for line in found.stdout.split()]
+    return [int(line) for line in result.stdout.split()]

@@ -19,10 +19,10 @@ def test_a_stream_goes_on_where_it_was_left_and_leaves_the_caller_s_alone() -> N
         expected = torch.rand(4).tolist()
         before = torch.get_rng_state()
         stream = Stream(CPU, 3)
-        found = drawn(stream, 2)
+        result = drawn(stream, 2)
         assert torch.equal(torch.get_rng_state(), before)
         torch.rand(5)
-        assert found + drawn(stream, 2) == expected
+        assert result + drawn(stream, 2) == expected
 
 
 def test_its_state_is_that_of_now_even_in_the_middle() -> None:

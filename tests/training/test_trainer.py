@@ -140,13 +140,13 @@ class TestStep:
 class TestRecords:
     def test_one_an_epoch_with_the_training_weights_and_the_last_one_evaluated(self) -> None:
         trainer = new_trainer()
-        seen = []
+        epochs = []
         for record in train(trainer, 3, Monitor(SETS, Y)):
             current, evaluated = trainer.current_label_weights(), trainer.evaluated_label_weights()
             np.testing.assert_array_equal(record.label_weights, evaluated if record.epoch == 3 else current)
             assert not np.array_equal(current, evaluated)
-            seen.append(record.epoch)
-        assert seen == [1, 2, 3]
+            epochs.append(record.epoch)
+        assert epochs == [1, 2, 3]
 
     def test_every_example_s_weights_are_updated_every_epoch(self) -> None:
         trainer = new_trainer(batch_size=4)

@@ -190,9 +190,10 @@ def _compared(
     share = percent(float(mine.mean()))
     points = f"{abs(gap.share) * 100:.1f} points {'more' if gap.share > 0 else 'less'} than {best.title}"
     if gap.is_tie:
-        apart = int((mine != reference).sum())
+        discordant = int((mine != reference).sum())
         why = (
-            f". On {apart:,} examples one of the two is right and the other wrong, about as often one way as the other"
+            f". On {discordant:,} examples one of the two is right and the other wrong, about as often one way as the "
+            "other"
         )
         return LaneSummary(lane.title, f"{share}: a tie with {best.title}", why)
     low, high = (gap.low, gap.high) if gap.share > 0 else (-gap.high, -gap.low)

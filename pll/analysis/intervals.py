@@ -57,8 +57,8 @@ def difference(right: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) -> Di
 
     n = len(right)
     only, only_other = int((right & ~other).sum()), int((other & ~right).sum())
-    apart = only + only_other
-    p = 1.0 if apart == 0 else float(binomtest(only, apart, 0.5).pvalue)
+    discordant = only + only_other
+    p = 1.0 if discordant == 0 else float(binomtest(only, discordant, 0.5).pvalue)
     a, b, total = only + 0.5, only_other + 0.5, n + 2
     middle = (a - b) / total
     spread = math.sqrt(max(a + b - (a - b) ** 2 / total, 0.0)) / total

@@ -141,7 +141,7 @@ def prepare(
     strict
         Refuse examples whose true label is not among their candidates.
     noisy
-        Make candidate sets of single labels that may be wrong, on the training part; see `doubted`.
+        Make candidate sets of single labels that may be wrong, on the training part; see `with_noisy_sets`.
     vote_sets
         Sets made of the votes of this very training part before; None makes them now.
     progress
@@ -156,21 +156,22 @@ def prepare(
     has_test, holdout_data = test is not None, None
     if holdout is not None and has_test:
         raise UserError("Give either a share to hold out or a file to test on, not both.")
-    silent = np.zeros(len(data), dtype=np.bool_) if data.unanswered is None else data.unanswered
+    unanswered = np.zeros(len(data), dtype=np.bool_) if data.unanswered is None else data.unanswered
     if holdout is not None:
-        apart = np.zeros(len(data), dtype=np.bool_)
-        apart[~silent] = holdout_mask(int((~silent).sum()), holdout, seed)
+        is_test = np.zeros(len(data), dtype=np.bool_)
+        is_test[~unanswered] = holdout_mask(int((~unanswered).sum()), holdout, seed)
     else:
-        apart = np.zeros(len(data), dtype=np.bool_) if data.is_test is None else data.is_test
+        is_test = np.zeros(len(data), dtype=np.bool_) if data.is_test is None else data.is_test
     train = data
-    if (apart | silent).any():
-        train, holdout_data = replace(data.take(~(apart | silent)), unanswered=None), data.take(apart | silent)
+    left_out = is_test | unanswered
+    if left_out.any():
+        train, holdout_data = replace(data.take(~left_out), unanswered=None), data.take(left_out)
     if test is not None:
         test = aligned(test, data.class_names)
-    elif not silent.any():
+    elif not unanswered.any():
         test = holdout_data
-    elif apart.any():  # unanswered examples are no fair sample to test on, unless they are marked as test part
-        test = data.take(apart)
+    elif is_test.any():  # unanswered examples are no fair sample to test on, unless they are marked as test part
+        test = data.take(is_test)
     if test is not None and not _has_truth(test):
         if holdout is not None or has_test:
             raise UserError(f"The test part of {test.name} has no true labels to test against; train without one.")
@@ -312,7 +313,7 @@ def with_candidates(
         raise UserError("Candidates are made of true labels (flip) or of labels that may be wrong (noisy), not both.")
     folds_done = None if progress is None else partial(progress, "parts of the data judged")
     if noisy is not None:
-        data = doubted(data, noisy, seed, folds_done)
+        data = with_noisy_sets(data, noisy, seed, folds_done)
     if flip_with is not None:
         if data.y is None:
             raise UserError(f"{data.name} has no true labels; candidates can be synthesised from true labels only.")
@@ -418,7 +419,7 @@ def single_labels(data: PartialLabelDataset) -> npt.NDArray[np.int64] | None:
     return data.y
 
 
-def doubted(
+def with_noisy_sets(
     data: PartialLabelDataset, noisy: Noisy, seed: int, progress: Callable[[int, int], None] | None = None
 ) -> PartialLabelDataset:
     """Return the data with candidate sets made of its single labels, which may be wrong (`single_labels`).

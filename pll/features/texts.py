@@ -100,14 +100,14 @@ class TextFeatures(Featuriser):
         if self._words is None:
             raise not_fitted(self.name)
         counts = self._words.transform(texts_of(data))
-        silent = int((np.diff(counts.indptr) == 0).sum())
+        empty = int((np.diff(counts.indptr) == 0).sum())
         result = (
             [
-                f"{silent} texts hold no word that training knew; their features are 0."
-                if silent > 1
+                f"{empty} texts hold no word that training knew; their features are 0."
+                if empty > 1
                 else "1 text holds no word that training knew; its features are 0."
             ]
-            if silent
+            if empty
             else []
         )
         if self._alone:

@@ -471,11 +471,10 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         return None if self._monitor is None else self._monitor.changes
 
     def check_settings(self) -> None:
-        """Raise UserError for a setting out of range, as `fit` would."""
-        self._check_settings()
-
-    def _check_settings(self) -> None:
-        """Raise UserError for a setting out of range; a method with settings of its own extends it."""
+        """Raise UserError for a setting out of range, as `fit` does; a method with settings of its own extends it."""
+        check_number("seed", self.seed, whole=True, least=0)
+        if self.missing not in MISSING:
+            raise UserError(f"missing is {self.missing!r}; use one of {', '.join(MISSING)}.")
 
     def check_fitted(self) -> None:
         """Raise NotFittedError before `fit` or `restore`."""
@@ -675,13 +674,6 @@ def check_number(
         kind = "whole number" if whole else "finite number" if is_not_finite else "number"
         wanted = "".join(words.format(limit) for limit, _, words in set_limits)
         raise UserError(f"{name} is {value!r}; it must be a {kind}{wanted}.")
-
-
-def check_common_settings(seed: Any, missing: Any) -> None:
-    """Raise UserError unless the seed is a whole number ≥ 0 and `missing` is one of `MISSING`."""
-    check_number("seed", seed, whole=True, least=0)
-    if missing not in MISSING:
-        raise UserError(f"missing is {missing!r}; use one of {', '.join(MISSING)}.")
 
 
 def check_kernel(kernel: str) -> None:

@@ -16,7 +16,7 @@ from torch import nn
 
 from pll.candidates import CandidateSets
 from pll.io import check_fits_memory
-from pll.methods.base import PartialLabelEstimator, Task, check_common_settings, validated
+from pll.methods.base import PartialLabelEstimator, Task, validated
 from pll.training.metrics import EpochRecord, Hook, Monitor, no_hook
 from pll.training.scaling import Scaling, fit_scaling
 from pll.weights import Weights, restricted_softmax
@@ -73,7 +73,7 @@ class ClassicalEstimator(PartialLabelEstimator):
     def iter_fit(
         self, task: Task, *, hook: Hook | None = None, checkpoint: dict[str, Any] | None = None
     ) -> Iterator[EpochRecord]:
-        check_common_settings(self.seed, self.missing)
+        self.check_settings()
         needed = self.needs_features or (task.votes is None and task.prior is None)
         task = validated(task, allow_missing=self.missing == "mean", needs_features=needed)
         check_fits_memory(

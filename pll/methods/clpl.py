@@ -156,7 +156,6 @@ class CLPL(LinearEstimator):
     def _learn(
         self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
     ) -> Iterator[tuple[Weights, float | None]]:
-        self._check_settings()
         # Training stopped during the search leaves a model that can predict.
         self.coef_, self.intercept_ = np.zeros((X.shape[1], candidates.n_classes)), np.zeros(candidates.n_classes)
         self.covering_rates_ = {}
@@ -201,7 +200,8 @@ class CLPL(LinearEstimator):
 
         return covering_rates(grid, predictions, X, candidates, rng)
 
-    def _check_settings(self) -> None:
+    def check_settings(self) -> None:
+        super().check_settings()
         if self.form not in ("auto", *FORMS):
             raise UserError(f"There is no form of the loss called {self.form!r}; use one of auto, {', '.join(FORMS)}.")
         if self.C != "auto":

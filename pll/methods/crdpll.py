@@ -59,8 +59,8 @@ class CRDPLL(DeepEstimator):
     ramp_up: float
     noise: float
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
+    def check_settings(self) -> None:
+        super().check_settings()
         check_number("consistency", self.consistency, least=0)
         check_number("ramp_up", self.ramp_up, above=0, most=1)
         check_number("noise", self.noise, least=0)
@@ -87,8 +87,8 @@ class _Consistent(Objective):
         ruled_out = -torch.where(outside, torch.log1p(-views[0].exp().clamp_max(1 - 1e-6)), 0.0).sum(dim=1)
         target = batch.read(self.weights)  # (B, k)
         entropy = torch.special.xlogy(target, target).sum(dim=1)
-        apart = sum(entropy - (target * batch.pick(view)).sum(dim=1) for view in views)
-        loss: Tensor = (ruled_out + self._consistency * min(1.0, trainer.epoch / self._ramp_epochs) * apart).mean()
+        divergence = sum(entropy - (target * batch.pick(view)).sum(dim=1) for view in views)
+        loss: Tensor = (ruled_out + self._consistency * min(1.0, trainer.epoch / self._ramp_epochs) * divergence).mean()
         return loss
 
     def update(self, batch: Batch, label_weights: Tensor) -> None:

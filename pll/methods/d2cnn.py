@@ -82,8 +82,8 @@ class D2CNN(DeepEstimator):
     ensemble: float
     ramp_up: float
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
+    def check_settings(self) -> None:
+        super().check_settings()
         check_number("entropy", self.entropy, least=0)
         check_number("consistency", self.consistency, least=0)
         check_number("ensemble", self.ensemble, least=0, below=1)

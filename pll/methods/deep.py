@@ -22,7 +22,7 @@ from pll.candidates import CandidateSets
 from pll.colors import percent
 from pll.errors import UserError
 from pll.io import is_mapped
-from pll.methods.base import Labels, PartialLabelEstimator, Task, check_common_settings, check_number, validated
+from pll.methods.base import Labels, PartialLabelEstimator, Task, check_number, validated
 from pll.methods.defaults import MOST_BATCH, TABLE, default_batch_size, default_lr, default_scale
 from pll.methods.published import published
 from pll.methods.recipe import RECIPES, SEARCHED, Problem, Progress, Recipe, search, stored
@@ -194,7 +194,7 @@ class DeepEstimator(PartialLabelEstimator):
     def iter_fit(
         self, task: Task, *, hook: Hook | None = None, checkpoint: dict[str, Any] | None = None
     ) -> Iterator[EpochRecord]:
-        self._check_settings()
+        self.check_settings()
         task = validated(task, allow_missing=self.missing == "mean")
         device = choose_device(self.device)
         self._settle_recipe(task, hook)
@@ -284,7 +284,7 @@ class DeepEstimator(PartialLabelEstimator):
         UserError
             Invalid data or settings.
         """
-        self._check_settings()
+        self.check_settings()
         task = validated(task, allow_missing=self.missing == "mean")
         fixed = self._fixed_settings()
         if self.recipe.endswith(".json"):
@@ -485,13 +485,13 @@ class DeepEstimator(PartialLabelEstimator):
         names = ("batch_size", "lr", "momentum", "weight_decay", "optimiser", "lr_decay", "lr_decay_every")
         return Optimisation(**{name: self.setting(name) for name in names})
 
-    def _check_settings(self) -> None:
+    def check_settings(self) -> None:
+        super().check_settings()
         for name in ("epochs", *(() if self.batch_size is None else ("batch_size",)), "lr_decay_every"):
             check_number(name, getattr(self, name), whole=True, least=1)
         for name in ("momentum", "weight_decay", *(() if self.lr is None else ("lr",))):
             check_number(name, getattr(self, name), least=0)
         check_number("lr_decay", self.lr_decay, above=0, most=1)
-        check_common_settings(self.seed, self.missing)
         recipe = str(self.recipe)
         if recipe not in RECIPES and not recipe.startswith("paper:") and not recipe.endswith(".json"):
             names = ", ".join(RECIPES)

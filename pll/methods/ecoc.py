@@ -190,7 +190,6 @@ class PLECOC(ClassicalEstimator):
     def _learn(
         self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
     ) -> Iterator[tuple[Weights, float | None]]:
-        self._check_settings()
         self._start(X, candidates)
         length = default_length(candidates.n_classes) if self.length is None else self.length
         self.stage_ = "choosing columns that enough examples can use"
@@ -285,7 +284,8 @@ class PLECOC(ClassicalEstimator):
         raised = np.exp(SHARPNESS * (scores - scores.max(axis=1, keepdims=True)))
         return np.asarray((raised / raised.sum(axis=1, keepdims=True)).astype(np.float32))
 
-    def _check_settings(self) -> None:
+    def check_settings(self) -> None:
+        super().check_settings()
         check_kernel(self.kernel)
         if self.C != "auto":
             check_number("C", self.C, above=0)

@@ -101,8 +101,8 @@ class GA(DeepEstimator):
             )
         return _Complementary(get_loss(self.loss), shares, "none" if uneven else self.correction)
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
+    def check_settings(self) -> None:
+        super().check_settings()
         if self.correction not in CORRECTIONS:
             names = ", ".join(CORRECTIONS)
             raise UserError(f"There is no correction called {self.correction!r}; use one of {names}.")

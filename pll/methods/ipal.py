@@ -130,7 +130,6 @@ class IPAL(NeighbourEstimator):
         return self.propagations
 
     def _choose_scale(self, task: Task, hook: Hook) -> str:
-        self._check_settings()
         if self.scale != "auto":
             return self.scale
         self.scale_, self._scaling = "zscore", fit_scaling(task.X, "zscore")  # stopped meanwhile, it can predict
@@ -235,8 +234,9 @@ class IPAL(NeighbourEstimator):
             x = self.train_[block.rows].astype(np.float64) if queries is None else queries[block.rows]
             yield block, reconstruction_weights(x, z), z
 
-    def _check_settings(self) -> None:
-        self._check_neighbour_settings()
+    def check_settings(self) -> None:
+        super().check_settings()
+        check_number("k", self.k, whole=True, least=1)
         check_number("alpha", self.alpha, least=0, below=1)
         check_number("propagations", self.propagations, whole=True, least=1)
 

@@ -49,8 +49,8 @@ class LWS(DeepEstimator):
 
     beta: float
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
+    def check_settings(self) -> None:
+        super().check_settings()
         check_number("beta", self.beta, least=0)
 
     def _objective(self, task: Task) -> Objective:

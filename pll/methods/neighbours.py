@@ -190,8 +190,8 @@ class NeighbourEstimator(ClassicalEstimator):
         """Return the number of neighbours."""
         return int(self.k)
 
-    def _check_neighbour_settings(self) -> None:
-        check_number("k", self._count(), whole=True, least=1)
+    def check_settings(self) -> None:
+        super().check_settings()
         if self.search not in SEARCHES:
             raise UserError(f"There is no search called {self.search!r}; use one of {', '.join(SEARCHES)}.")
         if self.search == "approximate" and find_spec("faiss") is None:

@@ -472,11 +472,11 @@ def _fit_odds(z: Numbers, sets: CandidateSets, y: Integers) -> tuple[float, floa
     def loss(v: Numbers) -> tuple[float, Numbers]:
         odds = v[0] + offset + v[1] * log_ratio
         off = expit(odds) - missed
-        apart = v - np.array([start, 1.0])
+        deviation = v - np.array([start, 1.0])
         value = -float(np.mean(np.where(missed, log_expit(odds), log_expit(-odds)))) + POOL_RIDGE / 2 * float(
-            apart @ apart
+            deviation @ deviation
         )
-        return value, np.array([off.mean(), (off * log_ratio).mean()]) + POOL_RIDGE * apart
+        return value, np.array([off.mean(), (off * log_ratio).mean()]) + POOL_RIDGE * deviation
 
     result = minimize(loss, np.array([start, 1.0]), jac=True, method="L-BFGS-B", bounds=((-15, 15), (0, 3))).x
     return float(result[0]), float(result[1])

@@ -120,11 +120,7 @@ class PLKNN(NeighbourEstimator):
         return EPOCHS
 
     def _choose_scale(self, task: Task, hook: Hook) -> str:
-        self.k_, self.covering_rates_, self.notes_ = 10, {}, ()
-        if self.k != "auto":
-            check_number("k", self.k, whole=True, least=1)
-            self.k_ = int(self.k)
-        self._check_neighbour_settings()
+        self.k_, self.covering_rates_, self.notes_ = 10 if self.k == "auto" else int(self.k), {}, ()
         self.votes_indptr_, self.votes_indices_ = task.candidates.indptr, task.candidates.indices
         suited = SCALES if task.X.ndim == 2 else IMAGE_SCALES
         scales = suited if self.scale == "auto" else (self.scale,)
@@ -155,6 +151,11 @@ class PLKNN(NeighbourEstimator):
             self.notes_ = self._search_notes() + _ties(weights, candidates)
             yield weights, None
         self._memo = None
+
+    def check_settings(self) -> None:
+        super().check_settings()
+        if self.k != "auto":
+            check_number("k", self.k, whole=True, least=1)
 
     def _count(self) -> int:
         return int(self.k_)

@@ -148,7 +148,6 @@ class PLSVM(LinearEstimator):
     def _learn(
         self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
     ) -> Iterator[tuple[Weights, float | None]]:
-        self._check_settings()
         d, c = X.shape[1], candidates.n_classes
         # Training stopped during the search leaves a model that can predict.
         self.coef_, self.intercept_ = np.zeros((d, c)), np.zeros(c)
@@ -189,7 +188,8 @@ class PLSVM(LinearEstimator):
 
         return covering_rates(GRID, predictions, X, candidates, rng)
 
-    def _check_settings(self) -> None:
+    def check_settings(self) -> None:
+        super().check_settings()
         if self.lam != "auto":
             check_number("lam (a number or 'auto')", self.lam, above=0)
         check_number("starts", self.starts, whole=True, least=1)

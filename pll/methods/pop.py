@@ -52,8 +52,8 @@ class POP(DeepEstimator):
     warm_up: float
     window: int
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
+    def check_settings(self) -> None:
+        super().check_settings()
         check_number("threshold", self.threshold, least=0, below=1)
         check_number("warm_up", self.warm_up, least=0, most=1)
         check_number("window", self.window, whole=True, least=1)

@@ -191,7 +191,6 @@ class SURE(ClassicalEstimator):
                 return
 
     def _choose_scale(self, task: Task, hook: Hook) -> str:
-        self._check_settings()
         if self.scale != "auto":
             return self.scale
         self.scale_, self._scaling = "zscore", fit_scaling(task.X, "zscore")
@@ -269,7 +268,8 @@ class SURE(ClassicalEstimator):
         self.check_fitted()
         return linear_module(self._scaling, self.coef_, self.intercept_) if self._used_kernel() == "linear" else None
 
-    def _check_settings(self) -> None:
+    def check_settings(self) -> None:
+        super().check_settings()
         if self.kernel != "auto":
             check_kernel(self.kernel)
         check_number("lam", self.lam, least=0)

@@ -59,6 +59,10 @@ class VoteEstimator(LinearEstimator):
     def _weights(self, votes: Annotations, candidates: CandidateSets) -> Weights:
         """Return (nnz,) label weights."""
 
+    def check_settings(self) -> None:
+        super().check_settings()
+        check_number("beta", self.beta, above=0)
+
     def total_epochs(self) -> int:
         return 1
 
@@ -80,7 +84,6 @@ class VoteEstimator(LinearEstimator):
     def _learn(
         self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
     ) -> Iterator[tuple[Weights, float | None]]:
-        check_number("beta", self.beta, above=0)
         self.coef_ = np.zeros((X.shape[1], candidates.n_classes))
         self.intercept_ = np.zeros(candidates.n_classes)  # training stopped before the end leaves a model that predicts
         hook()

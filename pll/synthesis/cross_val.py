@@ -29,7 +29,7 @@ FOLDS = 5
 """Number of folds."""
 
 CACHE_SIZE = 2
-"""Number of results of `judged` that are cached: n × c numbers each."""
+"""Number of results of `cached_out_of_fold` that are cached: n × c numbers each."""
 _CACHE: dict[str, npt.NDArray[np.float32]] = {}
 _LOCK = threading.Lock()
 
@@ -89,7 +89,7 @@ def out_of_fold(
     return probabilities
 
 
-def judged(
+def cached_out_of_fold(
     X: npt.ArrayLike, labels: npt.ArrayLike, n_classes: int, *, seed: int = 0, progress: Progress | None = None
 ) -> npt.NDArray[np.float32]:
     """`out_of_fold` with five folds, cached for the last two pairs of data and seed.

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets, whole_numbers
 from pll.errors import UserError
-from pll.synthesis.cross_val import Progress, judged
+from pll.synthesis.cross_val import Progress, cached_out_of_fold
 from pll.synthesis.transitions import Matrix, as_numbers, checked_transitions, read_matrix
 
 AT_ONCE = 2**22
@@ -239,7 +239,7 @@ def _probabilities(
         return probabilities
     if X is None:
         raise UserError("Instance-dependent flipping looks at the features; give X, or a classifier's probabilities.")
-    return judged(X, checked_truth(y, n_classes), n_classes, seed=seed, progress=progress)
+    return cached_out_of_fold(X, checked_truth(y, n_classes), n_classes, seed=seed, progress=progress)
 
 
 def flip_binomial(

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets, whole_numbers
 from pll.errors import UserError
-from pll.synthesis.cross_val import Progress, judged
+from pll.synthesis.cross_val import Progress, cached_out_of_fold
 from pll.synthesis.transitions import Matrix, as_numbers, read_matrix, truth_given_label
 
 ROWS_AT_ONCE = 2**16
@@ -193,7 +193,7 @@ def estimated_confusion(
     >>> estimated_confusion([[0.0], [0.1], [5.0], [5.1]], [0, 0, 1, 1], 2).argmax(axis=1).tolist()
     [0, 1]
     """
-    result = judged(X, labels, n_classes, seed=seed, progress=progress)
+    result = cached_out_of_fold(X, labels, n_classes, seed=seed, progress=progress)
     y = whole_numbers(labels, "labels").astype(np.int64)
     matrix = np.zeros((n_classes, n_classes))
     np.add.at(matrix, y, result)
@@ -231,7 +231,7 @@ def top_k_sets(
     """
     if not 1 <= k < n_classes:
         raise UserError(f"k is {k}; with {n_classes} classes it must lie between 1 and {n_classes - 1}.")
-    probabilities = judged(X, labels, n_classes, seed=seed, progress=progress)
+    probabilities = cached_out_of_fold(X, labels, n_classes, seed=seed, progress=progress)
     return sets_of_most_likely(probabilities, labels, k, class_names)
 
 

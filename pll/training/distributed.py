@@ -314,10 +314,10 @@ class SharedTrainer(Trainer):
             devices = [X.device] if X.device.type == "cuda" else None
             # Every rank computes the same running statistics; `forward_sync_buffers` is new in torch 2.13.
             parameters = inspect.signature(DistributedDataParallel).parameters
-            apart: dict[str, Any] = {
+            buffers: dict[str, Any] = {
                 "forward_sync_buffers" if "forward_sync_buffers" in parameters else "broadcast_buffers": False
             }
-            self.forward = DistributedDataParallel(_synchronised(self.network), device_ids=devices, **apart)
+            self.forward = DistributedDataParallel(_synchronised(self.network), device_ids=devices, **buffers)
         ranks.trainers.add(self)
 
     def release(self) -> None:

@@ -152,12 +152,12 @@ class Monitor:
 
     def state(self) -> dict[str, Any]:
         """Return the state for a checkpoint."""
-        return {"identified": self.identified, "changes": self.changes.copy(), "settled": self.stable_since.copy()}
+        return {"identified": self.identified, "changes": self.changes.copy(), "stable_since": self.stable_since.copy()}
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Restore what `state()` returned."""
         self.identified = state["identified"]
-        self.changes, self.stable_since = state["changes"].copy(), state["settled"].copy()
+        self.changes, self.stable_since = state["changes"].copy(), state["stable_since"].copy()
 
 
 Hook = Callable[[], None]

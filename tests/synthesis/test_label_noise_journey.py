@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pll import formats
-from pll.analysis.protocol import doubted, prepare
+from pll.analysis.protocol import prepare, with_noisy_sets
 from pll.cli.main import main
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
@@ -56,18 +56,18 @@ def test_settings_that_make_no_sense_are_refused(make, message: str) -> None:  #
 
 def test_labels_that_are_doubted_are_no_truth_any_more() -> None:
     data = labelled()
-    made = doubted(data, TOP, seed=0)
+    made = with_noisy_sets(data, TOP, seed=0)
     assert made.y is None and made.sets().contains(data.y).all() and made.sets().sizes.max() == 2
     assert data.y is not None and made.extras["given_label"].tolist() == [NAMES[label] for label in data.y]
 
 
-def test_the_training_part_alone_is_doubted() -> None:
+def test_the_training_part_alone_is_with_noisy_sets() -> None:
     calls: list[tuple[str, int, int | None]] = []
     splits = prepare(labelled(), noisy=TOP, holdout=0.2, seed=5, progress=lambda *call: calls.append(call))
     assert len(splits.train) == 48 and splits.train.y is None
     assert splits.test is not None and splits.test.y is not None
     assert any("may be wrong too" in note for note in splits.train.notes)
-    alone = doubted(labelled().take(np.isin(labelled().row_ids, splits.train.row_ids)), TOP, seed=5)
+    alone = with_noisy_sets(labelled().take(np.isin(labelled().row_ids, splits.train.row_ids)), TOP, seed=5)
     assert alone.sets() == splits.train.sets()
     assert ("parts of the data judged", 5, 5) in calls
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from pll.formats.tabular.cells import Cells, nearly_all
@@ -87,11 +87,6 @@ def _is_share(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9
 
 
-def are_answers(cells: Cells) -> bool:
-    """Whether nearly all cells are a model's answers in JSON."""
-    return _nearly_all(cells, lambda cell: answer_of(cell) is not None)
-
-
 _COUNTED = re.compile(
     r"(?:.*[^a-z])?(?:count|vote|dist|distribution|proba?|probabilitie|score|softmax|logit|pred|prediction)(?:s|er|ers)?"
 )
@@ -108,50 +103,41 @@ def says_counts(name: str) -> bool:
     return _COUNTED.fullmatch(name.casefold()) is not None
 
 
-def are_shares(name: str, cells: Cells) -> bool:
-    """Whether nearly all cells of a column say how likely each label is, or, if its name says so, how frequent."""
-
-    def test(cell: str) -> bool:
-        values = (shares_of(cell) if answer_of(cell) is None else None) or {}
-        return len(values) > 0 and (says_counts(name) or abs(sum(values.values()) - 1) <= 1.02 - COVERED)
-
-    return _nearly_all(cells, test)
-
-
 def is_object(cell: str) -> bool:
     """Whether a cell is a JSON object."""
     return _object(cell) is not None
 
 
-def are_objects(cells: Cells) -> bool:
-    """Whether nearly all cells are JSON objects."""
-    return _nearly_all(cells, is_object)
+def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
+    """Return what the objects in a column are, "" where hardly a cell is one, and its cells as if with labels alone.
 
-
-def only_labels(name: str, cells: Cells) -> Cells:
-    """Return the cells of a column as if they held its labels alone.
+    They are "answers" of a model; "shares" of labels, whose sum is 1 unless the name of the column says that they are
+    counts; or "others".
 
     Examples
     --------
-    >>> only_labels("gpt", ['{"label": "cat", "score": 1}', None]), only_labels("votes", ['{"cat": 2, "dog": 1}'])
-    (['cat', None], ['["cat", "dog"]'])
-    >>> only_labels("gpt", ["cat"])
-    ['cat']
+    >>> objects_in("gpt", ['{"label": "cat", "score": 1}', None]), objects_in("votes", ['{"cat": 2, "dog": 1}'])
+    (('answers', ['cat', None]), ('shares', ['["cat", "dog"]']))
+    >>> objects_in("gpt", ["cat"])
+    ('', ['cat'])
     """
-    if are_answers(cells):
-        return [None if cell is None else _joined(answer[0]) if (answer := answer_of(cell)) else cell for cell in cells]
-    if are_shares(name, cells):
-        return [None if cell is None else _joined(tuple(shares_of(cell) or ())) or cell for cell in cells]
-    return cells
+
+    def says_shares(cell: str) -> bool:
+        values = (shares_of(cell) if answer_of(cell) is None else None) or {}
+        return len(values) > 0 and (says_counts(name) or abs(sum(values.values()) - 1) <= 1.02 - COVERED)
+
+    may_be = any(cell.rstrip().endswith(("}", "```")) for cell in cells if cell)  # rare, and cheap to check
+    if not may_be or not nearly_all(is_object, cells):
+        return "", cells
+    if nearly_all(lambda cell: answer_of(cell) is not None, cells):
+        return "answers", [cell and (_joined(answer[0]) if (answer := answer_of(cell)) else cell) for cell in cells]
+    if nearly_all(says_shares, cells):
+        return "shares", [cell and (_joined(tuple(shares_of(cell) or ())) or cell) for cell in cells]
+    return "others", cells
 
 
 def _joined(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else json.dumps(list(names), ensure_ascii=False) if names else ""
-
-
-def _nearly_all(cells: Cells, test: Callable[[str], bool]) -> bool:
-    is_open = any(cell.rstrip().endswith(("}", "```")) for cell in cells if cell)  # rare, and cheap to check
-    return is_open and nearly_all(test, cells)
 
 
 def _object(cell: str) -> dict[str, Any] | None:

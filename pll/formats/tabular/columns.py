@@ -27,7 +27,7 @@ from itertools import pairwise
 from pll.errors import UserError
 from pll.formats.checks import listing, shorten
 from pll.formats.label_frame import RESULT_COLUMNS
-from pll.formats.tabular.answers import are_answers, are_objects, are_shares, only_labels, says_counts
+from pll.formats.tabular.answers import objects_in, says_counts
 from pll.formats.tabular.cells import (
     BINARY,
     NEARLY_ALL,
@@ -387,6 +387,7 @@ class _Header:
 
     raw: Mapping[str, Cells]
     cells: Mapping[str, Cells]
+    objects: Mapping[str, str]
     commas: Mapping[str, bool]
     explicit: frozenset[str]
     roles: dict[str, Column] = field(default_factory=dict)
@@ -509,11 +510,12 @@ def roles_of(header: Sequence[str], sample: Sequence[Cells], explicit: Mapping[s
         if role not in ROLES:
             raise UserError(f"The column {name} cannot be {role!r}; use one of {', '.join(ROLES)}.")
     raw = dict(zip(header, sample, strict=True))
-    cells = {name: only_labels(name, some) for name, some in raw.items()}
+    read = {name: objects_in(name, some) for name, some in raw.items()}
+    objects, cells = {name: kind for name, (kind, _) in read.items()}, {name: some for name, (_, some) in read.items()}
     commas = dict(zip(header, have_decimal_commas(sample), strict=True))
 
     def by_rules(roles: Mapping[str, str], called: Mapping[tuple[str, str], str]) -> dict[str, Column]:
-        table = _Header(raw, cells, commas, frozenset(roles))
+        table = _Header(raw, cells, objects, commas, frozenset(roles))
         for name, role in roles.items():
             table.give(name, role, called.get((name, role)), guessed=False)
         for rule in RULES:
@@ -570,10 +572,9 @@ def _json(table: _Header) -> None:
     """
     for name in table.open():
         cells = table.raw[name]
-        if are_objects(cells):
-            if not are_answers(cells) and not are_shares(name, cells):
-                table.give(name, "keep")
-        elif are_lists_of_numbers(cells) and (says_counts(name) or are_vectors(cells)):
+        if table.objects[name] == "others":
+            table.give(name, "keep")
+        elif not table.objects[name] and are_lists_of_numbers(cells) and (says_counts(name) or are_vectors(cells)):
             table.give(name, "keep" if says_counts(name) or may_hold_labels(name) else "vector")
 
 
@@ -693,7 +694,7 @@ def _annotators(table: _Header) -> None:
 def _answers(table: _Header) -> None:
     """A model's answers in JSON are an annotator's."""
     for name in table.open() if not table.having("vote") else ():
-        if are_answers(table.raw[name]):
+        if table.objects[name] == "answers":
             table.give(name, "keep" if table.having("candidates", "class") else "annotator")
 
 

@@ -911,22 +911,28 @@ def _of_one_vocabulary(table: _Header, names: Sequence[str]) -> list[list[str]]:
     that uses only some words of a group belongs to it.
     """
     groups: list[list[str]] = []
-    users: dict[str, set[int]] = {}  # word → groups that use it: of thousands, only few are compared
-    for name in sorted(names, key=lambda name: len(table.words(name)), reverse=True):
+    users: dict[str, set[str]] = {}  # word → columns that use it: of thousands, only few are compared
+    for name in names:
         words = table.words(name)
+        others = {other for word in words for other in users.get(word, ())}
 
-        def is_like(group: list[str], words: Counter[str] = words) -> bool:
-            if _share_among(words, table.words(*group)) >= NEARLY_ALL and len(group) > 1:
-                return True
-            theirs = map(table.words, group)
-            return any(min(_share_among(words, one), _share_among(one, words)) >= 1 / 2 for one in theirs)
+        def is_like(other: str, words: Counter[str] = words) -> bool:
+            theirs = table.words(other)
+            return min(_share_among(words, theirs), _share_among(theirs, words)) >= 1 / 2
 
-        near = sorted({at for word in words for at in users.get(word, ())})
-        at = next((at for at in near if is_like(groups[at])), len(groups))
-        groups[at : at + 1] = [[*(groups[at] if at < len(groups) else ()), name]]
+        fitting = [group for group in groups if any(map(is_like, others.intersection(group)))]
+        groups = [group for group in groups if group not in fitting]
+        groups.append([*(one for group in fitting for one in group), name])
         for word in words:
-            users.setdefault(word, set()).add(at)
-    return sorted(([name for name in names if name in group] for group in groups), key=len, reverse=True)
+            users.setdefault(word, set()).add(name)
+    groups.sort(key=len, reverse=True)
+    for group in [group for group in groups if len(group) > 1]:
+        words = table.words(*group)
+        for other in groups[groups.index(group) + 1 :]:
+            if group and other and _share_among(table.words(*other), words) >= NEARLY_ALL:
+                group += other
+                other.clear()
+    return [group for group in groups if group]
 
 
 def _scores(table: _Header) -> None:

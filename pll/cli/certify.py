@@ -6,7 +6,6 @@ import json
 import shlex
 import sys
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +21,14 @@ from pll.formats import FORMATS, ReadOptions, detect
 from pll.formats.checks import check_ids, listing
 from pll.formats.tabular.cells import spelling, split_cell
 from pll.formats.tabular.format import TableFormat
-from pll.io import write_atomically, write_text
+from pll.io import write_csv, write_json, write_text
 from pll.review.certificate import (
     INFORMATION,
     UNANSWERED,
     CheckedLabel,
     DrawnPlan,
     LabelTable,
-    controls_of,
     draws_note,
-    order_of,
     verify_document,
 )
 from pll.review.certification import Certification, draw_plan, earlier_draws, labels_key, remember_draw
@@ -186,7 +183,8 @@ def plan(options: PlanOptions) -> None:
         _check_same_draw(settings_file, made)
     elif made.draw_number > 1:
         note([f"{draws_note(made)} Draws at the desk count too."])
-    controls, order = controls_of(made, table), order_of(made, table)
+    certification = Certification(made, table)
+    controls, order = certification.controls, certification.order
     others = order[::-1][~np.isin(order[::-1], controls)]
     planned = pd.DataFrame(
         {
@@ -195,8 +193,8 @@ def plan(options: PlanOptions) -> None:
         }
     )
     settings = made.to_json() | {"made_at": made.made_at, "labels": str(path)}
-    write_atomically(out, partial(planned.to_csv, index=False, lineterminator="\n"))
-    write_text(settings_file, json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
+    write_csv(out, planned)
+    write_json(settings_file, settings)
     remember_draw(keys, made.draw_hash)
     expected = None  # where the confidences are no probabilities
     if ((table.confidence >= 0) & (table.confidence <= 1)).all():
@@ -235,20 +233,21 @@ def _check_same_draw(settings_file: Path, made: DrawnPlan) -> None:
     )
 
 
-def _read_plan(path: Path, table: LabelTable) -> DrawnPlan:
-    """Return the plan of plan.csv and plan.json, which must hold the controls of its draw from these labels."""
+def _certification(path: Path, table: LabelTable) -> Certification:
+    """Return that of plan.csv and plan.json, which must hold the controls of its draw from these labels."""
     frame = read_cells(path, ("id", "purpose"))
     settings_file = _beside(path, ".json")
     document = _read_json(settings_file)
     try:
-        made = DrawnPlan.from_json(document)
+        plan = DrawnPlan.from_json(document)
     except UserError as error:
         raise UserError(f"{settings_file}: {error}") from error
     except (KeyError, TypeError, ValueError) as error:
         raise UserError(
             f"{settings_file} is no plan of Candid, or damaged ({type(error).__name__}: {error})."
         ) from error
-    drawn, named = set(table.ids[controls_of(made, table)].tolist()), set(frame["id"][frame["purpose"] == "control"])
+    certification = Certification(plan, table)
+    drawn, named = set(table.ids[certification.controls].tolist()), set(frame["id"][frame["purpose"] == "control"])
     if drawn != named:
         strangers = named - drawn
         one = sorted(strangers or drawn - named)[0]
@@ -257,23 +256,19 @@ def _read_plan(path: Path, table: LabelTable) -> DrawnPlan:
             f"{path} does not hold the controls of its draw: {one!r} it {what} ({len(named ^ drawn):,} in all). "
             "Controls chosen by hand prove nothing; take plan.csv as it was."
         )
-    return made
+    return certification
 
 
 def _read_json(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise UserError(f"There is no file {path}.")
     try:
-        result = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
+        result = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise UserError(f"{path} is not JSON: {error}.") from error
     if not isinstance(result, dict):
         raise UserError(f"{path} holds no JSON object.")
     return result
-
-
-def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is no number")
 
 
 def _beside(path: Path, suffix: str) -> Path:
@@ -297,12 +292,12 @@ def certify(options: CertifyOptions) -> None:
     out = Path(options.out)
     page = _beside(out, ".html")
     table, path, frame = read_labels(options.labels)
-    certification = Certification(_read_plan(Path(options.plan), table), table)
+    certification = _certification(Path(options.plan), table)
     decisions = read_decisions(Path(options.decisions), table, classes_of(frame, options.classes))
     judgement = certification.judge(decisions)
     if options.next_out is not None:
         rows = pd.unique(np.concatenate([judgement.waiting, judgement.remaining]))  # open controls first
-        _write_csv(Path(options.next_out), pd.DataFrame({"id": table.ids[rows]}))
+        write_csv(Path(options.next_out), pd.DataFrame({"id": table.ids[rows]}))
     name = path.parent.name if Path(options.labels).is_dir() else path.stem
     drawn = earlier_draws(_draw_keys(table, frame))
     certified = certification.certified(decisions, judgement, drawn=drawn, name=name)
@@ -310,17 +305,13 @@ def certify(options: CertifyOptions) -> None:
     write_text(out, json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n")
     write_text(page, certificate_html(document))
     if options.labels_out is not None:
-        _write_csv(Path(options.labels_out), certified.final)
+        write_csv(Path(options.labels_out), certified.final)
     result, notes = document["result"], document["notes"]
     print(result["statement"])
     note(notes)
     figures = {name: value for name, value in result.items() if name != "statement"}
     plan = certification.plan
     print_result(out=str(out), **figures, n=plan.n, error=plan.error, confidence=plan.level, notes=notes)
-
-
-def _write_csv(path: Path, frame: pd.DataFrame) -> None:
-    write_atomically(path, partial(frame.to_csv, index=False, lineterminator="\n"))
 
 
 # ---- verify ----------------------------------------------------------------------------------------------------------

@@ -432,11 +432,6 @@ def controls_of(plan: DrawnPlan, table: LabelTable) -> Ints:
     return draw_controls(plan.controls, plan.seed, table.ids)
 
 
-def order_of(plan: DrawnPlan, table: LabelTable) -> Ints:
-    """Return the (n,) rows, the surest first."""
-    return label_order(table.confidence, plan.seed, table.ids)
-
-
 @dataclass(frozen=True)
 class CheckedLabel:
     """Answers of people to one row.
@@ -557,9 +552,16 @@ class Judgement:
         return self.plan.allowed + int(self.unsure.sum())
 
 
-def judge_in_order(plan: DrawnPlan, table: LabelTable, answers: Answers, unsure: Flags) -> Judgement:
-    """Apply the rule to an order that does not change; arguments as of `Judgement`."""
-    controls, order = controls_of(plan, table), order_of(plan, table)
+def judge_in_order(plan: DrawnPlan, controls: Ints, order: Ints, answers: Answers, unsure: Flags) -> Judgement:
+    """Apply the rule to an order that does not change.
+
+    Parameters
+    ----------
+    order
+        (n,) rows, the surest first (`label_order`).
+    plan, controls, answers, unsure
+        As of `Judgement`.
+    """
     left = order[count_accepted(order, controls, answers[controls], plan.tolerated) :][::-1].copy()
     return Judgement(plan, controls, answers, unsure, left, left[answers[left] == UNANSWERED])
 
@@ -786,14 +788,16 @@ def _judged_again(
     Which model ranked them does not matter for the rule; that it saw nothing of what is inside is an assumption.
     """
     answers, unsure = answers_of(table, decisions)
+    controls = controls_of(plan, table)
     if not plan.reranked:
-        return judge_in_order(plan, table, answers, unsure)
+        order = label_order(table.confidence, plan.seed, table.ids)
+        return judge_in_order(plan, controls, order, answers, unsure)
     place = {str(one): row for row, one in enumerate(table.ids)}
     left = np.array([place[one] for one in left_ids], dtype=np.int64)
     missing = left[answers[left] == UNANSWERED]
     if len(missing):
         raise UserError(f"{str(table.ids[missing[0]])!r} is stated to have left the pool, but has no decision.")
-    return Judgement(plan, controls_of(plan, table), answers, unsure, left, missing)
+    return Judgement(plan, controls, answers, unsure, left, missing)
 
 
 def _differences(stated: Any, anew: Any, where: str = "") -> list[str]:

@@ -46,7 +46,7 @@ from pll.review.certificate import (
     certificate_document,
     controls_of,
     judge_in_order,
-    order_of,
+    label_order,
     plan_controls,
 )
 from pll.review.expected_checks import ExpectedChecks, expected_checks
@@ -213,6 +213,8 @@ class Certification:
     ----------
     controls
         (K,) rows, in the order in which they are handed out.
+    order
+        (n,) rows, the surest first.
 
     Raises
     ------
@@ -223,6 +225,7 @@ class Certification:
     def __init__(self, plan: DrawnPlan, table: LabelTable, data: PartialLabelDataset | None = None) -> None:
         self.plan, self.table = plan, table
         self.controls = controls_of(plan, table)
+        self.order = label_order(table.confidence, plan.seed, table.ids)
         self._data = data
         self._features: PoolFeatures | None = None
         # Of the review whose state was looked at last:
@@ -236,8 +239,7 @@ class Certification:
     def prepare(self) -> PoolFeatures:
         """Return the features for re-ranking; computed at the first call, seconds for large data."""
         if self._features is None:
-            order = order_of(self.plan, self.table)
-            self._features = pool_features(order, self.table.confidence, self.table.labels, self._data)
+            self._features = pool_features(self.order, self.table.confidence, self.table.labels, self._data)
         return self._features
 
     def judge(self, decisions: Iterable[CheckedLabel]) -> Judgement:
@@ -250,7 +252,7 @@ class Certification:
         """
         answers, unsure = answers_of(self.table, decisions)
         if not self.plan.reranked:
-            return judge_in_order(self.plan, self.table, answers, unsure)
+            return judge_in_order(self.plan, self.controls, self.order, answers, unsure)
         return self._judge_pool(self._new_pool(), answers, unsure)
 
     def certified(

@@ -22,7 +22,7 @@ MOST = 60
 
 def verify(file: Path, home: Path) -> tuple[int, str]:
     """`candid verify` on another machine, as it were: status and what it says."""
-    told = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-m", "pll", "verify", str(file)],
         cwd=ROOT,
         env=os.environ | {"PLL_HOME": str(home), "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
@@ -31,7 +31,7 @@ def verify(file: Path, home: Path) -> tuple[int, str]:
         timeout=300,
         check=False,
     )
-    return told.returncode, told.stdout + told.stderr
+    return done.returncode, done.stdout + done.stderr
 
 
 def decide(page: Any) -> bool:
@@ -88,10 +88,10 @@ def test_from_the_browser_to_a_certificate_that_anyone_can_check(
     assert len(files["final.csv"].read_text().splitlines()) == MOST + 1
     assert document["plan"]["draw_hash"] in files["certificate.html"].read_text()
 
-    status, said = verify(files["certificate.json"], tmp_path / "another home")
-    assert status == 0 and "is valid" in said
+    status, output = verify(files["certificate.json"], tmp_path / "another home")
+    assert status == 0 and "is valid" in output
     altered = document["decisions"][3]
     altered["label"] = "something else"
     files["certificate.json"].write_text(json.dumps(document))
-    status, said = verify(files["certificate.json"], tmp_path / "another home")
-    assert status == 2 and repr(altered["id"]) in said and "Traceback" not in said
+    status, output = verify(files["certificate.json"], tmp_path / "another home")
+    assert status == 2 and repr(altered["id"]) in output and "Traceback" not in output

@@ -47,9 +47,16 @@ def answer(folder, frame, extra=()):
 
 
 def certify(folder, *more, labels="labels.csv", decisions="checked.csv"):
-    told = ["--plan", str(folder / "plan.csv"), "--decisions", str(folder / decisions), "--out", str(folder / "c.json")]
-    told += ["--class", "e"]  # of the truth, but of no label
-    return main(["certify", str(folder / labels), *told, *more])
+    options = [
+        "--plan",
+        str(folder / "plan.csv"),
+        "--decisions",
+        str(folder / decisions),
+        "--out",
+        str(folder / "c.json"),
+    ]
+    options += ["--class", "e"]  # of the truth, but of no label
+    return main(["certify", str(folder / labels), *options, *more])
 
 
 def last_json(capsys):
@@ -60,21 +67,23 @@ def test_plan_certify_verify(files, capsys):
     folder, frame = files
     again = ["--error", "0.1", "--seed", "1", "--out", str(folder / "plan.csv")]
     assert main(["plan", str(folder / "labels.csv"), *again]) == 0
-    told = last_json(capsys)
+    planned = last_json(capsys)
     settings = json.loads((folder / "plan.json").read_text())
     plan = pd.read_csv(folder / "plan.csv")
     assert list(plan.columns) == ["id", "purpose"] and set(plan.id) == set(frame.index)
     k = settings["controls"]
-    assert k <= told["expected_decisions"] <= N
-    assert told["controls"] == k and (plan.purpose[:k] == "control").all() and not (plan.purpose[k:] == "control").any()
+    assert k <= planned["expected_decisions"] <= N
+    assert (
+        planned["controls"] == k and (plan.purpose[:k] == "control").all() and not (plan.purpose[k:] == "control").any()
+    )
     assert {"error", "confidence", "controls", "seed", "fingerprint", "draw_hash"} <= settings.keys()
     assert certify(folder, "--labels-out", str(folder / "final.csv"), "--next-out", str(folder / "next.csv")) == 0
-    found = last_json(capsys)
-    assert found["bound"] == 20 and found["attained_alpha"] <= 0.05 and found["looked_at"] == k
+    result = last_json(capsys)
+    assert result["bound"] == 20 and result["attained_alpha"] <= 0.05 and result["looked_at"] == k
     final = pd.read_csv(folder / "final.csv", keep_default_na=False)
     assert list(final.columns) == ["id", "identified_label", "confidence", "source", "accepted"]
     assert final.id.tolist() == frame.index.tolist() and (final.source == "human").sum() == k
-    assert final.accepted.sum() == k + found["accepted_unseen"] == N - found["to_be_looked_at"]
+    assert final.accepted.sum() == k + result["accepted_unseen"] == N - result["to_be_looked_at"]
     human = final[final.source == "human"].set_index("id")
     assert (human.identified_label == frame.truth[human.index]).all()
     later = pd.read_csv(folder / "next.csv").id.tolist()
@@ -85,8 +94,8 @@ def test_plan_certify_verify(files, capsys):
 
     answer(folder, frame, later)  # they have looked at the rest
     assert certify(folder, "--labels-out", str(folder / "final.csv")) == 0
-    found = last_json(capsys)
-    assert found["complete"] and found["to_be_looked_at"] == 0
+    result = last_json(capsys)
+    assert result["complete"] and result["to_be_looked_at"] == 0
     final = pd.read_csv(folder / "final.csv", keep_default_na=False)
     assert (final.accepted == 1).all()
     assert (final.identified_label.to_numpy() != frame.truth.to_numpy()).sum() <= 20
@@ -127,11 +136,11 @@ def test_what_makes_a_certificate_invalid_is_refused(files, capsys, file, change
     edit(folder / file, change)
     capsys.readouterr()
     assert certify(folder) == 2
-    said = capsys.readouterr().err
-    assert words in said and "Traceback" not in said
+    message = capsys.readouterr().err
+    assert words in message and "Traceback" not in message
 
 
-def test_a_second_draw_is_refused_in_place_and_said_elsewhere(files, capsys):
+def test_a_second_draw_is_refused_in_place_and_noted_elsewhere(files, capsys):
     folder, _ = files
     again = ["plan", str(folder / "labels.csv"), "--error", "0.1", "--out"]
     assert main([*again, str(folder / "plan.csv")]) == 2 and "second draw" in capsys.readouterr().err
@@ -141,8 +150,8 @@ def test_a_second_draw_is_refused_in_place_and_said_elsewhere(files, capsys):
     assert "drawn 2 times" not in capsys.readouterr().err
     other = ["--seed", "2"]  # another certificate of the same labels: its draw is a second one too
     assert main([*again, str(folder / "other.csv"), *other]) == 0
-    said = capsys.readouterr().err
-    assert "drawn 2 times" in said and "0.9." in said
+    message = capsys.readouterr().err
+    assert "drawn 2 times" in message and "0.9." in message
     assert json.loads((folder / "other.json").read_text())["draw_number"] == 2
 
 
@@ -160,9 +169,9 @@ def test_formats_and_shares(files, capsys):
         )
         hashes.add(last_json(capsys)["draw_hash"])
     assert len(hashes) == 1
-    told = ["plan", str(folder / "labels.csv"), "--error", "0.1", "--controls", "0.5", "--seed", "2"]
+    options = ["plan", str(folder / "labels.csv"), "--error", "0.1", "--controls", "0.5", "--seed", "2"]
     (folder / "plan.json").unlink()
-    assert main([*told, "--out", str(folder / "plan.csv")]) == 0
+    assert main([*options, "--out", str(folder / "plan.csv")]) == 0
     assert last_json(capsys)["controls"] == 100
     answer(folder, frame)
     assert certify(folder) == 0
@@ -171,9 +180,9 @@ def test_formats_and_shares(files, capsys):
 
 def test_a_reranked_review_in_the_shell(files, capsys):
     folder, frame = files
-    told = ["plan", str(folder / "labels.csv"), "--error", "0.1", "--rerank", "--seed", "2", "--out"]
+    options = ["plan", str(folder / "labels.csv"), "--error", "0.1", "--rerank", "--seed", "2", "--out"]
     (folder / "plan.json").unlink()
-    assert main([*told, str(folder / "plan.csv")]) == 0
+    assert main([*options, str(folder / "plan.csv")]) == 0
     looked: list[str] = []
     answer(folder, frame)
     for _ in range(N):
@@ -182,8 +191,8 @@ def test_a_reranked_review_in_the_shell(files, capsys):
         looked += pd.read_csv(folder / "next.csv").id[:8].tolist()
         answer(folder, frame, looked)
     assert main(["verify", str(folder / "c.json")]) == 0
-    found = last_json(capsys)
-    assert found["complete"] and found["accepted_unseen"] > 0
+    result = last_json(capsys)
+    assert result["complete"] and result["accepted_unseen"] > 0
 
 
 def test_a_run_folder_and_files_that_are_not_there(files, capsys):
@@ -204,16 +213,16 @@ def test_a_run_folder_and_files_that_are_not_there(files, capsys):
     assert "Traceback" not in capsys.readouterr().err
 
 
-def test_an_altered_audit_trail_is_found_out(tmp_path, capsys):
+def test_an_altered_audit_trail_shows(tmp_path, capsys):
     from pll.review.tables import chained
 
     rows = chained([{"kind": "pick", "id": f"x{k}", "label": "cat"} for k in range(4)])
-    told = [{"kind": "version", "id": None}, *({"event": k, "undone": False} | row for k, row in enumerate(rows))]
+    entries = [{"kind": "version", "id": None}, *({"event": k, "undone": False} | row for k, row in enumerate(rows))]
     file = tmp_path / "audit.jsonl"
-    file.write_text("".join(json.dumps(row) + "\n" for row in told))
+    file.write_text("".join(json.dumps(row) + "\n" for row in entries))
     assert main(["verify", str(file)]) == 0 and last_json(capsys)["events"] == 5
-    told[2]["label"] = "dog"
-    file.write_text("".join(json.dumps(row) + "\n" for row in told))
+    entries[2]["label"] = "dog"
+    file.write_text("".join(json.dumps(row) + "\n" for row in entries))
     assert main(["verify", str(file)]) == 2 and "'x1'" in capsys.readouterr().err
     file.write_text("{")
     assert main(["verify", str(file)]) == 2

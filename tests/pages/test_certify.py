@@ -23,9 +23,9 @@ def test_a_certificate_can_be_begun_later(open_page: Any, finished: Run) -> None
     page = turned_to(page, finished, "One by one")
     page = turned_to(page, finished)
     assert not page.exception
-    found = certify_panel.standing_of(page.session_state["review-tab"], review.certification)
-    assert found.words.startswith("Check about") and found.words.endswith("10 in 100 are wrong (sure to 95 %).")
-    assert found.note
+    standing = certify_panel.standing_of(page.session_state["review-tab"], review.certification)
+    assert standing.words.startswith("Check about") and standing.words.endswith("10 in 100 are wrong (sure to 95 %).")
+    assert standing.note
     assert "Start checking" not in labels(page)  # in a popover, closed
     assert len(review.versions) == 1
 

@@ -213,25 +213,25 @@ def whole(seed=0, *, reranked=False, error=0.08):
     labels = table(seed)
     truth, wrong = truth_of(labels, seed)
     plan = draw_plan(labels, error, 0.9, seed=seed, reranked=reranked)
-    said = decided(labels, plan, truth)
+    decisions = decided(labels, plan, truth)
     for _ in range(N):
-        found = Certification(plan, labels).judge(said)
-        if not len(found.remaining) or found.wrong_inside <= plan.tolerated:
+        judgement = Certification(plan, labels).judge(decisions)
+        if not len(judgement.remaining) or judgement.wrong_inside <= plan.tolerated:
             break
-        said += decided(labels, plan, truth, found.remaining[:10])
-    said += decided(labels, plan, truth, Certification(plan, labels).judge(said).remaining)
-    return labels, plan, said, Certification(plan, labels).judge(said), wrong
+        decisions += decided(labels, plan, truth, judgement.remaining[:10])
+    decisions += decided(labels, plan, truth, Certification(plan, labels).judge(decisions).remaining)
+    return labels, plan, decisions, Certification(plan, labels).judge(decisions), wrong
 
 
 @pytest.mark.parametrize("reranked", [False, True])
 def test_a_finished_review(reranked):
-    labels, _, said, found, wrong = whole(reranked=reranked)
-    document = certificate_document(labels, said, found)
+    labels, _, decisions, judgement, wrong = whole(reranked=reranked)
+    document = certificate_document(labels, decisions, judgement)
     result = document["result"]
-    assert result["complete"] and result["to_be_looked_at"] == 0 and not len(found.remaining)
+    assert result["complete"] and result["to_be_looked_at"] == 0 and not len(judgement.remaining)
     assert result["accepted_unseen"] + result["looked_at"] == N
     assert result["bound"] == 24 and result["attained_alpha"] <= 0.1
-    assert wrong[found.accepted & ~found.looked_at].sum() <= 24  # this draw; tests of the rule say how often
+    assert wrong[judgement.accepted & ~judgement.looked_at].sum() <= 24  # this draw; tests of the rule say how often
     assert verify_document(json.loads(json.dumps(document))) == []
 
 
@@ -239,14 +239,14 @@ def test_unsure_counts_as_wrong():
     labels = table()
     truth, _ = truth_of(labels)
     plan = draw_plan(labels, 0.08, 0.9, seed=1)
-    said = decided(labels, plan, truth)
-    before = Certification(plan, labels).judge(said)
-    inside = next(k for k, one in enumerate(said) if before.accepted[int(one.id[2:])] and one.label != "fox")
-    said[inside] = CheckedLabel(said[inside].id, None)
-    after = Certification(plan, labels).judge(said)
+    decisions = decided(labels, plan, truth)
+    before = Certification(plan, labels).judge(decisions)
+    inside = next(k for k, one in enumerate(decisions) if before.accepted[int(one.id[2:])] and one.label != "fox")
+    decisions[inside] = CheckedLabel(decisions[inside].id, None)
+    after = Certification(plan, labels).judge(decisions)
     assert after.accepted.sum() <= before.accepted.sum() and after.unsure.sum() == before.unsure.sum() + 1
-    assert after.unsure[int(said[inside].id[2:])]
-    document = certificate_document(labels, said, after)
+    assert after.unsure[int(decisions[inside].id[2:])]
+    document = certificate_document(labels, decisions, after)
     assert (
         document["result"]["unsure"] == 1
         and document["result"]["bound"] == 25
@@ -258,11 +258,11 @@ def test_a_reranked_review_that_has_not_ended_says_what_to_look_at_next():
     labels = table()
     truth, _ = truth_of(labels)
     plan = draw_plan(labels, 0.08, 0.9, seed=0, reranked=True)
-    said = decided(labels, plan, truth)
-    found = Certification(plan, labels).judge(said)
-    assert not found.done
+    decisions = decided(labels, plan, truth)
+    judgement = Certification(plan, labels).judge(decisions)
+    assert not judgement.done
     with pytest.raises(UserError, match=r"Go on .*next"):
-        certificate_document(labels, said, found)
+        certificate_document(labels, decisions, judgement)
 
 
 @pytest.mark.parametrize(
@@ -281,31 +281,31 @@ def test_changed_labels_are_refused(change, words):
 
 
 @pytest.mark.parametrize(
-    ("said", "words"),
+    ("decisions", "words"),
     [
         ([CheckedLabel("nobody", "cat")], "no such id"),
         ([CheckedLabel("id1", "cat"), CheckedLabel("id1", "dog")], "two decisions on 'id1'"),
     ],
 )
-def test_decisions_that_do_not_belong_are_refused(said, words):
+def test_decisions_that_do_not_belong_are_refused(decisions, words):
     labels = table()
     plan = draw_plan(labels, 0.08, 0.9, seed=0)
     with pytest.raises(UserError, match=words):
-        Certification(plan, labels).judge(said)
+        Certification(plan, labels).judge(decisions)
 
 
 def altered(document, path, value):
-    found = copy.deepcopy(document)
-    place = found
+    result = copy.deepcopy(document)
+    place = result
     for key in path[:-1]:
         place = place[key]
     place[path[-1]] = value
-    return found
+    return result
 
 
 def test_every_alteration_shows():
-    labels, _, said, found, _ = whole()
-    document = certificate_document(labels, said, found)
+    labels, _, decisions, judgement, _ = whole()
+    document = certificate_document(labels, decisions, judgement)
     one = document["decisions"][7]["id"]
     problems = verify_document(altered(document, ("decisions", 7, "label"), "cow"))
     assert len(problems) == 1 and repr(one) in problems[0]
@@ -330,8 +330,8 @@ def test_every_alteration_shows():
 
 def test_a_forged_chain_with_controls_chosen_by_hand_shows():
     """Whoever makes all hashes anew still cannot choose the controls: the draw follows from the committed seed."""
-    labels, _, said, found, _ = whole()
-    document = certificate_document(labels, said, found)
+    labels, _, decisions, judgement, _ = whole()
+    document = certificate_document(labels, decisions, judgement)
     forged = copy.deepcopy(document)
     entries = [{k: v for k, v in one.items() if k != "hash"} for one in forged["decisions"]]
     easy = next(one for one in entries if not one["control"])
@@ -359,8 +359,8 @@ def test_a_forged_chain_with_controls_chosen_by_hand_shows():
     ],
 )
 def test_nothing_is_added_or_emptied(path, value):
-    labels, _, said, found, _ = whole()
-    document = certificate_document(labels, said, found)
+    labels, _, decisions, judgement, _ = whole()
+    document = certificate_document(labels, decisions, judgement)
     assert verify_document(document) == []
     assert verify_document(altered(document, path, value))
 

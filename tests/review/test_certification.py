@@ -40,9 +40,9 @@ def work(desk: Desk, wrong: np.ndarray, most: int = 1000, *, blind: bool = True)
 
 
 def in_force(review: ReviewSession) -> Certification:
-    found = review.certification
-    assert found is not None
-    return found
+    certification = review.certification
+    assert certification is not None
+    return certification
 
 
 def test_a_review_from_start_to_certificate(url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,8 +103,8 @@ def test_unsure_conflicts_and_overlap_count_as_wrong(url: str, clock: Clock) -> 
     bob.decide(other, "pick", next(c.label for c in other.choices if c.label != other.identified))
     status = certification.status(review.state, review.required)
     assert (status.answered, status.wrong) == (1, 1)
-    said = {one.id: one for one in certification.decisions(review.state, review.required)}[one.example]
-    assert said.label is None
+    decision = {one.id: one for one in certification.decisions(review.state, review.required)}[one.example]
+    assert decision.label is None
     ann.settle(row, one.identified)
     assert certification.status(review.state, review.required).wrong == 0
     second = int(certification.controls[1])
@@ -151,11 +151,11 @@ def test_the_changing_order_looks_at_the_texts_and_is_the_same_in_another_proces
     review.certify(0.05, 0.9)
     certification, wrong = in_force(review), np.arange(n) % 4 == 0
     desk, labels, names = Desk(review, "Ann"), review.current.labels, np.array(NAMES)
-    said = np.where(wrong, names[(np.searchsorted(names, labels.astype(str)) + 1) % 4], labels)
+    answers = np.where(wrong, names[(np.searchsorted(names, labels.astype(str)) + 1) % 4], labels)
     least_sure = np.argsort(review.current.sharp.confidence)[:200]
     rows = np.union1d(certification.controls, least_sure)
     for name in NAMES:
-        desk.accept(desk.batch(rows[said[rows] == name]), name, blind=True)
+        desk.accept(desk.batch(rows[answers[rows] == name]), name, blind=True)
     other = open_with(url, snapshot(n), clock=clock, read_data=lambda _: examples(n))
     mine, theirs = (in_force(one).status(one.state, one.required) for one in (review, other))
     assert mine.answered == len(mine.controls) and mine.remaining.tolist() == theirs.remaining.tolist()
@@ -180,7 +180,7 @@ def test_controls_tell_how_many_sets_miss_the_right_label(url: str) -> None:
             desk.decide(one, "unsure")
         else:
             answer(desk, one, right=True)
-    found = miss_rate_of(controls, sets, review.state, review.required)
-    assert found is not None and (found.answered, found.missing, found.unknown) == (8, 2, 1)
-    assert (found.low, found.high) == hypergeometric(2, 8, 40, unknown=1)
+    rate = miss_rate_of(controls, sets, review.state, review.required)
+    assert rate is not None and (rate.answered, rate.missing, rate.unknown) == (8, 2, 1)
+    assert (rate.low, rate.high) == hypergeometric(2, 8, 40, unknown=1)
     close(review)

@@ -28,25 +28,25 @@ def review(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
 
 
 def answered(controls: np.ndarray, wrong: np.ndarray, first: int) -> np.ndarray:
-    found = np.full(N, UNANSWERED, dtype=np.int8)
-    found[controls[:first]] = np.where(wrong[controls[:first]], WRONG, RIGHT)
-    return found
+    answers = np.full(N, UNANSWERED, dtype=np.int8)
+    answers[controls[:first]] = np.where(wrong[controls[:first]], WRONG, RIGHT)
+    return answers
 
 
 @pytest.mark.parametrize(("first", "reviews", "most"), [(0, 200, 0.25), (30, 200, 0.15), (120, 80, 0.1)])
 def test_its_median_error_over_many_reviews(first: int, reviews: int, most: float) -> None:
-    errors, held = [], []
+    errors, covered = [], []
     for seed in range(reviews):
         order, confidence, controls, wrong = review(seed)
-        given = np.where(wrong[controls], WRONG, RIGHT).astype(np.int8)
-        truth = N - accepted_and_unseen(order, controls, given, PLAN.tolerated)[1] - first
-        found = expected_checks(
+        answers = np.where(wrong[controls], WRONG, RIGHT).astype(np.int8)
+        truth = N - accepted_and_unseen(order, controls, answers, PLAN.tolerated)[1] - first
+        expected = expected_checks(
             order, confidence, controls, answered(controls, wrong, first), PLAN.tolerated, seed=seed
         )
-        errors.append(abs(found.likely - truth) / truth)
-        held.append(found.low <= truth <= found.high)
+        errors.append(abs(expected.likely - truth) / truth)
+        covered.append(expected.low <= truth <= expected.high)
     assert np.median(errors) < most
-    assert np.mean(held) > 0.6  # four fifths of the draws; the model is an approximation
+    assert np.mean(covered) > 0.6  # four fifths of the draws; the model is an approximation
 
 
 @pytest.mark.parametrize("shift", [-3.0, 3.0])
@@ -91,8 +91,8 @@ def test_it_is_exact_once_all_controls_are_answered_and_none_where_nothing_is_le
     answers = answered(controls, wrong, len(controls))
     not_accepted = order[count_accepted(order, controls, answers[controls], PLAN.tolerated) :]
     left = int((answers[not_accepted] == UNANSWERED).sum())
-    found = expected_checks(order, confidence, controls, answers, PLAN.tolerated)
-    assert found.low == found.likely == found.high == left
+    expected = expected_checks(order, confidence, controls, answers, PLAN.tolerated)
+    assert expected.low == expected.likely == expected.high == left
     answers[not_accepted] = RIGHT
     assert expected_checks(order, confidence, controls, answers, len(controls)).high == 0
 
@@ -100,7 +100,7 @@ def test_it_is_exact_once_all_controls_are_answered_and_none_where_nothing_is_le
 @given(st.integers(0, 200), st.integers(0, len(range(PLAN.controls))), st.sampled_from([0.0, 0.5, 1.0]))
 def test_any_confidence_and_any_answers_give_a_number_that_can_be(seed: int, first: int, constant: float) -> None:
     order, _, controls, wrong = review(seed)
-    found = expected_checks(
+    expected = expected_checks(
         order, np.full(N, constant), controls, answered(controls, wrong, first), PLAN.tolerated, seed=seed
     )
-    assert 0 <= found.low <= found.likely <= found.high <= N - first
+    assert 0 <= expected.low <= expected.likely <= expected.high <= N - first

@@ -25,16 +25,14 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import numpy
 import torch
-from filelock import FileLock, Timeout
 
 import pll
 from pll.analysis.evaluation import Curve, Result, measured, result_of, results_frame
@@ -43,6 +41,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, explain, require_extra
 from pll.experiments.experiment import Cell, Experiment, Missing
 from pll.io import remove_parts, write_atomically, write_csv, write_json, writing_to
+from pll.runs.locked_folder import LockedFolder
 from pll.runs.manifest import (
     MANIFEST_FILE,
     UNREADABLE,
@@ -55,9 +54,7 @@ from pll.runs.manifest import (
 from pll.runs.process import end_with_parent
 from pll.training.devices import computing_threads
 
-CELLS, RESULTS, PROGRESS, DEFINITION, LOCK, LOG = (
-    *("cells", "results.csv", "progress.json", "experiment.json", "experiment.lock", "log.txt"),
-)
+CELLS, RESULTS, PROGRESS, DEFINITION = "cells", "results.csv", "progress.json", "experiment.json"
 SAVE_EVERY = 2.0
 """Seconds between two writings of results.csv and progress.json; the cells themselves are written at once."""
 MOST_ERRORS = 20
@@ -213,7 +210,7 @@ def _rounded(curve: Curve) -> tuple[tuple[float | None, float | None], ...]:
 # ---- the folder ------------------------------------------------------------------------------------------------------
 
 
-class ExperimentFolder:
+class ExperimentFolder(LockedFolder):
     """The files of one experiment.
 
     Parameters
@@ -223,8 +220,7 @@ class ExperimentFolder:
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self._lock = FileLock(path / LOCK, thread_local=False)
+        super().__init__(path, "experiment.lock")
 
     def create(self, experiment: Experiment) -> None:
         """Make the folder where it is missing, and write the definition.
@@ -296,34 +292,6 @@ class ExperimentFolder:
                 "anew; fits that are done are kept."
             )
 
-    @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Hold the folder.
-
-        Raises
-        ------
-        UserError
-            Another process is at work in it.
-        """
-        try:
-            self._lock.acquire(timeout=0.5)
-        except Timeout as error:
-            raise UserError(f"Another process is at work on {self.path}; wait for it or stop it.") from error
-        try:
-            yield
-        finally:
-            self._lock.release()
-
-    def is_locked(self) -> bool:
-        """Return whether a process is at work on it."""
-        if not (self.path / LOCK).exists():
-            return False
-        try:
-            with self._lock.acquire(timeout=0.0):
-                return False
-        except Timeout:
-            return True
-
     def outcome(self, cell: Cell) -> CellOutcome | None:
         """Return the outcome of a cell; None if it has not ended or its file is damaged, so that it is fitted again."""
         try:
@@ -362,11 +330,6 @@ class ExperimentFolder:
         if state == "running" and not self.is_locked():
             state = "interrupted"
         return state, result
-
-    def note(self, message: str) -> None:
-        """Add a line to the log."""
-        with (self.path / LOG).open("a", encoding="utf-8") as stream:
-            stream.write(f"{datetime.now(UTC).isoformat(timespec='seconds')} {message}\n")
 
     def _file(self, cell: Cell) -> Path:
         return self.path / CELLS / f"{cell.key}.json"
@@ -464,7 +427,7 @@ def run(
         engine: Engine = _Dask(scheduler) if scheduler else _Processes(jobs)
         record = _OutcomeWriter(cells, folder, outcomes, todo, tuple(missing), engine.width, tell)
         record.save("running", force=True)
-        folder.note(f"{len(todo)} of {len(cells)} cells to fit, {engine.words}")
+        folder.log(f"{len(todo)} of {len(cells)} cells to fit, {engine.words}")
         try:
             for cell, outcome in engine.outcomes(todo, is_stopped):
                 record.add(cell, outcome)
@@ -473,7 +436,7 @@ def run(
             raise
         ended = not is_stopped()
         record.save("finished" if ended else "stopped", force=True)
-        folder.note("finished" if ended else "stopped")
+        folder.log("finished" if ended else "stopped")
     return outcomes
 
 
@@ -505,7 +468,7 @@ class _OutcomeWriter:
         self._ended += 1
         self._seconds += outcome.result.seconds if outcome.result is not None else 0.0
         if outcome.error:
-            self._folder.note(f"{cell.key} failed: {outcome.error}\n{outcome.trace}".rstrip())
+            self._folder.log(f"{cell.key} failed: {outcome.error}\n{outcome.trace}".rstrip())
         self.save("running")
 
     def save(self, state: State, *, force: bool = False) -> None:

@@ -224,17 +224,12 @@ class FlipGrid(_Model):
 
 
 class DataFile(_Model):
-    """A file of data: its path ("" for the catalogue), and how it is read; the fields are those of `Source`.
-
-    `columns` is the one of `options` that people write themselves.
-    """
+    """A file of data: its path ("" for the catalogue), and how it is read; the fields are those of `Source`."""
 
     path: str
     rule: str = ""
     format: str | None = None
     columns: dict[str, str] = Field(default_factory=dict)
-    options: dict[str, Any] = Field(default_factory=dict)
-    classes: dict[str, str | None] = Field(default_factory=dict)
 
 
 class Experiment(_Model):
@@ -418,13 +413,12 @@ def _several(value: Any) -> list[Any]:
 def _source(name: str, explicit: str | DataFile) -> Source:
     file = DataFile(path=explicit) if isinstance(explicit, str) else explicit
     if not file.path:
-        return replace(Source(catalog.find(name).name), rule=file.rule, classes=file.classes)
+        return Source(catalog.find(name).name, rule=file.rule)
     path = Path(file.path).expanduser()
     if not path.is_file() and not (path.is_dir() and holds_data(path)):
         raise UserError(f"There is no file {path}; check the path of {name}.")
-    options = file.options | ({"columns": file.columns} if file.columns else {})
-    source = source_of(str(path), file.rule)
-    return replace(source, name=name, format=file.format, options=options, classes=file.classes)
+    options = {"columns": file.columns} if file.columns else {}
+    return replace(source_of(str(path), file.rule), name=name, format=file.format, options=options)
 
 
 def content_hash(*sources: Source) -> str:

@@ -89,12 +89,8 @@ def remove(items: Sequence[Waste]) -> int:
 def remove_half_written(home: Path) -> None:
     """Remove files that a process left half-written in runs nobody is at work on; for the start of a server."""
     for folder in list_runs(home / "runs"):
-        with suppress(UserError, OSError):  # somebody is at work on it, or has just deleted it
-            folder.lock()
-            try:
-                remove_parts(folder.path)
-            finally:
-                folder.unlock()
+        with suppress(UserError, OSError), folder.locked():  # somebody is at work on it, or has just deleted it
+            remove_parts(folder.path)
 
 
 def _used_files(home: Path) -> set[Path] | None:

@@ -32,13 +32,13 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from zipfile import BadZipFile
 
 import numpy as np
-from filelock import FileLock, Timeout
 
 import pll
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.io import json_text, write_json, write_text, writing_to
 from pll.runs.config import RunConfig
+from pll.runs.locked_folder import LockedFolder
 from pll.runs.manifest import (
     CONFIG_FILE,
     MANIFEST_FILE,
@@ -68,11 +68,8 @@ ENDED: tuple[State, ...] = ("stopped", "failed", "finished")
 NAME_FILE, MOST_NAME = "name.json", 200
 OUTSIDE_FILE = "outside.npz"
 
-GLANCE = 0.5
-"""Seconds to wait for the lock, which `is_locked` of another process may hold for a moment."""
 
-
-class RunFolder:
+class RunFolder(LockedFolder):
     """Reads and writes the files of one run.
 
     Parameters
@@ -82,8 +79,7 @@ class RunFolder:
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self._lock = FileLock(path / "run.lock", thread_local=False)
+        super().__init__(path, "run.lock")
 
     # ---- config and state ----------------------------------------------------------------------------------------
 
@@ -303,42 +299,7 @@ class RunFolder:
         np.savez_compressed(content, rows=rows, labels=labels, miss=outside.miss)
         Manifest(self.path).put(OUTSIDE_FILE, content.getvalue())
 
-    # ---- one process at a time -----------------------------------------------------------------------------------
-
-    def lock(self) -> None:
-        """Claim the run for this process.
-
-        Raises
-        ------
-        UserError
-            Another process is at work on it, or the folder cannot be made.
-        """
-        with writing_to(self.path):
-            self.path.mkdir(parents=True, exist_ok=True)
-        try:
-            self._lock.acquire(timeout=GLANCE, poll_interval=0.01)
-        except Timeout as error:
-            raise UserError(f"The run in {self.path} is being worked on by another process.") from error
-
-    def unlock(self) -> None:
-        """Release the lock of this process."""
-        self._lock.release(force=True)
-
-    def is_locked(self) -> bool:
-        """Return whether a process, this one included, is at work on the run."""
-        if self._lock.is_locked:
-            return True
-        probe = FileLock(self.path / "run.lock", thread_local=False)
-        try:
-            probe.acquire(timeout=0)
-        except Timeout:
-            return True
-        except OSError:  # deleted, or not writable: no process can be at work on it
-            return False
-        probe.release()
-        return False
-
-    # ---- metrics, checkpoint, log --------------------------------------------------------------------------------
+    # ---- metrics, checkpoint -------------------------------------------------------------------------------------
 
     @property
     def history(self) -> Path:
@@ -420,12 +381,6 @@ class RunFolder:
                 f"The checkpoint {file} is damaged or not one of Candid's; delete it to start the run afresh."
             ) from error
         return checkpoint
-
-    def log(self, message: str) -> None:
-        """Append a line to log.txt, with the time."""
-        stamp = datetime.now(UTC).isoformat(timespec="seconds")
-        with (self.path / "log.txt").open("a", encoding="utf-8") as stream:
-            stream.write(f"{stamp} {message}\n")
 
 
 def checked_name(name: str) -> str:

@@ -226,9 +226,9 @@ def test_pictures_that_are_elsewhere_are_nothing_to_learn_from(
 
 def test_columns_are_what_one_says_from_fit_to_predict(run: Run, tmp_path: Path) -> None:
     table, other = tmp_path / "plain.data", tmp_path / "other.data"
-    rows = [f"name{k}  {k % 3}.{k}  {(k * 7) % 5}.25  {'ant' if k % 3 else 'bee'}" for k in range(30)]
+    rows = [f"name{k},{k % 3}.{k},{(k * 7) % 5}.25,{'ant' if k % 3 else 'bee'}" for k in range(30)]
     table.write_text("\n".join(rows))
-    other.write_text("\n".join(row.rpartition(" ")[0] for row in rows))  # no labels here
+    other.write_text("\n".join(row.rpartition(",")[0] for row in rows))  # no labels here
     told = ("--column", "column 4=true_label", "--column", "column 1=ignore")
     flip = ("--flip", "pair", "--q", "0.5")
     said = run("fit", table, *SMALL, *flip, *told, "--test", table, "--out", tmp_path / "run")

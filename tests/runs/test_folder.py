@@ -81,7 +81,7 @@ def test_at_work_without_anybody_at_work_is_interrupted(folder: RunFolder, state
 def test_one_at_a_time(folder: RunFolder) -> None:
     folder.lock()
     other = RunFolder(folder.path)
-    with pytest.raises(UserError, match="another process"):
+    with pytest.raises(UserError, match="nother process"):
         other.lock()
     assert other.is_locked()
     folder.unlock()
@@ -106,7 +106,7 @@ def test_the_lock_of_a_process_that_was_killed_is_free(folder: RunFolder) -> Non
         assert process.stdout.readline() == "held\n"
         assert folder.is_locked()
         assert folder.state()["state"] == "running"
-        with pytest.raises(UserError, match="another process"):
+        with pytest.raises(UserError, match="nother process"):
             folder.lock()
     finally:
         process.kill()

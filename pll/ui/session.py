@@ -159,7 +159,7 @@ class ChosenData:
 
 
 def chosen() -> ChosenData | None:
-    """What *Train on this* was last pressed for in this tab."""
+    """The data of the last *Get labels* or *Settings* in this tab."""
     return st.session_state.get("choice")
 
 

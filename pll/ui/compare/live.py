@@ -20,16 +20,14 @@ from pll.ui.components.canvas import Presentation, mount
 from pll.ui.components.star import STAR, star_payload
 from pll.ui.format import count, plain
 from pll.ui.routes import link
+from pll.ui.train.pictures import CORNERS
 from pll.ui.view_state import Scene
 
 PLACEHOLDER = 900
 STAR_HEIGHT = 250
 POINTS = 600
 """Examples in each small star plot, a fixed sample: five at once must not keep the browser busier than a large one."""
-STAR_HELP = (
-    "Every class is a corner. An example starts in the middle of its candidates and moves to the corner of its "
-    "identified label. A sample: the same examples in every lane."
-)
+STAR_HELP = f"{CORNERS} A sample: the same examples in every lane."
 
 
 def format_shared(run: Run) -> str:

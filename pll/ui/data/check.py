@@ -25,7 +25,7 @@ MOST_CLASSES = 200
 
 
 def notes(data: PartialLabelDataset, columns: Sequence[Column]) -> None:
-    """What the reader remarked, but for what the page says itself, of its columns say."""
+    """Notes of the reader, without those that the page or its columns say already."""
     already = {ONE_VOTER, ONE_VOTER_ALONE, *notes_on(columns)}
     for note in data.notes:
         if not note.startswith(JOINED) and note not in already:

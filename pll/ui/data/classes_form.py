@@ -1,7 +1,7 @@
 """Classes of the data page: what is read as one class, or as no answer, and what a person changes of it.
 
 Spellings of one class are joined and marks of missing answers dropped by themselves; the page says so, and one click
-undoes it. What a person says of single classes is kept for the visit.
+undoes it. Corrections of single classes are stored for the visit.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ Edits = Mapping[str, str | None]
 
 
 def _is_apart(source: Source) -> bool:
-    """Whether a person said that classes of one spelling are classes of their own."""
+    """Whether a person chose that spellings stay classes of their own."""
     return bool(st.session_state.get(f"apart-{_key(source)}"))
 
 
 def with_spellings(source: Source) -> Source:
-    """Return the source with its spellings joined when it is read, or not, as a person said."""
+    """Return the source, whose spellings are joined when it is read unless a person chose otherwise."""
     return replace(source, options={**source.options, "merge": False}) if _is_apart(source) else source
 
 
 def put_in_order(source: Source, data: PartialLabelDataset) -> tuple[Source, PartialLabelDataset]:
-    """Join spellings and drop what is no answer, as far as a person did not say otherwise; say so."""
+    """Join spellings and drop what is no answer, as far as a person did not choose otherwise; say so."""
     counts = class_counts(data)
     edits = _edits(source, counts)
     joined = next((note.removeprefix(JOINED).strip(" :.") for note in data.notes if note.startswith(JOINED)), "")
@@ -70,7 +70,7 @@ def _key(source: Source) -> str:
 
 
 def _edits(source: Source, counts: Mapping[str, int]) -> dict[str, str | None]:
-    """What becomes of the classes there are; what was said of others (read otherwise before) waits."""
+    """What becomes of the classes there are; corrections of classes that are read otherwise now are left out."""
     edited: Edits = st.session_state.get(_key(source), {})
     targets: dict[str, str | None] = {}
     if source.path is not None and not _is_apart(source):

@@ -109,7 +109,7 @@ def drop_area() -> Source | None:
 
 
 def _forget_if_taken_away() -> None:
-    """The cross beside a file means that it shall go; the uploader empty after a change of page does not."""
+    """The cross beside a file removes it; an uploader that is empty after a change of page does not."""
     if not st.session_state.get(_uploader_key()):
         forget_upload()
 

@@ -22,10 +22,11 @@ ABOVE, BESIDE = 440, 230
 CACHED_PICTURES = 24
 """Pictures in the cache for others who look at the same moment."""
 ORDERS = {"confidence": "most confident first", "label": "by label"}
-STAR_HELP = (
+CORNERS = (
     "Every class is a corner. An example starts in the middle of its candidates and moves to the corner of its "
-    "identified label. Rings mark labels that changed. Click an example to see its history."
+    "identified label."
 )
+STAR_HELP = f"{CORNERS} Rings mark labels that changed. Click an example to see its history."
 HEATMAP_HELP = (
     "A row is an example, a column a class. Darker: larger label weight. Blank: not a "
     "candidate. Click a row to see its history."

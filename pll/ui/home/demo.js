@@ -10,8 +10,6 @@ class Film extends Star {
     super(root);
     this.at = 0;
     this.timer = 0;
-    this.button = root.querySelector(".play");
-    this.button.addEventListener("click", () => (this.timer ? this.stop() : this.play()));
   }
 
   update(component) {
@@ -67,7 +65,14 @@ class Film extends Star {
   /** Nothing is selected here. */
   choose() {}
 
-  offer() {}
+  /** A button to play in place of the one to save. */
+  offer() {
+    this.button = this.root.querySelector(".save");
+    this.button.className = "play";
+    this.button.innerHTML = '<svg viewBox="0 0 20 20" aria-hidden="true"><path /></svg>';
+    this.button.addEventListener("click", () => (this.timer ? this.stop() : this.play()));
+    this.root.querySelector("#keys").textContent = "Arrow keys move, Page Up and Page Down go further, Escape leaves.";
+  }
 
   dispose() {
     clearTimeout(this.timer);

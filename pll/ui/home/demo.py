@@ -10,7 +10,7 @@ import numpy as np
 from pll.candidates import CandidateSets
 from pll.colors import percent
 from pll.paths import app_root
-from pll.ui.components.canvas import HERE as SHARED
+from pll.ui.components import canvas
 from pll.ui.components.canvas import Presentation
 from pll.ui.components.component import Payload, register
 from pll.ui.components.star import star_payload
@@ -21,26 +21,11 @@ RECORDED = app_root() / "assets" / "demo.npz"
 """Written by `tools/demo_replay.py`."""
 WORDS, ARRAYS = ("when", "description"), ("places", "labels", "shades")
 """What changes from frame to frame."""
-HTML = """
-<div class="plot">
-  <div class="head">
-    <span class="when"></span><span class="note"></span>
-    <button class="play" type="button" aria-label="Play">
-      <svg viewBox="0 0 20 20" aria-hidden="true"><path /></svg>
-    </button>
-  </div>
-  <canvas tabindex="0" role="application" aria-describedby="keys"></canvas>
-  <div class="tip" hidden></div>
-  <div class="spoken" id="keys">Arrow keys move, Page Up and Page Down go further, Escape leaves.</div>
-  <div class="spoken now" role="status" aria-live="polite"></div>
-</div>
-"""
-
 _film = register(
     "demo",
-    HTML,
-    scripts=[*(SHARED / f"{name}.js" for name in ("svgpen", "canvas", "star")), HERE / "demo.js"],
-    styles=[SHARED / "canvas.css", HERE / "demo.css"],
+    canvas.HTML,
+    scripts=[*canvas.SHARED, canvas.HERE / "star.js", HERE / "demo.js"],
+    styles=[canvas.HERE / "canvas.css", HERE / "demo.css"],
 )
 
 

@@ -3,57 +3,50 @@
 The model of Dawid & Skene (Applied Statistics 28, 1979): voter v names label l with probability C_v[k, l] where the
 true label is k, independently of the other voters given k. Expectation maximisation goes back and forth between
 
-    T_ik ∝ p_ik · Π_v C_v[k, l_iv]                     the posterior of each example
-    C_v[k, l] = (Σ_i T_ik 1[l_iv = l] + s · B_v[k, l]) / (Σ_i T_ik + s)
+    T_ik ∝ p_k · Π_v C_v[k, l_iv]                      the posterior of each example
+    C_v[k, l] = (Σ_i T_ik 1[l_iv = l] + s · B[k, l]) / (Σ_i T_ik + s)
 
-*majority*: T is the share of the votes. *one-coin* (Zhang, Chen, Zhou & Jordan, JMLR 17, 2016, §3.2): C_v = B_v, which
-has r_v on the diagonal and the rest spread evenly, and no class is likelier beforehand. An answer of k of the c labels
-is right where it holds the truth, and weighs log(r / (1 − r)) + log((c − k) / k) for each of them, never less than 0.
-*confusion*: a matrix of each voter, drawn to its own B_v by s pseudo-counts a row; an answer of k labels counts 1/k for
-each. The class prior is one distribution, p = (Σ_i T_i + α) / (n + αc) with αc/n = `PRIOR_VOTERS` / voters: a prior
-estimated from few voters feeds itself (the classes that they favour grow), so that it is shrunk to uniform.
+*majority*: T is the share of the votes. *one-coin* (Zhang, Chen, Zhou & Jordan, JMLR 17, 2016, §3.2): C_v has r_v on
+the diagonal and the rest spread evenly, and no class is likelier beforehand. An answer of k of the c labels is right
+where it holds the truth, and weighs log(r / (1 − r)) + log((c − k) / k) for each of them, never less than 0.
+*confusion*: a matrix of each voter; an answer of k labels counts 1/k for each. The class prior is one distribution,
+p = (Σ_i T_i + α) / (n + αc) with αc/n = `PRIOR_VOTERS` / voters: a prior estimated from few voters feeds itself (the
+classes that they favour grow), so that it is shrunk to uniform.
 
-*averaged* is the mean of one coin and of matrices after `EARLY` rounds from it (a round or two from a good start are
-optimal up to constants: Zhang, Chen, Zhou & Jordan, §3). At convergence, matrices fit shared mistakes of the voters as
-classes, or split the most frequent class; one coin is less flexible. Where matrices from the shares of the votes are
-clearly likelier (`_early`), these and the majority stand in. docs/decisions.md has the figures.
+*pooled*, the default: B is the matrix of all voters together (partial pooling; Paun et al., TACL 6, 2018), and EM stops
+after `EARLY` rounds from one coin (a round or two from a good start are optimal up to constants: Zhang et al., §3). At
+convergence, matrices fit shared mistakes of the voters as classes, or split the most frequent class.
 
-*Functions.* Where most votes come from voters who name one class and otherwise abstain (labelling functions), a matrix
-cannot be estimated, and accuracies diverge: one coin with accuracies drawn to the common one by n/2 answers, and the
-majority in place of matrices.
+*Functions.* Where most votes come from voters who name one class and otherwise abstain (labelling functions), who votes
+says as much of the class prior as of the label. *pooled* is one round from the labels of the majority then, without a
+class prior; *confusion* is one coin, with accuracies drawn to the common one by n/2 answers.
 
-*Starts.* With few voters the likelihood of matrices has several maxima. From the shares of the votes, and from each
-voter in turn believed first, matrices run to convergence; *confusion* is the likeliest result, and `agreement` how far
-the others agree with it.
+*Other starts.* With few voters, votes fit several models. Each voter is believed first in turn: `agreement` is how far
+the results that the votes do not rule out agree with the first one.
 
-*Known labels* are certain in T, and weigh in each matrix, row by row: (counts on known + 5 · C_v) / (number known + 5).
-From `MIN_TRUE_LABELS` on they choose the start where they tell.
+*Known labels* are certain in T. A start whose result, made without them, names clearly more of them takes the place of
+the first one. They weigh as much as other rows: weighed more, ten settled disputes would make every voter look poor.
 
 *With a classifier* (`fit_voters(classifier=…)`) the class prior of each example is its predicted probabilities, to the
-power η that predicts the posterior of the votes best on examples it was not trained on; the matrices alone are fitted
-then, since it keeps the classes aligned with the labels, and one coin where there are none. At η = 0 the
-votes decide alone.
-
-*Collapse.* Where the labels differ from the most voted ones on more than half of the rows, the classes of the model
-are not those of the votes; the majority is returned, and `collapsed` is set.
+power η that predicts the posterior of the votes best on examples it was not trained on; at 0 the votes decide alone.
 
 *Confidence.* Voters share mistakes, so the product is overconfident: see `_exponent`.
 
 Confidence scores split a voter into up to three levels of confidence, each with a matrix of its own.
 
 Memory: n × c for the posterior, c² a voter and level for the matrices; above `MOST_NUMBERS` numbers, one coin alone.
+docs/decisions.md has the figures behind the constants.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.optimize import linear_sum_assignment
 from scipy.special import betaincinv, logsumexp
 
 from pll.annotations.data import Annotations
@@ -64,26 +57,30 @@ Codes = npt.NDArray[np.int64]
 Classifier = Callable[[Numbers], npt.NDArray[Any]]
 """(n, c) posterior of the labels → (n, c) class probabilities of each example, learnt without it."""
 
-KINDS = ("averaged", "confusion", "one-coin", "majority")
-SMOOTHING = 3.0
-"""s, pseudo-counts a row of a confusion matrix."""
+KINDS = ("pooled", "confusion", "one-coin", "majority")
+SMOOTHING = {"pooled": 20.0, "confusion": 3.0}
+"""s, answers of all voters together that each row of a voter's matrix starts with."""
+FUNCTION_SMOOTHING = 0.1
+"""s for labelling functions, as a share of the examples: they name one class, so that s alone tells rows apart."""
+POOLED_SMOOTHING = 10.0
+"""Answers of one coin that each row of the matrix of all voters starts with."""
 SHRINKAGE = 2.0
-"""Answers of an average voter that everybody starts with."""
+"""Answers of an average voter that everybody's accuracy starts with."""
 FUNCTION_SHRINKAGE = 0.5
 """The same for labelling functions, as a share of the examples."""
 FUNCTION_SHARE = 0.5
 """Share of the votes from voters who name one class, from which they are labelling functions."""
 PRIOR_VOTERS = 3.0
 """α c / n of the class prior, times the number of voters."""
-ERROR_CORRELATION = 0.3
-"""ρ, how far the mistakes of two voters are the same, where too few labels are known to measure it."""
+CROWD_CORRELATION, PANEL_CORRELATION = 0.3, 0.5
+"""ρ, how far the mistakes of two voters are the same: of a crowd that shares few rows, and where all answer all."""
 CORRELATIONS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
 CLASSIFIER_WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 LEAST_WEIGHT = 0.125
 """η for `VoterModels.likelihood` where a classifier is worth nothing."""
 MOST_ROUNDS = 50
 EARLY = 3
-"""Rounds of matrices that start from one coin."""
+"""Rounds of *pooled*."""
 TOLERANCE = 1e-4
 JOINT_ROUNDS = 2
 """Times that a classifier is trained."""
@@ -92,14 +89,12 @@ MOST_NUMBERS = 5 * 10**7
 LEVELS = 3
 LEAST_OF_LEVEL = 50
 """Answers that a level of confidence must have to get a matrix of its own."""
-TRUE_LABEL_WEIGHT = 5.0
-"""Known labels that an estimated model weighs as much as."""
 LEAST_AGREEMENT = 0.9
 """Agreement of the starts below which the disputed rows need a person."""
 RULED_OUT = 1.96
-"""Standard errors by which the best result must be likelier than another one for the votes to tell the two apart."""
+"""Standard errors by which the first result must be likelier than another one for the votes to tell the two apart."""
 MIN_TRUE_LABELS = 5
-"""Known labels from which they may choose the start."""
+"""Known labels from which nobody is asked for more."""
 LEAST_CHECKED = 20
 """Decided examples from which a voter's accuracy is counted on them alone, and ρ is measured."""
 MOST_STARTS = 12
@@ -108,8 +103,6 @@ BELIEVED = 0.9
 """Weight of the voter whose answers a start favours; the shares of the votes have the rest."""
 SLIP = 0.1
 """Share of the known labels that no model need explain, where models are compared by them."""
-COLLAPSED = 0.5
-"""Share of the rows whose label must be one of the most voted ones."""
 TINY = 1e-12
 
 
@@ -122,7 +115,7 @@ class VoterModels:
     annotations
         The votes they were fitted on.
     kind
-        What was fitted, of `KINDS`; `"majority"` where the models collapsed.
+        What was fitted, of `KINDS`.
     accuracy
         (a,) expected share of answers that hold the true label; NaN for a voter without answers.
     confusions
@@ -142,12 +135,9 @@ class VoterModels:
         (n,) in (0, 1].
     agreement
         Least share of the rows with a vote on which the result of another start gives the same label, of those that are
-        not clearly less likely than the best one; 1 where there is none.
+        not clearly less likely than the first one; 1 where there is none.
     disputed
-        Rows on which that start gives another label, by the mutual information of start and label, largest first; one
-        of each label before a second of any.
-    collapsed
-        Whether the models named other labels than the votes, so that the majority stands in.
+        Rows on which one of them gives another label, in random order: the first ten are a fair sample.
     n_true_labels
         Number of true labels given.
     """
@@ -164,7 +154,6 @@ class VoterModels:
     exponent: Numbers
     agreement: float
     disputed: Codes
-    collapsed: bool
     n_true_labels: int
 
     @property
@@ -182,10 +171,8 @@ class VoterModels:
 
     @property
     def verdict(self) -> str:
-        """A sentence where the starts disagree, or the models collapsed; else empty."""
+        """A sentence where the starts disagree; else empty."""
         annotations = self.annotations
-        if self.collapsed:
-            return "The models of the voters named other labels than most votes; the labels are those of the majority."
         if not len(self.rows_to_label):
             return ""
         who = "Two" if annotations.n_annotators == 2 else "The"
@@ -203,7 +190,7 @@ N_TO_LABEL = 10
 def fit_voters(
     annotations: Annotations,
     *,
-    kind: str = "averaged",
+    kind: str = "pooled",
     classifier: Classifier | None = None,
     true_labels: npt.NDArray[np.int64] | None = None,
 ) -> VoterModels:
@@ -217,7 +204,7 @@ def fit_voters(
         Of `KINDS`.
     classifier : callable, optional
         Called `JOINT_ROUNDS` times with the posterior; its (n, c) result is the class prior of each example.
-    known : (n,) int, optional
+    true_labels : (n,) int, optional
         Labels that people decided, −1 elsewhere.
 
     Returns
@@ -231,8 +218,9 @@ def fit_voters(
 
     References
     ----------
-    Dawid & Skene (Applied Statistics 28, 1979); Zhang, Chen, Zhou & Jordan (JMLR 17, 2016); Kish, Survey Sampling
-    (1965), for the exponent; Vuong (Econometrica 57, 1989), for which start is likelier.
+    Dawid & Skene (Applied Statistics 28, 1979); Zhang, Chen, Zhou & Jordan (JMLR 17, 2016); Paun et al. (TACL 6, 2018),
+    for *pooled*; Kish, Survey Sampling (1965), for the exponent; Vuong (Econometrica 57, 1989), for which start is
+    likelier.
 
     Examples
     --------
@@ -250,76 +238,48 @@ def fit_voters(
     if annotations.anonymous and kind != "majority":
         raise UserError("These are counts of votes: who gave which is not known, so no voter model can be fitted.")
     em = _ExpectationMaximisation(annotations)
-    starts = _Starts.of(em, true_labels) if kind in ("averaged", "confusion") and em.has_matrices else None
-    first = em.run("majority" if kind == "majority" else "one-coin", em.vote_shares)
-    free = [first]  # without the known labels, which choose between them
-    if starts is not None:
-        free = [starts.best] if kind == "confusion" else _early(em, first, starts, true_labels)
-    elif kind == "averaged":
-        free = [em.run("majority", em.vote_shares), first]
-    rounds = EARLY if kind == "averaged" else MOST_ROUNDS
-    fits = free if true_labels is None else [em.run(one.kind, one.T, true_labels, rounds=rounds) for one in free]
-    shares = _mixing(free, true_labels)
-    T = _mean([one.T for one in fits], shares)
-    voted = annotations.answers_per_row > 0
-    most = em.vote_shares.max(axis=1)
-    is_among_most = em.vote_shares[np.arange(len(T)), T.argmax(axis=1)] >= most - 1e-9
-    collapsed = kind == "averaged" and classifier is None and float(is_among_most[voted].mean()) < COLLAPSED
-    if collapsed:
-        free = fits = [em.run("majority", em.vote_shares, true_labels)]
-        T, shares, starts = fits[0].T, np.ones(1), None
-    exponent = np.ones(annotations.n_rows)
-    if kind != "majority" and not collapsed:
-        exponent = _exponent(annotations, _mean([one.T for one in free], shares), true_labels)
-    likelihood = _mean([_softmax(one.votes) for one in fits], shares)
-    weight = 0.0
-    if classifier is not None and not collapsed:
-        weight, T, likelihood = _joint(em, fits[-1], T, classifier, true_labels)
+    kind_fitted, start, rounds = em.plan(kind)
+    first = em.run(kind_fitted, start, rounds=rounds)
+    others = _Others.of(em, first) if kind in ("pooled", "confusion") and em.has_matrices else _Others()
+    exponent = np.ones(annotations.n_rows) if kind == "majority" else _exponent(annotations, first.T, true_labels)
+    fit = first
+    if true_labels is not None:
+        start = _chosen([start, *others.starts], [first.T, *others.posteriors], true_labels)
+        fit = em.run(kind_fitted, start, true_labels, rounds=rounds)
+    T, likelihood, weight = fit.T, _softmax(fit.votes), 0.0
+    if classifier is not None:
+        weight, T, likelihood = _joint(em, fit, classifier, true_labels)
     return VoterModels(
         annotations=annotations,
-        kind="majority" if collapsed else kind,
+        kind=kind,
         accuracy=_accuracy(_with_true_labels(T, true_labels), annotations, em.shares),
-        confusions=fits[-1].confusions,
+        confusions=fit.confusions,
         posterior=_with_true_labels(_softmax(exponent[:, None] * np.log(T + TINY)), true_labels),
         likelihood=likelihood / likelihood.max(axis=1, keepdims=True),
         classifier_weight=weight,
         units=em.units,
         shares=em.shares,
         exponent=exponent,
-        agreement=1.0 if starts is None else starts.agreement,
-        disputed=np.empty(0, dtype=np.int64) if starts is None else starts.disputed,
-        collapsed=collapsed,
+        agreement=others.agreement,
+        disputed=others.disputed,
         n_true_labels=0 if true_labels is None else int((true_labels >= 0).sum()),
     )
-
-
-def _early(
-    em: _ExpectationMaximisation, coin: _Fit, starts: _Starts, true_labels: npt.NDArray[np.int64] | None
-) -> list[_Fit]:
-    """One coin and matrices that start from it, or the majority and matrices from the shares of the votes.
-
-    The latter where they are clearly likelier: one coin can take voters who always name the same label for the best.
-    """
-    matrices = em.run("confusion", coin.T, rounds=EARLY)
-    plain = em.run("confusion", em.vote_shares, rounds=EARLY)
-    if _is_likelier(plain.row_likelihood, matrices.row_likelihood):
-        coin, matrices = em.run("majority", em.vote_shares), plain
-    return [coin, starts.best if _lead(starts.best, matrices, true_labels) > 0 else matrices]
 
 
 def _joint(
     em: _ExpectationMaximisation,
     model: _Fit,
-    T: Numbers,
     classifier: Classifier,
     true_labels: npt.NDArray[np.int64] | None,
 ) -> tuple[float, Numbers, Numbers]:
-    """Weight η of a classifier, posterior and likelihood of a fit with it, from the posterior T of the votes alone.
+    """Weight η of a classifier, posterior and likelihood of a fit with it, from a fit of the votes alone.
 
-    η is the one under which what the classifier says of the examples that it has not seen predicts T best; at 0 the
-    features do not tell the classes apart, and the votes decide alone.
+    η is the one under which what the classifier says of the examples that it has not seen predicts the posterior best;
+    at 0 the features do not tell the classes apart, and the votes decide alone.
     """
-    alone, eta = T, 0.0
+    T = alone = model.T
+    eta = 0.0
+    kind = "one-coin" if em.are_functions else model.kind  # the class shares of what functions say are in the prior
     log_share = np.log(alone.mean(axis=0) + TINY)[None]
     for turn in range(JOINT_ROUNDS):
         log_proba = np.log(np.asarray(classifier(T), dtype=np.float64) + TINY)
@@ -328,38 +288,29 @@ def _joint(
             eta = max(CLASSIFIER_WEIGHTS, key=lambda one: float(np.log((priors[one] * alone).sum(axis=1)).sum()))
         if eta == 0:
             return 0.0, alone, alone ** (1 / LEAST_WEIGHT)
-        model = em.run(model.kind, T, true_labels, eta * log_proba + (1 - eta) * log_share)
+        model = em.run(kind, T, true_labels, eta * log_proba + (1 - eta) * log_share)
         T = model.T
     return eta, T, _softmax(model.votes) ** (1 / eta)
 
 
-def _mixing(free: list[_Fit], true_labels: npt.NDArray[np.int64] | None) -> Numbers:
-    """Weights of models in the mean: equal, or by the known labels that each names without having been given them.
+def _chosen(starts: list[Numbers], posteriors: list[Numbers], true_labels: npt.NDArray[np.int64]) -> Numbers:
+    """Return the first start, or the one whose posterior, made without the known labels, names most of them.
 
-    The score of a model is its number of hits over the standard deviation of a difference of two, √(number of known
-    labels on which models differ): a few known labels hardly move the weights, many choose the best model.
+    It must name more of them than the first one by a standard deviation: √(labels that one of the two names).
     """
-    scores = np.zeros(len(free))
-    if true_labels is not None:
-        rows = np.flatnonzero(true_labels >= 0)
-        hits = np.array([one.T[rows].argmax(axis=1) == true_labels[rows] for one in free])
-        scores = hits.sum(axis=1) / np.sqrt(max(1, int((hits != hits[0]).any(axis=0).sum())))
-    raised = np.exp(scores - scores.max())
-    shares: Numbers = raised / raised.sum()
-    return shares
-
-
-def _mean(arrays: list[Numbers], shares: Numbers) -> Numbers:
-    total = np.zeros_like(arrays[0])
-    for array, share in zip(arrays, shares, strict=True):
-        total += share * array
-    return total
+    rows = np.flatnonzero(true_labels >= 0)
+    hits = np.array([T[rows].argmax(axis=1) == true_labels[rows] for T in posteriors])
+    lead = hits.sum(axis=1) - hits[0].sum()
+    best = int(lead.argmax())
+    return starts[best if lead[best] ** 2 > (hits[best] != hits[0]).sum() else 0]
 
 
 def _exponent(annotations: Annotations, T: Numbers, true_labels: npt.NDArray[np.int64] | None) -> Numbers:
     """(n,) 1 / (1 + (m − 1) ρ): m voters whose mistakes correlate by ρ count as so many times m independent ones.
 
-    That is Kish's design effect. From `LEAST_CHECKED` known labels on, ρ is the one that makes them likeliest.
+    That is Kish's design effect. Votes do not tell ρ: mistakes that all share look like truth. A panel that answers
+    everything shares more than a crowd of which others meet on each row. From `LEAST_CHECKED` known labels on, ρ is the
+    one that makes them likeliest.
 
     Parameters
     ----------
@@ -368,7 +319,8 @@ def _exponent(annotations: Annotations, T: Numbers, true_labels: npt.NDArray[np.
     """
     others = np.maximum(annotations.answers_per_row - 1, 0)
     rows = np.empty(0, dtype=np.int64) if true_labels is None else np.flatnonzero((true_labels >= 0) & (others > 0))
-    rho = ERROR_CORRELATION
+    met = annotations.n_answers / (annotations.n_annotators * int((annotations.answers_per_row > 0).sum()))
+    rho = CROWD_CORRELATION + (PANEL_CORRELATION - CROWD_CORRELATION) * met
     if true_labels is not None and len(rows) >= LEAST_CHECKED:
         log_T = np.log(T[rows] + TINY)
 
@@ -391,58 +343,29 @@ class _Fit:
     row_likelihood: Numbers
     confusions: Numbers | None = None
 
-    @property
-    def log_likelihood(self) -> float:
-        """Of all rows."""
-        return float(self.row_likelihood.sum())
-
 
 @dataclass(frozen=True, eq=False)
-class _Starts:
-    """Matrices from every start: the best result, and where the others differ."""
+class _Others:
+    """Results of other starts, and where those that the votes do not rule out differ."""
 
-    best: _Fit
-    agreement: float
-    disputed: Codes
+    starts: tuple[Numbers, ...] = ()
+    posteriors: tuple[Numbers, ...] = ()
+    agreement: float = 1.0
+    disputed: Codes = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     @classmethod
-    def of(cls, em: _ExpectationMaximisation, true_labels: npt.NDArray[np.int64] | None) -> _Starts:
-        """Run all; the best one is the likeliest, unless known labels speak for another one (`_lead`)."""
-        best: _Fit | None = None
-        results: list[tuple[npt.NDArray[np.float32], Numbers]] = []
-        for start in em.starts():
-            one = em.run_named(start)
-            results.append((one.T.astype(np.float32), one.row_likelihood))
-            lead = 0 if best is None else _lead(one, best, true_labels)
-            if best is None or lead > 0 or (lead == 0 and one.log_likelihood > best.log_likelihood):
-                best = one
-        assert best is not None
-        chosen, voted = best.T.argmax(axis=1), em.annotations.answers_per_row > 0
-        possible = [T for T, likelihood in results if not _is_likelier(best.row_likelihood[voted], likelihood[voted])]
-        rows = np.flatnonzero(max(((T.argmax(axis=1) != chosen) & voted for T in possible), key=np.count_nonzero))
-        here = np.stack([T[rows] for T in possible])
-        telling = _entropy(here.mean(axis=0)) - np.mean([_entropy(T) for T in here], axis=0)
-        rows = rows[np.argsort(-telling, kind="stable")]
-        turn = np.zeros(len(rows), dtype=np.int64)  # how many rows of the same label come before
-        for label in np.unique(chosen[rows]):
-            at = np.flatnonzero(chosen[rows] == label)
-            turn[at] = np.arange(len(at))
-        rows = rows[np.argsort(turn, kind="stable")]
-        return cls(best, 1 - len(rows) / max(1, int(voted.sum())), rows)
-
-
-def _lead(one: _Fit, other: _Fit, true_labels: npt.NDArray[np.int64] | None) -> int:
-    """1 where one result names more of the known labels, by more than a standard deviation, −1 where the other does.
-
-    That is √(known labels that one of the two names and the other does not), as in `_mixing`. 0 where none does, or
-    fewer than `MIN_TRUE_LABELS` labels are known.
-    """
-    rows = np.empty(0, dtype=np.int64) if true_labels is None else np.flatnonzero(true_labels >= 0)
-    if true_labels is None or len(rows) < MIN_TRUE_LABELS:
-        return 0
-    mine, theirs = (fit.T[rows].argmax(axis=1) == true_labels[rows] for fit in (one, other))
-    lead, apart = int(mine.sum()) - int(theirs.sum()), int((mine != theirs).sum())
-    return int(np.sign(lead)) if lead**2 > apart else 0
+    def of(cls, em: _ExpectationMaximisation, first: _Fit) -> _Others:
+        """Run them all."""
+        starts = tuple(em.starts())
+        fits = [em.run(first.kind, start, rounds=EARLY) for start in starts]
+        posteriors = tuple(one.T for one in fits)
+        chosen, voted = first.T.argmax(axis=1), em.annotations.answers_per_row > 0
+        possible = [one.T for one in fits if not _is_likelier(first.row_likelihood[voted], one.row_likelihood[voted])]
+        if not possible:
+            return cls(starts, posteriors)
+        differs = np.stack([T.argmax(axis=1) != chosen for T in possible])[:, voted]
+        rows = np.random.default_rng(0).permutation(np.flatnonzero(voted)[differs.any(axis=0)])
+        return cls(starts, posteriors, 1 - float(differs.mean(axis=1).max()), rows)
 
 
 def _is_likelier(one: Numbers, other: Numbers) -> bool:
@@ -470,21 +393,26 @@ class _ExpectationMaximisation:
         total = counts.sum(axis=1, keepdims=True)
         shares = np.where(total > 0, counts / np.where(total > 0, total, 1.0), 1.0 / c)
         self.vote_shares: Numbers = shares
-        are_functions = self._are_functions()
-        self.shrinkage = FUNCTION_SHRINKAGE * annotations.n_rows if are_functions else SHRINKAGE
-        self.has_matrices = not are_functions and self.n_units * c * c <= MOST_NUMBERS
+        self.are_functions = self._are_functions()
+        self.shrinkage = FUNCTION_SHRINKAGE * annotations.n_rows if self.are_functions else SHRINKAGE
+        self.has_matrices = self.n_units * c * c <= MOST_NUMBERS
         if self.has_matrices:  # (n, units · c): the share with which a unit names a label in a row
             where = (annotations.rows, self.units * c + annotations.labels)
             self.indicators = sp.csr_array((self.shares, where), shape=(annotations.n_rows, self.n_units * c))
 
     def _are_functions(self) -> bool:
-        """Whether most votes are of voters who name one class, and are silent else."""
+        """Whether most votes, beyond chance, are of voters who name one class and are silent else.
+
+        Chance is the share of the votes that would be of such voters if each drew them from those of all: who answered
+        twice has hardly had the chance to name two classes.
+        """
         n, c, a = self.annotations.n_rows, self.annotations.n_classes, self.annotations.n_annotators
         named = np.unique(self.annotations.annotators * c + self.annotations.labels) // c
         votes = np.bincount(self.annotations.annotators, minlength=a)
+        shares = np.bincount(self.annotations.labels, minlength=c) / len(self.annotations.labels)
         alone = (np.bincount(named, minlength=a) == 1) & (votes < n)
-        enough = alone & (votes >= LEAST_CHECKED)  # who answered twice has hardly had the chance to name two
-        return bool(votes[enough].sum() >= FUNCTION_SHARE * votes.sum())
+        chance = float(votes @ (shares ** votes[:, None]).sum(axis=1))
+        return bool(votes[alone].sum() - chance >= FUNCTION_SHARE * (votes.sum() - chance) > 0)
 
     def _summed(self, values: Numbers, at: Codes | slice = slice(None)) -> Numbers:
         """(n, c) sums of values of votes by example and label."""
@@ -493,18 +421,31 @@ class _ExpectationMaximisation:
         return sums
 
     def starts(self) -> list[Numbers]:
-        """Posteriors to start from: the shares of the votes; with few voters, each of them believed in turn as well."""
-        first, annotations = self.vote_shares, self.annotations
-        if not 2 <= annotations.n_annotators <= MOST_STARTS:
-            return [first]
-        all_starts = [first]
+        """Posteriors of the shares of the votes with one voter believed, for each of a few voters."""
+        annotations = self.annotations
+        if self.are_functions or not 2 <= annotations.n_annotators <= MOST_STARTS:
+            return []
+        all_starts = []
         for voter in range(annotations.n_annotators):
             own = annotations.annotators == voter
-            T = first.copy()
+            T = self.vote_shares.copy()
             T[annotations.rows[own]] *= 1 - BELIEVED
             np.add.at(T, (annotations.rows[own], annotations.labels[own]), BELIEVED * self.shares[own])
             all_starts.append(T)
         return all_starts
+
+    def plan(self, kind: str) -> tuple[str, Numbers, int]:
+        """Return the model that is fitted, where it starts, and how many rounds it has at most."""
+        shares = self.vote_shares
+        is_plain = kind == "one-coin" or not self.has_matrices or (kind == "confusion" and self.are_functions)
+        if kind == "majority" or (kind == "confusion" and not is_plain):
+            return kind, shares, MOST_ROUNDS
+        if is_plain:
+            return "one-coin", shares, MOST_ROUNDS
+        if self.are_functions:
+            leads = shares == shares.max(axis=1, keepdims=True)
+            return kind, leads / leads.sum(axis=1, keepdims=True), 1
+        return kind, self.run("one-coin", shares).T, EARLY
 
     def run(
         self,
@@ -523,29 +464,24 @@ class _ExpectationMaximisation:
             T = _with_true_labels(_softmax(votes if log_prior is None else votes + log_prior), true_labels)
             return _Fit(kind, T, votes, np.zeros(n))
         for _ in range(rounds):
-            right = self._right(T)
             if kind == "one-coin":
+                right = self._right(T)
                 confusions, score = None, np.zeros((1, c))  # rare classes stay candidates
                 # An accuracy below chance gets weight 0, not a negative one.
                 weight = np.log(right / (1 - right))[self.units[self.informative]] + self.size_weight
                 votes = self._summed(np.maximum(0.0, weight), self.informative)
             else:
-                score = np.log((T.sum(axis=0) + share * n / c) / (n * (1 + share)))[None]
-                confusions = self._confusions(T, right, true_labels)
+                score = np.zeros((1, c))
+                if not self.are_functions:
+                    score = np.log((T.sum(axis=0) + share * n / c) / (n * (1 + share)))[None]
+                smoothing = FUNCTION_SMOOTHING * n if self.are_functions else SMOOTHING[kind]
+                confusions = self._confusions(T, smoothing)
                 votes = self.indicators @ np.log(confusions).transpose(0, 2, 1).reshape(-1, c)
             joint = votes + (score if log_prior is None else log_prior)
             before, T = T, _with_true_labels(_softmax(joint), true_labels)
             if np.abs(T - before).max() < TOLERANCE:
                 break
         return _Fit(kind, T, votes, logsumexp(joint, axis=1), confusions)
-
-    def run_named(self, start: Numbers) -> _Fit:
-        """`run` of matrices, with the classes named as most votes name them: permutations of them are as likely."""
-        fit = self.run("confusion", start)
-        c = self.annotations.n_classes
-        named = (self.indicators.T @ fit.T).reshape(-1, c, c).sum(axis=0)  # (given, true)
-        meant = linear_sum_assignment(named, maximize=True)[1]  # the estimated class that votes for each label mean
-        return fit if (meant == np.arange(c)).all() else self.run("confusion", fit.T[:, meant])
 
     def _right(self, T: Numbers) -> Numbers:
         """(units,) probability that an answer holds the truth, drawn to that of everybody."""
@@ -557,24 +493,19 @@ class _ExpectationMaximisation:
         accuracy: Numbers = np.clip(right, 1e-3, 1 - 1e-3)
         return accuracy
 
-    def _confusions(self, T: Numbers, right: Numbers, true_labels: npt.NDArray[np.int64] | None) -> Numbers:
+    def _confusions(self, T: Numbers, smoothing: float) -> Numbers:
         """(units, c, c): row k, distribution of the labels a unit gives where k is true."""
         c = T.shape[1]
         counts = (self.indicators.T @ T).reshape(-1, c, c).transpose(0, 2, 1)
-        wrong = (1 - right) / (c - 1)
-        counts = counts + SMOOTHING * wrong[:, None, None]
-        counts[:, np.arange(c), np.arange(c)] += SMOOTHING * (right - wrong)[:, None]
+        pooled = counts.sum(axis=0)
+        right = (np.trace(pooled) + 1) / (pooled.sum() + 2)
+        coin = np.full((c, c), (1 - right) / (c - 1))
+        np.fill_diagonal(coin, right)
+        pooled += POOLED_SMOOTHING * coin
+        pooled /= pooled.sum(axis=1, keepdims=True)
+        counts = counts + smoothing * pooled
         confusions: Numbers = counts / counts.sum(axis=2, keepdims=True)
-        if true_labels is not None:
-            decided = _with_true_labels(np.zeros_like(T), true_labels)
-            hits = (self.indicators.T @ decided).reshape(-1, c, c).transpose(0, 2, 1)
-            confusions = (hits + TRUE_LABEL_WEIGHT * confusions) / (hits.sum(axis=2, keepdims=True) + TRUE_LABEL_WEIGHT)
         return confusions
-
-
-def _entropy(T: Numbers) -> Numbers:
-    entropy: Numbers = -(T * np.log(T + TINY)).sum(axis=1)
-    return entropy
 
 
 def _with_true_labels(T: Numbers, true_labels: npt.NDArray[np.int64] | None) -> Numbers:
@@ -791,11 +722,14 @@ def dependent_voters(models: VoterModels) -> list[Dependence]:
     voters = [int(v) for v in np.flatnonzero(answers >= LEAST_OF_LEVEL)]
     if len(voters) not in COMPARED or models.confusions is None or annotations.n_classes < 2:
         return []
+    fit = fit_voters(annotations, kind="confusion")
+    if fit.confusions is None:  # labelling functions
+        return []
     single = np.full((annotations.n_annotators, annotations.n_rows), -1, dtype=np.int64)
     alone = models.shares == 1.0
     single[annotations.annotators[alone], annotations.rows[alone]] = annotations.labels[alone]
     pairs = [(v, w) for v in voters for w in voters if v < w]
-    whole = fit_voters(annotations, kind="confusion").product
+    whole = fit.product
     worst = max(_excess(single[v], single[w], whole)[0] for v, w in pairs)
     if worst < LEAST_Z:
         return []

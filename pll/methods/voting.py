@@ -2,15 +2,14 @@
 
 Idea: *majority* gives each label the share of the votes it got. *Dawid-Skene* (Applied Statistics 28, 1979) estimates
 models of each voter together with the labels, without any truth: voters who agree with the others weigh more
-(formulas: `pll.annotations.voters`; by default the mean of one coin and matrices that start from it).
+(formulas: `pll.annotations.voters`; by default a matrix of each, drawn to that of all).
 Without votes the label weights are uniform, or the prior.
 
 Label weights: the shares, or the posterior, restricted to S_i and normalised. They do not depend on the features.
 Unseen examples are predicted by a ridge regression of the label weights on the features (`beta`); without features it
 predicts the class shares.
 
-Hyper-parameters: `beta` (1.0), ridge of that regression; Dawid-Skene: `kind` (`"averaged"`, `"confusion"`,
-`"one-coin"`).
+Hyper-parameters: `beta` (1.0), ridge of that regression; Dawid-Skene: `kind` (`"pooled"`, `"confusion"`, `"one-coin"`).
 
 Complexity: majority O(votes). Dawid-Skene O(votes · c) an iteration, at most 50 of them, memory n·c + voters·c²
 numbers.
@@ -127,7 +126,8 @@ class DawidSkene(VoteEstimator):
     Parameters
     ----------
     kind
-        `"averaged"`, `"confusion"` (a matrix of each voter) or `"one-coin"` (one accuracy of each).
+        `"pooled"` (a matrix of each voter, drawn to that of all), `"confusion"` (run to convergence, hardly drawn) or
+        `"one-coin"` (one accuracy of each).
     beta
         Ridge of the regression that predicts unseen examples, above 0.
     scale, missing, seed
@@ -143,7 +143,7 @@ class DawidSkene(VoteEstimator):
     def __init__(
         self,
         *,
-        kind: str = "averaged",
+        kind: str = "pooled",
         beta: float = 1.0,
         scale: str = "auto",
         missing: str = "error",

@@ -115,7 +115,7 @@ def followed(
         return own
     answers = np.full(annotations.n_rows, -1, dtype=np.int64)
     answers[decided.rows] = decided.labels  # "none of these" is −1: no information about voters
-    posterior = fit_voters(annotations, kind=config.params.get("kind", "averaged"), true_labels=answers).posterior
+    posterior = fit_voters(annotations, kind=config.params.get("kind", "pooled"), true_labels=answers).posterior
     return _with_restored(own, normalise(on_candidates(posterior, own.candidates), own.candidates), restored)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
@@ -14,6 +15,8 @@ from pll.formats.checks import listing
 from pll.formats.results import Results
 from pll.formats.tabular.cells import says_nothing, spelling
 from pll.formats.tabular.labels import sets_of
+
+_WHOLE = re.compile(r"\d+(?:\.0+)?", re.ASCII)
 
 
 def _parts(data: PartialLabelDataset) -> dict[str, tuple[bool, str]]:
@@ -76,6 +79,10 @@ def class_limitations(dataset: PartialLabelDataset, supported: Collection[str] =
     similar = sorted(name for name in used if spelled[spelling(name)] > 1)
     if similar and "spelling" not in supported:
         lost.append(f"That classes are spelled alike: {listing(similar)} become one when read.")
+    given = set() if dataset.annotations is None else {names[k] for k in set(dataset.annotations.labels.tolist())}
+    decimal = sorted(name for name in given if "." in name)
+    if decimal and all(_WHOLE.fullmatch(name) for name in given):
+        lost.append(f"How classes are written that are numbers: {listing(decimal)} are read without decimals.")
     if dataset.y is not None and (dataset.candidates is not None or dataset.annotations is not None):
         candidates = used_names(replace(dataset, y=None))
         true = {names[k] for k in np.unique(dataset.y[dataset.y >= 0]).tolist()}

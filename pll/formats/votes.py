@@ -521,7 +521,8 @@ def with_votes(
             mapped.append((row, answer.voter, meant, score))
     if not mapped:
         raise UserError(f"No answer could be mapped to a class (first: {shorten(given[0].text)}).")
-    read = {text: meant for (text, _), meant in meanings.items() if meant and _plain(text) not in {*same, *by_hand}}
+    whole = {*same, *by_hand}
+    read = {text: meant for (text, _), meant in meanings.items() if meant and _plain(text) not in whole}
     if read:
         examples = "; ".join(f"{shorten(text, 40)}: {', '.join(names)}" for text, names in list(read.items())[:3])
         notes.append(f"{len(read):,} different answers are JSON or name classes among other words ({examples}).")

@@ -38,7 +38,7 @@ def export_source(folder: RunFolder, splits: Splits | None = None) -> ExportSour
     weights = History(folder.history, sets).final()
     own = labels = LabelSnapshot(folder.path.name, train.row_ids, sets, weights)
     if record is not None:
-        own.check_rows(record.events)
+        own.check_rows(record.state.all_events)
         labels = record.labels(own, folder, train)
     name = folder.config().name or train.name
     return ExportSource(
@@ -55,9 +55,9 @@ def export_source(folder: RunFolder, splits: Splits | None = None) -> ExportSour
         features=load_features(folder.path),
         config=_how_it_was_made(folder),
         metrics=state.get("metrics") or {},
-        decisions=None if record is None else record.decisions,
+        decisions=None if record is None else record.state.decisions(),
         reviewed=None if record is None else record.state.candidates,
-        events=() if record is None else record.events,
+        events=() if record is None else tuple(record.state.all_events),
         versions=() if record is None else record.versions,
         calibration=None if record is None else record.calibration(own, labels),
         certificate=None if record is None else partial(record.certified, own.run, train, name),

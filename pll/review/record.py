@@ -8,7 +8,6 @@ from pathlib import Path
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.label_frame import Decision
 from pll.review.calibration import Calibration, calibration_of
 from pll.review.certificate import LabelTable
 from pll.review.certification import Certification, Certified, draws_of
@@ -18,7 +17,7 @@ from pll.review.label_snapshot import LabelSnapshot, review_id
 from pll.review.signals import ReviewSignals
 from pll.review.state import ReviewState, required_of
 from pll.review.store import PlanRecord, reading
-from pll.review.tables import Event, LabelVersion, ReviewRecord
+from pll.review.tables import LabelVersion, ReviewRecord
 from pll.runs.folder import RunFolder
 from pll.runs.run_data import load_splits, vote_sets_of
 
@@ -49,16 +48,6 @@ class Record:
     plans: tuple[PlanRecord, ...] = ()
     frozen: tuple[list[str], list[float]] | None = None
     last_hash: str = ""
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        """All events in order, also those that were undone."""
-        return tuple(self.state.all_events)
-
-    @property
-    def decisions(self) -> dict[int, Decision]:
-        """By row of the training examples: what people decided."""
-        return self.state.decisions()
 
     def labels(self, own: LabelSnapshot, folder: RunFolder, data: PartialLabelDataset) -> LabelSnapshot:
         """The labels of a run of this review as the decisions leave them.

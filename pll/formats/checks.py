@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from pll.candidates import MOST_CLASSES
 from pll.errors import DuplicateIds, UserError
-from pll.formats.encodings import without_marks
+from pll.formats.encodings import CONTROL, without_marks
 from pll.io import Progress, check_finite, is_mapped
 
 
@@ -211,13 +211,12 @@ MAX_RECORD_BYTES = 16 * 2**20
 """Longest row that is read; longer ones mostly come from a quote that is never closed."""
 
 _CHUNK = 4 * 2**20
-_CONTROL = bytes(set(range(32)) - set(b"\t\n\r\f"))
 
 
 def looks_like_text(head: bytes) -> bool:
     """Whether the start of a file could be a table of text: no control characters, not JSON, not XML."""
     text = without_marks(head).lstrip()
-    return bool(text) and text[:1] not in b"{[<" and len(head.translate(None, _CONTROL)) == len(head)
+    return bool(text) and text[:1] not in b"{[<" and len(head.translate(None, CONTROL)) == len(head)
 
 
 @dataclass

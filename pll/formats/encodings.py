@@ -16,10 +16,12 @@ from pll.errors import UserError
 ENCODINGS = {"utf-16": "UTF-16", "cp1252": "Windows-1252", "cp1251": "Windows-1251 (Cyrillic)", "cp932": "Shift-JIS"}
 """Encodings that are read besides UTF-8, as they are called."""
 
-_CHUNK = 4 * 2**20
+HEAD_CHUNK = 4 * 2**20
+"""Number of bytes from which an encoding is guessed."""
 _LOOKED_AT = 2000
 """Number of lines with characters beyond ASCII that the encoding is guessed from."""
-_CONTROL = bytes(set(range(32)) - set(b"\t\n\r\f"))
+CONTROL = bytes(set(range(32)) - set(b"\t\n\r\f"))
+"""Characters that no text holds."""
 _UTF_8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -60,10 +62,10 @@ def encoding_of(head: bytes) -> str:
         return "utf-8"
     except UnicodeDecodeError:
         beyond = sum(byte > 127 for byte in head)
-        if len(head.translate(None, _CONTROL)) != len(head) or 2 * sum(map(len, _UTF_8.findall(head))) >= beyond:
+        if len(head.translate(None, CONTROL)) != len(head) or 2 * sum(map(len, _UTF_8.findall(head))) >= beyond:
             return "utf-8"  # the error comes when the file is read
     lines = [line for line in head.splitlines() if not line.isascii()]
-    lines = lines[:-1] if len(head) >= _CHUNK and len(lines) > 1 else lines  # the last may be cut off
+    lines = lines[:-1] if len(head) >= HEAD_CHUNK and len(lines) > 1 else lines  # the last may be cut off
     some = b"\n".join(lines[:_LOOKED_AT])
     fitting = [name for name, test in _TESTS.items() if (text := _decoded(some, name)) is not None and test(text)]
     if len(fitting) == 1:
@@ -130,7 +132,7 @@ def encode_like(source: Path, made: Path) -> None:
         that a reviewer added, say), it becomes UTF-8 with a mark.
     """
     with source.open("rb") as file:
-        head = file.read(_CHUNK)
+        head = file.read(HEAD_CHUNK)
     encoding = encoding_of(head)
     if encoding == "utf-8" and without_marks(head) == head:
         return

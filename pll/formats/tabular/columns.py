@@ -260,8 +260,8 @@ def question(columns: Iterable[Column]) -> Question | None:
 
     Examples
     --------
-    >>> found = roles_of(["Anna", "Bert"], [["late", "ok"] * 4, ["ok", "late"] * 4])
-    >>> asked = question(found)
+    >>> columns = roles_of(["Anna", "Bert"], [["late", "ok"] * 4, ["ok", "late"] * 4])
+    >>> asked = question(columns)
     >>> asked.text, asked.answers[0][1]
     ('Anna and Bert use the same words. Whose answers are these?', {'Anna': 'annotator', 'Bert': 'annotator'})
     """

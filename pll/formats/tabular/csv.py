@@ -25,7 +25,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.base import HEAD_BYTES, ReadOptions
 from pll.formats.checks import MAX_RECORD_BYTES, looks_like_text, parsing, readable, scan_text
-from pll.formats.encodings import ENCODINGS, encode_like, encoding_of, without_marks
+from pll.formats.encodings import ENCODINGS, HEAD_CHUNK, encode_like, encoding_of, without_marks
 from pll.formats.results import Results, example_rows
 from pll.formats.tabular.columns import sample_rows
 from pll.formats.tabular.format import TableFormat
@@ -41,8 +41,6 @@ from pll.formats.tabular.writer import (
 
 csv.field_size_limit(MAX_RECORD_BYTES)
 
-_HEAD_CHUNK = 4 * 2**20
-"""Number of bytes from which the encoding is guessed."""
 _SAMPLE_CHARACTERS = 4_000_000
 _WRITE_ROWS = 4096
 _POINT = re.compile(r"\s*[-+]?\d+\.\d+\s*")
@@ -133,7 +131,7 @@ def text_of_file(path: Path, delimiters: str) -> Text:
         An encoding that is not known.
     """
     with path.open("rb") as file:
-        head = file.read(_HEAD_CHUNK)
+        head = file.read(HEAD_CHUNK)
     encoding, plain = encoding_of(head), without_marks(head)
     beginning = plain[:HEAD_BYTES].decode(encoding, errors="replace")
     return Text(path, encoding, len(head) - len(plain), delimiter_of(beginning, delimiters) or delimiters[0])

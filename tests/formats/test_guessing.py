@@ -440,3 +440,13 @@ def test_scores_that_fit_nobody_are_refused(columns: dict[str, str], text: str, 
     file.write_text(text)
     with pytest.raises(UserError, match=message):
         formats.read(file, columns=columns)
+
+
+@pytest.mark.parametrize("stem", ["option_", "candidate ", "Choice"])
+def test_columns_of_one_candidate_each_are_no_voters(tmp_path: Path, stem: str) -> None:
+    rows = ["cat,dog,", "dog,fox,cat", "fox,,", "cat,fox,"]
+    header = ",".join(["weight", *(f"{stem}{k}" for k in (1, 2, 3))])
+    (tmp_path / "sets.csv").write_text("\n".join([header, *(f"{k}.5,{row}" for k, row in enumerate(rows))]))
+    data = formats.read(tmp_path / "sets.csv")
+    assert data.annotations is None and data.X.shape == (4, 1)
+    assert data.sets().sizes.tolist() == [2, 3, 1, 2]

@@ -61,6 +61,7 @@ ROLES = {
     "vector": "a list of numbers to learn from, such as an embedding",
     "category": "words to learn from, once they are encoded",
     "candidates": "the labels the example may have",
+    "candidate": "one of the labels the example may have; a column each",
     "true_label": "its true label",
     "split": "train or test",
     "annotator": "the labels of one annotator; a column each",
@@ -77,7 +78,7 @@ ROLES = {
 
 SINGLE = ("id", "text", "image", "candidates", "true_label", "split", "task", "worker", "vote")
 """Roles that only one column can have."""
-LABELLED = ("candidates", "vote", "class", "annotator", "probability")
+LABELLED = ("candidates", "candidate", "vote", "class", "annotator", "probability")
 """Roles of which one is enough for candidate sets."""
 LINES = ("task", "worker", "vote")
 """Roles of a table of one answer a line (long form)."""
@@ -173,6 +174,9 @@ _NUMBERED = re.compile(
     re.IGNORECASE,
 )
 _NAMED = re.compile(rf"(?:{_PEOPLE})[ _.-]+.{{1,40}}", re.IGNORECASE)
+_OPTION = re.compile(
+    r"(?:candidate|option|choice|alternative|possible[ _]label)[ _.-]*(?:\d{1,4}|[a-h])", re.IGNORECASE
+)
 _CLASS = re.compile(
     r"(?P<stem>candidates?|cand|class|label|y)(?:(?:[_.= -]|: ?)(?P<name>.+)|(?P<number>\d{1,4}))", re.IGNORECASE | re.S
 )
@@ -431,7 +435,7 @@ class _Header:
     def classes(self) -> Counter[str]:
         """What the truth and the candidates are called."""
         named = (spelling(self.roles[name].display_name) for name in self.having("class", "probability"))
-        return self.words(*self.having("true_label", "candidates")) + Counter(named)
+        return self.words(*self.having("true_label", "candidates", "candidate")) + Counter(named)
 
 
 def _labels_among(cells: Cells) -> Counter[str]:
@@ -656,18 +660,22 @@ def _truth(table: _Header) -> None:
 
 
 def _sets(table: _Header) -> None:
-    """The candidates by name: several labels a cell."""
+    """The candidates by name: several labels a cell (`options`), or one a cell (`option 1`, `option 2`)."""
     if table.having(*LABELLED):
         return
     for name in table.usual("candidates", table.open()):
         if not is_measured(table.cells[name]) and holds_several(table.cells[name]):
             table.give(name, "candidates")
             return
+    single = [name for name in table.open() if _OPTION.fullmatch(name)]
+    single = [name for name in single if default_role(table.cells[name]) == "category"]
+    for name in single if len(single) > 1 else ():
+        table.give(name, "candidate")
 
 
 def _annotators(table: _Header) -> None:
     """`annotator_1, annotator_2, …`: columns of labels, and no measurements; `gpt` where there is a `gpt_score`."""
-    if table.having("vote", "class", "annotator", "probability"):
+    if table.having("vote", "class", "annotator", "candidate", "probability"):
         return
     whole = [name for name in table.open() if not has_fractions(table.cells[name])]
     matches = {name: match for name in whole if (match := _NUMBERED.fullmatch(name))}
@@ -695,7 +703,7 @@ def _answers(table: _Header) -> None:
     """A model's answers in JSON are an annotator's."""
     for name in table.open() if not table.having("vote") else ():
         if table.objects[name] == "answers":
-            table.give(name, "keep" if table.having("candidates", "class") else "annotator")
+            table.give(name, "keep" if table.having("candidates", "candidate", "class") else "annotator")
 
 
 def _classes(table: _Header) -> None:
@@ -709,7 +717,7 @@ def _classes(table: _Header) -> None:
         if match := _CLASS.fullmatch(name):
             stem = match["stem"].casefold()
             stems["cand" if stem.startswith("cand") else stem][name] = _class_name(name)
-    if table.having("candidates"):  # another way to write the candidates: never a feature
+    if table.having("candidates", "candidate"):  # another way to write the candidates: never a feature
         for name in stems["cand"]:
             table.give(name, "keep")
     if table.having(*LABELLED):
@@ -819,7 +827,7 @@ def _vocabulary(table: _Header) -> None:
     """
     if table.having("vote") or table.is_asked():
         return
-    voters, has_sets = table.having("annotator"), bool(table.having("candidates", "class", "probability"))
+    voters, has_sets = table.having("annotator"), bool(table.having("candidates", "candidate", "class", "probability"))
     is_labelled = bool(voters or has_sets or table.having("true_label"))
     people = [name for name in table.open() if _NAMED.fullmatch(name) and not has_fractions(table.cells[name])]
     classes = table.classes() + table.words(*voters)
@@ -1040,6 +1048,7 @@ def notes_on(columns: Sequence[Column]) -> list[str]:
         "id": "{} was taken for the ids.",
         "true_label": "{} was taken for the true label.",
         "candidates": "{} was taken for the candidates.",
+        "candidate": "{} were taken for candidates, one a cell.",
         "annotator": "{} were taken for annotators; the candidates are all labels they gave.",
         "score": "{} were taken for the confidence of the annotators.",
         "class": "{} were taken for classes: 1 is a candidate.",

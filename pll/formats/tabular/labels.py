@@ -6,6 +6,7 @@ however many rows hold it, and a message still names the first row that does.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections import Counter, defaultdict
@@ -417,6 +418,7 @@ def read_labels(columns_by_role: RoleColumns, options: ReadOptions, row_of: RowN
     true = None if truth is None else read_truth(truth, row_of)
     lines = None if vote is None else _lines(one("task"), one("worker"), row_of)
     name, sets = next(iter(columns_by_role.get("candidates", {}).items()), ("candidates", None))
+    sets = sets or _joined(columns_by_role.get("candidate", {}))
     set_column = None if sets is None or lines else read_candidates(name, sets, row_of)
     if vote is not None:
         answers = {"label": read_answers("label", vote, row_of)}
@@ -462,6 +464,15 @@ def read_labels(columns_by_role: RoleColumns, options: ReadOptions, row_of: RowN
     ids = check_ids(lines.tasks.values, lambda at: row_of(int(first[at])))
     y = None if y is None else y[first]
     return replace(labels, y=y, first=first, ids=ids, example=lines.tasks.codes)
+
+
+def _joined(columns: Mapping[str, Chunks]) -> Chunks | None:
+    """Return one column of candidate sets from columns of one candidate a cell; None where there are none."""
+    if not columns:
+        return None
+    cells = [[(cell or "").strip() for cell in chunks.to_pylist()] for chunks in columns.values()]
+    sets = (list(dict.fromkeys(filter(None, row))) for row in zip(*cells, strict=True))
+    return pa.chunked_array([pa.array([json.dumps(names, ensure_ascii=False) for names in sets], pa.string())])
 
 
 def _without_no_answers(true: LabelColumn, names: set[str]) -> list[str]:

@@ -26,7 +26,7 @@ RowNumber = Callable[[int], int]
 """Function from a position (0 is the first row of data) to the row number used in messages."""
 
 _SAMPLE_BYTES = 16 * 2**20
-_LABELS = ("candidates", "true_label", "annotator", "vote", "id", "task")
+_LABELS = ("candidates", "candidate", "true_label", "annotator", "vote", "id", "task")
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ TITLES = {
     "vector": "Feature: a list of numbers",
     "category": "Feature: words",
     "candidates": "Candidate labels",
+    "candidate": "One of the candidate labels",
     "true_label": "True label",
     "split": "Train or test",
     "annotator": "One annotator's labels",

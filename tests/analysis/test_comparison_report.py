@@ -49,7 +49,7 @@ def test_the_best_without_the_truth_is_the_headline() -> None:
     assert [line.title for line in report.lines] == ["oracle", "naive"]  # the best first
 
 
-def test_only_known_truth_counts() -> None:
+def test_unknown_truth_does_not_count() -> None:
     y = Y.copy()
     y[:100] = -1
     report = verdict([lane("a", 120), lane("b", 200)], y, sizes=SIZES)

@@ -72,7 +72,7 @@ def test_what_the_last_epochs_tell(changed: list[int], losses: list[float], expe
     assert names_of(result) == expected
 
 
-def test_truth_counts_where_enough_of_it_is_known() -> None:
+def test_truth_counts_where_there_is_enough_of_it() -> None:
     sets = CandidateSets.from_lists([[0, 1]] * 100, 2)
     y = np.full(100, -1, dtype=np.int64)
     y[: FEWEST - 1] = 0

@@ -68,7 +68,7 @@ def test_gives_what_stands_before_the_last_layer(weights_folder: Path, random_we
     torch.testing.assert_close(again, whole, rtol=1e-4, atol=1e-5)
 
 
-def test_batches_change_nothing_and_progress_is_told(
+def test_batches_change_nothing_and_progress_is_reported(
     weights_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = folder_of([picture(8, 9, seed=k) for k in range(5)], tmp_path / "p")

@@ -52,7 +52,7 @@ def test_the_state_gives_exactly_the_same_back(train, other) -> None:  # type: i
     assert again.feature_names == made.feature_names and again.state() == (settings, arrays)
 
 
-def test_words_training_never_saw_are_said() -> None:
+def test_new_words_are_noted() -> None:
     made = TableFeatures().fit(table([[1], [2]], ("width",), colour=words("red", "blue")))
     other = table([[1], [2], [3]], ("width",), colour=words("mauve", "red", None))
     assert made.transform(other)[:, 1:].tolist() == [[0, 0], [0, 1], [0, 0]]

@@ -40,7 +40,7 @@ def test_the_state_gives_exactly_the_same_back(tmp_path: Path, components: int) 
     assert loaded.feature_names == made.feature_names and len(made.feature_names) == made.transform(other).shape[1]
 
 
-def test_words_training_never_saw_are_nothing_and_said() -> None:
+def test_new_words_are_zero_and_noted() -> None:
     made = TextFeatures(3).fit(TRAIN)
     other = texts("mauve elephants", "", None, "cat")
     assert (made.transform(other)[:3] == 0).all() and made.transform(other)[3].any()

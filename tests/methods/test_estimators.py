@@ -106,7 +106,7 @@ def custom_models(name: str) -> list[dict[str, Any]]:
 # ---- the registry ------------------------------------------------------------------------------------------------
 
 
-def test_a_method_is_found_by_name_and_a_typo_is_helped() -> None:
+def test_a_method_has_a_name_and_a_typo_a_suggestion() -> None:
     assert get_method("proden") is METHODS["proden"]
     with pytest.raises(UserError, match=r"no method called 'prodn'.*Did you mean 'proden'\?"):
         get_method("prodn")
@@ -116,7 +116,7 @@ def test_a_method_is_found_by_name_and_a_typo_is_helped() -> None:
 
 
 @every_method
-def test_parameters_are_keywords_kept_as_given_and_can_be_cloned(name: str) -> None:
+def test_parameters_are_keywords_and_can_be_cloned(name: str) -> None:
     method = METHODS[name]
     with pytest.raises(TypeError):
         method(1)  # type: ignore[call-arg]
@@ -183,7 +183,7 @@ def test_scores_probabilities_and_predictions_agree(name: str) -> None:
 
 
 @every_method
-def test_an_example_is_predicted_alike_in_any_company(name: str) -> None:
+def test_a_prediction_does_not_depend_on_the_other_rows(name: str) -> None:
     estimator = fitted(name)
     together = estimator.predict_scores(X_NEW)
     one_by_one = np.concatenate([estimator.predict_scores(X_NEW[i : i + 1]) for i in range(len(X_NEW))])
@@ -333,7 +333,7 @@ def test_resumed_between_records_it_goes_on_bit_for_bit(name: str) -> None:
 
 @every_method
 @pytest.mark.parametrize("call", [1, 5])
-def test_stopped_anywhere_everything_is_kept_and_it_goes_on_bit_for_bit(name: str, call: int) -> None:
+def test_stopped_anywhere_it_continues_bit_for_bit(name: str, call: int) -> None:
     """Five batches an epoch: call 1 stops before the first, call 5 in the middle."""
     for which, own in enumerate(custom_models(name)):
         straight, expected = run_straight_through(name, which)
@@ -382,7 +382,7 @@ def test_arrays_of_every_kind(name: str, order: str) -> None:
 
 
 @every_method
-def test_missing_values_are_filled_only_where_asked(name: str) -> None:
+def test_missing_values_are_filled_only_with_missing_mean(name: str) -> None:
     holes = X.copy()
     holes[::7, 2] = np.nan
     with pytest.raises(UserError, match="Row 0, feature 2 is NaN"):

@@ -31,7 +31,7 @@ def test_without_a_missing_truth_it_is_proden_bit_for_bit() -> None:
     np.testing.assert_array_equal(result.predict_scores(X), plain.predict_scores(X))
 
 
-def test_missing_truths_are_counted_found_and_put_back() -> None:
+def test_missing_truths_are_counted_and_identified() -> None:
     sets, missing = damaged(SETS, Y, 0.2, "swap", seed=3)
     plain, result = (method(epochs=20).fit(X, sets) for method in (PRODEN, PRODENOutside))
     assert isinstance(result, PRODENOutside)
@@ -98,7 +98,7 @@ def test_added_labels_can_be_taken_back_and_taken_apart() -> None:
         list(PRODENOutside().iter_fit(Task(X[:3], sets, outside=outside)))
 
 
-def test_known_labels_teach_what_sets_miss() -> None:
+def test_decided_labels_teach_what_sets_miss() -> None:
     sets, missing = damaged(flip_binomial(Y, 10, 0.5, seed=0), Y, 0.4, "remove", seed=3)
     decided = np.where(np.arange(len(Y)) % 8 == 0, Y, -1)
     plain = PRODEN(epochs=20).fit(X, sets)

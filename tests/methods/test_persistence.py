@@ -103,7 +103,7 @@ def own_loss(logits: torch.Tensor) -> torch.Tensor:
     ],
     ids=["module", "factory", "loss"],
 )
-def test_custom_objects_are_named_and_asked_for(own: dict[str, Any], described: str, tmp_path: Path) -> None:
+def test_custom_objects_are_named_and_required(own: dict[str, Any], described: str, tmp_path: Path) -> None:
     before = fitted("proden", **own)
     saved(tmp_path, before)
     (name,) = own

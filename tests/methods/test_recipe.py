@@ -49,7 +49,7 @@ def test_the_same_seed_gives_the_same_choice() -> None:
     assert Recipe.from_json(first.as_json()) == first
 
 
-def test_what_is_given_by_hand_stays() -> None:
+def test_settings_of_the_user_stay() -> None:
     result = PRODEN(recipe="auto", lr=0.02, scale="minmax", epochs=5).choose_settings(Task(X, SETS))
     assert not {"lr", "scale", "epochs"} & set(result.settings)
     tried = [(trial.settings["lr"], trial.settings["scale"]) for trial in result.trials]
@@ -71,7 +71,7 @@ def test_it_can_be_stopped_with_the_best_so_far(batches: int) -> None:
     assert "stopped" in result.messages()[-1]
 
 
-def test_a_choice_no_better_than_chance_is_told() -> None:
+def test_a_choice_no_better_than_chance_is_a_warning() -> None:
     noise = np.random.default_rng(0).normal(size=X.shape).astype(np.float32)
     result = PRODEN(recipe="auto").choose_settings(Task(noise, SETS))
     assert len(result.warnings) == 1 and set(result.warnings) < set(result.messages())
@@ -93,7 +93,7 @@ def test_a_configuration_that_diverges_is_not_chosen() -> None:
     assert best.loss is not None and chosen.loss is not None and best.loss > np.log(2) > chosen.loss
 
 
-def test_features_that_add_nothing_to_the_votes_are_told() -> None:
+def test_features_that_add_nothing_to_the_votes_are_a_warning() -> None:
     rng = np.random.default_rng(1)
     prior = rng.uniform(0.1, 1, SETS.nnz).astype(np.float32)
     prior[SETS.indices == Y[SETS.rows]] += 2  # the votes know the truth, whatever the features are

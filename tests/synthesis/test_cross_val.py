@@ -27,7 +27,7 @@ def test_nobody_sees_their_own_label() -> None:
     assert 0.35 < (out_of_fold(X, y, 2).argmax(axis=1) == y).mean() < 0.65  # 5 σ are .18
 
 
-def test_the_same_seed_gives_the_same_and_progress_is_told() -> None:
+def test_the_same_seed_gives_the_same_and_progress_is_reported() -> None:
     X, y = load_iris(return_X_y=True)
     calls: list[tuple[int, int]] = []
     first = out_of_fold(X, y, 3, folds=3, seed=5, progress=lambda done, total: calls.append((done, total)))

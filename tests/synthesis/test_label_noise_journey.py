@@ -89,7 +89,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
     return output.err
 
 
-def test_a_run_doubts_resumes_and_keeps_what_it_was_told(
+def test_a_run_makes_noisy_sets_resumes_and_stores_the_settings(
     file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     counts = tmp_path / "counts.csv"

@@ -65,9 +65,9 @@ def test_a_store_gives_back_what_was_put_in_as_a_copy(kind: type[Layout], case: 
     flat = on_candidates(scores, sets)
     flat.flags.writeable = False
     store = layout.store(flat)
-    given_back = layout.flat(store)
-    np.testing.assert_array_equal(given_back, flat)
-    given_back[:] = 7
+    restored = layout.flat(store)
+    np.testing.assert_array_equal(restored, flat)
+    restored[:] = 7
     np.testing.assert_array_equal(layout.flat(store), flat)
     store += 1
     np.testing.assert_array_equal(flat, on_candidates(scores, sets))

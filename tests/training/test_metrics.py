@@ -27,7 +27,7 @@ def test_changes_are_counted_from_the_second_epoch_on() -> None:
     assert monitor.stable_since.tolist() == [4, 4, 1]
 
 
-def test_accuracies_are_of_known_truth_and_empty_without() -> None:
+def test_accuracies_need_true_labels() -> None:
     monitor = Monitor(SETS, np.array([0, 2, -1]), np.array([1, 1]))
     record = monitor.record(1, FIRST, predicted_test=np.array([1, 0]))
     assert (record.transductive_accuracy, record.test_accuracy) == (0.5, 0.5)

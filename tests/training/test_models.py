@@ -35,7 +35,7 @@ def test_a_module_of_the_caller_s_is_copied() -> None:
     assert not torch.equal(built.weight, own.weight)  # type: ignore[arg-type]
 
 
-def test_batch_norm_is_found_however_deep() -> None:
+def test_batch_norm_is_detected_at_any_depth() -> None:
     assert has_batch_norm(build_model("mlp", (4,), 2))
     assert has_batch_norm(nn.Sequential(nn.Sequential(nn.BatchNorm2d(3))))
     assert not has_batch_norm(build_model("linear", (4,), 2))

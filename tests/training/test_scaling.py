@@ -39,7 +39,7 @@ def test_features_whose_squares_overflow_float32() -> None:
     np.testing.assert_allclose(apply(fit_scaling(X), X), [[-1], [1]], rtol=1e-6)
 
 
-def test_small_differences_of_large_numbers_are_kept() -> None:
+def test_small_differences_of_large_numbers_remain() -> None:
     X = (101_040 + np.arange(8, dtype=np.float32))[:, None]
     expected = (np.arange(8) - 3.5) / np.arange(8).std()
     np.testing.assert_allclose(apply(fit_scaling(X), X)[:, 0], expected, atol=1e-5)

@@ -302,7 +302,7 @@ def test_a_run_of_a_process_that_lives_is_left_to_it(registry: RunRegistry, data
     wait_for_state(run, "running")
     seen_elsewhere = RunRegistry(registry.root).get(run.id)
     assert state_of(seen_elsewhere) == "running"
-    with pytest.raises(UserError, match="another process"):
+    with pytest.raises(UserError, match="Another process"):
         seen_elsewhere.resume()
     with pytest.raises(UserError, match="at work"):
         RunRegistry(registry.root).delete(run.id)

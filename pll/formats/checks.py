@@ -94,11 +94,11 @@ def parsing(what: str, remedy: str = "copy or export the file again") -> Iterato
     except UserError:
         raise
     except MemoryError as error:
-        raise UserError(f"{_capital(what)} does not fit into memory; bring a smaller file.") from error
+        raise UserError(f"{capital(what)} does not fit into memory; bring a smaller file.") from error
     except Exception as error:  # parsers of hostile bytes raise nearly anything
         reason = str(error).strip().splitlines()
         why = reason[0][:200].rstrip(".") if reason else type(error).__name__
-        raise UserError(f"{_capital(what)} cannot be read ({why}); {remedy}.") from error
+        raise UserError(f"{capital(what)} cannot be read ({why}); {remedy}.") from error
 
 
 def check_unpacked_size(unpacked: int, packed: int, limit: int, what: str) -> None:
@@ -113,12 +113,12 @@ def check_unpacked_size(unpacked: int, packed: int, limit: int, what: str) -> No
     """
     if unpacked > limit:
         raise UserError(
-            f"{_capital(what)} would take {readable(unpacked)} in memory; the limit is {readable(limit)}. "
+            f"{capital(what)} would take {readable(unpacked)} in memory; the limit is {readable(limit)}. "
             "Split the file, or save it in a smaller type (float32)."
         )
     if unpacked > BOMB_BYTES and unpacked > BOMB_RATIO * max(packed, 1):
         raise UserError(
-            f"{_capital(what)} would grow from {readable(packed)} to {readable(unpacked)} when unpacked, "
+            f"{capital(what)} would grow from {readable(packed)} to {readable(unpacked)} when unpacked, "
             "as files made to fill the memory do; if it is genuine, save it without compression."
         )
 
@@ -201,7 +201,8 @@ def as_features(array: npt.NDArray[Any], what: str, *, allow_missing: bool = Fal
     return X
 
 
-def _capital(words: str) -> str:
+def capital(words: str) -> str:
+    """Return the words with a capital first letter, the others as they are."""
     return words[:1].upper() + words[1:]
 
 

@@ -214,3 +214,9 @@ def chosen(page: Any) -> Any:
     """The source that Train would get."""
     button(page, "Settings").click().run()
     return page.session_state["choice"].source
+
+
+def test_answers_name_the_columns_as_the_file_does(open_page: Any) -> None:
+    rows = "".join(f"W{k % 4},hit{k // 2},{'angry' if k % 3 else 'sad'}\n" for k in range(24))
+    page = bring(open_page("data"), "turk.csv", f"WorkerId,HITId,Answer.emotion\n{rows}".encode())
+    assert "One answer a line, HITId and WorkerId swapped" in page.radio[0].options

@@ -17,7 +17,7 @@ from pll import formats
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, has_duplicate_ids
-from pll.formats.checks import listing
+from pll.formats.checks import capital, listing
 from pll.formats.tabular.cells import has_fractions
 from pll.formats.tabular.columns import ROLES, SINGLE, Column, Question, question
 from pll.formats.votes import VOTES
@@ -156,7 +156,7 @@ def _answer(source: Source, open_question: Question) -> Mapping[str, str] | None
         plain(open_question.text),
         range(len(open_question.answers)),
         index=None,
-        format_func=lambda at: open_question.answers[at][0].capitalize(),
+        format_func=lambda at: capital(open_question.answers[at][0]),
         key=f"asked-{open_question.text}-{_key(source)}",
         on_change=st.session_state.pop,
         args=(_key(source), None),

@@ -35,7 +35,7 @@ def sentence(data: PartialLabelDataset, agreed: Agreement | None, *, models: boo
     >>> sentence(data, agreement(answers))
     '2 examples, 2 classes (late, lost), 2 people answered 4 times; they agree on 50 of 100.'
     """
-    kind = "text" if data.texts is not None else "picture" if data.pictures is not None or data.is_image else "example"
+    kind = "text" if data.texts is not None else "picture" if "pictures" in data.contents else "example"
     words = [count(len(data), kind), _classes(data.class_names)]
     annotations, y = data.annotations, data.y
     n_labelled = 0 if y is None else int((y >= 0).sum())
@@ -95,7 +95,7 @@ def first_rows(data: PartialLabelDataset) -> pd.DataFrame:
 
 def show_rows(data: PartialLabelDataset | None, columns: Sequence[Column] = ()) -> None:
     """Put three rows on the page, as they stand in the file where it has columns."""
-    if columns and (data is None or data.pictures is None):
+    if columns and (data is None or "pictures" not in data.contents):
         visible = [column for column in columns if column.role != "ignore"]
         plenty = ("feature", "keep", "class", "probability")
         visible.sort(key=lambda column: column.role in plenty)  # of many columns, those that a person looks for

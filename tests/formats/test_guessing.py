@@ -360,7 +360,7 @@ def test_columns_named_as_the_labels_are_counts_of_people(tmp_path: Path, writte
     np.testing.assert_allclose(data.prior, (COUNTS / 20)[COUNTS > 0], rtol=1e-6)
 
 
-@pytest.mark.parametrize("mark", [" or ", "\n"])
+@pytest.mark.parametrize("mark", [" or ", " oder ", " ou ", "\n"])
 def test_words_and_lines_separate_labels(mark: str) -> None:
     assert roles(label=[mark.join(names) for names in LISTS])["label"] == "candidates"
     assert guess_separator([mark.join(names) for names in LISTS]) == mark

@@ -146,6 +146,8 @@ def test_parts_are_joined_and_several_true_labels_are_candidates(tmp_path: Path)
     assert data.is_test is not None and data.is_test.tolist() == [False] * 4 + [True] * 2
     assert (data.sets().mask()[:4] == MASK[:4]).all() and data.y is not None
     assert data.y.tolist() == [UNKNOWN] * 4 + Y[4:].tolist() and (data.X == X).all()
+    again = saved(tmp_path, train_data=X[:4], train_labels=Y[:4], test_data=X[4:], test_labels=Y[4:])
+    assert again.y is not None and (again.y == Y).all()
     with pytest.raises(UserError, match="differ in their number of features"):
         saved(tmp_path, **parts | {"x_test": np.ones((2, 3))})
     with pytest.raises(UserError, match="do not fit together"):

@@ -38,3 +38,10 @@ def test_labels_go_back_and_what_changes_is_said(tmp_path: Path) -> None:
     lines = out.read_text().replace('"', "").splitlines()
     assert lines[0] == "column 1\tcolumn 2\tcolumn 3\tidentified_label\tconfidence"
     assert lines[3] == "3\t1\tb\ta\t0.5"
+
+
+@pytest.mark.parametrize("names", ["1990,1995,2005,2010,2020", "400.1,402.3,405.9,407,411.2", "0,1", "2001,2002,2003"])
+def test_numbers_in_even_steps_or_many_that_rise_are_names(tmp_path: Path, names: str) -> None:
+    row = ",".join("0.5" for _ in names.split(","))
+    data = read(tmp_path, f"country,{names},label\n" + "".join(f"c{k},{row},{'ab'[k % 2]}\n" for k in range(4)))
+    assert data.feature_names == tuple(names.split(",")) and data.class_names == ("a", "b") and len(data) == 4

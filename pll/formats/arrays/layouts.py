@@ -37,8 +37,16 @@ USUAL = {
 }
 """Names in use, in any case; the earlier one counts."""
 PARTS = {
-    "train": {"X": ("x_train", "train_data"), "candidates": ("train_p_target",), "y": ("y_train", "train_target")},
-    "test": {"X": ("x_test", "test_data"), "candidates": ("test_p_target",), "y": ("y_test", "test_target")},
+    "train": {
+        "X": ("x_train", "train_data"),
+        "candidates": ("train_p_target",),
+        "y": ("y_train", "train_target", "train_labels"),
+    },
+    "test": {
+        "X": ("x_test", "test_data"),
+        "candidates": ("test_p_target",),
+        "y": ("y_test", "test_target", "test_labels"),
+    },
 }
 """Names in files with a training and a test part."""
 
@@ -190,7 +198,7 @@ def _labelled(
     if _is_vector(y, name, n):
         layout.y = y.toarray().ravel() if scipy.sparse.issparse(y) else np.ravel(y)
         if layout.y.dtype.kind not in "US":
-            layout.y = whole_numbers(layout.y, f"true labels in {name}")
+            layout.y = whole_numbers(layout.y, f"true labels in {name} (class numbers, −1 where not known)")
             layout.y = _from_one(layout.y, name, layout.n_classes) if is_matlab else layout.y
         return layout
     marks = _marks(y, name, n, x)

@@ -323,7 +323,9 @@ def _numbered_names(n_classes: npt.NDArray[Any]) -> tuple[str, ...]:
 def _annotations(arrays: Arrays, n: int, class_names: tuple[str, ...]) -> Annotations | None:
     """The answers: of the array `votes` (n, m), or as Candid writes them."""
     if "votes" in arrays:
-        voters = texts(arrays["voters"], "voters") if "voters" in arrays else ()
+        voters, shape = texts(arrays["voters"], "voters") if "voters" in arrays else (), arrays["votes"].shape
+        if shape[:1] != (n,):
+            raise UserError(f"votes has the shape {shape}, but there are {n} examples; it must be {n} × voters.")
         with parsing("the votes", "save votes as whole numbers (n, m) and vote_scores as numbers of that shape"):
             return Annotations.from_votes(arrays["votes"], class_names, voters, scores=arrays.get("vote_scores"))
     if "annotator_names" not in arrays:

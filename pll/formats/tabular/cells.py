@@ -271,7 +271,7 @@ def spelling(label: str) -> str:
 
 # ---- names of labels in a cell ---------------------------------------------------------------------------------------
 
-SEPARATORS = ("|", ";", "\n", ",", "/", " or ")
+SEPARATORS = ("|", ";", "\n", ",", "/", " or ", " oder ", " ou ")
 """Separators of names that are tried where none is given, in this order; from the comma on only where parts recur."""
 
 

@@ -13,6 +13,8 @@ from pll.formats.tabular.cells import MISSING, is_measured, is_number
 
 MOST_TITLES = 8
 """Rows above a header at most."""
+LONG = 5
+"""Numbers in a first row of which it is no chance that they rise."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,8 @@ def _is_title(row: Sequence[str], width: int) -> bool:
 def _is_data(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """Whether a first row is data: it has a number wherever the rows below have numbers, in two columns at least.
 
-    Numbers in even steps (0, 1, 2 …; years; wavelengths) are names after all; two of them, if they are 0, 1 or 1, 2.
+    Numbers in even steps (0, 1, 2 …; years) are names after all; two of them, if they are 0, 1 or 1, 2; and so are
+    `LONG` and more that rise (wavelengths).
     """
     columns = [at for at, cells in enumerate(zip(*below, strict=True)) if is_measured(cells)]
     above = [first[at].strip() for at in columns]
@@ -119,4 +122,5 @@ def _is_data(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     if len(numbers) == 2:
         return numbers.tolist() not in ([0, 1], [1, 2])
     steps = np.diff(numbers)
-    return steps[0] == 0 or not np.allclose(steps, steps[0], rtol=1e-6)
+    is_even = steps[0] != 0 and bool(np.allclose(steps, steps[0], rtol=1e-6))
+    return not (is_even or (len(numbers) >= LONG and bool((steps > 0).all())))

@@ -58,22 +58,27 @@ OUTSIDE = "proden-outside"
 """Method that also learns from decisions which sets miss the truth."""
 
 
-def retrained_config(root: RunConfig, decided: DecidedSets, *, outside: bool = False) -> RunConfig:
+def retrained_config(run: Run, decided: DecidedSets, *, outside: bool = False) -> RunConfig:
     """Return the settings of the run that is trained on these decisions.
 
     Parameters
     ----------
-    root
-        Of the first run of the review; its settings apply, but a method that continues from `decided.parent` trains a
-        fifth of the epochs. A method that cannot go on is fitted again, as `root` was.
+    run
+        The first run of the review; its settings apply, those that its recipe chose included, but a method that
+        continues from `decided.parent` trains a fifth of the epochs. A method that cannot go on is fitted again, as
+        `run` was.
     outside
         In place of PRODEN, PRODEN-outside from scratch, which may identify labels off the sets.
     """
+    root = run.config
     if outside and root.method == "proden":
         root, decided = replace(root, method=OUTSIDE), replace(decided, warm=False)
     warm = decided.warm and can_warm_start(root.method) and not decided.new_classes
     params = dict(root.params)
     if warm:
+        recipe = run.folder.recipe()
+        if recipe is not None:  # a search on the changed sets may choose another model than the one to continue
+            params |= {**recipe.settings, "recipe": "default"}
         whole = METHODS[root.method]().get_params() | params
         params["epochs"] = max(FEWEST_EPOCHS, round(SHARE_OF_EPOCHS * whole["epochs"]))
         if whole["lr"] is not None:  # continue where the schedule of the whole run ended
@@ -119,7 +124,7 @@ class Retraining:
         if not decided.sets:
             raise UserError("There is nothing to train on yet; decide some examples first (controls are not used).")
         decided = replace(decided, taught_by=by, verified=verified)
-        root = self._runs.get(self._review.root.run).config
+        root = self._runs.get(self._review.root.run)
         self._run = self._runs.start(retrained_config(root, decided, outside=outside), priority=AHEAD)
         return self._run
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from pll.candidates import CandidateSets, with_sets
 from pll.errors import UserError
 from pll.methods import METHODS
 from pll.methods.persistence import can_warm_start
+from pll.methods.recipe import Recipe
 from pll.review.database import Database
 from pll.review.desk import Desk
 from pll.review.retraining import Retraining, changed_by_retraining, decided_sets_of
@@ -134,6 +136,24 @@ def test_a_taught_run_goes_on_from_the_model_and_its_labels_are_adopted(runs: Ru
     assert retraining.waiting() == 0
     assert "continues the model" in (run.folder.path / "log.txt").read_text()
     assert len(run.folder.metrics()) == 5  # a fifth of 6 epochs, but at least 5
+    close(review)
+
+
+def test_a_retrained_run_has_the_model_that_the_recipe_of_the_first_run_chose(
+    runs: RunRegistry, tmp_path: Path
+) -> None:
+    stored = tmp_path / "recipe.json"
+    stored.write_text(json.dumps(Recipe("auto", {"model": "shallow-mlp"}, {}).as_json()))
+    root = finished(runs, tmp_path, params={"recipe": str(stored)})
+    stored.unlink()  # only what the run itself has counts
+    review = opened(runs, root, tmp_path)
+    retraining, desk = Retraining(review, runs), Desk(review, "Ann")
+    one = desk.show(3)
+    desk.decide(one, "pick", one.choices[0].label)
+    run = retraining.begin()
+    run.join(60)
+    assert retraining.adopt_finished()
+    assert run.config.params["model"] == "shallow-mlp"
     close(review)
 
 

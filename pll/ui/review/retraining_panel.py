@@ -19,11 +19,6 @@ def panel(tab: ReviewTab) -> None:
     """Retrain the model; how that stands; what it changed."""
     queue = tab.queue
     st.markdown("**Retrain the model**")
-    snapshot = queue.retraining.snapshot()
-    if snapshot is not None and not snapshot.is_active and snapshot.state != "finished":
-        st.warning(snapshot.error or format_state(snapshot), icon=":material/error:")
-        st.button("Dismiss", on_click=queue.retraining.dismiss, key="review-retrain-dismiss")
-        return
     waiting = queue.retraining.waiting()
     st.caption(
         "Training continues in the background with your decisions, while you go on. Controls are not used. "
@@ -40,7 +35,7 @@ def panel(tab: ReviewTab) -> None:
         f"Train on {count(waiting, 'decision')}",
         key="review-retrain",
         icon=":material/school:",
-        disabled=not waiting or snapshot is not None,
+        disabled=not waiting or queue.retraining.snapshot() is not None,
         on_click=begin,
         args=(tab,),
     )
@@ -60,7 +55,7 @@ def begin(tab: ReviewTab) -> None:
 
 
 def notice(tab: ReviewTab) -> None:
-    """Above the desk: that the model is being retrained, and once it has been, what changed."""
+    """Above the desk: that the model is being retrained, why that failed, or what it changed."""
     if tab.queue.retraining.snapshot() is not None:
         _watch(tab)
         return
@@ -92,6 +87,11 @@ def _watch(tab: ReviewTab) -> None:
         st.rerun()
     elif snapshot.is_active:
         st.caption(f":material/school: The model is training on your decisions. {format_state(snapshot)}")
+    elif snapshot.state != "finished":
+        st.warning(plain(snapshot.error or format_state(snapshot)), icon=":material/error:")
+        if tab.may("owner") and st.button("Dismiss", key="review-retrain-dismiss"):
+            queue.retraining.dismiss()
+            st.rerun()
 
 
 @toast_errors

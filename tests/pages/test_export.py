@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from pll.catalog.sources import Source
 from pll.export.connections import opens
 from pll.export.convert import of_run
+from pll.review.desk import Desk
 from pll.runs.config import RunConfig
 from pll.synthesis import Flip
 from pll.ui import labelstudio as live
@@ -17,7 +18,7 @@ from pll.ui import session
 from pll.ui.data import loader
 from pll.ui.export import download
 from pll.ui.review import service
-from tests.page_helpers import button, labels, said
+from tests.page_helpers import begun, button, labels, said
 
 SAMPLES = Path(__file__).parents[2] / "assets" / "samples"
 
@@ -38,13 +39,28 @@ def test_labels_go_back_into_the_tool_they_came_from(open_page: Any) -> None:
     assert offered[:3] == [
         "Download reviews.labelstudio-labelled.json", "Its labelling configuration", "Download labels.csv"
     ]  # fmt: skip
-    assert page.toggle(key="first-labelstudio").label == "Least certain first"
-    assert page.toggle(key="first-labelstudio").value
+    (first,) = page.toggle[:-1]  # the last is that of spreadsheets
+    assert first.label == "Least certain first" and first.value
     plan = of_run(run.folder, "labelstudio", load=loader.dataset)
     tasks = json.loads(download.file_content(plan, True))
     before = {task["id"]: task for task in json.loads(sample.read_text(encoding="utf-8"))}
     scores = [task.pop("predictions")[0]["score"] for task in tasks]
     assert scores == sorted(scores) and {task["id"]: task for task in tasks} == before
+
+
+def test_certified_labels_come_before_the_current_ones_in_the_same_form(open_page: Any) -> None:
+    open_page("home")
+    sample = SAMPLES / "reviews.labelstudio.json"
+    run = finished(Source(sample.name, str(sample)))
+    review = begun(run).review
+    review.certify(0.2)
+    desk = Desk(review, "Ada")
+    while (one := desk.next()) is not None:
+        desk.decide(one, "pick", one.identified)
+    page = open_page("export", run=run.id)
+    assert not page.exception
+    files = [button.proto.label for button in page.get("download_button") if "reviews" in button.proto.label][:2]
+    assert files == [f"Download reviews.labelstudio-{which}.json" for which in ("certified", "labelled")]
 
 
 def test_what_a_format_cannot_hold_is_said_before_the_download(open_page: Any) -> None:

@@ -136,17 +136,18 @@ def _offer(plan: Conversion, name: str, *, about: str, is_first: bool = False, s
     if plan.obstacle is not None:
         st.info(plain(plan.obstacle), icon=":material/block:")
         return
-    uncertain_first = bool(FORMATS[plan.to].queue) and st.session_state.get(f"first-{plan.to}", True)
+    key = f"{plan.to}-{name}"  # a format may be there twice: with the labels of the run, and with certified ones
+    uncertain_first = bool(FORMATS[plan.to].queue) and st.session_state.get(f"first-{key}", True)
     with st.container(horizontal=True, vertical_alignment="center"):
         content = partial(file_content, plan, uncertain_first, safe=safe)
         kind: Literal["primary", "secondary"] = "primary" if is_first else "secondary"
-        download(f"Download {plain(name)}", content, name, key=f"take-{plan.to}", kind=kind)
+        download(f"Download {plain(name)}", content, name, key=f"take-{key}", kind=kind)
         for end, text in plan.extra_files.items():
             download(
                 "Its labelling configuration",
                 text,
                 Path(name).stem + end,
-                key=f"take-{plan.to}{end}",
+                key=f"take-{key}{end}",
                 kind="tertiary",
                 icon="settings",
                 help="For a new project: paste it into the project's labelling interface. An old one keeps its own.",
@@ -155,7 +156,7 @@ def _offer(plan: Conversion, name: str, *, about: str, is_first: bool = False, s
             st.toggle(
                 "Least certain first",
                 value=True,
-                key=f"first-{plan.to}",
+                key=f"first-{key}",
                 help=f"Else in the order of the data. {FORMATS[plan.to].queue}",
             )
         if about:

@@ -199,9 +199,9 @@ def _standing(tab: ReviewTab, certification: Certification, status: Judgement) -
     expected = certification.expected(review.state, review.required, neighbour_labels(tab))
     if status.done:
         unsure = int(status.unsure.sum())
-        not_clear = f" {count(unsure, 'label')} could not be told and count as wrong." if unsure else ""
+        besides = f", besides {count(unsure, 'unsure label')}" if unsure else ""
         unseen = f"{status.unseen:,} of {plan.n:,} labels were accepted without a look."
-        return Standing(expected, status, f"Certified: {target(plan)}. {unseen}{not_clear}")
+        return Standing(expected, status, f"Certified: {target(plan)}{besides}. {unseen}")
     open_controls = status.controls[status.answers[status.controls] == UNANSWERED]
     if len(open_controls) and (review.state.answers[open_controls] > 0).all():
         return Standing(expected, status, f"{count(len(open_controls), 'label')} wait for a second reviewer.")

@@ -6,7 +6,7 @@ import io
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -48,13 +48,18 @@ def npy_header(shape: str, descr: str = "<f4") -> bytes:
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text
 
 
-def mat_bomb(size: int) -> bytes:
+def npz_bomb() -> bytes:
+    """Like `mat_bomb`."""
+    return zipped(X=npy_header("(300, 1048576)", "|u1") + bytes(300 * MB))
+
+
+def mat_bomb() -> bytes:
     """A variable of zeros that is tiny in the file."""
-    return mat_element(struct.pack("<II", 14, size) + bytes(size))
+    return mat_element(struct.pack("<II", 14, 300 * MB) + bytes(300 * MB))
 
 
 def mat_element(matrix: bytes) -> bytes:
-    packed = zlib.compress(matrix, 1)  # bombs are built whenever the tests are collected
+    packed = zlib.compress(matrix, 1)
     return b"MATLAB 5.0 MAT-file".ljust(124) + b"\x00\x01IM" + struct.pack("<II", 15, len(packed)) + packed
 
 
@@ -99,7 +104,7 @@ TABLES: dict[str, tuple[str | bytes, str]] = {
 _object = np.array([[1.0], [1.0, 2.0]], dtype=object)
 _X = npy_header("(3, 2)") + np.ones((3, 2), "<f4").tobytes()
 
-ARCHIVES: dict[str, tuple[bytes, str]] = {
+ARCHIVES: dict[str, tuple[bytes | Callable[[], bytes], str]] = {
     "not a ZIP": (b"this is no archive", "not a whole ZIP archive"),
     "only the start": (npz()[:40], "not a whole ZIP archive"),
     "no X": (zipped(Z=_X), "X .*missing; found Z"),
@@ -167,12 +172,12 @@ ARCHIVES: dict[str, tuple[bytes, str]] = {
     "no header": (zipped(X=b"junk"), "array X cannot be read"),
     "code in the header": (zipped(X=npy_header("__import__('os').getcwd()")), "array X cannot be read"),
     "long header": (zipped(X=npy_header("(" + "1," * 30_000 + ")")[:60_000]), "array X cannot be read"),
-    "bomb": (zipped(X=npy_header("(300, 1048576)", "|u1") + bytes(300 * MB)), "files made to fill the memory"),
+    "bomb": (npz_bomb, "files made to fill the memory"),
 }
 
 _target = np.array([[1, 1, 0], [0, 1, 1]])  # c × n
 
-MATRICES: dict[str, tuple[bytes, str]] = {
+MATRICES: dict[str, tuple[bytes | Callable[[], bytes], str]] = {
     "not MATLAB": (b"something else entirely", "not a MATLAB v5 file"),
     "v7.3": (b"MATLAB 7.3 MAT-file".ljust(512) + b"\x89HDF\r\n", "HDF5 inside cannot be read"),
     "only a header": (mat()[:128], "variable data .*missing; found none"),
@@ -202,7 +207,7 @@ MATRICES: dict[str, tuple[bytes, str]] = {
     "classes differ": (mat(partial_target=_target, target=np.eye(3)), "partial_target has 2 classes, target has 3"),
     "cell target": (mat(target=np.array(["a", 1, "b"], dtype=object)), "target is a cell array"),
     "huge sparse": (mat(data=scipy.sparse.csc_matrix((10**6, 10**6))), "would take"),
-    "bomb": (mat_bomb(300 * MB), "files made to fill the memory"),
+    "bomb": (mat_bomb, "files made to fill the memory"),
     "longer than declared": (mat_element(mat(compressed=False)[128:] + bytes(8)), r"damaged \(its length\)"),
     "shorter than declared": (mat_element(mat(compressed=False)[128:-8]), "damaged"),
     "not a matrix inside": (mat_element(struct.pack("<II", 9, 8) + bytes(8)), "an element of type 9"),
@@ -218,9 +223,11 @@ def matrix() -> Iterator[Any]:
 
 @pytest.mark.parametrize(("suffix", "content", "words"), matrix())
 def test_the_message_names_the_file_and_the_place(
-    tmp_path: Path, suffix: str, content: str | bytes, words: str
+    tmp_path: Path, suffix: str, content: str | bytes | Callable[[], bytes], words: str
 ) -> None:
     path = tmp_path / f"bad.{suffix}"
+    if callable(content):
+        content = content()  # a bomb, built only where it is read
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     with pytest.raises(UserError, match=rf"(?s)^bad\.{suffix}: .*{words}") as caught:
         formats.read(path)

@@ -31,14 +31,23 @@ _flipped[8] = list(range(C))  # and one that says nothing
 SETS = CandidateSets.from_lists(_flipped, C, ["ant", "bee", "cat", "dog"])
 X_NEW = (RNG.normal(size=(17, D)) + 3 * np.eye(D)[np.arange(17) % C]).astype(np.float32)
 
+CHOSEN = {"C": 1.0, "kernel": "rbf", "form": "mean", "lam": 0.1, "k": 5}
+"""Values of what a method by default chooses by cross-validation, which takes longer than all the rest."""
+
 every_method = pytest.mark.parametrize("name", METHODS)
 
 
 def small(name: str, **own: Any) -> PartialLabelEstimator:
     """The method with settings that make it quick; those it does not have are left out, except `own`."""
     defaults = METHODS[name]().get_params()
-    quick = {"epochs": 3, "batch_size": 12, "device": "cpu", "update_every": 2}
+    quick = {"epochs": 3, "batch_size": 12, "device": "cpu", "update_every": 2, "length": 8, "starts": 2} | CHOSEN
     return METHODS[name](**{k: v for k, v in quick.items() if k in defaults} | own)
+
+
+def searching(name: str) -> dict[str, Any]:
+    """The method's own values of what `small` chooses for it, by default a search."""
+    defaults = METHODS[name]().get_params()
+    return {key: defaults[key] for key in CHOSEN if key in defaults}
 
 
 def task(name: str, **changes: Any) -> Task:
@@ -97,9 +106,10 @@ class WithDropout(nn.Module):
 
 
 def custom_models(name: str) -> list[dict[str, Any]]:
-    """The settings to try a method with: its default, and networks that make resuming hard where it takes any."""
-    if "model" not in METHODS[name]().get_params():
-        return [{}]
+    """The settings to try a method with: networks that make resuming hard, or what is chosen by cross-validation."""
+    defaults = METHODS[name]().get_params()
+    if "model" not in defaults:
+        return [searching(name)]
     return [{}, {"model": "mlp"}, {"model": lambda shape, c: WithDropout()}]
 
 
@@ -207,11 +217,11 @@ def test_it_learns_something(name: str) -> None:
 @every_method
 def test_one_seed_one_result_whatever_else_draws(name: str) -> None:
     torch.manual_seed(1)
-    first = fit(small(name, seed=4))
+    first = fit(small(name, seed=4, **searching(name)))
     torch.manual_seed(2)
     np.random.seed(2)  # noqa: NPY002
     before = (torch.get_rng_state(), np.random.get_state()[1].copy())  # noqa: NPY002
-    second = fit(small(name, seed=4))
+    second = fit(small(name, seed=4, **searching(name)))
     assert torch.equal(torch.get_rng_state(), before[0])  # and it leaves the caller's streams alone
     assert np.array_equal(np.random.get_state()[1], before[1])  # noqa: NPY002
     np.testing.assert_array_equal(first.label_weights_, second.label_weights_)
@@ -420,7 +430,7 @@ def test_at_the_edges_it_learns_or_says_why_not(name: str, edge: str) -> None:
     sets = CandidateSets.from_lists(lists, c)
     y = np.array([row[0] for row in lists])
     try:
-        estimator = fit(small(name), features, sets, y)
+        estimator = fit(small(name, **searching(name)), features, sets, y)
     except UserError as error:
         assert len(str(error)) > 20
         assert "proden" not in name  # these can learn from anything

@@ -219,7 +219,7 @@ class Table(nn.Module):
 @pytest.mark.usefixtures("layout")
 @pytest.mark.parametrize("method", VARIANTS)
 def test_label_weights_lie_on_the_simplex_after_any_number_of_steps(method: str) -> None:
-    @settings(max_examples=40)
+    @settings(max_examples=settings.default.max_examples // 2)  # of ten methods
     @given(sets_and_scores(min_n=2), st.sampled_from(list(ALL_LOSSES)), st.floats(0, 1e3), st.randoms())
     def holds(case: tuple[CandidateSets, np.ndarray], loss: str, lr: float, random: Any) -> None:
         sets, logits = case

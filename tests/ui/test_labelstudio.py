@@ -6,6 +6,7 @@ import gc
 import json
 import logging
 import re
+import shutil
 import threading
 import weakref
 from collections.abc import Iterator
@@ -84,18 +85,32 @@ def task(row: int) -> dict[str, Any]:
     return {"id": 1000 + row, "data": {"text": text(row)}}
 
 
-@pytest.fixture
-def connected(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[Connected]:
-    monkeypatch.setenv("PLL_HOME", str(tmp_path / "home"))
-    PerProcess.forget_all()
-    file = tmp_path / "texts.csv"
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A home with a run that has ended, and the run's id."""
+    folder = tmp_path_factory.mktemp("trained")
+    file = folder / "texts.csv"
     lines = [f"{text(row)},{CLASSES[row % 3]}|{CLASSES[(row + 1 + row // 15) % 3]}" for row in range(N)]
     file.write_text("text,candidates\n" + "\n".join(lines) + "\n")
     params = {"epochs": 30, "threads": 1}
-    run = default_registry().start(RunConfig(Source(file.name, str(file)), features="tfidf", params=params))
-    run.join(60)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("PLL_HOME", str(folder / "home"))
+        PerProcess.forget_all()
+        run = default_registry().start(RunConfig(Source(file.name, str(file)), features="tfidf", params=params))
+        run.join(60)
+        default_registry().stop_all(30)
+    return folder / "home", run.id
+
+
+@pytest.fixture
+def connected(
+    trained: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Connected]:
+    home, run_id = trained
+    shutil.copytree(home, tmp_path / "home")
+    monkeypatch.setenv("PLL_HOME", str(tmp_path / "home"))
+    PerProcess.forget_all()
+    run = default_registry().get(run_id)
     assert main(["labelstudio", str(run.folder.path), "--url", "http://candid:8501/"]) == 0
     told = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert told["url"] == f"http://candid:8501/labelstudio/{run.id}" and told["user"] == "candid"
@@ -289,7 +304,7 @@ class _Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def studio() -> Iterator[Studio]:
     with Studio() as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield server
         server.shutdown()
 
@@ -437,7 +452,7 @@ def test_the_token_is_nowhere_but_in_memory(
 def test_the_token_goes_to_no_other_address(connected: Connected, studio: Studio) -> None:
     tick(connected, studio)
     with Studio() as other:
-        threading.Thread(target=other.serve_forever, daemon=True).start()
+        threading.Thread(target=other.serve_forever, args=(0.01,), daemon=True).start()
         studio.status, studio.location = 307, f"{other.url}/api/projects/7"
         with pytest.raises(UserError, match="redirects to another address"):
             write(connected)

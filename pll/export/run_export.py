@@ -40,6 +40,7 @@ def export_source(folder: RunFolder, splits: Splits | None = None) -> ExportSour
     if record is not None:
         own.check_rows(record.state.all_events)
         labels = record.labels(own, folder, train)
+    decisions = None if record is None else record.state.decisions()
     name = folder.config().name or train.name
     return ExportSource(
         estimator=load_model(folder.path),
@@ -55,7 +56,8 @@ def export_source(folder: RunFolder, splits: Splits | None = None) -> ExportSour
         features=load_features(folder.path),
         config=_how_it_was_made(folder),
         metrics=state.get("metrics") or {},
-        decisions=None if record is None else record.state.decisions(),
+        decisions=decisions,
+        proposed={} if record is None else {row: record.state.proposed(row) for row in decisions or ()},
         reviewed=None if record is None else record.state.candidates,
         events=() if record is None else tuple(record.state.all_events),
         versions=() if record is None else record.versions,

@@ -56,6 +56,8 @@ class ExportSource:
         How good it is, for the README.
     decisions
         What people decided, by row.
+    proposed
+        Label of a decided example before anybody answered, by row.
     reviewed
         n candidate sets as the reviewers saw them, those of the review's first run; None without a review.
     events
@@ -100,6 +102,7 @@ class ExportSource:
     config: Mapping[str, Any] = field(default_factory=dict)
     metrics: Mapping[str, Any] = field(default_factory=dict)
     decisions: Decisions | None = None
+    proposed: Mapping[int, str | None] = field(default_factory=dict)
     reviewed: CandidateSets | None = None
     events: Sequence[Event] = ()
     versions: Sequence[LabelVersion] = ()
@@ -158,16 +161,13 @@ class ExportSource:
         """Return a sentence about the decisions; None without any."""
         if not self.decisions:
             return None
-        rows = np.array(sorted(self.decisions), dtype=np.int64)
-        weights = self.label_weights[self.candidates.positions(rows)]
-        proposed = labels_frame(self.candidates.take(rows), weights, self.ids[rows])["identified_label"].tolist()
-        decided = [self.decisions[row].label for row in rows.tolist()]
-        agreed = sum(a == b for a, b in zip(proposed, decided, strict=True))
+        decided = [made.label for made in self.decisions.values()]
+        agreed = sum(made.label == self.proposed.get(row) for row, made in self.decisions.items())
         none, people = decided.count(None), len({made.reviewer for made in self.decisions.values()})
         return (
-            f"Review: {len(rows):,} of {len(self.ids):,} examples decided by {people:,} "
+            f"Review: {len(decided):,} of {len(self.ids):,} examples decided by {people:,} "
             f"{'person' if people == 1 else 'people'}; the proposed label was kept in {agreed:,}, another one given in "
-            f"{len(rows) - agreed - none:,}, none of the candidates was right in {none:,}."
+            f"{len(decided) - agreed - none:,}, none of the candidates was right in {none:,}."
         )
 
     @property

@@ -242,6 +242,10 @@ class ReviewState:
         """The events on an example that were not undone."""
         return tuple(self._live.get(row, ()))
 
+    def proposed(self, row: int) -> str | None:
+        """The label of an example with an answer, before the first of them."""
+        return self._live[row][0].before
+
     @property
     def restored_rows(self) -> set[int]:
         """The examples whose label was restored to that of the run."""

@@ -201,7 +201,7 @@ def test_the_review_is_summed_up(source: ExportSource) -> None:
     at = datetime(2026, 1, 1, tzinfo=UTC)
     other = next(name for name in source.candidates.class_names if name != own[5])
     made = {9: Decision(None, "Ada", at), 2: Decision(own[2], "Ada", at), 5: Decision(other, "Bo", at)}
-    reviewed = replace(source, decisions=made)
+    reviewed = replace(source, decisions=made, proposed=dict(enumerate(own)))
     wanted = "3 of 60 examples decided by 2 people; the proposed label was kept in 1, another one given in 1"
     assert wanted in (reviewed.review_summary or "")
     assert wanted in readme(reviewed, {"labels.csv"}, [])

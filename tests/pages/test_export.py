@@ -48,6 +48,19 @@ def test_labels_go_back_into_the_tool_they_came_from(open_page: Any) -> None:
     assert scores == sorted(scores) and {task["id"]: task for task in tasks} == before
 
 
+def test_a_review_is_summed_up_by_the_labels_that_people_met(open_page: Any) -> None:
+    open_page("home")
+    run = finished(Source("iris"), flip=Flip("binomial", 0.6))
+    desk = Desk(begun(run).review, "Ada")
+    for turn in range(20):
+        one = desk.next()
+        assert one is not None
+        other = next(choice.label for choice in one.choices if choice.label != one.identified)
+        desk.decide(one, "pick", one.identified if turn % 2 else other)
+    page = open_page("export", run=run.id)
+    assert "kept in 10, another one given in 10, none of the candidates was right in 0" in said(page)
+
+
 def test_certified_labels_come_before_the_current_ones_in_the_same_form(open_page: Any) -> None:
     open_page("home")
     sample = SAMPLES / "reviews.labelstudio.json"

@@ -113,7 +113,7 @@ def figures(tab: ReviewTab) -> None:
     """A strip of figures."""
     review = tab.review
     state = review.state
-    is_agreed = [made.label == state.live_events(row)[0].before for row, made in review.decisions().items()]
+    is_agreed = [made.label == state.proposed(row) for row, made in review.decisions().items()]
     agreed = f"{sum(is_agreed):,} of {len(is_agreed):,}" if is_agreed else "–"
     cells = [
         ("Decided", f"{int((state.answers > 0).sum()):,}", f"Of {len(review.root):,} examples."),

@@ -17,6 +17,7 @@ header[data-testid="stHeader"] { display: none; }
 [data-testid="stMainBlockContainer"] [data-testid="stVerticalBlock"] { gap: 0.4rem; }
 [class*="st-key-picture-head-"] { display: none; }
 html { font-size: 18px; }
+.st-key-pause, .st-key-play_arrow { min-width: 8rem; }  /* its width on the page is in pixels */
 </style>"""
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
+
+import pytest
 
 from pll.review.calibration import calibration_of
 from pll.review.desk import Desk
@@ -52,6 +55,19 @@ def test_teaching_shows_what_changed_and_offers_to_look_at_it(open_page: Any, fi
     assert queue.review.current.run == run.id
     assert "changed because of your decisions" in said(page)
     queue.wait()
+
+
+def test_a_failed_retraining_says_why_until_it_is_dismissed(
+    open_page: Any, finished: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    retraining = begun(finished).retraining
+    failed = replace(finished.snapshot(), state="failed", error="The disk is full.")
+    monkeypatch.setattr(retraining, "snapshot", lambda: failed)
+    page = entered(open_page("review", run=finished.id))
+    assert [one.value for one in page.warning] == ["The disk is full."]
+    monkeypatch.setattr(retraining, "dismiss", monkeypatch.undo)
+    page = button(page, "Dismiss").click().run()
+    assert not page.exception and not page.warning
 
 
 def test_labels_that_follow_are_shown_looked_at_and_taken_back(open_page: Any, finished: Run) -> None:

@@ -337,6 +337,7 @@ def test_shares_under_the_names_of_classes_are_probabilities(written: str) -> No
         ("{Bern}", ("{Bern}",)),
         ("('Bern',)", ("Bern",)),
         ("set()", ()),
+        ("{}", ()),
         ("(none)", ("(none)",)),
         ("""{"L'Aquila", 'Bern'}""", ("Bern", "L'Aquila")),
     ],

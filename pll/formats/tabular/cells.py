@@ -437,7 +437,7 @@ def _json_names(cell: str) -> list[str] | None:
             'the cell looks like a list but is not JSON; write ["cat", "dog"] with double quotes, or cat|dog'
         )
     if not isinstance(listed, list):
-        return None  # an object, or a name in brackets, such as [UNK]
+        return [] if listed == {} else None  # an object, or a name in brackets, such as [UNK]
     for place, name in enumerate(listed, start=1):
         if not isinstance(name, str):
             raise UserError(f"entry {place} of the list is not a name; write names in double quotes")

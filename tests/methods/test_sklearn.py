@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -28,11 +29,11 @@ SETS = flip_binomial(Y, C, 0.4, seed=1)
 NAMES = np.array(["ant", "bee", "cat"])
 
 QUICK: dict[str, dict[str, Any]] = {
-    "proden": {"epochs": 20, "batch_size": 20, "device": "cpu"},
-    "d2cnn": {"epochs": 20, "batch_size": 20, "device": "cpu"},
+    "proden": {"epochs": 10, "batch_size": 20, "device": "cpu"},
+    "d2cnn": {"epochs": 10, "batch_size": 20, "device": "cpu"},
     "clpl": {"C": 1.0},
-    "sure": {},
-    "plknn": {},
+    "sure": {"kernel": "rbf"},
+    "plknn": {"k": 5},
     "ipal": {"propagations": 5},
 }
 """Methods of every family, with settings that make them quick."""
@@ -71,9 +72,15 @@ FORMS = {
 }
 
 
+@cache
+def fitted(name: str) -> PartialLabelEstimator:
+    """The quick one, fitted once for all tests that only read it."""
+    return small(name).fit(X, SETS)
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_sets_in_any_form_give_the_same_result_bit_for_bit(form: str) -> None:
-    expected = small("proden").fit(X, SETS)
+    expected = fitted("proden")
     estimator = small("proden").fit(X, FORMS[form])
     assert estimator.candidates_ == SETS
     np.testing.assert_array_equal(estimator.label_weights_, expected.label_weights_)
@@ -155,7 +162,7 @@ def test_the_gradient_is_that_of_the_weighted_mean_loss() -> None:
 def test_sparse_features_give_what_dense_ones_give(name: str) -> None:
     rows = scipy.sparse.csr_matrix(X)
     estimator = small(name).fit(rows, SETS)
-    np.testing.assert_array_equal(estimator.predict_scores(rows), small(name).fit(X, SETS).predict_scores(X))
+    np.testing.assert_array_equal(estimator.predict_scores(rows), fitted(name).predict_scores(X))
 
 
 # ---- what a classifier has ---------------------------------------------------------------------------------------
@@ -177,7 +184,7 @@ def test_features_are_counted_and_named(name: str) -> None:
     estimator = small(name).fit(frame, SETS)
     assert estimator.feature_names_in_.tolist() == ["a", "b", "c", "d"]
     assert estimator.n_features_in_ == D
-    np.testing.assert_array_equal(estimator.predict_scores(frame), small(name).fit(X, SETS).predict_scores(X))
+    np.testing.assert_array_equal(estimator.predict_scores(frame), fitted(name).predict_scores(X))
     with pytest.raises(ValueError, match="feature names"):
         estimator.predict(frame[["b", "a", "c", "d"]])
     assert not hasattr(estimator.fit(X, SETS), "feature_names_in_")
@@ -185,7 +192,7 @@ def test_features_are_counted_and_named(name: str) -> None:
 
 @several_methods
 def test_the_score_of_sets_is_the_covering_rate(name: str) -> None:
-    estimator = small(name).fit(X, SETS)
+    estimator = fitted(name)
     covered = SETS.contains(estimator.predict(X))
     assert estimator.score(X, SETS) == covered.mean()
     assert estimator.score(X, SETS, sample_weight=covered) == 1
@@ -215,7 +222,7 @@ def test_a_pipeline_of_named_labels(name: str) -> None:
 
 @several_methods
 def test_pickle_and_clone(name: str) -> None:
-    estimator = small(name).fit(X, SETS)
+    estimator = fitted(name)
     again = pickle.loads(pickle.dumps(estimator))
     np.testing.assert_array_equal(again.predict_scores(X), estimator.predict_scores(X))
     np.testing.assert_array_equal(again.identify(), estimator.identify())

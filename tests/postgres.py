@@ -21,9 +21,9 @@ OWNER = "candid"
 
 def binaries() -> Path | None:
     """The folder of initdb and pg_ctl, of the latest version installed; None where there is none."""
-    found = shutil.which("initdb")
-    if found is not None:
-        return Path(found).resolve().parent
+    result = shutil.which("initdb")
+    if result is not None:
+        return Path(result).resolve().parent
     folders = [file.parent for file in Path("/usr/lib/postgresql").glob("*/bin/initdb")]
     return max(folders, key=lambda folder: float(folder.parent.name), default=None)
 

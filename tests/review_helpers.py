@@ -71,9 +71,9 @@ def on_disk(home: Path, run_id: str, database: str | None = None) -> tuple[list[
 
 def given(desk: Desk) -> Assignment:
     """What this desk is given; there must be something."""
-    found = desk.next()
-    assert found is not None
-    return found
+    result = desk.next()
+    assert result is not None
+    return result
 
 
 def top(one: Assignment) -> str:

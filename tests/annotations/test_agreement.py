@@ -68,11 +68,11 @@ def said_of(table: list[list[set[int] | None]]) -> Annotations:
 
 @given(answers, st.sampled_from(list(SIMILARITIES)))
 def test_alpha_and_percent_equal_going_through_all_pairs(table: list[list[set[int] | None]], name: str) -> None:
-    found = agreement(said_of(table), name)
+    result = agreement(said_of(table), name)
     rows = [[frozenset(answer) for answer in row if answer] for row in table]
     rows = [row for row in rows if len(row) >= 2]
     if not rows:
-        assert found.alpha.value is None and "No row has the answers of two" in found.alpha.reason
+        assert result.alpha.value is None and "No row has the answers of two" in result.alpha.reason
         return
 
     def distance(a: frozenset[int], b: frozenset[int]) -> float:
@@ -87,18 +87,18 @@ def test_alpha_and_percent_equal_going_through_all_pairs(table: list[list[set[in
     observed = sum(sum(distance(a, b) for a, b in itertools.permutations(row, 2)) / (len(row) - 1) for row in rows) / n
     expected = sum(distance(a, b) for a, b in itertools.permutations(pooled, 2)) / (n * (n - 1))
     if expected == 0:
-        assert found.alpha.value is None and "Every answer is the same" in found.alpha.reason
+        assert result.alpha.value is None and "Every answer is the same" in result.alpha.reason
     else:
-        assert found.alpha.value == pytest.approx(1 - observed / expected, abs=1e-5)
+        assert result.alpha.value == pytest.approx(1 - observed / expected, abs=1e-5)
     pairs = [[a == b for a, b in itertools.combinations(row, 2)] for row in rows]
-    assert found.percent.value == pytest.approx(np.mean([np.mean(row) for row in pairs]))
-    assert (found.rows, found.answers) == (len(rows), n)
+    assert result.percent.value == pytest.approx(np.mean([np.mean(row) for row in pairs]))
+    assert (result.rows, result.answers) == (len(rows), n)
 
 
 @given(answers)
 def test_figures_stay_within_their_bounds(table: list[list[set[int] | None]]) -> None:
-    found = agreement(said_of(table))
-    for figure in (found.percent, found.kappa, found.alpha):
+    result = agreement(said_of(table))
+    for figure in (result.percent, result.kappa, result.alpha):
         assert (figure.value is None) == bool(figure.reason)
         assert figure.value is None or figure.value <= 1 + 1e-6
 
@@ -111,6 +111,6 @@ def test_figures_stay_within_their_bounds(table: list[list[set[int] | None]]) ->
     ],
 )
 def test_where_there_is_none_the_reason_is_given(table: dict, reason: str) -> None:
-    found = agreement(Annotations.from_wide(table))
-    for figure in (found.percent, found.kappa, found.alpha):
+    result = agreement(Annotations.from_wide(table))
+    for figure in (result.percent, result.kappa, result.alpha):
         assert figure.value is None and reason in figure.reason

@@ -88,13 +88,13 @@ class TestReliability:
     def test_the_posterior_is_that_of_the_model(self) -> None:
         """Against a dense computation over all labels, at the accuracies that were found."""
         said, _ = simulated(4, np.array([0.9, 0.7, 0.6]), n=400, seed=1)
-        found = fit_voters(said, kind="one-coin")
+        result = fit_voters(said, kind="one-coin")
         log = np.zeros((said.n_rows, 4))
         for row, who, label in zip(said.rows, said.annotators, said.labels, strict=True):
-            r = found.accuracy[who]
+            r = result.accuracy[who]
             log[row] += np.where(np.arange(4) == label, np.log(r), np.log((1 - r) / 3))
         dense = np.exp(log) / np.exp(log).sum(axis=1, keepdims=True)
-        np.testing.assert_allclose(found.product, dense, atol=0.03)  # accuracies are drawn a little to the common one
+        np.testing.assert_allclose(result.product, dense, atol=0.03)  # accuracies are drawn a little to the common one
 
     def test_an_answer_that_names_several_weighs_less_and_one_that_names_all_nothing(self) -> None:
         rows = [0, 0, 0, 1, 1, 1, 1, 1]

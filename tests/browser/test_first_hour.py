@@ -18,12 +18,12 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 def test_four_clicks_to_labels_on_short_pages_in_plain_words(
     app: str, chromium: Any, tmp_path: Path, make: Callable[[Path], Case]
 ) -> None:
-    found = walk(chromium, app, make(tmp_path), tmp_path)
-    assert found.errors == [] and found.clicks == 4
-    assert found.right > found.majority
-    assert {page: words for page, words in found.jargon.items() if words} == {}
+    result = walk(chromium, app, make(tmp_path), tmp_path)
+    assert result.errors == [] and result.clicks == 4
+    assert result.right > result.majority
+    assert {page: words for page, words in result.jargon.items() if words} == {}
     words = {
-        page: sizes["words"] for page, sizes in found.pages.items() if page != "Home"
+        page: sizes["words"] for page, sizes in result.pages.items() if page != "Home"
     }  # it lists other tests' runs
     assert max(words.values()) <= 90, words
-    assert found.pages["Data"]["buttons"] <= 12 and found.pages["Data"]["height"] <= 900
+    assert result.pages["Data"]["buttons"] <= 12 and result.pages["Data"]["height"] <= 900

@@ -127,7 +127,7 @@ def test_candidate_sets_are_drawn_by_binomial_flipping(lesson: Callable[..., Any
 @pytest.mark.parametrize("reading", ["mean", "min", "weights"])
 def test_the_landscape_point_by_point(lesson: Callable[..., Any], reading: str) -> None:
     page = lesson()
-    found = page.evaluate(
+    result = page.evaluate(
         """reading => {
             const l = new Landscape(0.6, 20);
             return {angles: l.angles, sets: l.sets, risk: l.risk(33, 3, reading), slope: l.slope(33, 3, reading)};
@@ -137,16 +137,16 @@ def test_the_landscape_point_by_point(lesson: Callable[..., Any], reading: str) 
 
     def risk(theta: float) -> float:
         total = 0.0
-        for angle, labels in zip(found["angles"], found["sets"], strict=True):
+        for angle, labels in zip(result["angles"], result["sets"], strict=True):
             z = [math.exp(3 * math.cos(angle - math.radians(120 * j + theta))) for j in range(3)]
             own = [z[j] / sum(z) for j in labels]
             costs = [-math.log(g) for g in own]
             total += {"mean": sum(costs) / len(costs), "min": min(costs), "weights": -math.log(sum(own))}[reading]
-        return total / len(found["angles"])
+        return total / len(result["angles"])
 
-    assert found["risk"] == pytest.approx(risk(33), abs=1e-9)
+    assert result["risk"] == pytest.approx(risk(33), abs=1e-9)
     if reading != "mean":  # no ball rolls there
-        assert found["slope"] == pytest.approx((risk(33.001) - risk(32.999)) / 0.002, rel=1e-3)
+        assert result["slope"] == pytest.approx((risk(33.001) - risk(32.999)) / 0.002, rel=1e-3)
 
 
 # ---- what a class does -----------------------------------------------------------------------------------------------

@@ -77,10 +77,10 @@ class Installed:
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    found = Installed(tmp_path_factory.mktemp("installed"), wheel)
-    found.install()
-    print(f"\nwheel {wheel.stat().st_size / 1e6:.2f} MB, environment {size_of(found.venv) / 1e6:.0f} MB")
-    return found
+    result = Installed(tmp_path_factory.mktemp("installed"), wheel)
+    result.install()
+    print(f"\nwheel {wheel.stat().st_size / 1e6:.2f} MB, environment {size_of(result.venv) / 1e6:.0f} MB")
+    return result
 
 
 def test_the_wheel_holds_one_package_with_pages_and_assets(wheel: Path) -> None:

@@ -28,8 +28,8 @@ def put(path: Path, content: bytes = HELLO) -> Path:
 @pytest.mark.parametrize("place", ["toy/toy.data", "toy.data", "TOY/Toy.Data", "unpacked/toy.data", "toy/other.data"])
 def test_files_put_by_hand_are_found(cache: Path, place: str) -> None:
     path = put(cache / place)
-    found = locate(file_of(other_names=("other.data",)))
-    assert found is not None and found.samefile(path)
+    result = locate(file_of(other_names=("other.data",)))
+    assert result is not None and result.samefile(path)
 
 
 @pytest.mark.parametrize("kind", list(SUMS))

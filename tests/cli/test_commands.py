@@ -147,12 +147,14 @@ def test_malformed_input_is_refused_in_words(run: Run, case: str, command: str, 
         "synthesize": ("synthesize", bad, *FLIP, "--out", tmp_path / "out.npz"),
         "predict": ("predict", finished, bad, "--out", tmp_path / "out.csv"),
     }
-    said = run(*arguments[command])
+    result = run(*arguments[command])
     if case in ("one example", "one class") and command != "fit":
-        assert said.status == 2  # each has its own reason: a part that is left empty, truth or columns that are missing
-        assert "Traceback" not in said.err
+        assert (
+            result.status == 2
+        )  # each has its own reason: a part that is left empty, truth or columns that are missing
+        assert "Traceback" not in result.err
     else:
-        said.refuses(*words)
+        result.refuses(*words)
     assert not list(tmp_path.glob("out.*"))
 
 
@@ -197,9 +199,9 @@ def test_a_wrong_option_is_named(
 
 def test_sets_of_what_several_people_said(run: Run, tmp_path: Path) -> None:
     reviews = ROOT / "assets" / "samples" / "reviews.csv"
-    said = run("synthesize", reviews, "--rule", "votes:2", "--out", tmp_path / "sets.csv")
-    assert said.status == 0 and "12 examples, 1.42 candidates on average" in said.out
-    assert said.json == {"out": str(tmp_path / "sets.csv"), "examples": 12, "mean_candidates": 17 / 12, "gamma": None}
+    result = run("synthesize", reviews, "--rule", "votes:2", "--out", tmp_path / "sets.csv")
+    assert result.status == 0 and "12 examples, 1.42 candidates on average" in result.out
+    assert result.json == {"out": str(tmp_path / "sets.csv"), "examples": 12, "mean_candidates": 17 / 12, "gamma": None}
     back = formats.read(tmp_path / "sets.csv")
     assert back.annotations is None and (back.sets().sizes == 1).sum() == 7  # in 5 no label is named twice
     run("synthesize", reviews, "--out", tmp_path / "none.csv").refuses("--rule votes:2")
@@ -231,8 +233,8 @@ def test_columns_are_what_one_says_from_fit_to_predict(run: Run, tmp_path: Path)
     other.write_text("\n".join(row.rpartition(",")[0] for row in rows))  # no labels here
     told = ("--column", "column 4=true_label", "--column", "column 1=ignore")
     flip = ("--flip", "pair", "--q", "0.5")
-    said = run("fit", table, *SMALL, *flip, *told, "--test", table, "--out", tmp_path / "run")
-    assert said.status == 0 and said.json["test_accuracy"] is not None
+    result = run("fit", table, *SMALL, *flip, *told, "--test", table, "--out", tmp_path / "run")
+    assert result.status == 0 and result.json["test_accuracy"] is not None
     assert load_splits(RunFolder(tmp_path / "run").config()).train.feature_names == ("column 2", "column 3")
     assert run("predict", tmp_path / "run", other, "--out", tmp_path / "p.csv").status == 0
     assert len(pd.read_csv(tmp_path / "p.csv")) == 30
@@ -260,8 +262,8 @@ def test_classes_are_merged_renamed_and_dropped_and_kept_with_the_run(run: Run, 
     brief = ("--epochs", "2", "--threads", "1")
     untidy = run("fit", tmp_path / "messy.csv", *brief, "--out", tmp_path / "untidy")
     assert untidy.status == 0 and "--drop N/A" in untidy.err
-    said = run("fit", tmp_path / "messy.csv", *tidy, *brief, "--out", tmp_path / "run")
-    assert said.status == 0 and "--drop" not in said.err
+    result = run("fit", tmp_path / "messy.csv", *tidy, *brief, "--out", tmp_path / "run")
+    assert result.status == 0 and "--drop" not in result.err
     config = RunFolder(tmp_path / "run").config()
     assert config.source.classes == {"la-te": "late", "N/A": None, "lost": "missing"}
     labels = pd.read_csv(tmp_path / "run" / "labels.csv", dtype=str, keep_default_na=False)
@@ -277,15 +279,15 @@ def test_classes_are_merged_renamed_and_dropped_and_kept_with_the_run(run: Run, 
 
 def test_fit_ends_with_one_line_of_json_and_a_complete_folder(run: Run, data: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
-    said = run("fit", data, *FLIP, *SMALL, "--holdout", "0.25", "--seed", 4, "--out", out)
-    assert said.status == 0
-    assert len(said.out.splitlines()) == 1
-    assert set(said.json) == {
+    result = run("fit", data, *FLIP, *SMALL, "--holdout", "0.25", "--seed", 4, "--out", out)
+    assert result.status == 0
+    assert len(result.out.splitlines()) == 1
+    assert set(result.json) == {
         *("method", "epoch", *FINAL_METRICS),
         *("known_labels", "known_test_labels", "health"),
     }
-    assert said.json["health"]["verdict"] in ("healthy", "unhealthy")
-    assert (said.json["method"], said.json["epoch"]) == ("proden", 3)
+    assert result.json["health"]["verdict"] in ("healthy", "unhealthy")
+    assert (result.json["method"], result.json["epoch"]) == ("proden", 3)
     for name in ("config.json", "metrics.csv", "labels.csv", "model.safetensors", "model.json", "log.txt", "history"):
         assert (out / name).exists(), name
     metrics = pd.read_csv(out / "metrics.csv")
@@ -293,15 +295,15 @@ def test_fit_ends_with_one_line_of_json_and_a_complete_folder(run: Run, data: Pa
     assert metrics["epoch"].tolist() == [1, 2, 3]
     config = RunFolder(out).config()
     assert (config.seed, config.holdout, config.params["threads"]) == (4, 0.25, 1)
-    assert "3/3" in said.err and "epoch/s" in said.err  # the bar, with its rate
+    assert "3/3" in result.err and "epoch/s" in result.err  # the bar, with its rate
 
 
 def test_truth_outside_the_sets_is_noted_and_refused_when_strict(run: Run, tmp_path: Path) -> None:
     odd = tmp_path / "odd.csv"
     odd.write_text("id,x,candidates,true_label\n1,0.1,a|b,c\n2,0.5,b,b\n3,0.7,a,a\n4,0.9,a|b,b\n")
-    said = run("fit", odd, *SMALL, "--out", tmp_path / "run")
-    assert said.status == 0
-    assert "note: 1 of 4 true labels are not among their candidates" in said.err
+    result = run("fit", odd, *SMALL, "--out", tmp_path / "run")
+    assert result.status == 0
+    assert "note: 1 of 4 true labels are not among their candidates" in result.err
     run("fit", odd, *SMALL, "--strict", "--out", tmp_path / "strict").refuses("row 0 (id 1)")
 
 
@@ -354,10 +356,10 @@ def test_what_nobody_chose_is_searched(run: Run, table: Path, tmp_path: Path, mo
     monkeypatch.setattr("pll.cli.RECIPE", "auto")
     monkeypatch.setattr(recipe, "EPOCHS", (3, 6))
     monkeypatch.setattr(recipe, "SURVIVING", (1.0, 0.2))
-    said = run("fit", table, "--lr", 0.02, "--threads", 1, "--out", tmp_path / "run")
-    assert said.status == 0 and "Settings of the recipe auto (found in" in said.err
-    found = RunFolder(tmp_path / "run").recipe()
-    assert found is not None and found.fixed == {"lr": 0.02} and "weight_decay" in found.settings
+    outcome = run("fit", table, "--lr", 0.02, "--threads", 1, "--out", tmp_path / "run")
+    assert outcome.status == 0 and "Settings of the recipe auto (found in" in outcome.err
+    result = RunFolder(tmp_path / "run").recipe()
+    assert result is not None and result.fixed == {"lr": 0.02} and "weight_decay" in result.settings
     assert run("fit", table, "--method", "plknn", "--out", tmp_path / "other").status == 0
     out = tmp_path / "results.csv"
     assert run("evaluate", table, "--methods", "proden,plknn", "--folds", 2, "--threads", 1, "--out", out).status == 0
@@ -397,11 +399,11 @@ def test_ctrl_c_stops_with_a_checkpoint_and_status_130(
 
 def test_evaluate_writes_a_row_a_fit_and_prints_a_table(run: Run, data: Path, tmp_path: Path) -> None:
     out = tmp_path / "results.csv"
-    said = run(
+    result = run(
         *("evaluate", data, *FLIP, *SMALL, "--methods", "proden,pn-oracle", "--folds", 3, "--seeds", "0,1"),
         *("--out", out),
     )
-    assert said.status == 0
+    assert result.status == 0
     results = pd.read_csv(out)
     columns = "dataset,method,model,seed,fold,test_accuracy,transductive_accuracy,seconds,flip,q,recipe,settings"
     assert ",".join(results.columns) == columns
@@ -411,14 +413,14 @@ def test_evaluate_writes_a_row_a_fit_and_prints_a_table(run: Run, data: Path, tm
     assert results.groupby("method").size().to_dict() == {"proden": 6, "pn-oracle": 6}
     assert set(results["model"]) == {"linear"}
     assert results[["test_accuracy", "transductive_accuracy"]].stack().between(0, 1).all()
-    lines = said.out.splitlines()[:-1]
+    lines = result.out.splitlines()[:-1]
     assert lines[0].split() == ["method", "test", "accuracy", "%", "transductive", "%", "seconds"]
     assert [line.split()[0] for line in lines[1:]] == ["proden", "pn-oracle"]
     mean = results.loc[results["method"] == "proden", "test_accuracy"].mean() * 100
     deviation = results.loc[results["method"] == "proden", "test_accuracy"].std(ddof=1) * 100
     assert f"{mean:.2f} ± {deviation:.2f}" in lines[1]
-    assert (said.json["out"], said.json["fits"]) == (str(out), len(results))
-    measured = said.json["methods"]
+    assert (result.json["out"], result.json["fits"]) == (str(out), len(results))
+    measured = result.json["methods"]
     assert isinstance(measured, dict) and list(measured) == ["proden", "pn-oracle"]
     assert measured["proden"]["test_accuracy_mean"] * 100 == pytest.approx(mean)
     assert measured["proden"]["test_accuracy_std"] * 100 == pytest.approx(deviation)
@@ -486,15 +488,15 @@ def test_an_evaluation_that_cannot_be_is_said(
 
 def test_predictions_have_ids_names_and_confidence(run: Run, table: Path, finished: Path, tmp_path: Path) -> None:
     out = tmp_path / "deep" / "predictions.csv"
-    said = run("predict", finished, table, "--out", out)
-    assert (said.status, said.json) == (0, {"out": str(out), "predictions": 40})
-    found = pd.read_csv(out)
-    assert found.columns.tolist() == ["id", "predicted_label", "confidence"]
+    outcome = run("predict", finished, table, "--out", out)
+    assert (outcome.status, outcome.json) == (0, {"out": str(out), "predictions": 40})
+    result = pd.read_csv(out)
+    assert result.columns.tolist() == ["id", "predicted_label", "confidence"]
     data, model = formats.read(table), load_model(finished)
     scores = model.predict_proba(data.X)
-    assert found["id"].tolist() == data.row_ids.tolist()
-    assert found["predicted_label"].tolist() == [["cat", "dog"][k] for k in scores.argmax(axis=1)]
-    np.testing.assert_allclose(found["confidence"], scores.max(axis=1), rtol=1e-6)
+    assert result["id"].tolist() == data.row_ids.tolist()
+    assert result["predicted_label"].tolist() == [["cat", "dog"][k] for k in scores.argmax(axis=1)]
+    np.testing.assert_allclose(result["confidence"], scores.max(axis=1), rtol=1e-6)
 
 
 # ---- as a process ----------------------------------------------------------------------------------------------------

@@ -188,7 +188,7 @@ def processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[type]
 
 def test_a_cell_that_kills_its_process_is_found_and_the_rest_goes_on(processes: type) -> None:
     cells = ["a", "b", "c deadly", "d", "e", "f", "g"]
-    found = dict(processes(2).outcomes(cells, lambda: False))
-    assert found.keys() == set(cells)
-    assert "died" in found.pop("c deadly").error
-    assert found == {cell: f"1{cell}" for cell in found}  # one thread each
+    result = dict(processes(2).outcomes(cells, lambda: False))
+    assert result.keys() == set(cells)
+    assert "died" in result.pop("c deadly").error
+    assert result == {cell: f"1{cell}" for cell in result}  # one thread each

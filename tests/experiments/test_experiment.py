@@ -64,18 +64,18 @@ def test_a_key_depends_on_everything_that_the_result_does() -> None:
 
 @pytest.mark.parametrize("name", [name for name in PRESETS if name != "quick"])
 def test_presets_are_the_papers_experiments(name: str) -> None:
-    found = preset(name)
-    assert found.recipe == "paper" and found.methods[0] == "proden"
-    if found.folds:
-        assert (found.folds, found.seeds, len(found.methods)) == (5, [0], 10)
-        for dataset in found.datasets:
-            for flip in found.flip_list:
+    result = preset(name)
+    assert result.recipe == "paper" and result.methods[0] == "proden"
+    if result.folds:
+        assert (result.folds, result.seeds, len(result.methods)) == (5, [0], 10)
+        for dataset in result.datasets:
+            for flip in result.flip_list:
                 made = ("", None) if flip is None else (flip.how, flip.q)
-                assert all(published(dataset, *made, method) for method in found.methods)
+                assert all(published(dataset, *made, method) for method in result.methods)
     else:
-        assert found.seeds == [0, 1, 2, 3, 4]
-    models = found.models if isinstance(found.models, dict) else {"others": found.models}
-    for dataset in found.datasets:
+        assert result.seeds == [0, 1, 2, 3, 4]
+    models = result.models if isinstance(result.models, dict) else {"others": result.models}
+    for dataset in result.datasets:
         for model in models.get(dataset, models["others"]):
             assert published_settings(dataset, model, "proden")
 

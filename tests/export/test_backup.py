@@ -137,13 +137,13 @@ def test_gc_removes_what_nobody_needs_and_nothing_else(tmp_path: Path) -> None:
     part = home / "runs" / kept.id / ".part-1-2-labels.csv"
     part.touch()
     os.utime(part, (old, old))
-    found = cleanup.waste(home)
-    assert {one.path for one in found} == {home / "bin" / gone.id, uploads["unused"], part}
+    result = cleanup.waste(home)
+    assert {one.path for one in result} == {home / "bin" / gone.id, uploads["unused"], part}
     shutil.copytree(kept.path, home / "runs" / "damaged")
     (home / "runs" / "damaged" / "config.json").write_text("{")
     assert not {one.path for one in cleanup.waste(home)} & set(uploads.values())  # one may be its data
     shutil.rmtree(home / "runs" / "damaged")
-    assert cleanup.remove(found) == sum(one.bytes for one in found) > 0
+    assert cleanup.remove(result) == sum(one.bytes for one in result) > 0
     assert cleanup.waste(home) == []
     assert uploads["used"].exists() and uploads["new"].exists()
     assert not uploads["unused"].parent.exists()

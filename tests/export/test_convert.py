@@ -55,21 +55,21 @@ def converted(given: Path | str, to: str, out: Path, **options: Any) -> list[str
 @pytest.mark.parametrize("sample", ["flowers.csv", "reviews.labelstudio.json"])
 def test_every_format_to_every_other(tmp_path: Path, sample: str, to: str) -> None:
     out = tmp_path / f"out{FORMATS[to].suffixes[0]}"
-    told = converted(SAMPLES / sample, to, out)
+    notes = converted(SAMPLES / sample, to, out)
     back = formats.read(out, format=to)
-    if not told:
+    if not notes:
         check_same(back, formats.read(SAMPLES / sample))
     assert named_sets(back) == named_sets(formats.read(SAMPLES / sample))
 
 
 def test_what_is_lost_is_said_before_it_is_written(tmp_path: Path) -> None:
-    told = converted(SAMPLES / "reviews.labelstudio.json", "plcifar", tmp_path / "out.json")
-    texts, names = told
+    notes = converted(SAMPLES / "reviews.labelstudio.json", "plcifar", tmp_path / "out.json")
+    texts, names = notes
     assert "plcifar" in texts and "texts" in texts and "annotators" in names
-    told.clear()
+    notes.clear()
     with pytest.raises(UserError, match=r"out\.mat: There are no features"):
-        convert(str(SAMPLES / "reviews.csv"), "mat", tmp_path / "out.mat", tell=told.extend)
-    assert "mat cannot hold: The texts." in told and not (tmp_path / "out.mat").exists()
+        convert(str(SAMPLES / "reviews.csv"), "mat", tmp_path / "out.mat", tell=notes.extend)
+    assert "mat cannot hold: The texts." in notes and not (tmp_path / "out.mat").exists()
 
 
 def test_a_catalogue_entry(tmp_path: Path) -> None:
@@ -112,8 +112,8 @@ class TestRuns:
         text = "id;width;height;source;candidates;mark\na;1.0;2;web;x|y;007\nb;2.5;1;;y;1e3\nc;0.5;7;web;x;\n"
         (tmp_path / "t.csv").write_text(text)
         run = fit(tmp_path / "t.csv", tmp_path / "run")
-        told = converted(run, "csv", tmp_path / "out.csv")
-        assert ["source" in note for note in told] == [True]
+        notes = converted(run, "csv", tmp_path / "out.csv")
+        assert ["source" in note for note in notes] == [True]
         with (tmp_path / "out.csv").open(newline="") as file:
             rows = list(csv.reader(file, delimiter=";"))
         assert [row[:6] for row in rows] == [line.split(";") for line in text.splitlines()]

@@ -110,10 +110,10 @@ def test_any_name_survives_the_csv(table: tuple[CandidateSets, np.ndarray, list[
     frame = labels_frame(sets, weights, ids, y=y)
     with tempfile.TemporaryDirectory() as folder:
         write_labels(frame, Path(folder) / "labels.csv")
-        found = read_csv(Path(folder) / "labels.csv")
+        result = read_csv(Path(folder) / "labels.csv")
     for name in ("confidence", "margin", "entropy"):
-        np.testing.assert_array_equal(found.pop(name).astype(float), frame.pop(name))
-    pd.testing.assert_frame_equal(found, frame.fillna(""))
+        np.testing.assert_array_equal(result.pop(name).astype(float), frame.pop(name))
+    pd.testing.assert_frame_equal(result, frame.fillna(""))
 
 
 @pytest.mark.parametrize(

@@ -68,8 +68,8 @@ def test_a_run_that_has_ended_lists_every_file(finished: Path) -> None:
 def test_a_run_without_a_manifest_has_not_ended(finished: Path, tmp_path: Path, data: Path) -> None:
     folder = RunFolder(damaged(finished, Case(MANIFEST_FILE, "delete"), tmp_path / "run"))
     assert folder.state()["state"] == "interrupted"
-    found = answer(["convert", str(folder.path), "--to", "csv", "--out", str(tmp_path / "out.csv")], tmp_path / "none")
-    assert found.status == 2 and "no labels yet (interrupted)" in found.message
+    result = answer(["convert", str(folder.path), "--to", "csv", "--out", str(tmp_path / "out.csv")], tmp_path / "none")
+    assert result.status == 2 and "no labels yet (interrupted)" in result.message
     with pytest.raises(UserError, match="it is gone"):
         inspect(folder)
     FitLoop(folder).train()
@@ -158,7 +158,7 @@ def test_a_damaged_run_is_not_resumed_to_another_result(stopped: Path, tmp_path:
         except UserError:
             refused += 1
             continue
-        found = result_of(folder)
+        result = result_of(folder)
         for name in ("state", "final", "labels.csv", "model"):
-            assert found[name] == expected[name], case
+            assert result[name] == expected[name], case
     assert refused > 10

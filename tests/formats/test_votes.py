@@ -198,11 +198,11 @@ def test_votes_of_models_stand_beside_those_of_people(tmp_path: Path) -> None:
 def test_classes_are_guessed_from_what_several_voters_say_and_columns_of_words_are_no_voters(tmp_path: Path) -> None:
     rows = ["cat,Label: dog,refuses", "dog,Answer: cat,refuses", "cat,cat,refuses", "dog,dog,refuses"]
     table = "id,gpt,llama,comment\n" + "".join(f"{k},{row} {k}\n" for k, row in enumerate(rows))
-    found = with_votes(None, read_votes([text_file(tmp_path / "models.csv", table)]))
-    assert found.dataset.class_names == ("cat", "dog") and found.dataset.annotations is not None
-    assert found.dataset.annotations.annotator_names == ("gpt", "llama")
-    assert any("Left out" in note and "comment" in note for note in found.dataset.notes)
-    assert sum(count for _, count in found.unmapped) == 4
+    result = with_votes(None, read_votes([text_file(tmp_path / "models.csv", table)]))
+    assert result.dataset.class_names == ("cat", "dog") and result.dataset.annotations is not None
+    assert result.dataset.annotations.annotator_names == ("gpt", "llama")
+    assert any("Left out" in note and "comment" in note for note in result.dataset.notes)
+    assert sum(count for _, count in result.unmapped) == 4
 
 
 def answers_of(paths: Sequence[Path], **options: Any) -> tuple[dict[tuple[str, str], str], Any]:

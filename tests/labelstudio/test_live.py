@@ -151,9 +151,9 @@ class Candid:
     def events(self) -> list[Event]:
         database = Database(self.home / "reviews.sqlite3")
         with reading(database, review_id(RunFolder(self.run_dir))) as reader:
-            found = reader.events()
+            result = reader.events()
         database.close()
-        return found
+        return result
 
 
 @pytest.fixture(scope="module")

@@ -43,9 +43,9 @@ def trained(registry: RunRegistry, folder: Path) -> tuple[Run, np.ndarray]:
 def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunRegistry]:
     monkeypatch.setenv("PLL_HOME", str(tmp_path / "home"))
     monkeypatch.delenv("PLL_DATABASE_URL", raising=False)
-    found = RunRegistry(tmp_path / "runs")
-    yield found
-    found.stop_all()
+    result = RunRegistry(tmp_path / "runs")
+    yield result
+    result.stop_all()
 
 
 def test_the_voters_are_fitted_anew_with_the_answers(registry: RunRegistry, tmp_path: Path) -> None:

@@ -92,8 +92,8 @@ def test_deleting_a_run_under_review_asks_and_keeps_run_and_decisions(open_page:
     (kept,) = registry.bin.iterdir()
     assert kept.name == finished.id and json.loads((kept / "deleted.json").read_text())["by"] == ""
     kept.rename(registry.root / kept.name)
-    found = registry.get(kept.name)
-    with reading(service.database(), review_id(found.folder)) as reader:
+    result = registry.get(kept.name)
+    with reading(service.database(), review_id(result.folder)) as reader:
         assert reader.n_decisions() == (1, 1)
 
 

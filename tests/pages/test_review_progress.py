@@ -32,10 +32,10 @@ def test_calibration_shows_reliability_before_and_after(open_page: Any, finished
     page = progress_after(open_page, finished, 40)
     assert not page.exception
     review = service.queue_of(finished).review
-    found = calibration_of(review.root.candidates, review.own, review.current, review.state)
-    assert figures(page)["Expected calibration error"] == f"{found.after.error:.1%}".replace("%", " %")
-    assert f"On 40 decided examples: {found.before.error:.1%}".replace("%", " %") in said(page)
-    assert f"Temperature {found.temperature:.2f}" in said(page)
+    result = calibration_of(review.root.candidates, review.own, review.current, review.state)
+    assert figures(page)["Expected calibration error"] == f"{result.after.error:.1%}".replace("%", " %")
+    assert f"On 40 decided examples: {result.before.error:.1%}".replace("%", " %") in said(page)
+    assert f"Temperature {result.temperature:.2f}" in said(page)
 
 
 def test_teaching_shows_what_changed_and_offers_to_look_at_it(open_page: Any, finished: Run) -> None:

@@ -33,8 +33,8 @@ class TestTemperature:
     def test_is_found(self, true_temperature: float) -> None:
         weights, sets, truth = labelled(4000, true_temperature, seed=1)
         rows = np.random.default_rng(2).permutation(4000)[:2000]
-        found = fit_temperature(weights, sets, rows, truth[rows])
-        assert found == pytest.approx(true_temperature, rel=0.1)
+        result = fit_temperature(weights, sets, rows, truth[rows])
+        assert result == pytest.approx(true_temperature, rel=0.1)
 
     @given(sets_and_scores(largest=50.0), st.floats(0.02, 50.0))
     @settings(deadline=None)
@@ -56,15 +56,15 @@ class TestCalibrate:
         weights, sets, truth = labelled(3000, 3.0, seed=6)
         rows = np.random.default_rng(7).permutation(3000)
         fit, rest = rows[:600], rows[600:]
-        found = calibrate(weights, sets, fit, truth[fit])
-        assert found.before.error > 0.1
-        assert found.after.error < found.before.error / 2
+        result = calibrate(weights, sets, fit, truth[fit])
+        assert result.before.error > 0.1
+        assert result.after.error < result.before.error / 2
         right = identified_labels(weights, sets)[rest] == truth[rest]
         spread = np.sqrt(0.25 / len(fit) + 0.25 / len(rest))
-        assert abs(found.confidence[rest].mean() - right.mean()) < 3 * spread  # and on what nobody decided
-        assert found.decisions == 600
-        assert found.confidence.shape == (3000,) and found.confidence.dtype == np.float32
-        assert found.temperature > 1
+        assert abs(result.confidence[rest].mean() - right.mean()) < 3 * spread  # and on what nobody decided
+        assert result.decisions == 600
+        assert result.confidence.shape == (3000,) and result.confidence.dtype == np.float32
+        assert result.temperature > 1
 
     def test_too_few_decisions(self) -> None:
         weights, sets, truth = labelled(200, 1.0, seed=11)
@@ -82,6 +82,6 @@ def test_calibration_rests_on_what_is_decided(url: str) -> None:
         answer(desk, desk.show(row), right=row % 4 == 0)
     for row in range(40, 43):
         desk.decide(desk.show(row), "unsure")  # says nothing of a confidence
-    found = calibration_of(review.root.candidates, review.own, review.current, review.state)
-    assert found.decisions == 40 and found.temperature > 1
+    result = calibration_of(review.root.candidates, review.own, review.current, review.state)
+    assert result.decisions == 40 and result.temperature > 1
     close(review)

@@ -17,7 +17,7 @@ def test_it_reads_what_a_fit_without_the_example_says() -> None:
     phi = rng.normal(size=(40, 6))
     values, axes = np.linalg.eigh(phi.T @ phi)
     factor = (phi @ axes / np.sqrt(values + 2.0)).astype(np.float16)
-    found = leave_one_out(factor, sets, weights)
+    result = leave_one_out(factor, sets, weights)
 
     table = dense(weights, sets).astype(float)
     for i in range(40):
@@ -25,4 +25,4 @@ def test_it_reads_what_a_fit_without_the_example_says() -> None:
         gram = phi[others].T @ phi[others] + 2.0 * np.eye(6)
         said = np.maximum(phi[i] @ np.linalg.solve(gram, phi[others].T @ table[others]), 0)[sets[i]]
         expected = said / said.sum() if said.sum() else np.full(len(said), 1 / len(said))
-        np.testing.assert_allclose(found[sets.indptr[i] : sets.indptr[i + 1]], expected, atol=5e-3)
+        np.testing.assert_allclose(result[sets.indptr[i] : sets.indptr[i + 1]], expected, atol=5e-3)

@@ -86,10 +86,10 @@ def test_fit_and_proposals_are_those_of_the_formulas() -> None:
     order = [(int(row), int(y[row])) for row in rng.permutation(25)[:12]]
     decided = Decided.of(sets, dict(order))
 
-    found = fit(signals, decided)
+    result = fit(signals, decided)
     x = slow_fit(signals, order, RIDGE)
-    assert found.features == ("weights", "mean_weights", "near_weights", "near_mean", "others")
-    np.testing.assert_allclose(np.concatenate([found.theta, found.bias]), x, atol=2e-3)
+    assert result.features == ("weights", "mean_weights", "near_weights", "near_mean", "others")
+    np.testing.assert_allclose(np.concatenate([result.theta, result.bias]), x, atol=2e-3)
 
     p = as_rows(propose(signals, decided), sets)
     for i in range(25):
@@ -97,7 +97,7 @@ def test_fit_and_proposals_are_those_of_the_formulas() -> None:
             assert p[i] == {j: float(j == y[i]) for j in p[i]}
             continue
         features = np.column_stack([slow_features(signals, dict(order), i), slow_others(signals, dict(order), i)])
-        scores = features @ found.theta + found.bias[sets[i]]
+        scores = features @ result.theta + result.bias[sets[i]]
         expected = np.exp(scores) / np.exp(scores).sum()
         np.testing.assert_allclose(list(p[i].values()), expected, rtol=1e-4)
 

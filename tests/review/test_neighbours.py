@@ -17,19 +17,19 @@ def brute(points: np.ndarray, k: int) -> np.ndarray:
 
 def test_the_nearest_are_found() -> None:
     points = comparable(np.random.default_rng(0).normal(size=(60, 4)).astype(np.float32))
-    found = find_neighbours(points, k=5)
-    distances = np.linalg.norm(points[:, None] - points[found], axis=2)
+    result = find_neighbours(points, k=5)
+    distances = np.linalg.norm(points[:, None] - points[result], axis=2)
     np.testing.assert_allclose(distances, brute(points, 5), rtol=1e-4, atol=1e-5)
-    assert found.dtype == np.int32
-    assert not (found == np.arange(60)[:, None]).any()
+    assert result.dtype == np.int32
+    assert not (result == np.arange(60)[:, None]).any()
 
 
 def test_twins_are_neighbours_and_nobody_is_their_own() -> None:
     X = np.zeros((14, 2), dtype=np.float32)
-    found = find_neighbours(X, k=10)
-    assert found.shape == (14, 10)
-    assert not (found == np.arange(14)[:, None]).any()
-    assert all(len(set(row)) == 10 for row in found.tolist())
+    result = find_neighbours(X, k=10)
+    assert result.shape == (14, 10)
+    assert not (result == np.arange(14)[:, None]).any()
+    assert all(len(set(row)) == 10 for row in result.tolist())
 
 
 def test_the_space_is_the_one_whose_neighbours_agree() -> None:

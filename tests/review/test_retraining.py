@@ -98,10 +98,10 @@ def test_conflicts_teach_nothing_and_settlements_do(url: str) -> None:
 def test_sets_are_replaced_and_nothing_else(n_new: int) -> None:
     sets = snapshot(30).candidates
     changed = {4: (1,), 17: (0, 3), 29: (2,)}
-    found = with_sets(sets, changed, [f"new {k}" for k in range(n_new)])
+    result = with_sets(sets, changed, [f"new {k}" for k in range(n_new)])
     expected = [list(changed.get(row, sets[row].tolist())) for row in range(30)]
     names = (*sets.class_names, *(f"new {k}" for k in range(n_new)))
-    assert found == CandidateSets.from_lists(expected, 4 + n_new, names)
+    assert result == CandidateSets.from_lists(expected, 4 + n_new, names)
 
 
 # ---- the run that learns ---------------------------------------------------------------------------------------------

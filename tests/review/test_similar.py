@@ -55,6 +55,6 @@ def test_columns_come_by_how_far_they_are_from_those_nearby(data: PartialLabelDa
 def test_look_alikes_are_led_by_the_one_they_are_like(data: PartialLabelDataset) -> None:
     similar = Similar(data, sharp(np.ones(N)))
     among = np.arange(100, 200)
-    found = similar.look_alikes(5, among, 5)
-    assert found[0] == 5 and len(found) == 5 and set(found[1:]) <= set(among)
+    result = similar.look_alikes(5, among, 5)
+    assert result[0] == 5 and len(result) == 5 and set(result[1:]) <= set(among)
     assert similar.look_alikes(5, among[:0], 5).tolist() == [5]

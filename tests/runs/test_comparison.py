@@ -250,8 +250,8 @@ def test_killed_with_9_and_resumed_to_the_same_bits(registry: RunRegistry, data:
     reader = RunRegistry(root)
 
     def epoch() -> int:
-        found = reader.comparisons()
-        return found[0].snapshot().epoch if found and len(found[0].lanes) == 5 else 0
+        result = reader.comparisons()
+        return result[0].snapshot().epoch if result and len(result[0].lanes) == 5 else 0
 
     try:
         wait_for(lambda: epoch() >= 4 or process.poll() is not None, "four rounds", 120)

@@ -156,8 +156,8 @@ def test_a_checkpoint_that_fails_leaves_the_one_before(folder: RunFolder) -> Non
     folder.save_checkpoint({"epoch": 1})
     with pytest.raises(Exception, match=r"pickle|local"):
         folder.save_checkpoint({"epoch": 2, "no": lambda: None})
-    found = folder.checkpoint()
-    assert found is not None and found["epoch"] == 1
+    result = folder.checkpoint()
+    assert result is not None and result["epoch"] == 1
 
 
 def test_runs_are_listed_the_newest_first_whatever_happens_to_them_later(tmp_path: Path) -> None:

@@ -289,12 +289,12 @@ def test_a_run_of_a_process_that_died_is_interrupted_and_goes_on(registry: RunRe
     again = RunFolder(registry.root / "died")
     again.create(config(data))
     again.set_state("running")
-    found = RunRegistry(registry.root).get("died")
-    assert state_of(found) == "interrupted"
-    assert not found.snapshot().is_active
-    found.resume()
-    ended(found)
-    assert result_of(found.folder) == undisturbed
+    result = RunRegistry(registry.root).get("died")
+    assert state_of(result) == "interrupted"
+    assert not result.snapshot().is_active
+    result.resume()
+    ended(result)
+    assert result_of(result.folder) == undisturbed
 
 
 def test_a_run_of_a_process_that_lives_is_left_to_it(registry: RunRegistry, data: Path) -> None:

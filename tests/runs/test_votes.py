@@ -124,15 +124,15 @@ def test_decisions_measure_the_voters(trained: RunFolder) -> None:
     decided = replace(decided, warm=False)
     child.create(replace(trained.config(), decided_sets=decided))
     fit_loop.FitLoop(child).train()
-    found = run_data.splits_of(child)
-    assert found.train.decided is not None and (found.train.decided >= 0).sum() == 60
-    assert found.task().decided is not None
-    settled = found.vote_sets
+    result = run_data.splits_of(child)
+    assert result.train.decided is not None and (result.train.decided >= 0).sum() == 60
+    assert result.task().decided is not None
+    settled = result.vote_sets
     assert settled is not None and settled.candidates == train.sets()  # the review goes by these
-    assert found.train.prior is not None and train.prior is not None
-    kept = found.train.sets().positions(np.arange(60, N)), train.sets().positions(np.arange(60, N))
-    assert np.abs(found.train.prior[kept[0]] - train.prior[kept[1]]).max() > 0.01
-    assert found.train.fingerprint == child.about()["fingerprint"]
+    assert result.train.prior is not None and train.prior is not None
+    kept = result.train.sets().positions(np.arange(60, N)), train.sets().positions(np.arange(60, N))
+    assert np.abs(result.train.prior[kept[0]] - train.prior[kept[1]]).max() > 0.01
+    assert result.train.fingerprint == child.about()["fingerprint"]
 
 
 def test_labels_go_back_into_every_tool_that_votes_came_from(brought: Path, tmp_path: Path) -> None:

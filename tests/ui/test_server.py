@@ -42,9 +42,9 @@ def test_reviewers_of_the_benchmark_decide(tmp_path: Path) -> None:
     """`benchmarks.load` speaks the desk's own messages: what it counts is in the database."""
     run_id = begun_review(tmp_path, 300)
     with Server(tmp_path) as server:
-        found = asyncio.run(load(server, run_id, 2, minutes=0.2, arrival=1.0, thinking=0.2))
-    assert found.errors == [] and found.decisions > 5
-    assert len(on_disk(tmp_path, run_id)[0]) == found.decisions
+        result = asyncio.run(load(server, run_id, 2, minutes=0.2, arrival=1.0, thinking=0.2))
+    assert result.errors == [] and result.decisions > 5
+    assert len(on_disk(tmp_path, run_id)[0]) == result.decisions
 
 
 def test_a_wrong_setting_ends_the_start_with_a_message(tmp_path: Path) -> None:

@@ -11,25 +11,25 @@ from pll.ui.review.review_tab import ReviewTab
 
 
 def test_candidates_come_by_weight_with_columns_beside_the_nearest_of_each(tab: ReviewTab) -> None:
-    found = payload(tab)
-    json.dumps(found)
-    weights = [choice["weight"] for choice in found["choices"]]
+    result = payload(tab)
+    json.dumps(result)
+    weights = [choice["weight"] for choice in result["choices"]]
     assert weights == sorted(weights, reverse=True) and sum(weights) == pytest.approx(1, abs=1e-3)
-    columns = found["hero"]["columns"]
-    assert len(columns) == 5 and all(len(column["classes"]) == len(found["hero"]["beside"]) for column in columns)
+    columns = result["hero"]["columns"]
+    assert len(columns) == 5 and all(len(column["classes"]) == len(result["hero"]["beside"]) for column in columns)
     apart = [column["distance"] for column in columns]
     assert apart == sorted(apart, reverse=True)
-    assert found["can"] == {"decide": True, "why": "", "undo": False, "back": False}
+    assert result["can"] == {"decide": True, "why": "", "undo": False, "back": False}
 
 
 def test_blind_tells_nothing_of_the_model(tab: ReviewTab) -> None:
     tab.blind = True
-    found = payload(tab)
+    result = payload(tab)
     place = {name: k for k, name in enumerate(tab.queue.data.class_names)}
-    names = [choice["label"] for choice in found["choices"]]
+    names = [choice["label"] for choice in result["choices"]]
     assert names == sorted(names, key=place.__getitem__)
-    assert all(choice["weight"] is None for choice in found["choices"])
-    assert "%" not in found["message"] and found["message"].endswith(", ".join(names) + ".")
+    assert all(choice["weight"] is None for choice in result["choices"])
+    assert "%" not in result["message"] and result["message"].endswith(", ".join(names) + ".")
 
 
 def test_the_controls_of_a_certificate_are_shown_blind(tab: ReviewTab) -> None:

@@ -17,8 +17,6 @@ from pll.errors import UserError
 if TYPE_CHECKING:
     import pandas as pd
 
-"""How a cell that may hold several labels is taken apart: text → names."""
-
 Codes = npt.NDArray[np.int64]
 
 MOST_VOTES = 10**8

@@ -137,7 +137,7 @@ class Objective(ABC):
             () the loss, without its graph.
         """
         loss = self.loss(batch, logits)
-        loss.backward(share)  # type: ignore[no-untyped-call]
+        loss.backward(share)  # type: ignore[no-untyped-call]  # torch's own
         return loss.detach()
 
     def update(self, batch: Batch, label_weights: Tensor) -> None:
@@ -325,7 +325,7 @@ class Trainer:
         """
         if self._sample_weight is not None:
             share = self._sample_weight[rows][:, None]  # (B, 1)
-            logits.register_hook(lambda gradient: gradient * share)  # type: ignore[no-untyped-call]
+            logits.register_hook(lambda gradient: gradient * share)  # type: ignore[no-untyped-call]  # torch's own
 
     def _loss_share(self, count: int) -> Tensor | None:
         """Return the factor, (), of the loss of so many training units; None for 1."""

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,10 +15,10 @@ from pll.errors import UserError
 from pll.synthesis import Flip
 
 
-def labelled(n: int = 40, c: int = 4, **more: object) -> PartialLabelDataset:
+def labelled(n: int = 40, c: int = 4, **more: Any) -> PartialLabelDataset:
     """Every example has its own number as its only feature."""
     X = np.arange(n, dtype=np.float32)[:, None]
-    return PartialLabelDataset(X, y=np.arange(n) % c, class_names=tuple("abcdefgh"[:c]), **more)  # type: ignore[arg-type]
+    return PartialLabelDataset(X, y=np.arange(n) % c, class_names=tuple("abcdefgh"[:c]), **more)
 
 
 def numbers(data: PartialLabelDataset | None) -> list[int]:

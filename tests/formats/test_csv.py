@@ -13,6 +13,7 @@ from pll import formats
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import FORMATS, ReadOptions
+from pll.formats.tabular.csv import Text, text_of_file
 
 from .strategies import datasets, named_sets, named_truth, same
 
@@ -93,6 +94,15 @@ def test_dialects_mean_the_same(tmp_path: Path, text: str) -> None:
 def test_rows_are_numbered_as_a_spreadsheet_does(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"^table.csv: Row 6, column 'x' holds 'z'.*the header is row 1\.$"):
         table(tmp_path, 'x,candidates\n1,"two\nlines"\n\n2,a\n3,a\nz,a\n')
+
+
+def test_the_numbers_of_all_rows_are_found_in_one_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("id,x\n\na,1\n\n\nb,2\nc,3\n", encoding="utf-8")
+    text, records, passes = text_of_file(path, ","), Text.records, []
+    assert text.header.names == ["id", "x"]
+    monkeypatch.setattr(Text, "records", lambda self: passes.append(self) or records(self))
+    assert [text.row_number(position) for position in (2, 0, 1, 2)] == [7, 3, 6, 7] and len(passes) == 1
 
 
 def test_a_bad_cell_is_found_in_a_later_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

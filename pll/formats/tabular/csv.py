@@ -11,6 +11,7 @@ import csv
 import io
 import itertools
 import re
+from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -113,13 +114,19 @@ class Text:
         rows = below[: sample_rows(width)]
         return [[cell or None for cell in cells] for cells in zip(*rows, strict=True)] or [[] for _ in range(width)]
 
+    @cached_property
+    def _numbers(self) -> tuple[array[int], Iterator[int]]:
+        """The numbers of the first records that are not blank, and those of all others."""
+        return array("q"), (number for number, _, record in self.records() if record)
+
     def row_number(self, position: int) -> int:
-        """Return the spreadsheet's number of a row below the header."""
+        """Return the spreadsheet's number of a row below the header; the file is read once, as far as that row."""
         position += self.header.above + self.header.rows
+        numbers, others = self._numbers
         with suppress(csv.Error, UnicodeDecodeError):
-            filled = (number for number, _, record in self.records() if record)
-            return next(itertools.islice(filled, position, None), position + 1)
-        return position + 1  # an unusual cell before it: the number without blank lines is the closest
+            numbers.extend(itertools.islice(others, max(0, position + 1 - len(numbers))))
+        # After an unusual cell the number without blank lines is the closest.
+        return numbers[position] if position < len(numbers) else position + 1
 
 
 def text_of_file(path: Path, delimiters: str) -> Text:

@@ -40,8 +40,9 @@ docs/decisions.md has the figures behind the constants.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -244,7 +245,8 @@ def fit_voters(
     exponent = np.ones(annotations.n_rows) if kind == "majority" else _exponent(annotations, first.T, true_labels)
     fit = first
     if true_labels is not None:
-        start = _chosen([start, *others.starts], [first.T, *others.posteriors], true_labels)
+        best = _best_start([first.T.argmax(axis=1), *others.labels], true_labels)
+        start = next(islice(em.starts(), best - 1, None)) if best else start
         fit = em.run(kind_fitted, start, true_labels, rounds=rounds)
     T, likelihood, weight = fit.T, _softmax(fit.votes), 0.0
     if classifier is not None:
@@ -293,16 +295,16 @@ def _joint(
     return eta, T, _softmax(model.votes) ** (1 / eta)
 
 
-def _chosen(starts: list[Numbers], posteriors: list[Numbers], true_labels: npt.NDArray[np.int64]) -> Numbers:
-    """Return the first start, or the one whose posterior, made without the known labels, names most of them.
+def _best_start(labels: Sequence[Codes], true_labels: npt.NDArray[np.int64]) -> int:
+    """Return 0, the first start, or the one that leads, without the known labels, to labels with most of them.
 
     It must name more of them than the first one by a standard deviation: √(labels that one of the two names).
     """
     rows = np.flatnonzero(true_labels >= 0)
-    hits = np.array([T[rows].argmax(axis=1) == true_labels[rows] for T in posteriors])
+    hits = np.array([one[rows] == true_labels[rows] for one in labels])
     lead = hits.sum(axis=1) - hits[0].sum()
     best = int(lead.argmax())
-    return starts[best if lead[best] ** 2 > (hits[best] != hits[0]).sum() else 0]
+    return best if lead[best] ** 2 > (hits[best] != hits[0]).sum() else 0
 
 
 def _exponent(annotations: Annotations, T: Numbers, true_labels: npt.NDArray[np.int64] | None) -> Numbers:
@@ -346,26 +348,26 @@ class _Fit:
 
 @dataclass(frozen=True, eq=False)
 class _Others:
-    """Results of other starts, and where those that the votes do not rule out differ."""
+    """(n,) labels that each other start leads to, and where those that the votes do not rule out differ."""
 
-    starts: tuple[Numbers, ...] = ()
-    posteriors: tuple[Numbers, ...] = ()
+    labels: tuple[Codes, ...] = ()
     agreement: float = 1.0
     disputed: Codes = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     @classmethod
     def of(cls, em: _ExpectationMaximisation, first: _Fit) -> _Others:
         """Run them all."""
-        starts = tuple(em.starts())
-        fits = [em.run(first.kind, start, rounds=EARLY) for start in starts]
-        posteriors = tuple(one.T for one in fits)
         chosen, voted = first.T.argmax(axis=1), em.annotations.answers_per_row > 0
-        possible = [one.T for one in fits if not _is_likelier(first.row_likelihood[voted], one.row_likelihood[voted])]
-        if not possible:
-            return cls(starts, posteriors)
-        differs = np.stack([T.argmax(axis=1) != chosen for T in possible])[:, voted]
-        rows = np.random.default_rng(0).permutation(np.flatnonzero(voted)[differs.any(axis=0)])
-        return cls(starts, posteriors, 1 - float(differs.mean(axis=1).max()), rows)
+        labels, differs = [], []
+        for start in em.starts():
+            one = em.run(first.kind, start, rounds=EARLY)
+            labels.append(one.T.argmax(axis=1))
+            if not _is_likelier(first.row_likelihood[voted], one.row_likelihood[voted]):
+                differs.append((labels[-1] != chosen)[voted])
+        if not differs:
+            return cls(tuple(labels))
+        rows = np.random.default_rng(0).permutation(np.flatnonzero(voted)[np.any(differs, axis=0)])
+        return cls(tuple(labels), 1 - float(np.mean(differs, axis=1).max()), rows)
 
 
 def _is_likelier(one: Numbers, other: Numbers) -> bool:
@@ -420,19 +422,17 @@ class _ExpectationMaximisation:
         sums: Numbers = np.bincount(self.cells[at], values, minlength=n * c).astype(np.float64).reshape(n, c)
         return sums
 
-    def starts(self) -> list[Numbers]:
-        """Posteriors of the shares of the votes with one voter believed, for each of a few voters."""
+    def starts(self) -> Iterator[Numbers]:
+        """Yield posteriors of the shares of the votes with one voter believed, for each of a few voters."""
         annotations = self.annotations
         if self.are_functions or not 2 <= annotations.n_annotators <= MOST_STARTS:
-            return []
-        all_starts = []
+            return
         for voter in range(annotations.n_annotators):
             own = annotations.annotators == voter
             T = self.vote_shares.copy()
             T[annotations.rows[own]] *= 1 - BELIEVED
             np.add.at(T, (annotations.rows[own], annotations.labels[own]), BELIEVED * self.shares[own])
-            all_starts.append(T)
-        return all_starts
+            yield T
 
     def plan(self, kind: str) -> tuple[str, Numbers, int]:
         """Return the model that is fitted, where it starts, and how many rounds it has at most."""

@@ -19,29 +19,6 @@ from pll.formats.tabular.labels import sets_of
 _WHOLE = re.compile(r"\d+(?:\.0+)?", re.ASCII)
 
 
-def _parts(data: PartialLabelDataset) -> dict[str, tuple[bool, str]]:
-    """Parts of a dataset: whether it has them, and the sentence for a format that cannot hold them."""
-    has_names = data.class_names not in ((), tuple(str(k) for k in range(data.n_classes)))
-    has_ids = data.ids is not None and not np.array_equal(data.ids, np.arange(len(data)).astype(np.str_))
-    has_images = data.images is not None and not data.is_image
-    return {
-        "features": (data.X.size > 0, "The features."),
-        "image shape": (data.is_image, "The shape of the images: every pixel becomes a column."),
-        "images": (has_images, "The pictures for annotators and reviewers."),
-        "texts": (data.texts is not None, "The texts."),
-        "pictures": (data.pictures is not None, "The names of the pictures."),
-        "categories": (bool(data.categories), "The columns of words."),
-        "extras": (bool(data.extras), "The columns that are carried along."),
-        "prior": (data.prior is not None, "The prior of the candidates."),
-        "annotations": (data.annotations is not None, "Who gave which label."),
-        "class names": (has_names, "The names of the classes: they become numbers."),
-        "ids": (has_ids, "The ids: rows are numbered when read."),
-        "feature names": (bool(data.feature_names), "The names of the features."),
-        "split": (data.is_test is not None, "The split into a training and a test part."),
-        "truth": (data.y is not None, "The true labels."),
-    }
-
-
 ALL_BUT_PIXELS = frozenset(
     ("features", "texts", "pictures", "categories", "extras", "annotations", "class names", "ids", "feature names")
 ) | {"split", "truth"}
@@ -49,14 +26,37 @@ ALL_BUT_PIXELS = frozenset(
 
 
 def part_limitations(dataset: PartialLabelDataset, supported: Collection[str]) -> list[str]:
-    """What of a dataset is lost in a format that holds only some of its parts (`_parts`).
+    """What of a dataset is lost in a format that holds only some of its parts.
 
     Examples
     --------
     >>> part_limitations(PartialLabelDataset(np.ones((1, 1)), ids=np.array(["a"])), {"features"})
     ['The ids: rows are numbered when read.']
     """
-    return [sentence for part, (has, sentence) in _parts(dataset).items() if has and part not in supported]
+    has_names = dataset.class_names not in ((), tuple(str(k) for k in range(dataset.n_classes)))
+    has_ids = (
+        "ids" not in supported
+        and dataset.ids is not None
+        and not np.array_equal(dataset.ids, np.arange(len(dataset)).astype(np.str_))
+    )
+    has_images = dataset.images is not None and not dataset.is_image
+    parts = {
+        "features": (dataset.X.size > 0, "The features."),
+        "image shape": (dataset.is_image, "The shape of the images: every pixel becomes a column."),
+        "images": (has_images, "The pictures for annotators and reviewers."),
+        "texts": (dataset.texts is not None, "The texts."),
+        "pictures": (dataset.pictures is not None, "The names of the pictures."),
+        "categories": (bool(dataset.categories), "The columns of words."),
+        "extras": (bool(dataset.extras), "The columns that are carried along."),
+        "prior": (dataset.prior is not None, "The prior of the candidates."),
+        "annotations": (dataset.annotations is not None, "Who gave which label."),
+        "class names": (has_names, "The names of the classes: they become numbers."),
+        "ids": (has_ids, "The ids: rows are numbered when read."),
+        "feature names": (bool(dataset.feature_names), "The names of the features."),
+        "split": (dataset.is_test is not None, "The split into a training and a test part."),
+        "truth": (dataset.y is not None, "The true labels."),
+    }
+    return [sentence for part, (has, sentence) in parts.items() if has and part not in supported]
 
 
 def class_limitations(dataset: PartialLabelDataset, supported: Collection[str] = ()) -> list[str]:

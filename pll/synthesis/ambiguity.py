@@ -123,7 +123,7 @@ class LabelCooccurrence:
         """The ambiguity degree γ: the highest share off the diagonal."""
         return float(self._off_diagonal.max())
 
-    @property
+    @cached_property
     def pair(self) -> tuple[int, int]:
         """The true label and the wrong one that accompanies it most often; of equals the one seen in most examples."""
         truth, other, _, _ = self.worst(1)[0]
@@ -132,8 +132,8 @@ class LabelCooccurrence:
     @property
     def together(self) -> tuple[int, int]:
         """(k, m): in k of the m examples of that true label the wrong one is a candidate."""
-        _, _, k, m = self.worst(1)[0]
-        return k, m
+        m = int(self.examples[self.pair[0]])
+        return round(self.gamma * m), m
 
     @property
     def says_enough(self) -> bool:

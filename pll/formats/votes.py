@@ -437,8 +437,9 @@ def proposed_classes(answers: Sequence[VoterAnswer]) -> tuple[str, ...]:
 def _of_one_question(answers: Sequence[VoterAnswer], class_names: Sequence[str]) -> tuple[list[VoterAnswer], list[str]]:
     """Of answers to several questions those to the one that the classes fit, else the most answered, with a note."""
     names = {_plain(name) for name in class_names}
-    counts = Counter(answer.question for answer in answers if answer.question is not None)
-    fits = Counter(answer.question for answer in answers if _plain(answer.text) in names)
+    about = [(answer.question, answer.text) for answer in answers if answer.question is not None]
+    counts = Counter(question for question, _ in about)
+    fits = Counter(question for question, text in about if _plain(text) in names)
     chosen: dict[int, str] = {}
     for place, question in sorted(counts, key=lambda one: (fits[one], counts[one]), reverse=True):
         chosen.setdefault(place, question)

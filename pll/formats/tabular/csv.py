@@ -264,10 +264,10 @@ class Tsv(Delimited):
 def write_table(
     file: IO[bytes], delimiter: str, texts: Sequence[TextColumn], dataset: PartialLabelDataset | None = None
 ) -> None:
-    """Write columns of text, and beside them the features of a dataset."""
+    """Write columns of text (`check_columns`), and beside them the features of a dataset."""
     numbers = [] if dataset is None else feature_column_names(dataset)
-    for text in (*numbers, *(text for column in texts for text in (column.name, *column.cells) if text)):
-        check_text(text)
+    for name in numbers:
+        check_text(name)
     schema = pa.schema([(column.name, pa.string()) for column in texts] + [(name, pa.float32()) for name in numbers])
     options = pa.csv.WriteOptions(delimiter=delimiter, batch_size=_WRITE_ROWS)
     with pa.csv.CSVWriter(file, schema, write_options=options) as writer:

@@ -41,11 +41,10 @@ class Header:
     @property
     def notes(self) -> tuple[str, ...]:
         """What to say of it to the user."""
-        about_title = (f"What stands above the header was left out: {shorten(self.title)}.",) if self.title else ()
         if self.rows:
-            return about_title
+            return self._without_title
         return (
-            *about_title,
+            *self._without_title,
             f"The first row holds numbers where the others do, so it was taken for data: the columns are called "
             f"column 1 … column {len(self.names)}. If it is the header, give one of its names a letter.",
         )
@@ -54,7 +53,11 @@ class Header:
     def lost(self) -> list[str]:
         """What of it a table with labels does not keep."""
         without = [] if self.rows else ["That the file has no header: it gets one, which names the labels."]
-        return without + ([f"What stands above the header was left out: {shorten(self.title)}."] if self.title else [])
+        return [*without, *self._without_title]
+
+    @property
+    def _without_title(self) -> tuple[str, ...]:
+        return (f"What stands above the header was left out: {shorten(self.title)}.",) if self.title else ()
 
 
 def header_of(records: Sequence[Sequence[str]]) -> Header:

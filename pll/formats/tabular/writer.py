@@ -77,11 +77,7 @@ def text_columns(dataset: PartialLabelDataset, results: Results | None = None) -
         columns += [
             TextColumn(name, "ignore", cells) for name, cells in results.aligned(dataset.row_ids.tolist()).items()
         ]
-    for column in columns:
-        check_text(column.name)
-        for cell in column.cells:
-            if cell is not None:
-                check_text(cell)
+    check_columns(columns)
     return columns
 
 
@@ -211,6 +207,15 @@ def _misread(dataset: PartialLabelDataset) -> list[str]:
 def as_text(value: Any) -> str | None:
     """Return a plain value as a cell: text as it is, anything else as JSON, None where it is missing."""
     return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def check_columns(columns: Sequence[TextColumn]) -> None:
+    """Raise UserError where a name or a cell cannot be written as UTF-8."""
+    for column in columns:
+        check_text(column.name)
+        for cell in column.cells:
+            if cell is not None:
+                check_text(cell)
 
 
 def check_text(cell: str) -> None:

@@ -20,7 +20,7 @@ from pll.formats.tabular.cells import Cells, is_number
 from pll.formats.tabular.columns import CONSENSUS_COLUMNS, LINES, UNNAMED, check_header, is_annotator, marked, roles_of
 from pll.formats.tabular.csv import Csv, text_of_file, write_table
 from pll.formats.tabular.table import ArrowTable
-from pll.formats.tabular.writer import TextColumn
+from pll.formats.tabular.writer import TextColumn, check_columns
 from pll.formats.tools.records import answers_of, has_own_sets
 
 MAX_CLASSES = 10_000
@@ -91,6 +91,7 @@ class Cleanlab(Csv):
         if results is not None:
             done = consensus(dataset, results).aligned(dataset.row_ids.tolist())
             columns += [TextColumn(name, "ignore", cells) for name, cells in done.items()]
+        check_columns(columns)
         with path.open("wb") as file:
             write_table(file, ",", columns)
 

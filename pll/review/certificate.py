@@ -318,7 +318,7 @@ class LabelTable:
     def __len__(self) -> int:
         return len(self.ids)
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """SHA-256 (hex) of ids, labels and confidences; the order of rows does not matter."""
         order = np.argsort(self.ids, kind="stable")

@@ -69,7 +69,7 @@ class ReviewSignals:
         folder
             Of a run that has label weights, finished or not.
         data
-            Its training part (`Run.parts().train`).
+            Its training part (`Run.splits().train`).
 
         Raises
         ------

@@ -107,9 +107,10 @@ class Reader:
         table = tables.plan.c
         columns = [table[name] for name in ("number", "run", *_PLAN_COLUMNS)]
         query = sa.select(*columns).where(table.review == self.review_id).order_by(table.number)
-        result = self._db.execute(query).mappings().all()
-        plans = [DrawnPlan(**{name: row[name] for name in _PLAN_COLUMNS}, reranked=True) for row in result]
-        return [PlanRecord(row["number"], row["run"], plan) for row, plan in zip(result, plans, strict=True)]
+        return [
+            PlanRecord(number, run, DrawnPlan(**dict(zip(_PLAN_COLUMNS, plan, strict=True)), reranked=True))
+            for number, run, *plan in self._db.execute(query)
+        ]
 
     def frozen(self, number: int) -> tuple[list[str], list[float]]:
         """Labels and confidences that a plan is of, in the order of rows."""

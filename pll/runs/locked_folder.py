@@ -64,12 +64,14 @@ class LockedFolder:
         """Return whether a process, this one included, is at work on the folder."""
         if self._lock.is_locked:
             return True
+        if not self._lock_file.exists():  # asking for the lock would make the folder, also where it was just deleted
+            return False
         probe = FileLock(self._lock_file, thread_local=False)
         try:
             probe.acquire(timeout=0)
         except Timeout:
             return True
-        except OSError:  # deleted, or not writable: no process can be at work on it
+        except OSError:  # not writable: no process can be at work on it
             return False
         probe.release()
         return False

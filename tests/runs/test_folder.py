@@ -91,6 +91,11 @@ def test_one_at_a_time(folder: RunFolder) -> None:
     assert not folder.is_locked()
 
 
+def test_asking_whether_a_deleted_run_is_at_work_does_not_make_its_folder(tmp_path: Path) -> None:
+    assert not RunFolder(tmp_path / "deleted").is_locked()
+    assert not (tmp_path / "deleted").exists()
+
+
 @pytest.mark.slow
 def test_the_lock_of_a_process_that_was_killed_is_free(folder: RunFolder) -> None:
     folder.set_state("running")

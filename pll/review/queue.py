@@ -125,8 +125,8 @@ class ReviewQueue:
 
     def _current_model(self) -> _Model:
         with self._lock:
-            run = self.run
-            if self._model is None or self._model.run != run.id:
+            if self._model is None or self._model.run != self.review.own.run:
+                run = self.run
                 data = run.splits().train
                 self._model = _Model(run.id, data, ReviewSignals.of_run(run.folder, data))
             return self._model

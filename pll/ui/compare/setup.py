@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -134,32 +134,27 @@ def _pills(title: str, methods: Sequence[str], key: str, default: Sequence[str] 
 
 def settings(choice: ChosenData, data: PartialLabelDataset, methods: Sequence[str]) -> list[RunConfig]:
     """Settings for all lanes, and below them those in which a lane differs."""
+    defaults = {method: get_method(method)().get_params() for method in methods}
     with st.expander("Settings", icon=":material/tune:"):
-        model = {"model": choose_model(data, "compare")} if any("model" in _defaults(name) for name in methods) else {}
+        model = {"model": choose_model(data, "compare")} if any("model" in one for one in defaults.values()) else {}
         shared = choose_settings(methods, choice, data, model, key="compare")
-        own = _own_settings(methods, shared.params)
+        own = _own_settings(defaults, shared.params)
     return lane_configs(shared, methods, own)
 
 
-def _defaults(method: str) -> dict[str, Any]:
-    defaults: dict[str, Any] = get_method(method)().get_params()
-    return defaults
-
-
-def _own_settings(methods: Sequence[str], shared: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def _own_settings(defaults: Mapping[str, dict[str, Any]], shared: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """A table with a row a lane; what is changed in it holds for that lane alone."""
     usual = {
-        method: {name: (_defaults(method) | shared)[name] for name in OWN if name in _defaults(method)}
-        for method in methods
+        method: {name: (params | shared)[name] for name in OWN if name in params} for method, params in defaults.items()
     }
-    table = pd.DataFrame([{"lane": method_title(method)} | usual[method] for method in methods], columns=["lane", *OWN])
+    table = pd.DataFrame([{"lane": method_title(method)} | usual[method] for method in usual], columns=["lane", *OWN])
     table[list(OWN)] = table[list(OWN)].astype(float)
     st.caption("Change a cell to set it for that lane only. Empty: chosen by the data, or no such setting.")
     edited = st.data_editor(
         table,
         hide_index=True,
         disabled=["lane"],
-        key=f"compare_own-{methods}-{shared}",
+        key=f"compare_own-{list(usual)}-{shared}",
         column_config={"lane": "Lane"}
         | {
             name: st.column_config.NumberColumn(NUMBERS[name][0], min_value=least, format="%g")
@@ -168,8 +163,8 @@ def _own_settings(methods: Sequence[str], shared: dict[str, Any]) -> dict[str, d
         alt="Settings of single lanes",
     )
     changed: dict[str, dict[str, Any]] = {}
-    for k, method in enumerate(methods):
-        for name in usual[method]:
+    for k, (method, own) in enumerate(usual.items()):
+        for name in own:
             value = edited[name].iloc[k]
             if pd.notna(value) and value != table[name].iloc[k]:
                 changed.setdefault(method, {})[name] = int(value) if name == "epochs" else float(value)

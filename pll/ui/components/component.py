@@ -80,7 +80,8 @@ def register(name: str, html: str, *, scripts: Sequence[Path], styles: Sequence[
     others export is left out.
     """
     shared = "".join(_text([file]).split(EXPORTED)[0] for file in scripts[:-1])
-    script = without_comments(shared + _text(scripts[-1:]).replace(EXPORTED, "const drawn = function") + LATEST)
+    drawn = _text(scripts[-1:]).replace(EXPORTED, "const drawn = function")
+    script = without_comments(shared + drawn + LATEST).encode()
     mount: Component = st.components.v2.component(
         f"candid_{name}", html=html, css=without_comments(_text(styles)), js=without_comments(LOADER)
     )
@@ -100,9 +101,8 @@ def register(name: str, html: str, *, scripts: Sequence[Path], styles: Sequence[
     return send
 
 
-def _digest(value: str | bytes | list[str]) -> str:
-    joined = "\0".join(value) if isinstance(value, list) else value
-    return _digest_of(joined.encode() if isinstance(joined, str) else joined)
+def _digest(value: bytes | list[str]) -> str:
+    return _digest_of(value if isinstance(value, bytes) else "\0".join(value).encode())
 
 
 @lru_cache(maxsize=32)

@@ -62,7 +62,7 @@ def mapped(source: Source) -> Mapped:
 
 def with_candidates(choice: ChosenData) -> PartialLabelDataset:
     """The data of a choice with its features and candidate sets."""
-    return cached("prepared", choice_key(choice), partial(_with_candidates, choice, dataset(choice.source)))
+    return cached("prepared", choice_key(choice), lambda: _with_candidates(choice, dataset(choice.source)))
 
 
 def _with_candidates(
@@ -197,11 +197,14 @@ def may_read(source: Source) -> bool:
 
 def prepared(choice: ChosenData) -> PartialLabelDataset | None:
     """The data with features and candidate sets, or None while they are being made, as the page says then."""
+    key = choice_key(choice)
+    made: PartialLabelDataset | None = if_cached("prepared", key)
+    if made is not None:  # what it was made of may have left the cache
+        return made
     data = dataset(choice.source)
     if not is_slow(choice, data):
         return with_candidates(choice)
-    work = partial(_with_candidates, choice, data)
-    return in_background("prepared", choice_key(choice), "Getting the data ready", work)
+    return in_background("prepared", key, "Getting the data ready", partial(_with_candidates, choice, data))
 
 
 def is_slow(choice: ChosenData, data: PartialLabelDataset) -> bool:

@@ -186,7 +186,7 @@ def _predict(run: str, body: dict[str, Any]) -> tuple[dict[str, Any], str]:
 
 
 def _webhook(run: str, body: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    """RequestRecord at once, since Label Studio waits a second and does not ask again; done in the order of arrival."""
+    """Answered at once, since Label Studio waits a second and does not ask again; done in the order of arrival."""
     action = str(body.get("action", ""))
     _work().submit(_receive, run, action, body)
     return {}, f"{action or 'No action'}: received"

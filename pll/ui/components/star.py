@@ -142,7 +142,7 @@ def packed(positions: npt.NDArray[np.float32]) -> npt.NDArray[np.uint8]:
 
 
 def _spokes(weights: Weights, candidates: CandidateSets, row: npt.NDArray[np.intp]) -> list[tuple[int, float]]:
-    """(class, weight) of every candidate of the selected row; nothing where that row is not presentation."""
+    """(class, weight) of every candidate of the selected row; nothing where that row is not drawn."""
     if len(row) == 0:
         return []
     at = candidates.positions(row)

@@ -130,7 +130,8 @@ def _show_progress(folder: ExperimentFolder, state: str, progress: Progress | No
             st.progress(0.0, text="Starting…")
             return
         job = background.job_of(folder)
-        st.error("It has not been started." if job is None else plain(job.status().error), icon=":material/error:")
+        error = "" if job is None else job.status().error
+        st.error(plain(error or "It has not been started."), icon=":material/error:")
         return
     left = f" · about {duration(progress.left)} left" if state == "running" and progress.left else ""
     if state == "running" and progress.rate:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pll.catalog.server_files import on_server
 from pll.errors import UserError
-from pll.experiments.execution import ExperimentFolder, Progress
+from pll.experiments.execution import PROGRESS, ExperimentFolder, Progress
 from pll.experiments.experiment import Experiment
 from pll.experiments.report import fit_and_report
 from pll.paths import candid_home
@@ -105,7 +105,7 @@ def stop(folder: ExperimentFolder) -> None:
         A shell has started it.
     """
     job = job_of(folder)
-    if job is not None:
+    if job is not None and job.status().state == "working":
         job.stop()
     elif folder.is_locked():
         raise UserError("A shell has started it; stop it there.")
@@ -142,6 +142,7 @@ def _check_idle() -> None:
 
 
 def _start(folder: ExperimentFolder) -> None:
+    (folder.path / PROGRESS).unlink(missing_ok=True)  # of an earlier job; where this one fails, its error is shown
     default_board().forget(_key(folder))
     default_board().start(_key(folder), partial(_fit, folder), waits=False)  # for hours
 

@@ -118,6 +118,18 @@ def test_it_is_begun_stopped_and_continued(tmp_path: Path, monkeypatch: pytest.M
     assert "PL-kNN" in (folder.path / "tables.md").read_text()
 
 
+def test_one_that_fails_before_its_first_fit_shows_the_error_and_no_earlier_progress(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLL_HOME", str(tmp_path))
+    folder = made(0, "stopped")
+    (folder.path / "experiment.json").write_text("{}")
+    background.resume(folder)
+    job = background.job_of(folder)
+    assert job is not None and job.wait(30) and "is damaged" in job.status().error
+    assert folder.progress() == ("new", None)
+
+
 def ended(folder: ExperimentFolder, *, stopped: bool = False) -> None:
     """Wait until the job of an experiment has ended, stopped or by itself."""
     job = background.job_of(folder)

@@ -15,7 +15,8 @@ classes that they favour grow), so that it is shrunk to uniform.
 
 *pooled*, the default: B is the matrix of all voters together (partial pooling; Paun et al., TACL 6, 2018), and EM stops
 after `EARLY` rounds from one coin (a round or two from a good start are optimal up to constants: Zhang et al., §3). At
-convergence, matrices fit shared mistakes of the voters as classes, or split the most frequent class.
+convergence, matrices fit shared mistakes of the voters as classes, or split the most frequent class. It starts from the
+shares of the votes where that is clearly likelier: one coin can take voters who always name one label for the best.
 
 *Functions.* Where most votes come from voters who name one class and otherwise abstain (labelling functions), who votes
 says as much of the class prior as of the label. *pooled* is one round from the labels of the majority then, without a
@@ -445,7 +446,10 @@ class _ExpectationMaximisation:
         if self.are_functions:
             leads = shares == shares.max(axis=1, keepdims=True)
             return kind, leads / leads.sum(axis=1, keepdims=True), 1
-        return kind, self.run("one-coin", shares).T, EARLY
+        coin = self.run("one-coin", shares).T
+        from_coin, from_shares = (self.run(kind, start, rounds=EARLY) for start in (coin, shares))
+        is_plain_likelier = _is_likelier(from_shares.row_likelihood, from_coin.row_likelihood)
+        return kind, shares if is_plain_likelier else coin, EARLY
 
     def run(
         self,

@@ -71,6 +71,16 @@ def test_matrices_are_the_computation_by_hand() -> None:
     assert models.posterior == pytest.approx(by_hand(votes, 3), abs=1e-6)
 
 
+def test_voters_who_always_say_the_same_are_not_believed() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 500)
+    able = [np.where(rng.random(500) < 0.75, y, 1 - y) for _ in range(4)]
+    always = [np.where(rng.random(500) < 0.95, 0, 1) for _ in range(4)]
+    annotations = Annotations.from_votes(np.stack([*able, *always], axis=1))
+    assert (fit_voters(annotations, kind="one-coin").posterior.argmax(1) == y).mean() < 0.6
+    assert (fit_voters(annotations).posterior.argmax(1) == y).mean() > 0.75
+
+
 def functions(n: int, rate: float, seed: int = 0) -> tuple:
     """Votes of six functions, two for each class, of which one is often wrong; and the truth."""
     rng = np.random.default_rng(seed)

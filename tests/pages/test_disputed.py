@@ -18,7 +18,7 @@ from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
 from pll.runs.run_data import vote_sets_of
 
-N, CLASSES = 600, 20
+N, CLASSES = 300, 10
 
 
 def two_voters(folder: Path) -> tuple[Source, np.ndarray]:

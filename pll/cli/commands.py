@@ -38,6 +38,7 @@ from pll.io import write_csv
 from pll.methods.persistence import read_card
 from pll.review.record import missing_review
 from pll.runs.folder import RunFolder, check_has_result, inspect
+from pll.runs.manifest import is_verifiable
 from pll.synthesis.ambiguity import ambiguity_degree
 
 
@@ -110,6 +111,7 @@ def predict(options: PredictOptions) -> None:
     folder = RunFolder(Path(options.run))
     if folder.exists():  # otherwise possibly an exported model
         check_has_result(folder)
+        note(_unverified(folder))
     explicit = dict.fromkeys(read_card(folder.path).feature_names, "feature")
     explicit |= folder.config().source.options.get("columns", {}) if folder.exists() else {}
     result = Predictor(folder.path).predict(load(source_like(options.data, explicit, resolve_columns(options.column))))
@@ -127,7 +129,7 @@ def export(options: ExportOptions) -> None:
 
     folder = RunFolder(Path(options.run))
     check_has_result(folder)
-    note(missing_review(folder))
+    note([*_unverified(folder), *missing_review(folder)])
     with tqdm(unit="file") as bar:
 
         def show(done: int, total: int, label: str) -> None:
@@ -151,3 +153,10 @@ def check(options: CheckOptions) -> int:
         print(f"{options.run}: {report.files} files are as they were written{open_}")
     print_result(files=report.files, damaged=[damage.name for damage in report.damaged])
     return 2 if report.damaged else 0
+
+
+def _unverified(folder: RunFolder) -> list[str]:
+    """Return a note on a run whose files cannot all be compared with what was written; [] where they can."""
+    if is_verifiable(folder.path):
+        return []
+    return [f"The run {folder.path.name} has no complete checksums; damage would go unnoticed."]

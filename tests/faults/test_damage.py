@@ -70,6 +70,9 @@ def test_a_run_without_a_manifest_has_not_ended(finished: Path, tmp_path: Path, 
     assert folder.state()["state"] == "interrupted"
     result = answer(["convert", str(folder.path), "--to", "csv", "--out", str(tmp_path / "out.csv")], tmp_path / "none")
     assert result.status == 2 and "no labels yet (interrupted)" in result.message
+    predictions = tmp_path / "predictions.csv"
+    result = answer(["predict", str(folder.path), str(data), "--out", str(predictions)], predictions)
+    assert result.status == 0 and "no complete checksums" in result.message
     with pytest.raises(UserError, match="it is gone"):
         inspect(folder)
     FitLoop(folder).train()

@@ -33,7 +33,7 @@ BINOMIAL = Flip("binomial", 0.5)
 
 
 @given(st.integers(2, 200), st.floats(0.01, 0.99), st.integers(0, 100))
-def test_a_share_is_holdout_mask_at_random_or_refused(n: int, share: float, seed: int) -> None:
+def test_a_share_is_held_out_at_random_or_refused(n: int, share: float, seed: int) -> None:
     count = round(share * n)
     if count in (0, n):
         with pytest.raises(UserError, match="one side empty"):
@@ -83,7 +83,7 @@ def test_a_test_file_without_truth_is_refused(marked: bool) -> None:
         prepare(data, flip_with=BINOMIAL, test=unlabelled)
 
 
-def test_a_holdout_mask_part_without_truth_is_refused_and_a_marked_one_left_aside() -> None:
+def test_a_held_out_part_without_truth_is_refused_and_a_marked_one_left_aside() -> None:
     sets = CandidateSets.from_mask(np.ones((40, 4), dtype=bool))
     unknown = PartialLabelDataset(np.zeros((40, 1)), sets, np.full(40, -1))
     with pytest.raises(UserError, match="no true labels"):

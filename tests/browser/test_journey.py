@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 ROOT = Path(__file__).parents[2]
 Serve = Callable[[Path], str]
 NewPage = Callable[..., Any]
@@ -55,6 +55,7 @@ def test_from_the_demo_to_the_labels_in_hand(app: str, new_page: NewPage, tmp_pa
     assert all(inside)
 
 
+@pytest.mark.slow
 def test_a_run_is_paused_goes_on_and_is_found_again_by_its_link(app: str, new_page: NewPage) -> None:
     page = new_page()
     page.goto(f"{app}/{LINK}&epochs=100&start=paused")
@@ -77,6 +78,7 @@ def test_a_run_is_paused_goes_on_and_is_found_again_by_its_link(app: str, new_pa
     page.get_by_text("Stopped after").wait_for()
 
 
+@pytest.mark.slow
 def test_two_tabs_do_not_see_each_others_settings(app: str, new_page: NewPage) -> None:
     first, second = new_page(), new_page()
     first.goto(f"{app}/{LINK}&epochs=5")
@@ -88,6 +90,7 @@ def test_two_tabs_do_not_see_each_others_settings(app: str, new_page: NewPage) -
     assert "run=" not in second.url
 
 
+@pytest.mark.slow
 def test_a_page_is_right_as_the_first_request_of_a_server(serve: Serve, new_page: NewPage) -> None:
     """Of a fresh server. (That of test_login.py is asked for the review page first.)"""
     page = new_page()

@@ -61,7 +61,7 @@ def test_labels_that_are_doubted_are_no_truth_any_more() -> None:
     assert data.y is not None and made.extras["given_label"].tolist() == [NAMES[label] for label in data.y]
 
 
-def test_the_training_part_alone_is_with_noisy_sets() -> None:
+def test_the_training_part_alone_gets_noisy_sets() -> None:
     calls: list[tuple[str, int, int | None]] = []
     splits = prepare(labelled(), noisy=TOP, holdout=0.2, seed=5, progress=lambda *call: calls.append(call))
     assert len(splits.train) == 48 and splits.train.y is None

@@ -118,10 +118,9 @@ def _in_processes(model: str, count: int) -> tuple[float, float]:
         np.savez(f"{place}/data.npz", X=X, indptr=sets.indptr, indices=sets.indices, n_classes=100)
         params = {"model": model, "epochs": 4, "batch_size": 256, "threads": 1}
         folder = RunFolder(Path(place, "run"))
-        folder.create(RunConfig(Source("data.npz", f"{place}/data.npz"), params=params))
+        folder.create(RunConfig(Source("data.npz", f"{place}/data.npz"), params=params, processes=count))
         folder.lock()
-        for _ in fit_loop.FitLoop(folder, processes=count).epochs():
-            clocks.append((time.perf_counter(), time.process_time()))
+        fit_loop.FitLoop(folder).train(lambda _: clocks.append((time.perf_counter(), time.process_time())))
         folder.unlock()
     wall, cpu = np.median(np.diff(clocks, axis=0), axis=0)
     return float(wall), float(cpu)

@@ -57,7 +57,7 @@ def train() -> None:
 
 def compare_runs() -> None:
     """Runs of the past."""
-    runs = {run.id: run for run in readable(session.registry().all()) if run.snapshot().rows}
+    runs = {run.id: run for run in readable(session.registry().all()) if run.snapshot().lane.rows}
     chosen = st.multiselect(
         f"Two to {MOST_LANES} runs",
         list(runs),

@@ -37,9 +37,11 @@ from pll.cli.progress import SIGNALS, bar, load, stopped_by_signals
 from pll.errors import UserError
 from pll.methods import METHODS, get_method
 from pll.methods.advice import advise
-from pll.runs import fit_loop, run_data
-from pll.runs.config import RunConfig
+from pll.runs import run_data
+from pll.runs.config import RunConfig, new_estimator
+from pll.runs.fit_loop import FitLoop
 from pll.runs.folder import RunFolder
+from pll.runs.ranks import follow
 from pll.training.devices import default_threads
 from pll.training.distributed import Ranks
 from pll.training.metrics import EpochRecord, StopTraining
@@ -69,7 +71,7 @@ def _follow(ranks: Ranks) -> int:
     """Take part in the training of rank 0, which shows its progress and decides when it ends; return the exit code."""
     for name in SIGNALS:  # signals are for rank 0, which then stops the others
         signal.signal(name, signal.SIG_IGN)
-    fit_loop.follow(ranks)
+    follow(ranks)
     return 0
 
 
@@ -91,7 +93,7 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
         able = ", ".join(name for name in METHODS if METHODS[name].in_ranks)
         raise UserError(f"{kind.title} trains in one process; start it without torchrun. In several train: {able}.")
     config = _run_config(options)
-    fit_loop.new_estimator(config)  # refuses wrong settings before anything is written
+    new_estimator(config)  # refuses wrong settings before anything is written
     folder.lock()
     try:
         if folder.exists() and folder.has_begun():
@@ -100,30 +102,20 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
                     f"{options.out} holds a run already; add --resume to go on with it, or choose another folder."
                 )
             _check_unchanged(folder, config, options)
-            state = folder.state()
-            if state["state"] == "finished":
-                print_result(
-                    **(state.get("metrics") or {}),
-                    health=state.get("health"),
-                    **_warnings_of(folder),
-                    **_no_answer(folder),
-                )
-                return 0
         else:
             folder.create(config)
-        with _Bars() as bars, stopped_by_signals() as stop:
-            outcome = fit_loop.FitLoop(
-                folder,
-                load=partial(_load, folder, stop.hook),
-                hook=stop.hook,
-                on_ready=bars.ready,
-                on_search=bars.search,
-                ranks=ranks,
-            ).train(bars.record)
+        result = folder.state()
+        if result["state"] != "finished":
+            with _Bars() as bars, stopped_by_signals() as stop:
+                load = partial(_load, folder, stop.hook)
+                loop = FitLoop(
+                    folder, load=load, hook=stop.hook, on_ready=bars.ready, on_search=bars.search, ranks=ranks
+                )
+                result = loop.train(bars.record)
     finally:
         folder.unlock()
-    print_result(**outcome.metrics, health=outcome.health, **_warnings_of(folder), **_no_answer(folder))
-    if outcome.state == "stopped":
+    print_result(**result["metrics"], health=result["health"], **_warnings_of(folder), **_no_answer(folder))
+    if result["state"] == "stopped":
         print(f"candid: stopped; add --resume to go on in {options.out}", file=sys.stderr)
         return stop.status
     return 0
@@ -171,7 +163,7 @@ def _load(folder: RunFolder, hook: Callable[[], None]) -> Splits:
             except StopTraining:
                 raise KeyboardInterrupt from None  # nothing is trained yet
 
-        return run_data.load_splits(folder.config(), progress, vote_sets=run_data.vote_sets_of(folder))
+        return run_data.splits_of(folder, progress)
 
 
 def _run_config(options: FitOptions) -> RunConfig:
@@ -280,7 +272,7 @@ class _Bars:
             self._search = self._open.enter_context(tqdm(total=100, unit="%", desc="choosing settings"))
         self._search.update(round(100 * share) - self._search.n)
 
-    def ready(self, loop: fit_loop.FitLoop) -> None:
+    def ready(self, loop: FitLoop) -> None:
         self._open.close()
         train, recipe = loop.splits.train, loop.folder.recipe()
         note([] if recipe is None else recipe.messages())

@@ -29,8 +29,7 @@ from pll.errors import UserError
 from pll.experiments.published import published_settings
 from pll.methods import PartialLabelEstimator, get_method
 from pll.methods.recipe import RECIPES
-from pll.runs.config import RunConfig
-from pll.runs.fit_loop import new_estimator
+from pll.runs.config import RunConfig, new_estimator
 from pll.synthesis import Flip
 from pll.synthesis.label_noise import Noisy
 

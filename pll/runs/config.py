@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pll.catalog.sources import Source
 from pll.colors import percent
+from pll.errors import UserError
 from pll.methods import get_method, method_title
 from pll.runs.decided_sets import DecidedSets
 from pll.synthesis import Flip
 from pll.synthesis.label_noise import Noisy
+
+if TYPE_CHECKING:
+    from pll.methods import PartialLabelEstimator
 
 
 @dataclass(frozen=True)
@@ -95,6 +100,25 @@ class RunConfig:
                 "decided_sets": None if decided is None else DecidedSets(**decided),
             }
         )
+
+
+def new_estimator(config: RunConfig, *, is_table: bool = False) -> PartialLabelEstimator:
+    """Return the unfitted estimator of a run. Missing cells of a table are filled; in arrays they are refused.
+
+    Raises
+    ------
+    UserError
+        No such method, or a setting it does not have.
+    """
+    method = get_method(config.method)
+    defaults = method().get_params()
+    for name, value in config.params.items():
+        if name not in defaults:
+            raise UserError(f"{method.title} has no setting called {name!r}; it has {', '.join(sorted(defaults))}.")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise UserError(f"{name} is {value}; it must be a finite number.")
+    own = {"seed": config.seed} | ({"missing": "mean"} if is_table else {})
+    return method(**{name: value for name, value in own.items() if name in defaults} | config.params)
 
 
 def format_settings(config: RunConfig) -> str:

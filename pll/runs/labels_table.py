@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.sparse
 
+from pll.analysis.protocol import Splits
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.formats.label_frame import COLUMNS, NUMBERS, Decisions, candidate_cells, labels_frame, name_lists
@@ -80,6 +81,17 @@ class RunLabels:
     frame: pd.DataFrame
     candidates: CandidateSets
     rows: npt.NDArray[np.int64]
+
+
+def save_labels(splits: Splits, estimator: PartialLabelEstimator, weights: Weights, path: Path) -> None:
+    """Write labels.csv of a run: identified labels of what was trained on, predicted ones of the other rows."""
+    train, sets = splits.train, splits.train.sets()
+    if splits.holdout is None and len(train) > PART:
+        write_labels_in_parts(train, weights, path)
+        return
+    learnt = labels_frame(sets, weights, train.row_ids, y=train.y, original_sets=train.original_sets)
+    table = label_table(learnt, train.original_sets or sets, estimator, splits.holdout, splits.all_ids)
+    write_labels(table.frame, path)
 
 
 def label_table(

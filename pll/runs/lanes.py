@@ -12,8 +12,7 @@ from pll.errors import UserError
 from pll.methods import METHODS, get_method, method_title
 from pll.methods.advice import advise
 from pll.methods.proden import update_interval
-from pll.runs.config import RunConfig
-from pll.runs.fit_loop import new_estimator
+from pll.runs.config import RunConfig, new_estimator
 from pll.runs.run import MOST_LANES
 
 USUAL = ("proden", "proden-itera", "proden-naive", "proden-sudden", "pn-oracle")

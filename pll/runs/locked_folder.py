@@ -30,7 +30,7 @@ class LockedFolder:
     def __init__(self, path: Path, lock_name: str) -> None:
         self.path = path
         self._lock_file = path / lock_name
-        self._lock = FileLock(self._lock_file, thread_local=False)
+        self._lock: FileLock | None = None
 
     def lock(self) -> None:
         """Claim the folder for this process.
@@ -38,18 +38,22 @@ class LockedFolder:
         Raises
         ------
         UserError
-            Another process is at work on it, or the folder cannot be made.
+            Another process or thread is at work on it, or the folder cannot be made.
         """
         with writing_to(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(self._lock_file, thread_local=False)  # a new one: the same one could be acquired twice
         try:
-            self._lock.acquire(timeout=GLANCE, poll_interval=0.01)
+            lock.acquire(timeout=GLANCE, poll_interval=0.01)
         except Timeout as error:
             raise UserError(f"Another process is at work on {self.path}; wait for it or stop it.") from error
+        self._lock = lock
 
     def unlock(self) -> None:
-        """Release the lock of this process."""
-        self._lock.release(force=True)
+        """Release the lock of this process, where it holds it."""
+        lock, self._lock = self._lock, None
+        if lock is not None:
+            lock.release(force=True)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -62,7 +66,7 @@ class LockedFolder:
 
     def is_locked(self) -> bool:
         """Return whether a process, this one included, is at work on the folder."""
-        if self._lock.is_locked:
+        if self._lock is not None:
             return True
         if not self._lock_file.exists():  # asking for the lock would make the folder, also where it was just deleted
             return False

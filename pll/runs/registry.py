@@ -18,13 +18,13 @@ from pll.io import write_json, writing_to
 from pll.methods import get_method
 from pll.paths import candid_home
 from pll.runs.access import Access, Person, Role, access_of, at_least, place_of_access, write_access
-from pll.runs.config import RunConfig
+from pll.runs.config import RunConfig, new_estimator
 from pll.runs.device_queue import DeviceQueue
 from pll.runs.events import log_event
 from pll.runs.folder import RunFolder, list_runs
 from pll.runs.process import PerProcess
 from pll.runs.run import LANES_FILE, MOST_LANES, Lane, LaneList, Run
-from pll.training.devices import default_threads
+from pll.training.devices import default_threads, device_name
 
 MOST_ALIVE = 20
 """Maximum number of runs that wait, train or are paused."""
@@ -151,14 +151,15 @@ class RunRegistry:
         UserError
             Too many runs are alive, a method or its settings do not exist, or lanes that cannot be compared.
         """
-        from pll.runs.fit_loop import new_estimator  # late: the home page starts nothing
-        from pll.runs.lanes import check_lanes
+        from pll.runs.lanes import check_lanes  # late: the home page starts nothing
 
         self._refuse_strangers()
-        if len(configs) == 1:
-            new_estimator(configs[0])  # a wrong setting raises here, not in the thread
-        else:
+        if len(configs) > 1:
             check_lanes(configs)
+            configs = tuple(replace(config, processes=1) for config in configs)  # lanes train by turns
+        for config in configs:  # a wrong setting raises here, not in the thread
+            new_estimator(config)
+            device_name(str(config.params.get("device") or "auto"))
         made: list[Lane] = []
         with self._guard:
             self.check_alive()
@@ -351,11 +352,11 @@ class RunRegistry:
         for lane in run.lanes if run.is_together else ():
             if lane.folder.is_locked():
                 raise UserError("This run is at work; stop it before deleting it.")
-            lane.lock()
+            lane.folder.lock()
             try:
                 self._move_to_bin(lane.folder.path)
             finally:
-                lane.unlock()
+                lane.folder.unlock()
             with self._guard:
                 self._lanes.pop(lane.id, None)
                 self._runs.pop(lane.id, None)
@@ -409,11 +410,12 @@ class RunRegistry:
 
     def stop_all(self, timeout: float = 10.0) -> None:
         """Stop every run and wait at most `timeout` seconds for all of them."""
-        alive = self.alive()
-        for run in alive:
+        with self._guard:
+            runs = list(self._runs.values())
+        for run in runs:
             run.stop()
         deadline = time.monotonic() + timeout
-        for run in alive:
+        for run in runs:
             run.join(max(0.0, deadline - time.monotonic()))
 
     def _refuse_strangers(self) -> None:
@@ -422,9 +424,9 @@ class RunRegistry:
 
     def _free_memory(self) -> None:
         """Free the data of idle lanes, except for the `MOST_IDLE` that were used last."""
-        idle = [lane for lane in list(self._lanes.values()) if not lane.is_at_work]
+        idle = [lane for lane in list(self._lanes.values()) if lane.loop is None]
         for lane in sorted(idle, key=lambda lane: lane.data_used_at, reverse=True)[MOST_IDLE:]:
-            lane.forget_splits()
+            lane.keep_splits(None)
 
 
 def _new_id() -> str:

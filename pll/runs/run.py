@@ -13,29 +13,28 @@ from __future__ import annotations
 import json
 import threading
 import time
-import traceback
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pll.analysis.health import Health
-from pll.errors import UserError, explain
+from pll.errors import UserError
 from pll.io import write_json, writing_to
 from pll.runs.config import RunConfig
 from pll.runs.device_queue import DeviceQueue
 from pll.runs.folder import OUTSIDE_FILE, RunFolder, State, checked_name
 from pll.runs.snapshots import ACTIVE, LaneSnapshot, Snapshot, joint_state, seconds_left
-from pll.training.devices import computing_threads, device_name
-from pll.training.metrics import EpochRecord, StopTraining, TrainingProgress
+from pll.training.devices import device_name
+from pll.training.metrics import StopTraining
 
 if TYPE_CHECKING:
     from pll.analysis.protocol import Splits
     from pll.methods import PartialLabelEstimator
-    from pll.runs.fit_loop import FitLoop, RunOutcome
+    from pll.runs.fit_loop import FitLoop
 
 T = TypeVar("T")
 MOST_LANES = 5
@@ -93,7 +92,7 @@ class LaneList:
 
 
 class Lane:
-    """One method of a run, alive or only on disk: its folder, its data, and its training while it is at work.
+    """One method of a run: its folder, its data, and its training while it is at work.
 
     Parameters
     ----------
@@ -104,12 +103,8 @@ class Lane:
 
     Attributes
     ----------
-    is_over
-        Whether there is nothing left to train: finished, stopped or failed.
-    record
-        The last record; None where it is not at work.
-    moment
-        Progress within its epoch, while paused there.
+    loop
+        Trains it; None where no run of this process is at work on it.
     error
         Message, where it failed in this process.
     data_used_at
@@ -119,19 +114,12 @@ class Lane:
     def __init__(self, folder: RunFolder, free_memory: Callable[[], None] = lambda: None) -> None:
         self.id = folder.path.name
         self.folder = folder
-        self.is_over = False
-        self.record: EpochRecord | None = None
-        self.moment: TrainingProgress | None = None
+        self.loop: FitLoop | None = None
         self.error: str | None = None
         self.data_used_at = 0.0
-        self._total: int | None = None
-        self._rows: list[dict[str, Any]] = []
         self._free_memory = free_memory
         self._loading = threading.Lock()
         self._splits: Splits | None = None
-        self._lock: RunFolder | None = None
-        self._loop: FitLoop | None = None
-        self._epochs: Generator[EpochRecord, None, RunOutcome] | None = None
 
     @cached_property
     def config(self) -> RunConfig:
@@ -141,8 +129,6 @@ class Lane:
     def forget_config(self) -> None:
         """Read config.json again when it is next needed."""
         vars(self).pop("config", None)
-
-    # ---- its data ------------------------------------------------------------------------------------------------
 
     def splits(self) -> Splits:
         """Return the data, read again where it is not in memory.
@@ -167,187 +153,52 @@ class Lane:
         """Whether the data is in memory."""
         return self._splits is not None
 
-    @property
-    def is_at_work(self) -> bool:
-        """Whether a run of this process holds its lock."""
-        return self._lock is not None
+    def keep_splits(self, splits: Splits | None) -> None:
+        """Replace the data in memory; None frees it."""
+        self._splits = splits
 
-    def forget_splits(self) -> None:
-        """Free the data in memory, unless the lane is at work."""
-        if not self.is_at_work:
-            self._splits = None
-
-    # ---- at work -------------------------------------------------------------------------------------------------
-
-    @property
-    def threads(self) -> int | None:
-        """Number of CPU threads for training; None for the default."""
-        return self.config.params.get("threads")
-
-    @property
-    def epoch(self) -> int:
-        """Epochs complete, while it is at work."""
-        return int(self._rows[-1]["epoch"]) if self._rows else 0
-
-    @property
-    def estimator(self) -> PartialLabelEstimator | None:
-        """The method; None before the data is read, and where the lane is not at work."""
-        return getattr(self._loop, "estimator", None)
-
-    @property
-    def quiet_epochs(self) -> int:
-        """Epochs since an identified label last changed, while it is at work."""
-        return quiet_epochs(self._rows)
-
-    def lock(self) -> None:
-        """Claim the lane for a run of this process.
-
-        Raises
-        ------
-        UserError
-            It has been deleted, or somebody is at work on it.
-        """
-        lock = RunFolder(self.folder.path)  # an object of its own: a lock is reentrant for the same object
-        if not lock.exists():
-            raise UserError(f"The run {self.id} has been deleted.")
-        lock.lock()
-        self._lock = lock
-
-    def unlock(self) -> None:
-        """Release the claim."""
-        if self._lock is not None:
-            self._lock.unlock()
-        self._lock = None
-
-    def begin(
-        self,
-        load: Callable[[], Splits],
-        hook: Callable[[], None],
-        on_ready: Callable[[], None],
-        processes: int,
-    ) -> None:
-        """Get ready to train; the caller holds the lock.
-
-        Parameters
-        ----------
-        load
-            Returns the data.
-        hook
-            Called between mini-batches.
-        on_ready
-            Called once data and estimator exist, before the first epoch.
-        processes
-            How many train it together.
-        """
-        from pll.runs.fit_loop import FitLoop  # late: nobody trains yet when the home page is opened
-
-        self._total, self._rows = self.folder.about().get("epochs"), self.folder.metrics()
-        self.is_over, self.error = False, None
-
-        def ready(loop: FitLoop) -> None:
-            self._total = loop.estimator.total_epochs()
-            self._rows = self.folder.metrics()  # a resumed run starts from its checkpoint
-            if loop.splits.train.outside is not None:  # with the labels that its method added to the candidate sets
-                self._splits = loop.splits
-            on_ready()
-
-        self._loop = FitLoop(self.folder, load=load, hook=hook, on_ready=ready, processes=processes)
-        self._epochs = self._loop.epochs()
-
-    def train_epoch(self) -> None:
-        """Train one epoch; after the last one, write the result too."""
-        assert self._epochs is not None
-        try:
-            record = next(self._epochs)
-            self._rows = [*self._rows, record.metrics()]  # a new list: snapshots have the old one
-            self.record = record
-            if record.epoch == self._total:
-                next(self._epochs)
-        except StopIteration:
-            self.is_over = True
-        except UserError as error:  # also written to the folder
-            self.is_over, self.error = True, explain(error)
-
-    def stop(self, why: str = "") -> None:
-        """Write the result so far; training can continue from there.
-
-        Parameters
-        ----------
-        why
-            The sentence that says why training ended by itself; "" where a user stopped it.
-        """
-        if self.is_over or self._epochs is None:
-            return
-        self.is_over = True
-        try:
-            self._epochs.throw(StopTraining(why))
-        except StopTraining:  # training had not begun
-            self.folder.set_state("stopped")
-        except StopIteration:
-            pass
-        except UserError as error:
-            self.error = explain(error)
-
-    def fail(self, error: Exception) -> None:
-        """Write an error to the folder, unless the fit loop has done so, where the folder is writable."""
-        from pll.training.distributed import RanksError
-
-        self.error = explain(error)
-        with suppress(OSError, UserError):
-            if self.folder.state()["state"] != "failed" and not isinstance(error, RanksError):
-                self.folder.log("".join(traceback.format_exception(error)))
-                self.folder.set_state("failed", error=self.error)
-
-    def end(self) -> None:
-        """Free the training state; nothing is written where the lane was interrupted."""
-        if self._epochs is not None:
-            self._epochs.close()
-        self._epochs = self._loop = self.record = self.moment = None
-
-    # ---- snapshots -----------------------------------------------------------------------------------------------
-
-    def snapshot(self, state: State, pace: float = 0.0) -> LaneSnapshot:
-        """Return the current state of a lane at work.
+    def snapshot(self, state: State | None = None, pace: float = 0.0) -> LaneSnapshot:
+        """Return the current state of the lane.
 
         Parameters
         ----------
         state
-            Of its run.
+            Of the run that is at work on it; None for what the folder says.
         pace
             Seconds that an epoch takes at least.
         """
-        record = self.record  # before the rows, which the thread adds to first: they hold the record's epoch
-        rows = tuple(dict(row) for row in self._rows)
-        return LaneSnapshot(
-            id=self.id,
-            name=self.config.name or self.config.source.name,
-            method=self.config.method,
-            state=state,
-            total=self._total,
-            rows=rows,
-            record=record,
-            moment=self.moment,
-            seconds_left=seconds_left(rows, self._total, pace),
-            stage=getattr(self.estimator, "stage_", ""),
-        )
-
-    def snapshot_from_disk(self) -> LaneSnapshot:
-        """Return the state stored in the folder."""
-        config, stored = self.config, self.folder.state()
+        config, loop = self.config, self.loop
+        name = config.name or config.source.name
+        if state is not None and loop is not None and not loop.is_over:
+            record = loop.record  # before the rows, which the thread adds to first: they hold the record's epoch
+            rows = tuple(loop.rows)
+            return LaneSnapshot(
+                id=self.id,
+                name=name,
+                method=config.method,
+                state=state,
+                total=loop.total,
+                rows=rows,
+                record=record,
+                moment=loop.moment,
+                seconds_left=seconds_left(rows, loop.total, pace),
+                stage=loop.stage,
+            )
+        stored = self.folder.state()
         state, error = stored["state"], stored.get("error")
         if state == "interrupted" and self.error and not error:  # the failure could not be written to disk
             state, error = "failed", self.error
         total, rows = self.folder.about().get("epochs"), tuple(self.folder.metrics())
         return LaneSnapshot(
             id=self.id,
-            name=config.name or config.source.name,
+            name=name,
             method=config.method,
             state=state,
             total=total,
             rows=rows,
-            seconds_left=seconds_left(rows, total) if state in ACTIVE else None,
             error=error,
             metrics=stored.get("metrics"),
+            seconds_left=seconds_left(rows, total) if state in ACTIVE else None,
             notes=tuple(stored.get("notes", ())),
             health=Health.from_json(stored.get("health")),
         )
@@ -387,20 +238,15 @@ class Run:
         self.pace: float | None = None
         self._queue = queue
         self._priority = 0
+        self._device = ""
         self._guard = threading.Condition()
         self._thread: threading.Thread | None = None
-        self._working: list[Lane] = []
-        self._locked = ExitStack()
-        self._complete = 0
+        self._state: State | None = None  # of the thread; None where nothing is at work
         self._wants: State = "running"
         self._why_stopped = ""
-        self._state: State = "queued"
-        self._device = ""
-        self._error: str | None = None
+        self._complete = 0
         self._epochs_left: int | None = None
         self._batches_left: int | None = None
-        self._is_over = True
-        self._pace = 0.0
         self._next_epoch_at = 0.0
         self._slow_start, self._slow_epochs = 0.0, 0
 
@@ -492,37 +338,25 @@ class Run:
 
     def snapshot(self) -> Snapshot:
         """Return the current state of the run."""
-        with self._guard:
-            alive, state = self.is_alive(), self._state
-            pace = self._pace if len(self.lanes) == 1 else 0.0
-            at_work = {
-                lane.id: lane.snapshot(state, pace)
-                for lane in self._working
-                if alive and not (lane.is_over and self.is_comparison)
-            }
-        lanes = tuple(at_work[lane.id] if lane.id in at_work else lane.snapshot_from_disk() for lane in self.lanes)
-        left = [lane.seconds_left for lane in lanes if lane.is_active]
-        estimates = [seconds for seconds in left if seconds is not None]
-        epochs = max(((lane.total or 0) - lane.epoch for lane in lanes if lane.is_active), default=0)
+        state, pace = self._state, self._least_seconds
+        lanes = tuple(lane.snapshot(state, pace if len(self.lanes) == 1 else 0.0) for lane in self.lanes)
+        active = [lane for lane in lanes if lane.is_active]
+        estimates = [lane.seconds_left for lane in active if lane.seconds_left is not None]
+        epochs = max(((lane.total or 0) - lane.epoch for lane in active), default=0)
         return Snapshot(
             id=self.id,
             name=self.name,
-            state=state if alive else joint_state(lane.state for lane in lanes),
+            state=state or joint_state(lane.state for lane in lanes),
             lanes=lanes,
-            ahead=self._queue.position(self._device, self.id) if alive else None,
-            error=self._error if alive or self.is_comparison else lanes[0].error,
-            seconds_left=max(sum(estimates), epochs * self._pace)
-            if estimates and len(estimates) == len(left)
-            else None,
+            ahead=None if state is None else self._queue.position(self._device, self.id),
+            seconds_left=max(sum(estimates), epochs * pace) if len(estimates) == len(active) > 0 else None,
         )
 
     def while_paused(self, look: Callable[[PartialLabelEstimator], T]) -> T | None:
         """Call `look` with the estimator while the run is paused and return its result; None where it is not."""
         with self._guard:  # without it the thread cannot leave its pause
-            estimator = self._working[0].estimator if self._working else None
-            if estimator is None or not self._state == self._wants == "paused" or not self.is_alive():
-                return None
-            return look(estimator)
+            loop = self.lanes[0].loop
+            return look(loop.estimator) if loop is not None and loop.is_ready and self._is_paused() else None
 
     # ---- control -------------------------------------------------------------------------------------------------
 
@@ -541,54 +375,50 @@ class Run:
         Raises
         ------
         UserError
-            Another process is at work on the run, or its files are missing or damaged.
+            Another process is at work on the run, its files are missing or damaged, or this machine lacks the device.
         """
         with self._guard:
             if self.is_alive() or not self._claim():
                 return
-            self._wants, self._state, self._error = "paused" if paused else "running", "queued", None
-            self._is_over, self._why_stopped = False, ""
+            self._wants, self._state, self._why_stopped = "paused" if paused else "running", "queued", ""
             self._priority = priority
-            with suppress(UserError):  # no such device: the thread reports it
-                self._device = self._choose_device()
-                self._queue.join(self._device, self.id, priority=priority)  # first come, first served
+            self._queue.join(self._device, self.id, priority=priority)  # first come, first served
             self._thread = threading.Thread(target=self._work, name=f"candid-run-{self.id}", daemon=True)
             self._thread.start()
 
     def pause(self) -> None:
         """Pause before the next mini-batch; the device is free for others meanwhile."""
-        self._allow()
-        self._want("paused")
+        with self._guard:
+            self._epochs_left = self._batches_left = None
+            self._want("paused")
 
-    def resume(self) -> None:
+    def resume(self, *, epochs: int | None = None, batches: int | None = None) -> None:
         """Resume after a pause, a stop or an interruption.
 
-        Raises
-        ------
-        UserError
-            As for `start`.
-        """
-        self._await_end()
-        self._allow()
-        self._go()
-
-    def step(self, *, epochs: int | None = None, batches: int | None = None) -> None:
-        """Train for so many epochs or mini-batches (units of work), then pause.
-
-        After a pause within an epoch, the rest of that epoch counts as the first one.
+        Parameters
+        ----------
+        epochs, batches
+            Pause again after so many epochs or mini-batches (units of work); None trains to the end. After a pause
+            within an epoch, the rest of that epoch counts as the first one.
 
         Raises
         ------
         UserError
             As for `start`.
         """
-        self._await_end()
-        self._allow(epochs, batches)
-        self._go()
+        if self._wants == "stopped":  # a thread that is stopping writes its result first
+            self.join()
+        with self._guard:
+            self._epochs_left, self._batches_left = epochs, batches
+            if self.is_alive():
+                self._want("running")
+            else:
+                self.start()
 
     def stop(self) -> None:
         """Stop before the next mini-batch. The result so far is kept, and training can be resumed."""
-        self._want("stopped")
+        with self._guard:
+            self._want("stopped")
 
     def set_patience(self, epochs: int | None) -> None:
         """Stop automatically once no identified label has changed for so many epochs; None for never."""
@@ -619,7 +449,6 @@ class Run:
             raise UserError(f"The pace is {epochs_per_second} epochs a second; it must be above 0.")
         with self._guard:
             self.pace = epochs_per_second
-            self._pace = 0.0 if epochs_per_second is None else 1.0 / epochs_per_second
             self._next_epoch_at = time.monotonic()
             self._guard.notify_all()
 
@@ -629,175 +458,146 @@ class Run:
             self._thread.join(timeout)
 
     def wait_until_ready(self, seconds: float) -> bool:
-        """Wait at most so many seconds for the data; return whether it was read or the thread is not alive."""
+        """Wait at most so many seconds for the data; return whether it was read or nothing is at work."""
         with self._guard:
             return self._guard.wait_for(lambda: self.lanes[0].has_data or not self.is_alive(), seconds)
 
     def wait_until_paused(self, seconds: float) -> None:
         """Wait at most so many seconds until training is paused or has ended."""
         with self._guard:
-            self._guard.wait_for(lambda: self._state == self._wants == "paused" or self._is_over, seconds)
-        if self._is_over:
-            self.join(seconds)
+            self._guard.wait_for(lambda: self._is_paused() or not self.is_alive(), seconds)
 
     def is_alive(self) -> bool:
         """Return whether the thread trains, waits in the queue or is paused."""
-        return self._thread is not None and self._thread.is_alive()
+        return self._state is not None
 
     def is_elsewhere(self) -> bool:
         """Return whether it is trained by another process, or by a comparison that it is a lane of."""
         return not self.is_alive() and any(lane.folder.state()["state"] in ACTIVE for lane in self.lanes)
 
-    # ---- the thread ----------------------------------------------------------------------------------------------
-
-    def _allow(self, epochs: int | None = None, batches: int | None = None) -> None:
-        with self._guard:
-            self._epochs_left, self._batches_left = epochs, batches
-
-    def _await_end(self) -> None:
-        """Wait for a thread that is stopping to write its result, so that it can start again."""
-        if self._wants == "stopped":
-            self.join()
-
-    def _go(self) -> None:
-        if self.is_alive():
-            self._want("running")
-        else:
-            self.start()
+    def _is_paused(self) -> bool:
+        return self._state == self._wants == "paused"
 
     def _want(self, state: State) -> None:
-        with self._guard:
-            if self._wants != "stopped":
-                self._wants = state
-                if state == "running" and self._state == "paused":
-                    self._state = "queued"  # at once, for the next snapshot
-            self._guard.notify_all()
+        """Tell the thread what to do. Called with the guard held."""
+        if self._wants != "stopped":
+            self._wants = state
+            if state == "running" and self._state == "paused":
+                self._state = "queued"  # at once, for the next snapshot
+        self._guard.notify_all()
         self._queue.wake()
 
-    def _work(self) -> None:
-        try:
-            self._device = self._choose_device()
-            self._write_state("queued")
-            if not self._acquire():
-                self._write_state("stopped")
-                return
-            self._set_state("running")
-            self._train()
-        except Exception as error:
-            with self._guard:
-                self._error = explain(error)
-            for lane in self._working:
-                if not lane.is_over:
-                    lane.fail(error)
-        finally:
-            self._queue.release(self._device, self.id)
-            self._queue.leave(self._device, self.id)
-            with self._guard:
-                for lane in self._working:
-                    lane.end()
-                self._working = []
-                self._allow()
-            self._locked.close()
-            with self._guard:
-                self._is_over = True
-                self._guard.notify_all()
+    # ---- the thread ----------------------------------------------------------------------------------------------
 
     def _claim(self) -> bool:
-        """Lock the lanes and say who trains them; return False, with nothing locked, where none is left to train.
+        """Lock the lanes and prepare to train them; return False, with nothing locked, where none is left to train.
 
         Raises
         ------
         UserError
-            Another process is at work on a lane, or files are missing or damaged.
+            As for `start`.
         """
+        from pll.runs.fit_loop import FitLoop  # late: nobody trains yet when the home page is opened
+
         over = ("finished", "failed") if self.is_comparison else ("finished",)
-        lanes = self.lanes if self.is_together else []
+        loops: dict[Lane, FitLoop] = {}
         with ExitStack() as undo:
-            for lane in lanes:
-                lane.lock()
-                undo.callback(lane.unlock)
-            working = [lane for lane in lanes if lane.folder.state()["state"] not in over]
-            for lane in working:
-                processes = 1 if self.is_comparison else lane.folder.config().processes  # lanes train by turns
-                lane.begin(self.splits, self._hook, self._note_ready, processes)
-            if working:
-                self._locked = undo.pop_all()  # they stay locked
-        self._working = working
-        self._complete = self._complete_epochs()
-        return bool(working)
+            for lane in self.lanes if self.is_together else ():
+                if not lane.folder.exists():
+                    raise UserError(f"The run {lane.id} has been deleted.")
+                lane.folder.lock()
+                undo.callback(lane.folder.unlock)
+                if lane.folder.state()["state"] not in over:
+                    note_ready = partial(self._note_ready, lane)
+                    loops[lane] = FitLoop(lane.folder, load=self._load, hook=self._hook, on_ready=note_ready)
+            if not loops:
+                return False
+            wanted = (lane.config.params.get("device") for lane in loops)
+            self._device = device_name(str(next((device for device in wanted if device), "auto")))
+            undo.pop_all()  # they stay locked
+        for lane, loop in loops.items():
+            lane.loop, lane.error = loop, None
+        return True
 
-    def _choose_device(self) -> str:
-        wanted = (lane.config.params.get("device") for lane in self._working)
-        return device_name(str(next((device for device in wanted if device), "auto")))
-
-    def _write_state(self, state: State) -> None:
-        for lane in self._working:
-            if not lane.is_over:
-                lane.folder.set_state(state)
+    def _work(self) -> None:
+        try:
+            self._set_state("queued")
+            if self._acquire():
+                self._set_state("running")
+                self._train()
+            else:
+                self._set_state("stopped")
+        except Exception as error:
+            for loop in self._unfinished():
+                loop.fail(error)
+        finally:
+            self._queue.release(self._device, self.id)
+            self._queue.leave(self._device, self.id)
+            for lane in self.lanes:
+                if lane.loop is not None:
+                    lane.loop.close()
+                    lane.error = lane.loop.error
+                    lane.loop = None
+                lane.folder.unlock()
+            with self._guard:
+                self._state = self._epochs_left = self._batches_left = None
+                self._guard.notify_all()
 
     def _train(self) -> None:
         """Train all lanes until they end or are stopped."""
-        import torch
+        while self._wants != "stopped" and (left := self._unfinished()):
+            min(left, key=lambda loop: loop.epoch).advance()  # the first of equals
+            complete = self._complete_epochs()
+            if complete > self._complete:
+                with self._guard:
+                    self._complete = complete
+                    self._note_epoch()
+        for loop in self._unfinished():
+            loop.stop(self._why_stopped)
 
-        self.splits()
-        with self._guard:
-            self._guard.notify_all()
-        is_alone = len(self._working) == 1
-        threads = None if is_alone else next((lane.threads for lane in self._working if lane.threads), None)
-        with computing_threads(threads):
-            while not self._is_stopped() and (lane := self._farthest_behind()) is not None:
-                if not is_alone and lane.threads:  # a lane that has ended has restored the number it found
-                    torch.set_num_threads(lane.threads)
-                lane.train_epoch()
-                self._note_turn()
-            if self._is_stopped():
-                for lane in self._working:
-                    lane.stop(self._why_stopped)
-        if is_alone:
-            self._error = self._working[0].error
-
-    def _farthest_behind(self) -> Lane | None:
-        left = [lane for lane in self._working if not lane.is_over]
-        return min(left, key=lambda lane: lane.epoch, default=None)  # the first of equals
+    def _unfinished(self) -> list[FitLoop]:
+        return [lane.loop for lane in self.lanes if lane.loop is not None and not lane.loop.is_over]
 
     def _complete_epochs(self) -> int:
         """Epochs that every lane that is not over has completed."""
-        left = [lane.epoch for lane in self._working if not lane.is_over]
-        return min(left, default=max((lane.epoch for lane in self._working), default=0))
+        loops = [lane.loop for lane in self.lanes if lane.loop is not None]
+        left = [loop.epoch for loop in loops if not loop.is_over]
+        return min(left, default=max((loop.epoch for loop in loops), default=0))
 
-    def _note_ready(self) -> None:
-        """Count epochs again: a lane has gone back to its checkpoint, which may precede its last metrics."""
+    def _load(self) -> Splits:
+        splits = self.splits()
+        with self._guard:
+            self._guard.notify_all()
+        return splits
+
+    def _note_ready(self, lane: Lane, loop: FitLoop) -> None:
+        """Before the first epoch of a lane, which has gone back to its checkpoint: count complete epochs again."""
+        if loop.splits.train.outside is not None:  # the labels that its method added to the candidate sets
+            lane.keep_splits(loop.splits)
         with self._guard:
             self._complete = self._complete_epochs()
             if self._slow_start and not self._complete:
                 self._next_epoch_at = time.monotonic() + self._slow_start
-            self._guard.notify_all()
-
-    def _note_turn(self) -> None:
-        complete = self._complete_epochs()
-        if complete > self._complete:
-            self._complete = complete
-            left = [lane for lane in self._working if not lane.is_over]
-            with self._guard:
-                self._note_epoch(min((lane.quiet_epochs for lane in left), default=0))
-
-    def _note_pause(self, begins: bool) -> None:
-        """Note the progress of a single lane within its epoch; several lanes are shown between epochs only."""
-        if len(self._working) == 1 and (estimator := self._working[0].estimator) is not None:
-            self._working[0].moment = estimator.moment() if begins else None
 
     def _acquire(self) -> bool:
-        return self._queue.acquire(self._device, self.id, cancelled=self._is_stopped, priority=self._priority)
+        return self._queue.acquire(
+            self._device, self.id, cancelled=lambda: self._wants == "stopped", priority=self._priority
+        )
 
-    def _is_stopped(self) -> bool:
-        return self._wants == "stopped"
+    def _set_state(self, state: State) -> None:
+        for loop in self._unfinished():
+            loop.folder.set_state(state)
+        with self._guard:
+            self._state = state
+            self._guard.notify_all()
 
     def _hook(self) -> None:
         """Between mini-batches: pause, keep the pace, stop."""
-        if self._batches_left == 0 and self._wants == "running":
-            self._want("paused")
-        if self._pace or self._slow_start:
-            self._wait_for_pace()
+        with self._guard:
+            if self._batches_left == 0 and self._wants == "running":
+                self._want("paused")
+            while self._wants == "running" and (left := self._next_epoch_at - time.monotonic()) > 0:
+                self._guard.wait(left)
         if self._wants == "paused":
             self._wait_while_paused()
         if self._wants == "stopped":
@@ -805,46 +605,35 @@ class Run:
         if self._batches_left:
             self._batches_left -= 1
 
-    def _wait_for_pace(self) -> None:
-        with self._guard:
-            while self._wants == "running" and (left := self._next_epoch_at - time.monotonic()) > 0:
-                self._guard.wait(left)
-
     def _wait_while_paused(self) -> None:
         self._queue.release(self._device, self.id)
-        with self._guard:
-            self._note_pause(begins=True)
+        loops = self._unfinished()
+        if len(loops) == 1:  # several lanes are shown between epochs only
+            loops[0].note_moment()
         self._set_state("paused")
         with self._guard:
             self._guard.wait_for(lambda: self._wants != "paused")
-            self._note_pause(begins=False)
-        if self._wants == "stopped":
-            return
-        with self._guard:
+            loops[0].moment = None
+            if self._wants == "stopped":
+                return
             self._state = "queued"
         if self._acquire():
             self._set_state("running")
 
-    def _set_state(self, state: State) -> None:
-        self._write_state(state)
-        with self._guard:
-            self._state = state
-            self._guard.notify_all()
+    @property
+    def _least_seconds(self) -> float:
+        """What an epoch takes at least."""
+        return 0.0 if self.pace is None else 1.0 / self.pace
 
-    def _note_epoch(self, quiet: int) -> None:
-        """After an epoch: pause where a step ends, stop where labels no longer change. Called with the guard held.
-
-        Parameters
-        ----------
-        quiet
-            Epochs since an identified label last changed.
-        """
-        pace = max(self._pace, self._slow_start if self._complete < self._slow_epochs else 0.0)
-        self._next_epoch_at = max(self._next_epoch_at, time.monotonic() - pace) + pace
+    def _note_epoch(self) -> None:
+        """After an epoch: pause where a step ends, stop where labels no longer change. Called with the guard held."""
+        least = max(self._least_seconds, self._slow_start if self._complete < self._slow_epochs else 0.0)
+        self._next_epoch_at = max(self._next_epoch_at, time.monotonic() - least) + least
         if self._epochs_left:
             self._epochs_left -= 1
             if self._epochs_left == 0 and self._wants == "running":
                 self._wants = "paused"
+        quiet = min((quiet_epochs(loop.rows) for loop in self._unfinished()), default=0) if self.patience else 0
         if self.patience and quiet >= self.patience and self._wants != "stopped":
             self._wants = "stopped"
             self._why_stopped = f"Stopped by itself: no label has changed for {self.patience} epochs."

@@ -110,15 +110,20 @@ def save_vote_sets(folder: RunFolder, vote_sets: VoteSets | None) -> None:
     Manifest(folder.path).put(VOTE_SETS_FILE, content.getvalue())
 
 
-def splits_of(folder: RunFolder) -> Splits:
-    """Return the data of a run that has begun.
+def splits_of(folder: RunFolder, progress: Progress | None = None) -> Splits:
+    """Return the data of a run, with the labels that its method has added to the candidate sets.
+
+    Parameters
+    ----------
+    progress
+        See `load_splits`.
 
     Raises
     ------
     UserError
-        See `load_splits`; or the data is not read as it was for the run.
+        See `load_splits`; or the data is not read as it was when training began.
     """
-    splits = load_splits(folder.config(), vote_sets=vote_sets_of(folder))
+    splits = load_splits(folder.config(), progress=progress, vote_sets=vote_sets_of(folder))
     train, stored = splits.train, folder.about().get("data", {})
     current = {"examples": len(train), "input_shape": list(train.input_shape), "class_names": list(train.class_names)}
     others = [name.replace("_", " ") for name, value in current.items() if stored.get(name, value) != value]

@@ -76,8 +76,6 @@ class LaneSnapshot:
 class Snapshot:
     """Immutable state of a run at one moment.
 
-    What only a lane has (`rows`, `record`, `metrics`, …) is the first one's, which is all of a run of one lane.
-
     Attributes
     ----------
     id, name
@@ -88,8 +86,6 @@ class Snapshot:
         State of each lane, at least one.
     ahead
         Number of runs before it, while queued.
-    error
-        Message, where the run failed as a whole.
     seconds_left
         Estimated, for all lanes.
     """
@@ -99,7 +95,6 @@ class Snapshot:
     state: State
     lanes: tuple[LaneSnapshot, ...]
     ahead: int | None = None
-    error: str | None = None
     seconds_left: float | None = None
 
     @property
@@ -120,39 +115,15 @@ class Snapshot:
         return self.state in ACTIVE
 
     @property
-    def method(self) -> str:
-        """Name of the first lane's method."""
-        return self.lanes[0].method
+    def error(self) -> str | None:
+        """Message of the first lane, where every lane failed."""
+        errors = [lane.error for lane in self.lanes]
+        return None if None in errors else errors[0]
 
     @property
-    def rows(self) -> tuple[dict[str, Any], ...]:
-        """The rows of the first lane's metrics.csv so far."""
-        return self.lanes[0].rows
-
-    @property
-    def record(self) -> EpochRecord | None:
-        """The first lane's last record."""
-        return self.lanes[0].record
-
-    @property
-    def moment(self) -> TrainingProgress | None:
-        """Progress within the first lane's epoch, while paused there."""
-        return self.lanes[0].moment
-
-    @property
-    def metrics(self) -> dict[str, Any] | None:
-        """The first lane's final metrics."""
-        return self.lanes[0].metrics
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The first lane's notes."""
-        return self.lanes[0].notes
-
-    @property
-    def health(self) -> Health | None:
-        """Whether the first lane's labels can be used."""
-        return self.lanes[0].health
+    def lane(self) -> LaneSnapshot:
+        """State of the first lane, the only one of a run of one."""
+        return self.lanes[0]
 
 
 def seconds_left(rows: tuple[dict[str, Any], ...], total: int | None, pace: float = 0.0) -> float | None:

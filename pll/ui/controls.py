@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import streamlit as st
 
-from pll.runs.fit_loop import most_processes
+from pll.runs.ranks import most_processes
 from pll.runs.run import Run
 from pll.ui import session
 from pll.ui.error_messages import toast_errors
@@ -245,7 +245,7 @@ def play(run: Run) -> None:
 def step(run: Run, epochs: int | None = None, batches: int | None = None) -> None:
     """Run some epochs or mini-batches, and follow the latest epoch."""
     run_view(run).follow = True
-    session.registry().resume(run, lambda: run.step(epochs=epochs, batches=batches), "")
+    session.registry().resume(run, lambda: run.resume(epochs=epochs, batches=batches), "")
     run.wait_until_paused(PATIENCE)
 
 

@@ -34,7 +34,7 @@ ICONS = {
 
 def state_icon(snapshot: Snapshot) -> str:
     """The icon of a state; a finished run of one lane whose labels are not to be trusted has no tick."""
-    health = snapshot.health if len(snapshot.lanes) == 1 and snapshot.state == "finished" else None
+    health = snapshot.lane.health if len(snapshot.lanes) == 1 and snapshot.state == "finished" else None
     return ":material/warning:" if health is not None and health.verdict == "unhealthy" else ICONS[snapshot.state]
 
 

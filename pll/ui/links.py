@@ -324,7 +324,7 @@ def _offer_replay(run: Run, snapshot: Snapshot) -> None:
         "candid-replay.html",
         key="replay-html",
         icon="slideshow",
-        disabled=not snapshot.rows,
+        disabled=not snapshot.lane.rows,
     )
 
 

@@ -89,7 +89,7 @@ def test_a_lane_at_work_is_watched_on_its_own_page_but_not_moved(open_page: Any)
     open_page("home")
     long = replace(IRIS, params={"epochs": 100_000})
     comparison = session.registry().start(*lane_configs(long, ["proden", "proden-naive"]), paused=True)
-    comparison.step(epochs=2)
+    comparison.resume(epochs=2)
     comparison.wait_until_paused(30)
     page = open_page("train", run=comparison.lanes[0].id)
     assert not page.exception

@@ -33,7 +33,7 @@ def test_a_run_says_whether_it_is_to_be_trusted(
     warned = SimpleNamespace(warnings=["Nothing does better than chance."])
     monkeypatch.setattr(settings, "recipe_of", lambda run: warned)
     page, run = ended(open_page, **params)
-    health = run.snapshot().health
+    health = run.snapshot().lane.health
     assert health is not None and health.is_healthy == healthy
     notices = [one for one in page.expander if "Do not trust these labels" in one.label]
     assert len(notices) == (0 if healthy else 1)

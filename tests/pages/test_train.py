@@ -44,7 +44,7 @@ def test_a_recipe_is_searched_and_told(open_page: Any, monkeypatch: pytest.Monke
     run.join(60)
     page.run()
     assert not page.exception
-    assert "Settings of the recipe auto" in " ".join(run.snapshot().notes)
+    assert "Settings of the recipe auto" in " ".join(run.snapshot().lane.notes)
     chosen = run.folder.recipe()
     assert chosen is not None and chosen.complete and run.snapshot().epoch == chosen.settings["epochs"]
 
@@ -109,7 +109,7 @@ def test_slow_motion_goes_through_four_steps_and_takes_the_last(open_page: Any, 
     button(page, "Take this step").click().run()
     run.wait_until_paused(30)
     assert not page.exception
-    record, data = run.snapshot().record, run.splits().train
+    record, data = run.snapshot().lane.record, run.splits().train
     assert record is not None and record.epoch == 1  # an epoch of irises is one mini-batch
     weights = record.label_weights
     names = list(sheet["candidate"])

@@ -117,7 +117,7 @@ def test_steps_are_of_all_lanes_and_change_nothing(registry: RunRegistry, data: 
     assert still(stepped) == [0] * 5
     assert stepped.snapshot().state == "paused"
     for epochs, expected in ((1, 1), (2, 3), (25, 6)):
-        stepped.step(epochs=epochs)
+        stepped.resume(epochs=epochs)
         assert still(stepped) == [expected] * 5
     assert stepped.snapshot().state == "finished"
     assert [result_of(run.folder) for run in stepped.lanes] == [result_of(run.folder) for run in through.lanes]
@@ -135,7 +135,7 @@ def test_pauses_and_stops_change_nothing(registry: RunRegistry, data: Path, monk
         getattr(comparison, disturb)()
         wait_for(lambda: comparison.snapshot().state in ("paused", "stopped"), disturb)
         stood = len(spy.turns)
-        states = {lane.snapshot_from_disk().state for lane in comparison.lanes}
+        states = {lane.snapshot().state for lane in comparison.lanes}
         assert states == {"paused" if disturb == "pause" else "stopped"}  # each lane says so by itself
         assert len(spy.turns) == stood
         comparison.resume()

@@ -57,7 +57,7 @@ def undisturbed(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Callabl
     def result(model: str) -> dict[str, Any]:
         if model not in known:
             folder = made(tmp_path_factory.mktemp("undisturbed") / model, config(data, params={"model": model}))
-            assert fit_loop.FitLoop(folder).train().state == "finished"
+            assert fit_loop.FitLoop(folder).train()["state"] == "finished"
             known[model] = result_of(folder)
         return known[model]
 
@@ -80,9 +80,9 @@ def test_stopped_and_resumed_to_the_same_bits(
 ) -> None:
     folder = made(tmp_path / "run", config(data, params={"model": model}))
     outcome = fit_loop.FitLoop(folder, hook=stop_at(where)).train()
-    assert (outcome.state, outcome.metrics["epoch"]) == ("stopped", where // BATCHES)
+    assert (outcome["state"], outcome["metrics"]["epoch"]) == ("stopped", where // BATCHES)
     assert folder.state()["state"] == "stopped"
-    assert fit_loop.FitLoop(folder).train().state == "finished"
+    assert fit_loop.FitLoop(folder).train()["state"] == "finished"
     assert result_of(folder) == undisturbed(model)
 
 
@@ -102,7 +102,7 @@ def test_every_setting_survives_a_stop(method: str, params: dict[str, Any], data
     for name, hook in (("straight", None), ("stopped", stop_at(16))):
         folder = made(tmp_path / name, config(data, method=method, params=params))
         if hook is not None:
-            assert fit_loop.FitLoop(folder, hook=hook).train().state == "stopped"
+            assert fit_loop.FitLoop(folder, hook=hook).train()["state"] == "stopped"
         fit_loop.FitLoop(folder).train()
         results.append(result_of(folder))
     assert results[0] == results[1]
@@ -172,7 +172,7 @@ def test_dying_after_any_batch_costs_nothing(
         with (folder.history / "tracked.f32").open("ab") as table:
             table.write(b"\x00\x01")
         (folder.history / "frames" / ".part-1-1-000009.npy").write_bytes(b"half")
-    assert fit_loop.FitLoop(folder).train().state == "finished"
+    assert fit_loop.FitLoop(folder).train()["state"] == "finished"
     assert result_of(folder) == undisturbed(model)
 
 
@@ -187,7 +187,7 @@ def test_dying_between_the_last_epoch_and_the_result(
     checkpoint = folder.checkpoint()
     assert checkpoint is not None and checkpoint["epoch"] == EPOCHS
     outcome = fit_loop.FitLoop(folder).train()
-    assert outcome.state == "finished"
+    assert outcome["state"] == "finished"
     assert result_of(folder) == undisturbed("linear")
 
 
@@ -209,7 +209,7 @@ def test_everything_it_leaves_behind_agrees(stop: int | None, data: Path, tmp_pa
 
     history = History(folder.history, sets)
     last = history.epochs()[-1]
-    assert last == outcome.metrics["epoch"]
+    assert last == outcome["metrics"]["epoch"]
     weights = history.weights(last)
 
     labels = pd.read_csv(folder.path / "labels.csv", dtype=str, keep_default_na=False)
@@ -223,14 +223,14 @@ def test_everything_it_leaves_behind_agrees(stop: int | None, data: Path, tmp_pa
     assert labels["confidence"].astype(float).tolist() == [float(w.max()) for w in own]
     accuracy = (labels["identified_label"] == labels["true_label"]).mean()
 
-    assert outcome.metrics == folder.state()["metrics"]
-    assert outcome.metrics["transductive_accuracy"] == accuracy
-    assert outcome.metrics["mean_confidence"] == pytest.approx(labels["confidence"].astype(float).mean(), abs=1e-6)
+    assert outcome["metrics"] == folder.state()["metrics"]
+    assert outcome["metrics"]["transductive_accuracy"] == accuracy
+    assert outcome["metrics"]["mean_confidence"] == pytest.approx(labels["confidence"].astype(float).mean(), abs=1e-6)
     model = load_model(folder.path)
     predicted = model.predict(splits.test.X)
     assert predicted_rows["identified_label"].tolist() == [sets.class_names[j] for j in predicted]
     assert set(predicted_rows["candidates"]) == {""}  # sets are made for the training part alone
-    assert outcome.metrics["test_accuracy"] == (predicted == splits.test.y).mean()
+    assert outcome["metrics"]["test_accuracy"] == (predicted == splits.test.y).mean()
 
     # The weights are the model's scores restricted to the candidates.
     scores = model.predict_proba(splits.train.X)[sets.rows, sets.indices].astype(np.float64)
@@ -242,7 +242,7 @@ def test_everything_it_leaves_behind_agrees(stop: int | None, data: Path, tmp_pa
     if stop is None:
         final_row = folder.metrics()[-1]
         for name in ("epoch", "mean_confidence", "mean_entropy", "transductive_accuracy", "test_accuracy"):
-            assert final_row[name] == outcome.metrics[name], name
+            assert final_row[name] == outcome["metrics"][name], name
         changes = history.changes()
         assert changes is not None
         assert changes.sum() == sum(row["changed_labels"] for row in folder.metrics())
@@ -289,7 +289,7 @@ def test_a_damaged_checkpoint_says_what_to_do(damage: Callable[[bytes], bytes], 
     assert "delete it" in said
     assert "\n" not in said
     file.unlink()
-    assert fit_loop.FitLoop(folder).train().state == "finished"  # what was said helps
+    assert fit_loop.FitLoop(folder).train()["state"] == "finished"  # what was said helps
 
 
 def test_a_checkpoint_is_never_unpickled(data: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pll.errors import UserError
-from pll.runs import fit_loop
+from pll.runs import ranks
 from pll.runs.registry import RunRegistry
 from tests.run_helpers import config, write_data
 
@@ -16,9 +16,9 @@ from tests.run_helpers import config, write_data
 def test_a_second_run_in_several_processes_waits_to_be_resumed(
     tmp_path: Path, registry: RunRegistry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fit_loop, "most_processes", lambda: 2)
+    monkeypatch.setattr(ranks, "most_processes", lambda: 2)
     setup = config(write_data(tmp_path / "small.npz"), processes=2)
-    with fit_loop._BUSY:
+    with ranks._BUSY:
         run = registry.start(setup)
         run.join(60)
     snapshot = run.snapshot()
@@ -31,8 +31,8 @@ def test_a_second_run_in_several_processes_waits_to_be_resumed(
 
 
 def test_more_processes_than_the_machine_has_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fit_loop, "most_processes", lambda: 2)
-    with pytest.raises(UserError, match="too many"), fit_loop.other_processes(3):
+    monkeypatch.setattr(ranks, "most_processes", lambda: 2)
+    with pytest.raises(UserError, match="too many"), ranks.other_processes(3):
         pass
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -17,7 +18,7 @@ from pll.runs.folder import RunFolder
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
 from pll.training.trainer import Trainer
-from tests.run_helpers import config, result_of, wait_for
+from tests.run_helpers import C, config, result_of, wait_for, write_data
 
 LONG = {"epochs": 100_000}
 """A run that does not end by itself while a test lasts."""
@@ -79,12 +80,12 @@ def test_a_run_goes_on_by_itself_to_the_same_result_as_in_the_foreground(
     run = ended(registry.start(config(data)))
     snapshot = run.snapshot()
     assert (snapshot.state, snapshot.epoch, snapshot.total, snapshot.is_active) == ("finished", 6, 6, False)
-    assert (snapshot.name, snapshot.method, snapshot.error) == ("small.npz", "proden", None)
+    assert (snapshot.name, snapshot.lane.method, snapshot.error) == ("small.npz", "proden", None)
     foreground = RunFolder(tmp_path / "foreground")
     foreground.create(config(data))
     fit_loop.FitLoop(foreground).train()
     assert result_of(run.folder) == result_of(foreground)
-    assert snapshot.metrics == foreground.state()["metrics"]
+    assert snapshot.lane.metrics == foreground.state()["metrics"]
 
 
 def test_a_snapshot_shows_the_run_as_it_goes(registry: RunRegistry, data: Path) -> None:
@@ -92,11 +93,11 @@ def test_a_snapshot_shows_the_run_as_it_goes(registry: RunRegistry, data: Path) 
     wait_for(lambda: run.snapshot().epoch >= 3, "three epochs")
     snapshot = run.snapshot()
     assert (snapshot.state, snapshot.name, snapshot.total) == ("running", "my run", 100_000)
-    assert [row["epoch"] for row in snapshot.rows] == list(range(1, snapshot.epoch + 1))
-    assert snapshot.record is not None
-    assert len(snapshot.record.label_weights) == run.splits().train.sets().nnz
+    assert [row["epoch"] for row in snapshot.lane.rows] == list(range(1, snapshot.epoch + 1))
+    assert snapshot.lane.record is not None
+    assert len(snapshot.lane.record.label_weights) == run.splits().train.sets().nnz
     assert snapshot.seconds_left is not None and snapshot.seconds_left > 0
-    assert (snapshot.ahead, snapshot.metrics) == (None, None)
+    assert (snapshot.ahead, snapshot.lane.metrics) == (None, None)
     assert snapshot.is_active
 
 
@@ -142,6 +143,24 @@ def test_going_on_right_after_a_stop_waits_for_it_to_end(registry: RunRegistry, 
     assert run.is_alive()
     before = run.snapshot().epoch
     wait_for(lambda: run.snapshot().epoch > before + 1, "more epochs")
+
+
+def test_a_run_whose_method_added_labels_goes_on_after_a_stop(registry: RunRegistry, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.arange(400) % C)
+    X = (rng.normal(size=(400, 5)) + 3 * rng.normal(size=(C, 5))[y]).astype(np.float32)
+    sets = np.eye(C, dtype=np.bool_)[y] & (rng.random(400) > 0.3)[:, None]  # the true label is missing in some
+    sets[np.arange(400), rng.integers(0, C, 400)] = True
+    file = write_data(tmp_path / "missed.npz", X=X, y=y, candidates=sets)
+    run = registry.start(config(file, method="proden-outside", flip=None, holdout=None, params=LONG))
+    wait_for(lambda: run.snapshot().epoch >= 1, "an epoch")
+    run.stop()
+    ended(run)
+    before, outside = run.snapshot().epoch, run.splits().train.outside
+    assert outside is not None and not outside.is_empty
+    run.resume()
+    wait_for(lambda: run.snapshot().epoch > before or not run.is_alive(), "another epoch")
+    assert run.snapshot().lane.error is None
 
 
 # ---- one at a time on a device ---------------------------------------------------------------------------------------
@@ -217,14 +236,14 @@ def test_a_snapshot_of_a_live_run_reads_no_metrics_from_disk(
     registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = registry.start(config(data, params={"epochs": 60}), paused=True)
-    run.step(epochs=20)
+    run.resume(epochs=20)
     run.wait_until_paused(60)
     with monkeypatch.context() as patched:
         patched.setattr(RunFolder, "metrics", lambda folder: pytest.fail("metrics.csv was read"))
-        assert run.is_alive() and len(run.snapshot().rows) == 20
+        assert run.is_alive() and len(run.snapshot().lane.rows) == 20
     run.resume()
     ended(run)
-    assert len(run.snapshot().rows) == 60  # from the disk
+    assert len(run.snapshot().lane.rows) == 60  # from the disk
 
 
 def test_data_is_read_once_and_kept_for_the_last_runs_only(

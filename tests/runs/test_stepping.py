@@ -32,23 +32,23 @@ def standing(run: Run) -> tuple[str, int, int]:
     """State, epochs and batches of the next epoch, once the run stands still."""
     run.wait_until_paused(30)
     snapshot = run.snapshot()
-    return snapshot.state, snapshot.epoch, 0 if snapshot.moment is None else snapshot.moment.batch
+    return snapshot.state, snapshot.epoch, 0 if snapshot.lane.moment is None else snapshot.lane.moment.batch
 
 
 def test_a_run_can_start_paused_and_be_stepped_through(registry: RunRegistry) -> None:
     run = registry.start(config(), paused=True)
     assert standing(run) == ("paused", 0, 0)
-    run.step(batches=1)
+    run.resume(batches=1)
     assert standing(run) == ("paused", 0, 1)
-    run.step(batches=BATCHES)  # across the end of the epoch
+    run.resume(batches=BATCHES)  # across the end of the epoch
     assert standing(run) == ("paused", 1, 1)
-    run.step(epochs=1)  # the rest of the epoch that was begun
+    run.resume(epochs=1)  # the rest of the epoch that was begun
     assert standing(run) == ("paused", 2, 0)
-    run.step(epochs=5)
+    run.resume(epochs=5)
     assert standing(run) == ("paused", 7, 0)
-    run.step(epochs=25)
+    run.resume(epochs=25)
     assert standing(run) == ("paused", 32, 0)
-    run.step(epochs=25)  # more than are left
+    run.resume(epochs=25)  # more than are left
     assert standing(run) == ("finished", 40, 0)
 
 
@@ -58,7 +58,7 @@ def test_stepping_changes_nothing_but_the_time(registry: RunRegistry) -> None:
     through.join(30)
     for _ in range(3 * BATCHES):
         stepped.wait_until_paused(30)
-        stepped.step(batches=1)
+        stepped.resume(batches=1)
     stepped.join(30)
     results = [(run.folder.path / "labels.csv").read_bytes() for run in (through, stepped)]
     assert results[0] == results[1]
@@ -67,10 +67,10 @@ def test_stepping_changes_nothing_but_the_time(registry: RunRegistry) -> None:
 def test_a_moment_shows_what_a_batch_has_changed(registry: RunRegistry) -> None:
     run = registry.start(config(), paused=True)
     run.wait_until_paused(30)
-    before = run.snapshot().moment
-    run.step(batches=1)
+    before = run.snapshot().lane.moment
+    run.resume(batches=1)
     run.wait_until_paused(30)
-    after = run.snapshot().moment
+    after = run.snapshot().lane.moment
     assert before is not None and after is not None
     assert (after.epoch, after.batch, after.batches) == (0, 1, BATCHES)
     sets = run.splits().train.sets()
@@ -85,7 +85,7 @@ def test_stop_when_settled(registry: RunRegistry) -> None:
     run.join(30)
     snapshot = run.snapshot()
     assert snapshot.state == "stopped"
-    quiet = [row["changed_labels"] == 0 for row in snapshot.rows]
+    quiet = [row["changed_labels"] == 0 for row in snapshot.lane.rows]
     assert quiet[-3:] == [True] * 3
     first = next(k for k in range(3, len(quiet)) if all(quiet[k - 2 : k + 1]))  # epoch 1 does not count
     assert len(quiet) == first + 1

@@ -29,11 +29,11 @@ def test_a_run_of_a_page_trains_in_two_processes_and_outlives_the_death_of_one(
     data = write_data(tmp_path / "small.npz")
     run = registry.start(replace(config(data, params={"epochs": 100_000}), processes=2), paused=True)
     try:
-        run.step(epochs=2)
+        run.resume(epochs=2)
         wait_for(lambda: run.snapshot().state == "paused" and run.snapshot().epoch == 2, "two epochs", 240)
-        run.step(batches=1)
-        wait_for(lambda: run.snapshot().moment is not None, "a mini-batch", 60)
-        assert run.snapshot().record is not None and "in 2 processes" in (run.folder.path / "log.txt").read_text()
+        run.resume(batches=1)
+        wait_for(lambda: run.snapshot().lane.moment is not None, "a mini-batch", 60)
+        assert run.snapshot().lane.record is not None and "in 2 processes" in (run.folder.path / "log.txt").read_text()
         run.resume()
         wait_for(lambda: run.snapshot().epoch > 10, "more epochs", 60)
         (other,) = _followers()
@@ -63,6 +63,6 @@ def test_a_run_of_a_page_trains_in_two_processes_and_outlives_the_death_of_one(
 def _followers() -> list[int]:
     """Process ids of the others that this process has started."""
     result = subprocess.run(
-        ["pgrep", "-P", str(os.getpid()), "-f", "pll.runs.fit_loop"], capture_output=True, text=True, check=False
+        ["pgrep", "-P", str(os.getpid()), "-f", "pll.runs.ranks"], capture_output=True, text=True, check=False
     )
     return [int(line) for line in result.stdout.split()]

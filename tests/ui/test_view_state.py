@@ -50,11 +50,11 @@ def test_a_run_is_seen_from_its_beginning_to_its_end(run: Run, looking: RunView)
     assert first.frame.weights.tolist() == first.sets.uniform_weights().tolist()
     assert first.is_latest and first.before() is None
 
-    run.step(epochs=4)
+    run.resume(epochs=4)
     run.wait_until_paused(30)
     live = now(run)
     assert (live.frame.epoch, live.row["epoch"], live.is_latest) == (4, 4, True)
-    record = run.snapshot().record
+    record = run.snapshot().lane.record
     assert record is not None and live.frame.weights is record.label_weights  # from memory, not from disk
     earlier = identified_labels(live.history.weights(3), live.sets)
     before = live.before()
@@ -64,7 +64,7 @@ def test_a_run_is_seen_from_its_beginning_to_its_end(run: Run, looking: RunView)
     looking.look(2, False, 1)
     back = now(run)
     assert (back.frame.epoch, back.is_latest, back.row["epoch"]) == (2, False, 2)
-    run.step(epochs=3)
+    run.resume(epochs=3)
     run.wait_until_paused(30)
     assert now(run).frame.epoch == 2  # the run went on, the view stayed
     looking.look(7, True, 2)
@@ -75,4 +75,4 @@ def test_a_run_is_seen_from_its_beginning_to_its_end(run: Run, looking: RunView)
     ended = now(run)
     assert (ended.frame.epoch, ended.is_latest) == (EPOCHS, True)
     assert ended.frame.weights.tolist() == np.load(run.folder.history / "final.npy").tolist()
-    assert ended.row["transductive_accuracy"] == run.snapshot().metrics["transductive_accuracy"]  # type: ignore[index]
+    assert ended.row["transductive_accuracy"] == run.snapshot().lane.metrics["transductive_accuracy"]  # type: ignore[index]

@@ -96,7 +96,7 @@ def row(one: Run) -> None:
         question = f"Move this comparison{together} to the bin?"
     else:
         name.markdown(title, help=methods)
-        share, of_what = headline(snapshot.metrics or (snapshot.rows[-1] if snapshot.rows else {}))
+        share, of_what = headline(snapshot.lane.metrics or (snapshot.lane.rows[-1] if snapshot.lane.rows else {}))
         figure.markdown(f"{percent(share)}  \n:gray[:small[{of_what}]]")
         question = f"Move **{plain(snapshot.name)}** with its labels and model to the bin?"
     data.caption(_data_and_date(one))

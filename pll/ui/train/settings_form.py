@@ -11,8 +11,8 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.methods import METHODS, get_method, method_title
 from pll.methods.advice import advise
-from pll.runs.config import RunConfig
-from pll.runs.fit_loop import most_processes, new_estimator
+from pll.runs.config import RunConfig, new_estimator
+from pll.runs.ranks import most_processes
 from pll.runs.settings import setting
 from pll.training.augment import AUGMENTATIONS
 from pll.training.devices import default_threads

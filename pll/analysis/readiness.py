@@ -7,6 +7,7 @@ import numpy as np
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.formats.checks import listing
 
 ADDRESSES_ALONE = (
     "The file names pictures, and they are not in it: to learn from them, bring them in a ZIP archive or a folder, "
@@ -76,7 +77,11 @@ def _no_features(data: PartialLabelDataset) -> str:
         return f"There are {there} but no features yet; choose what is learnt from (in the shell: --features)."
     if data.pictures is not None:
         return f"There is nothing to learn from. {ADDRESSES_ALONE}"
-    return "There are no features, so there is nothing to learn from; add columns of numbers, or texts."
+    message = "There are no features, so there is nothing to learn from; add columns of numbers, or texts."
+    if data.extras:
+        columns = listing(list(data.extras))
+        message += f" Only carried along: {columns}; say which is a text or a feature (--column NAME=text)."
+    return message
 
 
 def _candidate_warnings(data: PartialLabelDataset, sets: CandidateSets) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pll.analysis.readiness import check_trainable, warnings_about
+from pll.analysis.readiness import check_features, check_trainable, warnings_about
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
@@ -50,3 +50,13 @@ class TestTrainable:
         with pytest.raises(UserError) as caught:
             check_trainable(data, strict=strict)
         assert message in str(caught.value)
+
+
+def test_where_nothing_is_learnt_from_it_names_the_columns_that_could_be() -> None:
+    data = PartialLabelDataset(
+        X=np.zeros((2, 0), dtype=np.float32),
+        candidates=CandidateSets.from_lists([[0], [0, 1]], 2),
+        extras={"snippet": np.array(["a b", "c d"])},
+    )
+    with pytest.raises(UserError, match=r"nothing to learn from.*carried along: snippet.*--column NAME=text"):
+        check_features(data)

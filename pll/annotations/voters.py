@@ -10,8 +10,9 @@ true label is k, independently of the other voters given k. Expectation maximisa
 the diagonal and the rest spread evenly, and no class is likelier beforehand. An answer of k of the c labels is right
 where it holds the truth, and weighs log(r / (1 − r)) + log((c − k) / k) for each of them, never less than 0.
 *confusion*: a matrix of each voter; an answer of k labels counts 1/k for each. The class prior is one distribution,
-p = (Σ_i T_i + α) / (n + αc) with αc/n = `PRIOR_VOTERS` / voters: a prior estimated from few voters feeds itself (the
-classes that they favour grow), so that it is shrunk to uniform.
+p = w · mean_i T_i + (1 − w) / c. A prior estimated from voters who each favour some classes feeds itself (these classes
+grow), so that it is shrunk to uniform as James & Stein (1961) do, w = max(0, 1 − V / D): D is the squared distance of
+the class shares of all votes from uniform, V their variance between voters.
 
 *pooled*, the default: B is the matrix of all voters together (partial pooling; Paun et al., TACL 6, 2018), and EM stops
 after `EARLY` rounds from one coin (a round or two from a good start are optimal up to constants: Zhang et al., §3). At
@@ -25,8 +26,8 @@ class prior; *confusion* is one coin, with accuracies drawn to the common one by
 *Other starts.* With few voters, votes fit several models. Each voter is believed first in turn: `agreement` is how far
 the results that the votes do not rule out agree with the first one.
 
-*Known labels* are certain in T. A start whose result, made without them, names clearly more of them takes the place of
-the first one. They weigh as much as other rows: weighed more, ten settled disputes would make every voter look poor.
+*Known labels* are certain in T. The start whose result, made without them, names most of them takes the place of the
+first one. They weigh as much as other rows: weighed more, ten settled disputes would make every voter look poor.
 
 *With a classifier* (`fit_voters(classifier=…)`) the class prior of each example is its predicted probabilities, to the
 power η that predicts the posterior of the votes best on examples it was not trained on; at 0 the votes decide alone.
@@ -41,7 +42,7 @@ docs/decisions.md has the figures behind the constants.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -62,7 +63,7 @@ Classifier = Callable[[Numbers], npt.NDArray[Any]]
 KINDS = ("pooled", "confusion", "one-coin", "majority")
 SMOOTHING = {"pooled": 20.0, "confusion": 3.0}
 """s, answers of all voters together that each row of a voter's matrix starts with."""
-FUNCTION_SMOOTHING = 0.1
+FUNCTION_SMOOTHING = 0.2
 """s for labelling functions, as a share of the examples: they name one class, so that s alone tells rows apart."""
 POOLED_SMOOTHING = 10.0
 """Answers of one coin that each row of the matrix of all voters starts with."""
@@ -72,8 +73,6 @@ FUNCTION_SHRINKAGE = 0.5
 """The same for labelling functions, as a share of the examples."""
 FUNCTION_SHARE = 0.5
 """Share of the votes from voters who name one class, from which they are labelling functions."""
-PRIOR_VOTERS = 3.0
-"""α c / n of the class prior, times the number of voters."""
 CROWD_CORRELATION, PANEL_CORRELATION = 0.3, 0.5
 """ρ, how far the mistakes of two voters are the same: of a crowd that shares few rows, and where all answer all."""
 CORRELATIONS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
@@ -246,7 +245,9 @@ def fit_voters(
     exponent = np.ones(annotations.n_rows) if kind == "majority" else _exponent(annotations, first.T, true_labels)
     fit = first
     if true_labels is not None:
-        best = _best_start([first.T.argmax(axis=1), *others.labels], true_labels)
+        known = np.flatnonzero(true_labels >= 0)
+        hits = [(labels[known] == true_labels[known]).sum() for labels in (first.T.argmax(axis=1), *others.labels)]
+        best = int(np.argmax(hits))
         start = next(islice(em.starts(), best - 1, None)) if best else start
         fit = em.run(kind_fitted, start, true_labels, rounds=rounds)
     T, likelihood, weight = fit.T, _softmax(fit.votes), 0.0
@@ -294,18 +295,6 @@ def _joint(
         model = em.run(kind, T, true_labels, eta * log_proba + (1 - eta) * log_share)
         T = model.T
     return eta, T, _softmax(model.votes) ** (1 / eta)
-
-
-def _best_start(labels: Sequence[Codes], true_labels: npt.NDArray[np.int64]) -> int:
-    """Return 0, the first start, or the one that leads, without the known labels, to labels with most of them.
-
-    It must name more of them than the first one by a standard deviation: √(labels that one of the two names).
-    """
-    rows = np.flatnonzero(true_labels >= 0)
-    hits = np.array([one[rows] == true_labels[rows] for one in labels])
-    lead = hits.sum(axis=1) - hits[0].sum()
-    best = int(lead.argmax())
-    return best if lead[best] ** 2 > (hits[best] != hits[0]).sum() else 0
 
 
 def _exponent(annotations: Annotations, T: Numbers, true_labels: npt.NDArray[np.int64] | None) -> Numbers:
@@ -397,6 +386,7 @@ class _ExpectationMaximisation:
         shares = np.where(total > 0, counts / np.where(total > 0, total, 1.0), 1.0 / c)
         self.vote_shares: Numbers = shares
         self.are_functions = self._are_functions()
+        self.prior_weight = self._prior_weight()
         self.shrinkage = FUNCTION_SHRINKAGE * annotations.n_rows if self.are_functions else SHRINKAGE
         self.has_matrices = self.n_units * c * c <= MOST_NUMBERS
         if self.has_matrices:  # (n, units · c): the share with which a unit names a label in a row
@@ -416,6 +406,20 @@ class _ExpectationMaximisation:
         alone = (np.bincount(named, minlength=a) == 1) & (votes < n)
         chance = float(votes @ (shares ** votes[:, None]).sum(axis=1))
         return bool(votes[alone].sum() - chance >= FUNCTION_SHARE * (votes.sum() - chance) > 0)
+
+    def _prior_weight(self) -> float:
+        """w of the class prior, in [0, 1]: how far voters agree on the class shares."""
+        c, a = self.annotations.n_classes, self.annotations.n_annotators
+        cells = self.annotations.annotators * c + self.annotations.labels
+        counts = np.bincount(cells, self.shares, minlength=a * c).reshape(a, c)
+        answers = counts.sum(axis=1, keepdims=True)
+        voters = np.count_nonzero(answers)
+        shares = counts.sum(axis=0) / answers.sum()
+        distance = ((shares - 1 / c) ** 2).sum()
+        if voters < 2 or distance == 0:
+            return 0.0
+        variance = voters / (voters - 1) * ((counts - answers * shares) ** 2).sum() / answers.sum() ** 2
+        return float(max(0.0, 1 - variance / distance))
 
     def _summed(self, values: Numbers, at: Codes | slice = slice(None)) -> Numbers:
         """(n, c) sums of values of votes by example and label."""
@@ -461,7 +465,6 @@ class _ExpectationMaximisation:
     ) -> _Fit:
         """Alternate from a posterior until it hardly changes, or for so many rounds."""
         n, c = self.annotations.n_rows, self.annotations.n_classes
-        share = PRIOR_VOTERS / self.annotations.n_annotators  # α c / n
         T = _with_true_labels(start, true_labels)
         if kind == "majority":
             votes = np.log(self.vote_shares + TINY)
@@ -477,7 +480,7 @@ class _ExpectationMaximisation:
             else:
                 score = np.zeros((1, c))
                 if not self.are_functions:
-                    score = np.log((T.sum(axis=0) + share * n / c) / (n * (1 + share)))[None]
+                    score = np.log(self.prior_weight * T.mean(axis=0) + (1 - self.prior_weight) / c + TINY)[None]
                 smoothing = FUNCTION_SMOOTHING * n if self.are_functions else SMOOTHING[kind]
                 confusions = self._confusions(T, smoothing)
                 votes = self.indicators @ np.log(confusions).transpose(0, 2, 1).reshape(-1, c)

@@ -12,7 +12,6 @@ from pll.annotations.voters import (
     CROWD_CORRELATION,
     PANEL_CORRELATION,
     POOLED_SMOOTHING,
-    PRIOR_VOTERS,
     SMOOTHING,
     dependent_voters,
     fit_voters,
@@ -32,9 +31,14 @@ def by_hand(votes: np.ndarray, c: int) -> np.ndarray:
     """The formulas of the module for matrices, with loops, from the shares of the votes."""
     n, m = votes.shape
     T = np.array([[np.mean(row[row >= 0] == k) for k in range(c)] for row in votes])
+    answers = [column[column >= 0] for column in votes.T]
+    shares = np.array([[np.mean(column == k) for k in range(c)] for column in answers])
+    part = np.array([len(column) for column in answers]) / sum(len(column) for column in answers)
+    variance = m / (m - 1) * sum(part[v] ** 2 * ((shares[v] - part @ shares) ** 2).sum() for v in range(m))
+    w = max(0, 1 - variance / ((part @ shares - 1 / c) ** 2).sum())
     for _ in range(50):
         before = T
-        prior = np.log((T.sum(0) + PRIOR_VOTERS / m * n / c) / (n * (1 + PRIOR_VOTERS / m)))
+        prior = np.log(w * T.mean(0) + (1 - w) / c)
         counts = np.zeros((m, c, c))
         for i in range(n):
             for v in range(m):

@@ -29,7 +29,7 @@ from pll.errors import UserError
 from pll.io import check_finite, feature_array
 from pll.methods.aggregation import aggregate, union_of
 from pll.methods.model_selection import covering_rate_scorer
-from pll.training.metrics import EpochRecord, Hook, Monitor, TrainingProgress
+from pll.training.metrics import EpochRecord, Hook, TrainingProgress
 from pll.weights import Outside, Weights, carried_over, checked_prior, identified_labels
 
 Features = npt.NDArray[np.float32]
@@ -137,7 +137,6 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     """Current work between two records ("neighbours of 3,072 of 5,000 examples"); "" within ordinary epochs."""
     notes_: tuple[str, ...] = ()
     """Deviations from the original method, as sentences for a page."""
-    _monitor: Monitor | None = None
     _labels: Labels | None = None
     """(c,) the sorted labels, where the latest `fit` got plain labels."""
 
@@ -465,10 +464,6 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         if not hasattr(self, "label_weights_"):
             raise NotFittedError("A restored model does not know its training examples; use predict(X).")
         return identified_labels(self.label_weights_, self.candidates_)
-
-    def label_changes(self) -> npt.NDArray[np.int64] | None:
-        """Return (n,) how often each identified label has changed; None before the first epoch and after `release`."""
-        return None if self._monitor is None else self._monitor.changes
 
     def check_settings(self) -> None:
         """Raise UserError for a setting out of range, as `fit` does; a method with settings of its own extends it."""

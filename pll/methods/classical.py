@@ -90,7 +90,7 @@ class ClassicalEstimator(PartialLabelEstimator):
         self.label_weights_ = task.candidates.uniform_weights() if start is None else start
         self.scale_ = self._choose_scale(task, hook or no_hook)
         self._scaling = fit_scaling(task.X, self.scale_)
-        monitor = self._monitor = Monitor(task.candidates, task.y, task.y_test)
+        monitor = Monitor(task.candidates, task.y, task.y_test)
         X = self._scaled(task.X)
         X_test = None if task.X_test is None else self._scaled(task.X_test)
         started = time.perf_counter()

@@ -106,6 +106,7 @@ class DeepEstimator(PartialLabelEstimator):
     """Whether its objective is PRODEN's, so that the search of the recipe auto trains what it chooses for."""
     recipe_: Recipe
     _has_begun: bool = True
+    _monitor: Monitor
     """False while labels to add are sought; a checkpoint then holds nothing to go on from."""
     _raw_shape: tuple[int, ...]
     _suited: dict[str, Any]
@@ -212,7 +213,8 @@ class DeepEstimator(PartialLabelEstimator):
             monitor = self._monitor = Monitor(task.candidates, task.y, task.y_test)
             if checkpoint is not None and "trainer" in checkpoint:
                 trainer.load_state(checkpoint["trainer"])
-                monitor.load_state(_from_tensors(checkpoint["monitor"]))
+                identified = checkpoint["identified"]
+                monitor.identified = None if identified is None else identified.cpu().numpy().copy()
             X_test = None if task.X_test is None else scaled_features(self._scaling, task.X_test, device)
             if trainer.epoch >= epochs:  # the checkpoint was the last one: what is left is to take the result
                 self.finish()
@@ -362,12 +364,12 @@ class DeepEstimator(PartialLabelEstimator):
     def checkpoint(self) -> dict[str, Any]:
         if not self._has_begun:
             return {"epoch": 0}
-        assert self._monitor is not None  # made by iter_fit, together with the trainer
+        identified = self._monitor.identified
         return {
             "epoch": self._trainer.epoch,
             "trainer": self._trainer.state(),
             "suited": dict(self._suited),
-            "monitor": _to_tensors(self._monitor.state()),
+            "identified": None if identified is None else torch.from_numpy(identified),
         }
 
     @property
@@ -575,11 +577,3 @@ def _check_output(network: nn.Module, loss: Loss, shape: tuple[int, ...], c: int
 
 def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
-
-
-def _to_tensors(state: dict[str, Any]) -> dict[str, Any]:
-    return {k: torch.from_numpy(v) if isinstance(v, np.ndarray) else v for k, v in state.items()}
-
-
-def _from_tensors(state: dict[str, Any]) -> dict[str, Any]:
-    return {k: v.cpu().numpy().copy() if isinstance(v, Tensor) else v for k, v in state.items()}

@@ -46,7 +46,7 @@ CHECKPOINT_EVERY = 10.0
 CHECKPOINT_SHARE = 0.05
 VOTES_CONFIDENCE = "Confidence is too high where voters share mistakes; random controls in a review put it right."
 """Note on every run on votes; docs/votes.md has figures."""
-RESULTS = ("labels.csv", NO_ANSWER, "model.*", "features.*", "history/final.*", "history/changes.npy")
+RESULTS = ("labels.csv", NO_ANSWER, "model.*", "features.*", "history/final.*")
 """What is written when a run ends, or is stopped."""
 
 
@@ -463,7 +463,7 @@ class FitLoop:
         )
         if self.splits.featuriser is not None:
             save_features(self.splits.featuriser, self.folder.path)
-        self.history.finish(epoch, weights, self.estimator.label_changes())  # last: marks the result as complete
+        self.history.finish(epoch, weights)  # last: marks the result as complete
         self.folder.log(f"{state} after epoch {epoch}: {metrics}")
         recipe = self.folder.recipe()
         messages = () if recipe is None else [one for one in recipe.messages() if one not in recipe.warnings]

@@ -31,7 +31,7 @@ UNLISTED = (
     *("review/*", f"*{PART}*", "experiment.lock", "progress.json"),
 )
 """Not results of the run or experiment; the files in review/ are named by their checksums."""
-GROWING = ("metrics.csv", "log.txt", "history/*.f32")
+GROWING = ("metrics.csv", "log.txt")
 """Files that are appended to while the run trains."""
 THINNED = "history/frames/*"
 """Files of which some are deleted while the run trains."""

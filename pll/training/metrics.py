@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
-from pll.io import large_array
 from pll.weights import Sharpness, Weights, accuracy, sharpness
 
 _OF_LABELS: dict[str, bool] = {"of_labels": True}
@@ -95,10 +94,9 @@ class Monitor:
 
     Attributes
     ----------
-    changes
-        (n,) int64, how often each identified label changed after the first epoch.
-    stable_since
-        (n,) int64, the epoch of the last change (1 where there was none).
+    identified
+        (n,) int64, the identified labels of the last record; None before the first. A resumed run sets those of its
+        checkpoint.
     """
 
     def __init__(
@@ -111,9 +109,6 @@ class Monitor:
         self.y = y
         self.y_test = y_test
         self.identified: npt.NDArray[np.int64] | None = None
-        self.changes = large_array(len(candidates), np.int64)
-        self.stable_since = large_array(len(candidates), np.int64)
-        self.stable_since[:] = 1
 
     def record(
         self,
@@ -127,12 +122,13 @@ class Monitor:
     ) -> EpochRecord:
         """Return the record of an epoch, compared with the one before."""
         sharp = sharpness(label_weights, self.candidates)
+        before, self.identified = self.identified, sharp.identified
         return EpochRecord(
             epoch=epoch,
             loss=loss,
             mean_confidence=float(sharp.confidence.mean()),
             mean_entropy=float(sharp.entropy.mean()),
-            changed_labels=self._note_changes(epoch, sharp.identified),
+            changed_labels=0 if before is None else int((sharp.identified != before).sum()),
             transductive_accuracy=accuracy(sharp.identified, self.y),
             test_accuracy=None if predicted_test is None else accuracy(predicted_test, self.y_test),
             examples_per_second=examples_per_second,
@@ -140,24 +136,6 @@ class Monitor:
             label_weights=label_weights,
             sharpness=sharp,
         )
-
-    def _note_changes(self, epoch: int, identified: npt.NDArray[np.int64]) -> int:
-        before, self.identified = self.identified, identified
-        if before is None:
-            return 0
-        changed = identified != before
-        self.changes += changed
-        self.stable_since[changed] = epoch
-        return int(changed.sum())
-
-    def state(self) -> dict[str, Any]:
-        """Return the state for a checkpoint."""
-        return {"identified": self.identified, "changes": self.changes.copy(), "stable_since": self.stable_since.copy()}
-
-    def load_state(self, state: dict[str, Any]) -> None:
-        """Restore what `state()` returned."""
-        self.identified = state["identified"]
-        self.changes, self.stable_since = state["changes"].copy(), state["stable_since"].copy()
 
 
 Hook = Callable[[], None]

@@ -209,9 +209,7 @@ class Scene:
         return self.history.weights(before[-1])
 
     def story(self, row: int) -> tuple[list[int], npt.NDArray[np.float32]]:
-        """One example's label weights over the epochs, as `History.example`; what was read once is kept."""
-        if row in self.history.tracked:
-            return self.history.example(row)
+        """Return the stored epochs, and one example's label weights in them, (epochs, |S_i|); read once, they are kept."""
         key = (row, _final_stamp(self.history))
         if self.looking.story is None or self.looking.story[0] != key:
             self.looking.story = (key, {})

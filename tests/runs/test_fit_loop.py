@@ -169,8 +169,6 @@ def test_dying_after_any_batch_costs_nothing(
         assert folder.state()["state"] == "interrupted"
         with (folder.path / "metrics.csv").open("a") as file:
             file.write("17,0.25,0.9")
-        with (folder.history / "tracked.f32").open("ab") as table:
-            table.write(b"\x00\x01")
         (folder.history / "frames" / ".part-1-1-000009.npy").write_bytes(b"half")
     assert fit_loop.FitLoop(folder).train()["state"] == "finished"
     assert result_of(folder) == undisturbed(model)
@@ -237,15 +235,12 @@ def test_everything_it_leaves_behind_agrees(stop: int | None, data: Path, tmp_pa
     total = np.bincount(sets.rows, weights=scores)
     np.testing.assert_allclose(weights, scores / total[sets.rows], atol=1e-6)
 
-    for row in (0, int(history.tracked[3])):
-        np.testing.assert_array_equal(history.example(row)[1][-1], own[row])
+    ((_, of_one),) = history.frames([last], np.array([3]))
+    np.testing.assert_array_equal(of_one, own[3])
     if stop is None:
         final_row = folder.metrics()[-1]
         for name in ("epoch", "mean_confidence", "mean_entropy", "transductive_accuracy", "test_accuracy"):
             assert final_row[name] == outcome["metrics"][name], name
-        changes = history.changes()
-        assert changes is not None
-        assert changes.sum() == sum(row["changed_labels"] for row in folder.metrics())
 
 
 # ---- what goes wrong -------------------------------------------------------------------------------------------------

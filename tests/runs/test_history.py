@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
 from pll.runs import history as module
-from pll.runs.history import MIN_FRAMES, TRACKED_FILE, History, HistoryWriter
+from pll.runs.history import MIN_FRAMES, History, HistoryWriter
 from pll.synthesis import flip_binomial
 from pll.training.metrics import EpochRecord, Monitor
 from pll.weights import Weights, restricted_softmax
@@ -101,34 +101,22 @@ def test_what_is_written_after_a_look_is_seen_at_the_next(tmp_path: Path) -> Non
     assert history.nearest(8) == 3
 
 
-# ---- an example's story ----------------------------------------------------------------------------------------------
+# ---- one example -----------------------------------------------------------------------------------------------------
 
 
-def test_the_story_of_a_followed_example_has_every_epoch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "FRAME_BUDGET", 1)
-    monkeypatch.setattr(module, "TRACKED", 10)
-    write(tmp_path, 40)
-    history = History(tmp_path, SETS)
-    assert len(history.tracked) == 10
-    for row in history.tracked[[0, 4, 9]]:
-        epochs, story = history.example(int(row))
-        assert epochs == list(range(41))
-        assert story.shape == (41, SETS.sizes[row])
-        own = slice(SETS.indptr[row], SETS.indptr[row + 1])
-        np.testing.assert_array_equal(story[0], SETS.uniform_weights()[own])
-        np.testing.assert_array_equal(story[1:], [weights_of(epoch)[own] for epoch in range(1, 41)])
+def story(history: History, row: int) -> dict[int, list[float]]:
+    """An example's label weights in every stored epoch."""
+    frames = history.frames(history.epochs(), np.array([row]))
+    return {epoch: weights.tolist() for epoch, weights in frames}
 
 
-@pytest.mark.parametrize("tracked", [0, 30])
-def test_after_a_stop_every_story_ends_with_the_final_model(
-    tmp_path: Path, tracked: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "TRACKED", tracked)
+def test_after_a_stop_every_story_ends_with_the_final_model(tmp_path: Path) -> None:
     write(tmp_path, 5).finish(5, weights_of(99))
-    epochs, story = History(tmp_path, SETS).example(3)
-    assert epochs[-1] == 5
-    np.testing.assert_array_equal(story[-1], weights_of(99)[SETS.indptr[3] : SETS.indptr[4]])
-    np.testing.assert_array_equal(story[-2], weights_of(4)[SETS.indptr[3] : SETS.indptr[4]])
+    known = story(History(tmp_path, SETS), 3)
+    own = slice(SETS.indptr[3], SETS.indptr[4])
+    assert list(known) == [0, 1, 2, 3, 4, 5]
+    assert known[5] == weights_of(99)[own].tolist()
+    assert known[4] == weights_of(4)[own].tolist()
 
 
 # ---- going back and going on -----------------------------------------------------------------------------------------
@@ -140,48 +128,33 @@ def test_after_going_back_it_ends_as_if_nothing_had_happened(
     tmp_path: Path, back_to: int, budget: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "FRAME_BUDGET", budget)
-    write(tmp_path / "straight", 30).finish(30, weights_of(30), np.arange(30))
+    write(tmp_path / "straight", 30).finish(30, weights_of(30))
     write(tmp_path / "twice", 22).finish(22, weights_of(99))
     HistoryWriter(tmp_path / "twice", SETS).rewind(back_to)
     history = History(tmp_path / "twice", SETS)
     assert max(history.epochs()) <= back_to
-    assert len(history.example(int(history.tracked[0]))[0]) == back_to + 1
     writer = write(tmp_path / "twice", 30, start=back_to + 1)
-    writer.finish(30, weights_of(30), np.arange(30))
+    writer.finish(30, weights_of(30))
     assert contents(tmp_path / "twice") == contents(tmp_path / "straight")
-
-
-def test_half_a_row_at_the_end_is_not_read_and_does_not_stay(tmp_path: Path) -> None:
-    write(tmp_path / "straight", 8)
-    write(tmp_path / "torn", 5)
-    with (tmp_path / "torn" / TRACKED_FILE).open("ab") as file:
-        file.write(b"\x00\x00\x80")
-    history = History(tmp_path / "torn", SETS)
-    assert len(history.example(0)[0]) == 6
-    HistoryWriter(tmp_path / "torn", SETS).rewind(5)
-    write(tmp_path / "torn", 8, start=6)
-    assert contents(tmp_path / "torn") == contents(tmp_path / "straight")
 
 
 # ---- reading while somebody writes -----------------------------------------------------------------------------------
 
 
 def check_reading(folder: Path) -> None:
-    """What a reader may see at any moment: whole frames, whole rows, nothing of another epoch."""
+    """What a reader may see at any moment: whole frames, nothing of another epoch."""
     history = History(folder, SETS)
     epochs = history.epochs()
     for epoch in epochs[-2:]:
         assert len(history.weights(epoch)) == SETS.nnz
-    for row in (3, int(history.tracked[0])):
-        known, story = history.example(row)
-        for epoch, seen in zip(known[1:], story[1:], strict=True):
-            np.testing.assert_array_equal(seen, weights_of(epoch)[SETS.indptr[row] : SETS.indptr[row + 1]])
+    for epoch, seen in story(history, 3).items():
+        if epoch:
+            assert seen == weights_of(epoch)[SETS.indptr[3] : SETS.indptr[4]].tolist()
 
 
 @pytest.mark.slow
 def test_another_process_can_read_while_this_one_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "FRAME_BUDGET", 1)
-    monkeypatch.setattr(module, "TRACKED", 3)
     writer = HistoryWriter(tmp_path, SETS)
     script = (
         "import sys; from pathlib import Path; from tests.runs.test_history import check_reading\n"

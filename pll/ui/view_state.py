@@ -209,15 +209,18 @@ class Scene:
         return self.history.weights(before[-1])
 
     def story(self, row: int) -> tuple[list[int], npt.NDArray[np.float32]]:
-        """Return the stored epochs, and one example's label weights in them, (epochs, |S_i|); read once, they are kept."""
+        """Return the stored epochs and one example's label weights in them, (epochs, |S_i|); what was read is kept."""
         key = (row, _final_stamp(self.history))
         if self.looking.story is None or self.looking.story[0] != key:
             self.looking.story = (key, {})
-        has_truth, rows = self.looking.story[1], np.array([row])
-        new = [epoch for epoch in self.epochs if epoch not in has_truth]
-        for epoch, (_, weights) in zip(new, self.history.frames(new, rows), strict=True):
-            has_truth[epoch] = weights
-        return self.epochs, np.stack([has_truth[epoch] for epoch in self.epochs])
+        known, rows = self.looking.story[1], np.array([row])
+        new = [epoch for epoch in self.epochs if epoch not in known]
+        try:
+            for epoch, (_, weights) in zip(new, self.history.frames(new, rows), strict=True):
+                known[epoch] = weights
+        except FileNotFoundError:  # nothing is stored yet
+            return [self.frame.epoch], self.frame.weights[self.sets.positions(rows)][None]
+        return self.epochs, np.stack([known[epoch] for epoch in self.epochs])
 
     def lately_changed(self, many: int) -> npt.NDArray[np.int64]:
         """Return the (≤ many,) examples whose label changed last, the latest first, over 30 stored epochs."""

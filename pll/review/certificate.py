@@ -675,7 +675,7 @@ def _statement(table: LabelTable, judgement: Judgement) -> str:
     n, bound = len(table), judgement.bound
     remaining, unsure = len(judgement.remaining), int(judgement.unsure.sum())
     once = f"Once people have looked at {remaining:,} more, at" if remaining else "At"
-    open_ = f" {unsure:,} of these are labels that reviewers could not tell." if unsure else ""
+    open_ = f" Of {unsure:,} of these, reviewers could not tell the label." if unsure else ""
     left = table.confidence[~judgement.accepted]
     threshold = ""
     if not judgement.plan.reranked and 0 < len(left) < n:

@@ -62,3 +62,18 @@ def test_other_objects_name_no_voters(tmp_path: Path, value: Any) -> None:
     (tmp_path / "in.jsonl").write_text("\n".join(json.dumps({"id": f"r{k}", "votes": value}) for k in range(4)))
     names = [column.name for column in formats.columns(tmp_path / "in.jsonl")]
     assert names == ["id", "votes"]
+
+
+@pytest.mark.parametrize("name", ["options", "fields", "data", "text"])
+def test_a_field_called_as_in_a_tool_does_not_make_the_file_its_export(tmp_path: Path, name: str) -> None:
+    """Its ids, features and labels are read as those of any table."""
+    labels = [["cat", "dog"], ["dog"], ["cat"]]
+    own = {"fields": {"a": 1}, "data": {"a": 1}, "text": "a few words about it"}
+    names = "options" if name == "options" else "labels"
+    records = [{"key": f"k{i}", "width": i / 2, names: labels[i]} for i in range(3)]
+    path = tmp_path / "mine.jsonl"
+    path.write_text("\n".join(json.dumps(record | ({name: own[name]} if name in own else {})) for record in records))
+    data = formats.read(path)
+    assert data.row_ids.tolist() == ["k0", "k1", "k2"]
+    assert data.feature_names == ("width",)
+    assert [data.sets().names(i) for i in range(3)] == labels

@@ -25,6 +25,8 @@ from pll.formats.tools.records import PAYLOAD, Example, RecordFormat, choose_que
 
 QUESTION = "label"
 """Name of the question in the records that are written."""
+_OF_A_RECORD = {"responses", "suggestions", "metadata", "vectors", "status"}
+"""Fields of which a record has one at least."""
 
 
 class Argilla(RecordFormat):
@@ -40,7 +42,7 @@ class Argilla(RecordFormat):
 
     def sniff(self, path: Path, head: bytes) -> bool:
         first = json_objects.first_record(path, head)
-        return first is not None and isinstance(first.get("fields"), dict)
+        return first is not None and isinstance(first.get("fields"), dict) and not _OF_A_RECORD.isdisjoint(first)
 
     def reader(self, path: Path, options: ReadOptions, notes: list[str]) -> Callable[[int, Record], Example]:
         question = _question(path, options, notes)

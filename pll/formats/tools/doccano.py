@@ -17,6 +17,7 @@ from pll.formats.json_objects import Record
 from pll.formats.results import Results
 from pll.formats.tools.records import Example, LineFormat, examples_of, first_of, label_names
 
+_PAYLOAD = ("text", "data", "filename")
 _LABELS = ("label", "labels")
 _PEOPLE = ("username", "user", "annotator")
 _FIELDS = {"filename": "image", "data": "text"}
@@ -34,9 +35,11 @@ class Doccano(LineFormat):
 
     def sniff(self, path: Path, head: bytes) -> bool:
         first = json_objects.first_record(path, head)
-        if first is None or not {"text", "data", "filename"} & set(first):
+        if first is None or not any(isinstance(first.get(name), str) for name in _PAYLOAD):
             return False
-        return any(isinstance(first.get(name), list) for name in _LABELS)
+        # Its exports have an id; without one, a line with fields of its own is of nobody's tool.
+        is_its_own = "id" in first or first.keys() <= {*_PAYLOAD, *_LABELS, *_PEOPLE}
+        return is_its_own and any(isinstance(first.get(name), list) for name in _LABELS)
 
     def reader(self, path: Path, options: ReadOptions, notes: list[str]) -> Callable[[int, Record], Example]:
         return _example

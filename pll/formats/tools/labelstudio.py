@@ -44,6 +44,8 @@ CONFIG = ".config.xml"
 """Ending of the file name of a labelling configuration."""
 
 _LARGEST_ID = 2**31 - 1
+_OF_A_TASK = {"annotations", "completions", "predictions", "drafts", "project", "inner_id", "total_annotations"}
+"""Fields of which a task has one at least, where it has more than its data."""
 
 
 class LabelStudio(RecordFormat):
@@ -59,7 +61,9 @@ class LabelStudio(RecordFormat):
 
     def sniff(self, path: Path, head: bytes) -> bool:
         first = json_objects.first_record(path, head)
-        return first is not None and isinstance(first.get("data"), dict)
+        if first is None or not isinstance(first.get("data"), dict):
+            return False
+        return first.keys() <= {"id", "data", "meta"} or not _OF_A_TASK.isdisjoint(first)
 
     def reader(self, path: Path, options: ReadOptions, notes: list[str]) -> Callable[[int, Record], Example]:
         questions, others, people = _survey(path)

@@ -39,7 +39,7 @@ class Prodigy(LineFormat):
         first = json_objects.first_record(path, head)
         if first is None:
             return False
-        return "_input_hash" in first or first.get("answer") in _ANSWERS or _has_options(first)
+        return "_input_hash" in first or first.get("answer") in _ANSWERS or _offers_choices(first)
 
     def reader(self, path: Path, options: ReadOptions, notes: list[str]) -> Callable[[int, Record], Example]:
         spans = sum(bool(record.get("spans")) for _, record in json_objects.records(path))
@@ -121,3 +121,8 @@ def _option(one: Any) -> Any:
 
 def _has_options(record: Record) -> bool:
     return isinstance(record.get("options"), list)
+
+
+def _offers_choices(record: Record) -> bool:
+    """Whether the options are objects, as Prodigy writes them; names alone stand in any JSON lines."""
+    return _has_options(record) and all(isinstance(one, dict) for one in record["options"])

@@ -37,8 +37,8 @@ from pll.export.spreadsheet import formula_messages
 from pll.io import write_csv
 from pll.methods.persistence import read_card
 from pll.review.record import missing_review
-from pll.runs.folder import RunFolder, check_has_result, inspect
-from pll.runs.manifest import is_verifiable
+from pll.runs.folder import RunFolder, check_has_result
+from pll.runs.manifest import DamagedError, damages, is_verifiable, read_manifest
 from pll.synthesis.ambiguity import ambiguity_degree
 
 
@@ -145,14 +145,25 @@ def export(options: ExportOptions) -> None:
 
 def check(options: CheckOptions) -> int:
     """Compare the files of a run with its manifest. Returns 2 where some are damaged."""
-    report = inspect(RunFolder(Path(options.run)))
-    for damage in report.damaged:
+    folder = RunFolder(Path(options.run))
+    if not folder.exists():
+        raise UserError(f"There is no run in {folder.path}.")
+    if folder.is_locked():
+        raise UserError(f"The run in {folder.path} is at work; stop it, or wait until it has ended.")
+    try:
+        listing, damaged = read_manifest(folder.path), damages(folder.path)
+    except DamagedError as error:
+        listing, damaged = None, [error.damage]
+    if listing is None and not damaged:
+        raise UserError(f"{folder.path} has no manifest.json: it is gone, or this is no run.")
+    files = 0 if listing is None else len(listing.files)
+    for damage in damaged:
         print(damage.words)
-    if not report.damaged:
-        open_ = "" if report.complete else "; it has not ended, so the files it wrote last are not listed yet"
-        print(f"{options.run}: {report.files} files are as they were written{open_}")
-    print_result(files=report.files, damaged=[damage.name for damage in report.damaged])
-    return 2 if report.damaged else 0
+    if not damaged:
+        open_ = "" if is_verifiable(folder.path) else "; it has not ended, so its last files are not listed yet"
+        print(f"{options.run}: {files} files are as they were written{open_}")
+    print_result(files=files, damaged=[damage.name for damage in damaged])
+    return 2 if damaged else 0
 
 
 def _unverified(folder: RunFolder) -> list[str]:

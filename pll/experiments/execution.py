@@ -41,9 +41,9 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, explain, require_extra
 from pll.experiments.experiment import Cell, Experiment, Missing
 from pll.io import remove_parts, write_atomically, write_csv, write_json, writing_to
+from pll.runs.files import MANIFEST
 from pll.runs.locked_folder import LockedFolder
 from pll.runs.manifest import (
-    MANIFEST_FILE,
     UNREADABLE,
     DamagedError,
     Manifest,
@@ -272,7 +272,7 @@ class ExperimentFolder(LockedFolder):
 
     def unseal(self) -> None:
         """Forget the checksums: files are about to be written."""
-        (self.path / MANIFEST_FILE).unlink(missing_ok=True)
+        (self.path / MANIFEST).unlink(missing_ok=True)
 
     def check(self) -> None:
         """Compare all files with their checksums, where there are any: while a process is at work, there are none.

@@ -25,6 +25,7 @@ from pll.errors import UserError
 from pll.io import PART, check_free_space, folder_bytes, hash_of, write_json
 from pll.review import tables
 from pll.review.database import FILE, Database
+from pll.runs.files import LOCK
 from pll.runs.manifest import DamagedError, damages, read_manifest
 
 BACKUP_FILE = "backup.json"
@@ -195,7 +196,7 @@ def _copied(place: Path, to: Path) -> bool:
         shutil.rmtree(to, ignore_errors=True)
         try:
             before = read_manifest(place)
-            shutil.copytree(place, to, ignore=shutil.ignore_patterns(f"{PART}*", "run.lock"))
+            shutil.copytree(place, to, ignore=shutil.ignore_patterns(f"{PART}*", LOCK))
             if before == read_manifest(place) and not damages(to):
                 return True
         except DamagedError:

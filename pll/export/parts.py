@@ -12,6 +12,7 @@ from pll.errors import UserError
 from pll.export.audit import write_audit_csv, write_audit_jsonl
 from pll.export.certificate_page import certificate_html
 from pll.export.check import CHECK_FILE, CHECK_PROGRAM, write_check, write_check_program
+from pll.export.label_files import write_calibrated, write_jsonl, write_label_weights, write_parquet
 from pll.export.programs import NotExportable, why_no_onnx, why_no_program, write_onnx, write_torch_program
 from pll.export.source import ExportSource
 from pll.export.spreadsheet import neutralise
@@ -21,15 +22,8 @@ from pll.features.serialization import CARD_FILE as FEATURES_CARD
 from pll.io import write_atomically, write_csv, write_text
 from pll.methods.input_range import RANGE
 from pll.methods.persistence import CARD_FILE, WEIGHTS_FILE, ModelCard, model_card, model_weights, write_card
-from pll.runs.labels_table import (
-    NO_ANSWER,
-    write_calibrated,
-    write_jsonl,
-    write_label_weights,
-    write_labels,
-    write_no_answer,
-    write_parquet,
-)
+from pll.runs.files import NO_ANSWER
+from pll.runs.labels_table import write_labels, write_no_answer
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import pandas as pd
 from pll.analysis.health import Health
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
+from pll.export.label_files import added_labels
 from pll.features import Featuriser
 from pll.formats.label_frame import Decisions, labels_frame
 from pll.methods import PartialLabelEstimator
@@ -22,7 +23,7 @@ from pll.methods.input_range import input_range
 from pll.review.calibration import Calibration
 from pll.review.certification import Certified
 from pll.review.tables import Event, LabelVersion
-from pll.runs.labels_table import RunLabels, added_labels, label_table
+from pll.runs.labels_table import RunLabels, label_table
 from pll.weights import Weights, identified_labels
 
 

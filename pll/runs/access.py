@@ -22,11 +22,11 @@ from typing import Literal, get_args
 
 from pll.errors import UserError
 from pll.io import write_json, writing_to
+from pll.runs.files import ACCESS
 
 Role = Literal["viewer", "reviewer", "owner"]
 """Each may do what those before it may."""
 ROLES: tuple[Role, ...] = get_args(Role)
-ACCESS_FILE = "access.json"
 MOST_PEOPLE = 500
 
 
@@ -140,13 +140,13 @@ def write_access(folder: Path, access: Access) -> None:
         if not 0 < len(person) <= 254 or not person.isprintable():
             raise UserError("That is no address of a person; give the one that they log in with.")
     with writing_to(folder):
-        write_json(folder / ACCESS_FILE, asdict(access))
+        write_json(folder / ACCESS, asdict(access))
 
 
 def read_access(folder: Path) -> Access:
     """Return the content of a folder's access.json; without an owner where it is missing or damaged."""
     try:
-        content = json.loads((folder / ACCESS_FILE).read_text(encoding="utf-8"))
+        content = json.loads((folder / ACCESS).read_text(encoding="utf-8"))
         people, link = dict(content["people"]), content["link"]
         if {*people.values()} - {*ROLES} or link not in (None, "viewer", "reviewer"):
             return Access()
@@ -160,7 +160,7 @@ def read_access(folder: Path) -> Access:
 def place_of_access(folder: Path) -> Path:
     """Return the folder whose access.json counts for a run or comparison: its own, or that of what it is like."""
     other = read_access(folder).like
-    if other and Path(other).name == other and (folder.parent / other / ACCESS_FILE).exists():
+    if other and Path(other).name == other and (folder.parent / other / ACCESS).exists():
         return folder.parent / other
     return folder
 

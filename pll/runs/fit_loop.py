@@ -31,10 +31,11 @@ from pll.methods.input_range import RANGE, input_range
 from pll.methods.persistence import save_model, warm_start
 from pll.methods.recipe import Recipe
 from pll.runs.config import RunConfig, new_estimator
+from pll.runs.files import FRAMES, LABELS, NO_ANSWER, PER_EPOCH, RESULTS
 from pll.runs.folder import RunFolder, State
 from pll.runs.history import HistoryWriter, history_bytes
-from pll.runs.labels_table import NO_ANSWER, save_labels, write_no_answer
-from pll.runs.manifest import THINNED, DamagedError, Manifest, damages, matches
+from pll.runs.labels_table import save_labels, write_no_answer
+from pll.runs.manifest import DamagedError, Manifest, damages, matches
 from pll.runs.ranks import other_processes, send_run
 from pll.runs.run_data import save_vote_sets, splits_of
 from pll.training.distributed import Ranks, RanksError
@@ -46,8 +47,6 @@ CHECKPOINT_EVERY = 10.0
 CHECKPOINT_SHARE = 0.05
 VOTES_CONFIDENCE = "Confidence is too high where voters share mistakes; random controls in a review put it right."
 """Note on every run on votes; docs/votes.md has figures."""
-RESULTS = ("labels.csv", NO_ANSWER, "model.*", "features.*", "history/final.*")
-"""What is written when a run ends, or is stopped."""
 
 
 class FitLoop:
@@ -345,7 +344,7 @@ class FitLoop:
             self._check_history()
         epoch = 0 if checkpoint is None else checkpoint["epoch"]
         manifest = Manifest(self.folder.path)
-        manifest.forget("history/*", "metrics.csv")  # before they are rewritten
+        manifest.forget(*PER_EPOCH)  # before they are rewritten
         self.folder.rewind_metrics(epoch)
         train = self.splits.train
         self.history = HistoryWriter(self.folder.history, train.sets(), first=first)
@@ -362,10 +361,10 @@ class FitLoop:
             a file that holds all epochs is damaged.
         """
         for damage in damages(self.folder.path):
-            if matches(damage.name, (THINNED,)):
+            if matches(damage.name, (FRAMES,)):
                 (self.folder.path / damage.name).unlink(missing_ok=True)
                 self.folder.log(f"{damage.words}; deleted")
-            elif matches(damage.name, ("history/*", "metrics.csv")):
+            elif matches(damage.name, PER_EPOCH):
                 raise DamagedError(self.folder.path, damage)
 
     def _gather_ranks(self) -> None:
@@ -450,7 +449,7 @@ class FitLoop:
         metrics |= {name: getattr(final, name) for name in FINAL_METRICS}
         metrics |= {"known_labels": _count_known_labels(train), "known_test_labels": _count_known_labels(test)}
         Manifest(self.folder.path).forget(*RESULTS)
-        save_labels(self.splits, self.estimator, weights, self.folder.path / "labels.csv")
+        save_labels(self.splits, self.estimator, weights, self.folder.path / LABELS)
         if self.splits.no_answer:
             write_no_answer(self.splits.no_answer, self.folder.path / NO_ANSWER)
         save_model(

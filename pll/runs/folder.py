@@ -1,20 +1,4 @@
-"""Folder of a run: all of its files, from which it is listed, watched, resumed and exported.
-
-config.json      every parameter, seed, versions, fingerprint of the data
-state.json       queued, running, paused, stopped, failed or finished; final metrics
-metrics.csv      a row an epoch
-history/         label weights over epochs (pll.runs.history)
-checkpoint/      state from which training continues to the same result
-vote_sets.npz    candidate sets and prior made of votes
-recipe.json      settings chosen by a recipe, and what was tried
-outside.npz      labels added to candidate sets that may miss the truth, where the method adds some
-labels.csv  model.safetensors  model.json        the result
-source/          a copy of the data file (up to 100 MB); source-test/ of the test file
-log.txt          events with their time, and the full trace of an error
-manifest.json    checksums of all these (pll.runs.manifest)
-name.json        another display name, where the run was renamed
-run.lock         held by the process that is at work on it; released when that process ends
-"""
+"""The folder of a run: created, watched, resumed and listed; `pll.runs.files` says what is in it."""
 
 from __future__ import annotations
 
@@ -24,7 +8,7 @@ import platform
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -37,21 +21,10 @@ import pll
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.io import json_text, write_json, write_text, writing_to
+from pll.runs import files
 from pll.runs.config import RunConfig
 from pll.runs.locked_folder import LockedFolder
-from pll.runs.manifest import (
-    CONFIG_FILE,
-    MANIFEST_FILE,
-    STATE_FILE,
-    Damage,
-    DamagedError,
-    Manifest,
-    check,
-    check_listed,
-    damages,
-    is_verifiable,
-    read_manifest,
-)
+from pll.runs.manifest import Manifest, check, check_listed, is_verifiable
 from pll.training.metrics import METRICS
 from pll.weights import Outside
 
@@ -65,8 +38,8 @@ State = Literal["queued", "running", "paused", "stopped", "failed", "interrupted
 ENDED: tuple[State, ...] = ("stopped", "failed", "finished")
 """States in which nothing is written any more, until the run is resumed."""
 
-NAME_FILE, MOST_NAME = "name.json", 200
-OUTSIDE_FILE = "outside.npz"
+MOST_NAME = 200
+"""Characters of a display name."""
 
 
 class RunFolder(LockedFolder):
@@ -79,13 +52,13 @@ class RunFolder(LockedFolder):
     """
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path, "run.lock")
+        super().__init__(path, files.LOCK)
 
     # ---- config and state ----------------------------------------------------------------------------------------
 
     def exists(self) -> bool:
         """Return whether the folder holds a run, be its config.json missing."""
-        return (self.path / CONFIG_FILE).exists() or (self.path / MANIFEST_FILE).exists()
+        return (self.path / files.CONFIG).exists() or (self.path / files.MANIFEST).exists()
 
     def create(self, config: RunConfig) -> RunConfig:
         """Create the folder and return the config with its source files copied into it.
@@ -117,7 +90,7 @@ class RunFolder(LockedFolder):
         return stored
 
     def _write_about(self, about: dict[str, Any]) -> None:
-        Manifest(self.path).put(CONFIG_FILE, json_text(about).encode())
+        Manifest(self.path).put(files.CONFIG, json_text(about).encode())
 
     def config(self) -> RunConfig:
         """Return the config that the run was started with.
@@ -132,7 +105,7 @@ class RunFolder(LockedFolder):
             config = RunConfig.from_json(about["run"])
         except (TypeError, KeyError, AttributeError) as error:
             raise UserError(
-                f"{self.path / CONFIG_FILE} is not of a run of this version of Candid ({error}); start a new run."
+                f"{self.path / files.CONFIG} is not of a run of this version of Candid ({error}); start a new run."
             ) from error
         test = config.test
         return replace(
@@ -153,12 +126,12 @@ class RunFolder(LockedFolder):
             See `checked_name`; the disk is full.
         """
         with writing_to(self.path):
-            write_json(self.path / NAME_FILE, {"name": checked_name(name)})
+            write_json(self.path / files.NAME, {"name": checked_name(name)})
 
     def _other_name(self) -> str:
         """The name it was given later; "" where there is none, or where it cannot be read."""
         with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
-            return str(json.loads((self.path / NAME_FILE).read_text(encoding="utf-8"))["name"])
+            return str(json.loads((self.path / files.NAME).read_text(encoding="utf-8"))["name"])
         return ""
 
     @property
@@ -177,7 +150,7 @@ class RunFolder(LockedFolder):
         UserError
             The folder holds no run, or its config.json cannot be read.
         """
-        return self._read_json(CONFIG_FILE)
+        return self._read_json(files.CONFIG)
 
     def _read_json(self, name: str) -> dict[str, Any]:
         """Return the content of a file of the run.
@@ -216,8 +189,8 @@ class RunFolder(LockedFolder):
 
     def set_state(self, state: State, **facts: Any) -> None:
         """Write the state of the run; where it has ended, the checksums of all files too, last."""
-        Manifest(self.path).forget(STATE_FILE)
-        write_json(self.path / STATE_FILE, {"state": state, "changed": time.time(), **facts})
+        Manifest(self.path).forget(files.STATE)
+        write_json(self.path / files.STATE, {"state": state, "changed": time.time(), **facts})
         if state in ENDED:
             Manifest(self.path).seal()
 
@@ -237,12 +210,12 @@ class RunFolder(LockedFolder):
         The state is `interrupted` where no process holds the lock and the run has not ended, or its manifest, which is
         written last, is not complete.
         """
-        if self.exists() and not (self.path / STATE_FILE).exists():
-            self.checked(STATE_FILE)  # raises where the run has ended; else the process crashed between two files
+        if self.exists() and not (self.path / files.STATE).exists():
+            self.checked(files.STATE)  # raises where the run has ended; else the process crashed between two files
             return {"state": "interrupted"}
-        content = self._read_json(STATE_FILE)
+        content = self._read_json(files.STATE)
         if content.get("state") not in get_args(State):
-            raise UserError(f"{self.path / STATE_FILE} does not say where the run stands; start a new run.")
+            raise UserError(f"{self.path / files.STATE} does not say where the run stands; start a new run.")
         has_ended = content["state"] in ENDED and is_verifiable(self.path)
         if not has_ended and not self.is_locked():
             content["state"] = "interrupted"
@@ -250,7 +223,7 @@ class RunFolder(LockedFolder):
 
     def has_begun(self) -> bool:
         """Return whether there is an epoch or a checkpoint to continue from."""
-        return bool(self.metrics()) or self._checkpoint_file.exists()
+        return bool(self.metrics()) or (self.path / files.CHECKPOINT).exists()
 
     def recipe(self) -> Recipe | None:
         """Return the recipe that was chosen for the run; None before that.
@@ -260,7 +233,7 @@ class RunFolder(LockedFolder):
         UserError
             Recipe.json cannot be read.
         """
-        file = self.path / "recipe.json"
+        file = self.path / files.RECIPE
         if not file.exists():
             return None
         from pll.methods.recipe import read_recipe  # it imports torch, and the page of all runs reads no recipe
@@ -269,7 +242,7 @@ class RunFolder(LockedFolder):
 
     def save_recipe(self, recipe: Recipe) -> None:
         """Write recipe.json: settings that were chosen, and everything that was tried."""
-        Manifest(self.path).put("recipe.json", json_text(recipe.as_json()).encode())
+        Manifest(self.path).put(files.RECIPE, json_text(recipe.as_json()).encode())
 
     def outside(self, original_sets: CandidateSets) -> Outside | None:
         """Return the labels that the method has added to the candidate sets; None where it added none.
@@ -284,20 +257,20 @@ class RunFolder(LockedFolder):
         UserError
             Outside.npz is damaged.
         """
-        if not (self.path / OUTSIDE_FILE).exists():
+        if not (self.path / files.OUTSIDE).exists():
             return None
         try:
-            with np.load(self.checked(OUTSIDE_FILE), allow_pickle=False) as file:
+            with np.load(self.checked(files.OUTSIDE), allow_pickle=False) as file:
                 return Outside.of(original_sets, file["rows"], file["labels"], file["miss"])
         except (OSError, ValueError, KeyError, BadZipFile) as error:
-            raise UserError(f"{self.path / OUTSIDE_FILE} is damaged ({error}); start a new run.") from error
+            raise UserError(f"{self.path / files.OUTSIDE} is damaged ({error}); start a new run.") from error
 
     def save_outside(self, outside: Outside) -> None:
         """Write outside.npz."""
         sets, content = outside.candidates, io.BytesIO()
         rows, labels = sets.rows[outside.added], sets.indices[outside.added]
         np.savez_compressed(content, rows=rows, labels=labels, miss=outside.miss)
-        Manifest(self.path).put(OUTSIDE_FILE, content.getvalue())
+        Manifest(self.path).put(files.OUTSIDE, content.getvalue())
 
     # ---- metrics, checkpoint -------------------------------------------------------------------------------------
 
@@ -308,7 +281,7 @@ class RunFolder(LockedFolder):
 
     def append_metrics(self, row: dict[str, Any]) -> None:
         """Append a row to metrics.csv; None becomes an empty field."""
-        file = self.path / "metrics.csv"
+        file = self.path / files.METRICS
         lines = _csv_line(list(METRICS)) if not file.exists() else ""
         with file.open("a", newline="", encoding="utf-8") as stream:
             stream.write(lines + _csv_line([row[name] for name in METRICS]))
@@ -323,7 +296,7 @@ class RunFolder(LockedFolder):
         UserError
             The file is damaged.
         """
-        file = self.checked("metrics.csv")
+        file = self.checked(files.METRICS)
         try:
             text = file.read_text(encoding="utf-8")
         except FileNotFoundError:
@@ -343,12 +316,8 @@ class RunFolder(LockedFolder):
     def rewind_metrics(self, epoch: int) -> None:
         """Delete the rows after `epoch`."""
         rows = [row for row in self.metrics() if row["epoch"] <= epoch] if epoch else []
-        Manifest(self.path).forget("metrics.csv")
-        write_text(self.path / "metrics.csv", metrics_text(rows))
-
-    @property
-    def _checkpoint_file(self) -> Path:
-        return self.path / "checkpoint" / "checkpoint.pt"
+        Manifest(self.path).forget(files.METRICS)
+        write_text(self.path / files.METRICS, metrics_text(rows))
 
     def save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Write what `PartialLabelEstimator.checkpoint` returned, and list in the manifest what there is so far."""
@@ -356,8 +325,7 @@ class RunFolder(LockedFolder):
 
         content = io.BytesIO()  # straight to a full disk, torch's error names positions in the file
         torch.save(checkpoint, content)
-        name = self._checkpoint_file.relative_to(self.path).as_posix()
-        Manifest(self.path).put(name, content.getbuffer(), durable=True, record=True)
+        Manifest(self.path).put(files.CHECKPOINT, content.getbuffer(), durable=True, record=True)
 
     def checkpoint(self) -> dict[str, Any] | None:
         """Return the last checkpoint, or None.
@@ -369,11 +337,11 @@ class RunFolder(LockedFolder):
         """
         import torch
 
-        file = self._checkpoint_file
+        file = self.path / files.CHECKPOINT
         if not file.exists():
             return None
         try:
-            self.checked(file.relative_to(self.path).as_posix())
+            self.checked(files.CHECKPOINT)
             checkpoint: dict[str, Any] = torch.load(file, map_location="cpu", weights_only=True)
             _ = checkpoint["epoch"]
         except Exception as error:  # torch raises many types, with advice for programmers
@@ -406,55 +374,15 @@ def check_has_result(folder: RunFolder) -> None:
     """Raise UserError where a run has no labels and no model, or these are damaged."""
     state = folder.state()["state"]
     check_listed(folder.path, "model.*", "features.*", "history/final.*")
-    if not (folder.path / "model.json").exists() or not (folder.history / "final.npy").exists():
+    if not (folder.path / files.MODEL).exists() or not (folder.history / "final.npy").exists():
         raise UserError(f"The run in {folder.path} has no result yet ({state}); finish or stop it first.")
-
-
-@dataclass(frozen=True)
-class Report:
-    """State of the files of a run.
-
-    Attributes
-    ----------
-    files
-        Number of files that were compared with the manifest.
-    damaged
-        Those that are not what was written.
-    complete
-        Whether the manifest lists all files of a run that has ended.
-    """
-
-    files: int
-    damaged: tuple[Damage, ...]
-    complete: bool
-
-
-def inspect(folder: RunFolder) -> Report:
-    """Compare all files of a run with its manifest.
-
-    Raises
-    ------
-    UserError
-        There is no run, it is at work, or it has no manifest.
-    """
-    if not folder.exists():
-        raise UserError(f"There is no run in {folder.path}.")
-    if folder.is_locked():
-        raise UserError(f"The run in {folder.path} is at work; stop it, or wait until it has ended.")
-    try:
-        listing = read_manifest(folder.path)
-    except DamagedError as error:
-        return Report(0, (error.damage,), complete=False)
-    if listing is None:
-        raise UserError(f"{folder.path} has no {MANIFEST_FILE}: it is gone, or this is no run.")
-    return Report(len(listing.files), tuple(damages(folder.path)), complete=is_verifiable(folder.path))
 
 
 def list_runs(root: Path) -> Iterable[RunFolder]:
     """Return the runs under a folder, newest first."""
     if not root.is_dir():
         return []
-    folders = {file.parent for name in (CONFIG_FILE, MANIFEST_FILE) for file in root.glob(f"*/{name}")}
+    folders = {file.parent for name in (files.CONFIG, files.MANIFEST) for file in root.glob(f"*/{name}")}
     return sorted(map(RunFolder, folders), key=_created, reverse=True)
 
 

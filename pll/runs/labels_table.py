@@ -1,67 +1,24 @@
-"""Table of labels with the columns `COLUMNS`, and its files: CSV, Parquet, JSON Lines, label weights."""
+"""The labels of all rows of a run's data, and labels.csv."""
 
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import scipy.sparse
 
 from pll.analysis.protocol import Splits
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
-from pll.formats.label_frame import COLUMNS, NUMBERS, Decisions, candidate_cells, labels_frame, name_lists
+from pll.formats.label_frame import COLUMNS, NUMBERS, labels_frame
 from pll.io import write_atomically, write_csv
 from pll.methods import PartialLabelEstimator
 from pll.weights import Weights
-
-ADDED = ("id", "candidates", "added_label", "reviewer", "decided_at")
-
-
-def added_labels(candidates: CandidateSets, ids: npt.ArrayLike, decisions: Decisions) -> pd.DataFrame:
-    """Return the decisions for a label outside the candidate set, with the columns `ADDED`, in the order of the rows.
-
-    Parameters
-    ----------
-    candidates
-        n candidate sets, as the reviewers saw them.
-    ids
-        (n,) text.
-    decisions
-        By row.
-
-    Examples
-    --------
-    >>> from datetime import datetime
-    >>> from pll.formats.label_frame import Decision
-    >>> sets = CandidateSets.from_lists([[0, 1], [1]], n_classes=2, class_names=["cat", "dog"])
-    >>> made = {row: Decision(label, "Ada", datetime(2026, 1, 2)) for row, label in [(0, "dog"), (1, "fox")]}
-    >>> added_labels(sets, ["a", "b"], made).values.tolist()
-    [['b', 'dog', 'fox', 'Ada', '2026-01-02T00:00:00']]
-    """
-    place = {name: k for k, name in enumerate(candidates.class_names)}
-    rows = [
-        row
-        for row, made in sorted(decisions.items())
-        if made.label is not None and place.get(made.label, -1) not in candidates[row]
-    ]
-    names = np.asarray(ids, dtype=np.str_)
-    made = [decisions[row] for row in rows]
-    values = (
-        [str(names[row]) for row in rows],
-        candidate_cells(candidates.take(np.array(rows, dtype=np.int64))).tolist(),
-        [one.label for one in made],
-        [one.reviewer for one in made],
-        [one.decided_at.isoformat() for one in made],
-    )
-    return pd.DataFrame(dict(zip(ADDED, values, strict=True)), dtype="str")
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,10 +130,6 @@ def predicted_frame(
     return frame
 
 
-NO_ANSWER = "no_answer.csv"
-"""Lists the examples that nobody answered and that have no label."""
-
-
 def write_no_answer(ids: Sequence[str], path: Path) -> None:
     """Write the ids of examples that nobody answered and that have no label, one a row."""
     write_csv(path, pd.DataFrame({"id": list(ids)}, dtype=str))
@@ -231,75 +184,3 @@ def _write_frames(frames: Iterable[pd.DataFrame], path: Path, bare: bool) -> Non
             )
 
     write_atomically(path, write)
-
-
-def write_parquet(labels: RunLabels, path: Path) -> None:
-    """Write labels.parquet: the table with its types; `candidates` is a list of names, missing values are null."""
-    import pyarrow as pa  # used here alone
-    import pyarrow.parquet
-
-    candidates = labels.candidates
-    # pyarrow looks up the names, without a Python object for each candidate.
-    flat = pa.array(candidates.class_names, pa.string()).take(pa.array(candidates.indices))
-    lists = pa.LargeListArray.from_arrays(pa.array(candidates.indptr), flat)
-    lists = lists.take(pa.array(labels.rows, mask=labels.rows < 0))
-    table = pa.Table.from_pandas(labels.frame, preserve_index=False)
-    place = table.schema.get_field_index("candidates")
-    table = table.set_column(place, pa.field("candidates", lists.type), lists).replace_schema_metadata(None)
-    write_atomically(path, lambda temporary: pyarrow.parquet.write_table(table, temporary))
-
-
-def write_jsonl(labels: RunLabels, path: Path) -> None:
-    """Write labels.jsonl: one object per line; `candidates` is a list of names, missing values are null."""
-    columns: dict[str, list[Any]] = {name: _objects(labels.frame[name]) for name in COLUMNS}
-    lists = name_lists(labels.candidates)
-    columns["candidates"] = [lists[row] if row >= 0 else None for row in labels.rows.tolist()]
-    rows = zip(*columns.values(), strict=True)
-    encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
-
-    def write(temporary: Path) -> None:
-        with temporary.open("w", encoding="utf-8", newline="\n") as stream:
-            stream.writelines(encode(dict(zip(columns, row, strict=True))) + "\n" for row in rows)
-
-    write_atomically(path, write)
-
-
-def write_label_weights(candidates: CandidateSets, weights: Weights, ids: npt.ArrayLike, path: Path) -> None:
-    """Write label_weights.npz: an (n, c) sparse matrix for `scipy.sparse.load_npz`, with class names and ids.
-
-    Arrays: `data` (nnz,) float32, `indices`, `indptr`, `shape`, `format` (all as SciPy writes them), `class_names`
-    (c,) and `ids` (n,), text. Every candidate is stored, also one whose weight is 0.
-    """
-    shape = (len(candidates), candidates.n_classes)
-    matrix = scipy.sparse.csr_array((weights, candidates.indices, candidates.indptr), shape)
-    arrays: dict[str, npt.NDArray[np.generic]] = {
-        "format": np.array(b"csr"),
-        "shape": np.array(shape),
-        "data": matrix.data,
-        "indices": matrix.indices,
-        "indptr": matrix.indptr,
-        "class_names": np.array(candidates.class_names, dtype=np.str_),
-        "ids": np.asarray(ids, dtype=np.str_),
-    }
-    write_atomically(path, lambda temporary: np.savez_compressed(temporary, allow_pickle=False, **arrays))
-
-
-def write_calibrated(
-    ids: npt.ArrayLike,
-    confidence: npt.NDArray[np.floating[Any]],
-    calibrated: npt.NDArray[np.floating[Any]],
-    path: Path,
-) -> None:
-    """Write confidence.csv atomically: id, confidence, calibrated_confidence, both of the model's own label."""
-    columns = {"confidence": confidence, "calibrated_confidence": calibrated}
-    exact = {name: np.asarray(values, dtype=np.float64) for name, values in columns.items()}
-    table = pd.DataFrame({"id": np.asarray(ids, dtype=np.str_).astype(object), **exact})
-
-    def write(temporary: Path) -> None:
-        table.to_csv(temporary, index=False, encoding="utf-8", lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-
-    write_atomically(path, write)
-
-
-def _objects(column: pd.Series[Any]) -> list[Any]:
-    return column.astype(object).where(column.notna(), None).tolist()

@@ -22,19 +22,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pll.errors import UserError
-from pll.io import PART, cached_by_file, hash_of, write_atomically
-
-MANIFEST_FILE, CONFIG_FILE, STATE_FILE = "manifest.json", "config.json", "state.json"
-
-UNLISTED = (
-    *(MANIFEST_FILE, "run.lock", "comparison.json", "access.json", "name.json", "deleted.json"),
-    *("review/*", f"*{PART}*", "experiment.lock", "progress.json"),
-)
-"""Not results of the run or experiment; the files in review/ are named by their checksums."""
-GROWING = ("metrics.csv", "log.txt")
-"""Files that are appended to while the run trains."""
-THINNED = "history/frames/*"
-"""Files of which some are deleted while the run trains."""
+from pll.io import cached_by_file, hash_of, write_atomically
+from pll.runs.files import FRAMES, GROWING, LOG, MANIFEST, STATE, UNLISTED
 
 What = Literal["missing", "changed", "shorter", "unreadable"]
 
@@ -156,7 +145,7 @@ class Manifest:
 
     def seal(self) -> None:
         """List every file: the run has ended. Called after the last file is written."""
-        now = {name: self._entry_now(name) for name in self.files if name != STATE_FILE}
+        now = {name: self._entry_now(name) for name in self.files if name != STATE}
         self.files = {name: entry for name, entry in now.items() if entry is not None}
         self.complete = True
         self._record()
@@ -172,7 +161,7 @@ class Manifest:
         return FileEntry(entry.bytes, entry.sha256)
 
     def _record(self, durable: bool = False) -> None:
-        there = [name for name in listed_files(self.folder) if self.complete or name != STATE_FILE]
+        there = [name for name in listed_files(self.folder) if self.complete or name != STATE]
         listed = {name: entry for name, entry in self.files.items() if name in set(there)}
         for name in there:
             file, entry = self.folder / name, listed.get(name)
@@ -190,9 +179,7 @@ class Manifest:
     def _write(self, durable: bool = False) -> None:
         files = {name: asdict(entry) for name, entry in sorted(self.files.items())}
         text = json.dumps(with_checksum({"complete": self.complete, "files": files}), indent=1, ensure_ascii=False)
-        write_atomically(
-            self.folder / MANIFEST_FILE, lambda part: part.write_text(text, encoding="utf-8"), durable=durable
-        )
+        write_atomically(self.folder / MANIFEST, lambda part: part.write_text(text, encoding="utf-8"), durable=durable)
 
 
 @dataclass(frozen=True)
@@ -220,7 +207,7 @@ def read_manifest(folder: Path) -> Listing | None:
         It is damaged.
     """
     try:
-        return _listing(folder / MANIFEST_FILE)
+        return _listing(folder / MANIFEST)
     except (FileNotFoundError, NotADirectoryError):
         return None
 
@@ -234,7 +221,7 @@ def _listing(file: Path) -> Listing:
     except FileNotFoundError:
         raise
     except (*UNREADABLE, AttributeError) as error:
-        raise DamagedError(file.parent, Damage(MANIFEST_FILE, "changed")) from error
+        raise DamagedError(file.parent, Damage(MANIFEST, "changed")) from error
 
 
 def check(folder: Path, name: str) -> Path:
@@ -301,14 +288,14 @@ def _damage_of(folder: Path, name: str, listing: Listing) -> Damage | None:
     if entry is None:
         return None
     file = folder / name
-    grows = matches(name, GROWING) and (not listing.complete or name == "log.txt")
+    grows = matches(name, GROWING) and (not listing.complete or name == LOG)
     try:
         size = file.stat().st_size
         if size < entry.bytes and not entry.before:
             return Damage(name, "shorter")
         digest = hash_of(file, entry.bytes if grows else size)
     except FileNotFoundError:
-        may_go = not listing.complete and matches(name, (THINNED,))
+        may_go = not listing.complete and matches(name, (FRAMES,))
         return None if may_go else Damage(name, "missing")
     except OSError:
         return Damage(name, "unreadable")

@@ -21,9 +21,10 @@ from pll.runs.access import Access, Person, Role, access_of, at_least, place_of_
 from pll.runs.config import RunConfig, new_estimator
 from pll.runs.device_queue import DeviceQueue
 from pll.runs.events import log_event
+from pll.runs.files import COMPARISON, DELETED
 from pll.runs.folder import RunFolder, list_runs
 from pll.runs.process import PerProcess
-from pll.runs.run import LANES_FILE, MOST_LANES, Lane, LaneList, Run
+from pll.runs.run import MOST_LANES, Lane, LaneList, Run
 from pll.training.devices import default_threads, device_name
 
 MOST_ALIVE = 20
@@ -39,7 +40,6 @@ NEEDED = {
 MISSING = "There is no {} behind this link; it may have been deleted."
 GONE = "There is no {} behind this link; it may have been deleted, or is not shared with you."
 """With a login the same for what does not exist and for what somebody may not know of."""
-BIN_NOTE = "deleted.json"
 
 
 class RunRegistry:
@@ -270,7 +270,7 @@ class RunRegistry:
         path = self.root / run_id
         if not self._is_name(run_id):
             raise UserError(MISSING.format("run"))
-        if (path / LANES_FILE).exists():
+        if (path / COMPARISON).exists():
             listed = LaneList.read(path)
             lanes = [self._lane(one) for one in listed.runs if self._is_lane(one)]
             if not lanes:
@@ -308,7 +308,7 @@ class RunRegistry:
 
     def comparisons(self, *, everybodys: bool = False) -> list[Run]:
         """Return every comparison like `all`, without those whose runs were all deleted."""
-        runs = self._listed((file.parent.name for file in self.root.glob(f"*/{LANES_FILE}")), everybodys)
+        runs = self._listed((file.parent.name for file in self.root.glob(f"*/{COMPARISON}")), everybodys)
         return sorted(runs, key=Run.created, reverse=True)
 
     def _listed(self, names: Iterable[str], everybodys: bool) -> list[Run]:
@@ -375,10 +375,10 @@ class RunRegistry:
         note = {"at": datetime.now(UTC).isoformat(timespec="seconds"), "by": self._user}
         try:
             self.bin.mkdir(parents=True, exist_ok=True)
-            write_json(folder / BIN_NOTE, note)
+            write_json(folder / DELETED, note)
             folder.rename(place)
         except OSError as error:
-            (folder / BIN_NOTE).unlink(missing_ok=True)
+            (folder / DELETED).unlink(missing_ok=True)
             raise UserError(f"{folder.name} could not be deleted: {error.strerror or error}.") from error
 
     # ---- at work -------------------------------------------------------------------------------------------------

@@ -26,7 +26,8 @@ from pll.errors import UserError
 from pll.io import write_json, writing_to
 from pll.runs.config import RunConfig
 from pll.runs.device_queue import DeviceQueue
-from pll.runs.folder import OUTSIDE_FILE, RunFolder, State, checked_name
+from pll.runs.files import COMPARISON, OUTSIDE
+from pll.runs.folder import RunFolder, State, checked_name
 from pll.runs.snapshots import ACTIVE, LaneSnapshot, Snapshot, joint_state, seconds_left
 from pll.training.devices import device_name
 from pll.training.metrics import StopTraining
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 MOST_LANES = 5
 """Maximum number of lanes of a comparison."""
-LANES_FILE = "comparison.json"
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class LaneList:
             The disk is full, or the folder cannot be written to.
         """
         with writing_to(folder):
-            write_json(folder / LANES_FILE, asdict(self))
+            write_json(folder / COMPARISON, asdict(self))
 
     @classmethod
     def read(cls, folder: Path) -> LaneList:
@@ -84,11 +84,11 @@ class LaneList:
             The file is damaged.
         """
         try:
-            content = json.loads((folder / LANES_FILE).read_text(encoding="utf-8"))
+            content = json.loads((folder / COMPARISON).read_text(encoding="utf-8"))
             runs = tuple(str(run) for run in content["runs"])
             return cls(runs, bool(content["together"]), str(content["name"]), str(content["created"]))
         except (OSError, ValueError, TypeError, KeyError) as error:
-            raise UserError(f"{folder / LANES_FILE} cannot be read ({error}); start a new comparison.") from error
+            raise UserError(f"{folder / COMPARISON} cannot be read ({error}); start a new comparison.") from error
 
 
 class Lane:
@@ -331,7 +331,7 @@ class Run:
         """Return whether all lanes learnt from the same examples with the same candidate sets."""
         if len(self.lanes) == 1:
             return True
-        if any((lane.folder.path / OUTSIDE_FILE).exists() for lane in self.lanes):  # labels were added to the sets
+        if any((lane.folder.path / OUTSIDE).exists() for lane in self.lanes):  # labels were added to the sets
             return False
         marks = {lane.folder.about().get("fingerprint") for lane in self.lanes}
         return self.is_together or (len(marks) == 1 and None not in marks)

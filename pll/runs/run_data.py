@@ -18,11 +18,9 @@ from pll.formats.classes import with_classes
 from pll.io import Progress
 from pll.methods.aggregation import aggregate
 from pll.runs.config import RunConfig
+from pll.runs.files import VOTE_SETS
 from pll.runs.folder import RunFolder
 from pll.runs.manifest import Manifest, check
-
-VOTE_SETS_FILE = "vote_sets.npz"
-"""Candidate sets and prior made of votes."""
 
 
 def load_splits(config: RunConfig, progress: Progress | None = None, *, vote_sets: VoteSets | None = None) -> Splits:
@@ -82,7 +80,7 @@ def vote_sets_of(folder: RunFolder) -> VoteSets | None:
     places = [folder.path] + ([] if decided is None else [folder.path.parent / decided.root])
     for place in places:
         with suppress(UserError, OSError, ValueError, KeyError, zipfile.BadZipFile):  # made again then
-            file = check(place, VOTE_SETS_FILE)
+            file = check(place, VOTE_SETS)
             with np.load(file, allow_pickle=False) as arrays:
                 names = tuple(arrays["class_names"].tolist())
                 sets = CandidateSets(arrays["indptr"], arrays["indices"], len(names), names)
@@ -93,7 +91,7 @@ def vote_sets_of(folder: RunFolder) -> VoteSets | None:
 
 def save_vote_sets(folder: RunFolder, vote_sets: VoteSets | None) -> None:
     """Write the candidate sets made of votes, so that opening the run again need not make them."""
-    if vote_sets is None or (folder.path / VOTE_SETS_FILE).exists():
+    if vote_sets is None or (folder.path / VOTE_SETS).exists():
         return
     content = io.BytesIO()
     arrays: dict[str, npt.NDArray[Any]] = {
@@ -107,7 +105,7 @@ def save_vote_sets(folder: RunFolder, vote_sets: VoteSets | None) -> None:
     if vote_sets.decided_prior is not None:
         arrays["decided_prior"] = vote_sets.decided_prior
     np.savez_compressed(content, allow_pickle=False, **arrays)
-    Manifest(folder.path).put(VOTE_SETS_FILE, content.getvalue())
+    Manifest(folder.path).put(VOTE_SETS, content.getvalue())
 
 
 def splits_of(folder: RunFolder, progress: Progress | None = None) -> Splits:

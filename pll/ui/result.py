@@ -11,8 +11,9 @@ import streamlit as st
 
 from pll.analysis.health import Health
 from pll.annotations import Annotations
+from pll.runs.files import VOTE_SETS
 from pll.runs.run import Run
-from pll.runs.run_data import VOTE_SETS_FILE, vote_sets_of
+from pll.runs.run_data import vote_sets_of
 from pll.ui.format import count, plain
 from pll.ui.review.queue_controls import DISPUTED, choose_rows
 from pll.ui.routes import go
@@ -106,7 +107,7 @@ def show_health(health: Health | None, *, more: Sequence[str] = ()) -> None:
 
 def show_disputes(run: Run) -> None:
     """Say where the votes of a run that has ended do not tell whom to believe, and lead to a review of those."""
-    if not run.folder.path.joinpath(VOTE_SETS_FILE).exists() or run.snapshot().is_active:
+    if not run.folder.path.joinpath(VOTE_SETS).exists() or run.snapshot().is_active:
         return
     sentence, rows = _disputed(run.id, run)
     if not len(rows):

@@ -16,10 +16,11 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.export import ExportSource
+from pll.export.label_files import write_parquet
 from pll.formats.label_frame import COLUMNS, Decision, labels_frame
 from pll.formats.tabular.cells import split_cell
 from pll.runs import labels_table
-from pll.runs.labels_table import write_labels, write_labels_in_parts, write_parquet
+from pll.runs.labels_table import write_labels, write_labels_in_parts
 from pll.weights import normalise, restricted_softmax
 
 WHEN = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)

@@ -11,7 +11,7 @@ import pytest
 
 from pll.errors import UserError
 from pll.experiments.background import experiments_home
-from pll.runs.access import ACCESS_FILE, Access, Person, Role, write_access
+from pll.runs.access import Access, Person, Role, write_access
 from pll.runs.lanes import lane_configs
 from pll.runs.registry import RunRegistry, default_registry
 from pll.ui.routes import PAGES
@@ -133,7 +133,7 @@ def test_the_owner_shares_on_the_page(open_page: Any, hers: Any) -> None:
 
 
 def test_a_damaged_file_of_access_opens_nothing(hers: Any) -> None:
-    file = hers.folder.path / ACCESS_FILE
+    file = hers.folder.path / "access.json"
     known = json.loads(file.read_text())
     for text in ("", "{", "[]", "null", '{"owner": 1}', json.dumps({**known, "people": {"eve@example.org": "king"}})):
         file.write_text(text)

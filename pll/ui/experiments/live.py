@@ -20,7 +20,7 @@ from pll.experiments.figures import curve_panels
 from pll.experiments.report import REPORT
 from pll.experiments.tables import Table, TableEntry, signed, spread, tables
 from pll.methods import method_title
-from pll.runs.manifest import MANIFEST_FILE
+from pll.runs.files import MANIFEST
 from pll.ui import charts
 from pll.ui.downloads import download
 from pll.ui.error_messages import show_error, toast_errors
@@ -277,7 +277,7 @@ def archive(folder: ExperimentFolder) -> bytes:
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as packed:
         for file in sorted(folder.path.rglob("*")):
             inside = file.relative_to(folder.path)
-            is_internal = inside.parts[0] in ("cells", MANIFEST_FILE) or file.name.startswith(".")
+            is_internal = inside.parts[0] in ("cells", MANIFEST) or file.name.startswith(".")
             if file.is_file() and not is_internal and file.suffix != ".lock":
                 packed.write(file, inside)
     return buffer.getvalue()

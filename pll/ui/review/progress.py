@@ -11,9 +11,9 @@ import streamlit as st
 
 from pll.annotations.voters import LEAST_CHECKED
 from pll.errors import UserError
+from pll.export.label_files import added_labels
 from pll.review.session import ReviewSession
 from pll.review.work import last_session, recent_rate, work_by_reviewer
-from pll.runs.labels_table import added_labels
 from pll.ui.data.voters import MOST_FITTED, show_voters, voter_table
 from pll.ui.format import count, duration, plain
 from pll.ui.review import calibration_panel, certify_panel, follow_panel, retraining_panel, reviewers_form

@@ -61,6 +61,7 @@ def test_get_labels_starts_a_run_with_the_automatic_settings(open_page: Any) -> 
 def test_what_cannot_be_learnt_from_says_what_is_missing(open_page: Any) -> None:
     for content, words in (
         ("id,candidates\n1,x|y\n2,x\n3,y\n", "nothing to learn from"),
+        ("candidates,part\nx|y,bolt M4\nx,nut M5\ny,pin M6\nx,bolt M7\ny,nut M8\n", "carried along: part"),
         ("id,candidates,a\n1,x,1.5\n2,x,2.5\n3,x,3.5\n", "two classes"),
         ("id,annotator_1\n1,x\n2,y\n3,x\n", "Add another person's answers"),
         ("image,candidates\na.png,x|y\nb.png,x\nc.png,y\n", "ZIP archive"),

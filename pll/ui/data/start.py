@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pll.analysis.readiness import ADDRESSES_ALONE
 from pll.dataset import PartialLabelDataset
+from pll.formats.checks import listing
 from pll.runs.config import RunConfig
 from pll.ui.session import ChosenData
 
@@ -19,6 +20,8 @@ def missing(data: PartialLabelDataset) -> str:
         return ""
     if data.annotations is None:
         remedy = "Add texts, pictures or numbers." if data.pictures is None else ADDRESSES_ALONE
+        if data.extras:
+            remedy += f" Only carried along: {listing(list(data.extras))}; under Details you can say what it is."
         return f"There is nothing to learn from beside the labels. {remedy}"
     if data.annotations.n_annotators < 2:
         return (

@@ -103,7 +103,7 @@ def go_on(choice: ChosenData | None, data: PartialLabelDataset) -> None:
     """The way to the labels, with the automatic settings or with one's own."""
     missing = start.missing(data)
     if missing:
-        st.warning(missing, icon=":material/warning:")
+        st.warning(plain(missing), icon=":material/warning:")
     with st.container(horizontal=True):
         is_off = choice is None or bool(missing)
         pressed = st.button("Get labels", type="primary", icon=":material/auto_awesome:", disabled=is_off)

@@ -1,8 +1,8 @@
-"""A run or a comparison and a view of it as a link: its content, writing it, and reading it strictly.
+"""A run and a view of it as a link: of one lane, or of the lanes of a comparison that are trained together.
 
-The parts of a run's link are one pydantic model, made for the settings of the link's method; whatever does not fit it
-is refused with the name of the part. Each lane of a comparison is written and read as the link of a single run: what
-the lanes share is said once, and `lr.2` is what the second lane alone has.
+The parts of a link are one pydantic model, made for the settings of the link's method; whatever does not fit it is
+refused with the name of the part. Each lane of a comparison is written and read as the link of a single run: what the
+lanes share is said once, and `lr.2` is what the second lane alone has.
 """
 
 from __future__ import annotations
@@ -77,8 +77,35 @@ LANE_CONTROLS = {
 """What a lesson may hide of a comparison."""
 
 
-@dataclass(frozen=True)
-class Look:
+# ---- the parts of a link ---------------------------------------------------------------------------------------------
+
+
+def _whole(low: int, high: int, default: int | None = None) -> Any:
+    return Field(default, ge=low, le=high, description=f"a whole number from {low:g} to {high:g}")
+
+
+def _number(low: float, high: float) -> Any:
+    return Field(None, ge=low, le=high, description=f"a number from {low:g} to {high:g}")
+
+
+def _yes_or_no() -> Any:
+    return Field(False, description="true or false")
+
+
+def _one_of(*names: str) -> Any:
+    return Field(names[0], description=f"one of {', '.join(names)}")
+
+
+_Row = Annotated[tuple[FiniteFloat, ...], Field(min_length=1)]
+_Votes = tuple[tuple[str, Annotated[str, Field(pattern=rf"^[0-9a-f]{{{FINGERPRINT},64}}$")]], ...]
+_MATRIX: Any = Field(None, description="a matrix of numbers; it must be JSON, as Candid wrote it")
+
+
+def _names(text: object) -> object:
+    return tuple(name for name in text.split(",") if name) if isinstance(text, str) else text
+
+
+class Look(BaseModel, frozen=True):
     """What is in view, and what a lesson hides.
 
     Parameters
@@ -103,33 +130,112 @@ class Look:
         Stop after so many epochs without a change; None for never.
     """
 
-    epoch: int | None = None
+    epoch: int | None = _whole(0, MOST_EPOCHS)
     view: str = ""
     example: str | None = None
-    truth: bool = False
-    order: str = "confidence"
-    hidden: tuple[str, ...] = ()
-    paused: bool = False
-    pace: float | None = None
-    patience: int | None = None
+    truth: bool = _yes_or_no()
+    order: Literal["confidence", "label"] = _one_of("confidence", "label")
+    hidden: Annotated[tuple[str, ...], BeforeValidator(_names)] = ()
+    paused: bool = _yes_or_no()
+    pace: FiniteFloat | None = _number(1e-3, 1e3)
+    patience: int | None = _whole(1, MOST_EPOCHS)
+
+
+class ReadingParts(BaseModel, extra="forbid"):
+    """`pll.formats.ReadOptions` as a link carries them."""
+
+    name: str = ""
+    class_names: list[str] = []
+    columns: dict[str, str] = {}
+    combine: Literal["union", "largest"] = "union"
+    fold: int | None = Field(None, ge=1)
+    max_bytes: int = Field(1, ge=1, le=2**40)
+
+
+class LinkParts(Look, extra="forbid", frozen=True):
+    """The parts of a link but the settings of its method; a part that is missing has its default here."""
+
+    link: str
+    data: str | None = None
+    file: str | None = None
+    sha256: str | None = Field(
+        None,
+        pattern=rf"^[0-9a-f]{{{FINGERPRINT},64}}$",
+        description=f"at least {FINGERPRINT} hexadecimal digits, the beginning of the file's SHA-256",
+    )
+    format: str | None = None
+    options: Json[ReadingParts] | None = Field(None, description="how to read the file, as Candid wrote it")
+    rule: str = ""
+    classes: Json[dict[str, str | None]] | None = Field(None, description="what becomes of classes, as Candid wrote it")
+    votes: Json[_Votes] | None = Field(None, description="names and fingerprints of files, as Candid wrote them")
+    answers: Json[dict[str, str]] | None = Field(None, description="the meaning of answers, as Candid wrote it")
+    features: str = "auto"
+    flip: str | None = None
+    q: FiniteFloat | None = _number(0, 1)
+    size: int | None = _whole(1, 10**6)
+    matrix: Json[tuple[_Row, ...]] | None = _MATRIX
+    noisy: str | None = None
+    confusion: Json[tuple[_Row, ...]] | None = _MATRIX
+    rows: Literal["true", "given"] = _one_of("true", "given")
+    holdout: FiniteFloat | None = _number(0, 1)
+    test: str | None = None
+    strict: bool = _yes_or_no()
+    seed: int = _whole(0, 2**31 - 1, default=0)
+    method: str = "proden"
+    name: str = ""
+
+
+@lru_cache(maxsize=32)
+def _model_of(method: str) -> type[LinkParts]:
+    """Return the model of a link's parts with the settings of a method, each of its default's kind."""
+    settings: dict[str, Any] = {
+        name: _setting(name, default) for name, default in get_method(method)().get_params().items() if name != "seed"
+    }
+    return create_model(f"LinkParts_{method}", __base__=LinkParts, **settings)
+
+
+def _setting(name: str, default: object) -> tuple[Any, Any]:
+    """Return type and field of a setting of a method."""
+    if name == "recipe":  # never a file: who opens a link does not say what is read here
+        return str | None, Field(
+            None, pattern=r"^(auto|default|paper(:[\w -]+)?)$", description="auto, default or paper"
+        )
+    if isinstance(default, bool):
+        return bool | None, Field(None, description="true or false")
+    if name in ("batch_size", "threads") or isinstance(default, int):
+        return int | None, _whole(1 if name in ("epochs", "batch_size", "threads") else 0, MOST_EPOCHS)
+    if isinstance(default, float) or name == "lr":
+        return FiniteFloat | None, _number(0, 1e9)
+    if default is None:
+        return Annotated[int | FiniteFloat, BeforeValidator(_whole_or_float)] | None, _number(0, 1e9)
+    return Annotated[int | float | str, BeforeValidator(_number_or_text)] | None, None  # such as k: "auto" or a number
+
+
+def _whole_or_float(text: str) -> int | float:
+    return float(text) if "." in text else int(text)
+
+
+def _number_or_text(text: str) -> int | float | str:
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    if not math.isfinite(number):
+        return text
+    return int(text) if text.lstrip("-").isdecimal() else number
 
 
 @dataclass(frozen=True)
 class Share:
-    """A run to set up, and how to look at it."""
+    """A run to set up, a config for each lane, and how to look at it."""
 
-    config: RunConfig
+    configs: tuple[RunConfig, ...]
     look: Look = field(default_factory=Look)
 
     @property
-    def is_complete(self) -> bool:
-        """Whether the data is known; a file has to be given first (`with_file`)."""
-        return not self.missing
-
-    @property
     def missing(self) -> tuple[Source, ...]:
-        """The files that have to be given: the data, then the files of votes."""
-        source = self.config.source
+        """The files that have to be given (`with_file`): the data, then the files of votes."""
+        source = self.configs[0].source
         return tuple(one for one in (source, *source.votes) if one.path == "")
 
     def with_file(self, source: Source) -> Share:
@@ -146,7 +252,7 @@ class Share:
             It is none of the `missing` ones.
         """
         missing = self.missing
-        if missing and not any(_is_file(one, source) for one in missing):
+        if missing and not any(is_file(one, source) for one in missing):
             wanted = listing([f"{one.name} ({one.sha256})" for one in missing])
             raise UserError(
                 f"{source.name} is not a file of this link: its fingerprint is {(source.sha256 or '')[:FINGERPRINT]}. "
@@ -154,16 +260,17 @@ class Share:
             )
 
         def filled(one: Source) -> Source:
-            if one.path != "" or not _is_file(one, source):
+            if one.path != "" or not is_file(one, source):
                 return one
             return replace(one, path=source.path, sha256=source.sha256)
 
-        whole = filled(self.config.source)
+        whole = filled(self.configs[0].source)
         whole = replace(whole, votes=tuple(filled(one) for one in whole.votes))
-        return replace(self, config=replace(self.config, source=whole))
+        return replace(self, configs=tuple(replace(config, source=whole) for config in self.configs))
 
 
-def _is_file(wanted: Source, source: Source) -> bool:
+def is_file(wanted: Source, source: Source) -> bool:
+    """Return whether a file is the one that a link is about, by its fingerprint."""
     return (source.sha256 or "").startswith(wanted.sha256 or "")
 
 
@@ -185,41 +292,30 @@ def on_this_machine(share: Share) -> tuple[Share, tuple[str, ...]]:
     cores would only be slower.
     """
     most = os.cpu_count() or 1
-    wanted = share.config.params.get("threads")
-    if wanted is None or wanted <= most:
-        return share, ()
-    config = replace(share.config, params=share.config.params | {"threads": most})
-    note = f"The link's run used {wanted} CPU threads and this machine has {most}: the last digits may differ."
-    return replace(share, config=config), (note,)
+    configs, notes = [], []
+    for config in share.configs:
+        wanted = config.params.get("threads")
+        if wanted is not None and wanted > most:
+            config = replace(config, params=config.params | {"threads": most})
+            notes.append(
+                f"The link's run used {wanted} CPU threads and this machine has {most}: the last digits may differ."
+            )
+        configs.append(config)
+    return replace(share, configs=tuple(configs)), tuple(dict.fromkeys(notes))
 
 
 # ---- writing ---------------------------------------------------------------------------------------------------------
 
 
 def to_link(address: str, share: Share) -> str:
-    """Return the whole link of a run; `address` is that of the train page, without a query.
+    """Return the whole link of a run; `address` is that of its page, without a query.
 
     Raises
     ------
     UserError
         See `to_query`; the link would be too long.
     """
-    return _whole_link(address, to_query(share))
-
-
-def lanes_to_link(address: str, configs: Sequence[RunConfig], look: Look | None = None) -> str:
-    """Return the whole link of a comparison; `address` is that of the compare page, without a query.
-
-    Raises
-    ------
-    UserError
-        See `lanes_to_query`; the link would be too long.
-    """
-    return _whole_link(address, lanes_to_query(configs, look))
-
-
-def _whole_link(address: str, items: Sequence[tuple[str, str]]) -> str:
-    link = f"{address}?{urlencode(items, safe=',')}"
+    link = f"{address}?{urlencode(to_query(share), safe=',')}"
     if len(link) > LONGEST:
         raise UserError(
             f"The link would have {len(link):,} characters; make sets by q, not a matrix, or map fewer answers by hand."
@@ -233,9 +329,26 @@ def to_query(share: Share) -> list[tuple[str, str]]:
     Raises
     ------
     UserError
-        Something that a link cannot carry.
+        Something that a link cannot carry; lanes that do not belong together.
     """
-    config, look = share.config, share.look
+    each = [_parts(config, share.look) for config in share.configs]
+    if len(each) == 1:
+        return list(each[0].items())
+    check_lanes(share.configs)
+    names = [set(get_method(config.method)().get_params()) for config in share.configs]
+    items = [("link", each[0]["link"]), ("lanes", ",".join(config.method for config in share.configs))]
+    for name in dict.fromkeys(name for one in each for name in one if name not in ("link", *_OF_ONE_RUN)):
+        mine = {k: one[name] for k, one in enumerate(each) if name in one}
+        # A setting that a lane could have and has not cannot be said for all.
+        is_shared = all(k in mine or name not in names[k] for k in range(len(each)))
+        common = Counter(mine.values()).most_common(1)[0][0] if is_shared else None
+        items += [] if common is None else [(name, common)]
+        items += [(f"{name}.{k + 1}", value) for k, value in mine.items() if value != common and name in names[k]]
+    return items
+
+
+def _parts(config: RunConfig, look: Look) -> dict[str, str]:
+    """Return the parts of the link of one lane, as text."""
     if config.decided_sets is not None:
         raise UserError("This run was taught by people's decisions, which no link can carry; share the run before it.")
     parts = {
@@ -251,48 +364,14 @@ def to_query(share: Share) -> list[tuple[str, str]]:
         "method": config.method,
         **_settings_of(config),
         "name": "" if config.name == config.source.name else config.name,
-        "epoch": look.epoch,
-        "view": look.view,
-        "example": look.example,
-        "colour": "truth" if look.truth else "label",
-        "order": look.order,
-        "hide": ",".join(look.hidden),
-        "start": "paused" if look.paused else "training",
-        "pace": look.pace,
-        "patience": look.patience,
+        **dict(look),
     }
-    left_out = {name: field.default for name, field in LinkParts.model_fields.items() if name not in _ALWAYS}
-    texts = {name: _text(value) for name, value in parts.items() if value is not None}
-    return [(name, text) for name, text in texts.items() if text != left_out.get(name)]
-
-
-def lanes_to_query(configs: Sequence[RunConfig], look: Look | None = None) -> list[tuple[str, str]]:
-    """Return the parts of the link of a comparison in reading order, as (name, value).
-
-    Parameters
-    ----------
-    configs
-        Of the lanes, in order.
-    look
-        What is in view, and what a lesson hides.
-
-    Raises
-    ------
-    UserError
-        Lanes that do not belong together, or something that a link cannot carry.
-    """
-    check_lanes(configs)
-    each = [dict(to_query(Share(config, look or Look()))) for config in configs]
-    names = [set(get_method(config.method)().get_params()) for config in configs]
-    items = [("link", each[0]["link"]), ("lanes", ",".join(config.method for config in configs))]
-    for name in dict.fromkeys(name for one in each for name in one if name not in ("link", *_OF_ONE_RUN)):
-        mine = {k: one[name] for k, one in enumerate(each) if name in one}
-        # A setting that a lane could have and has not cannot be said for all.
-        is_shared = all(k in mine or name not in names[k] for k in range(len(configs)))
-        common = Counter(mine.values()).most_common(1)[0][0] if is_shared else None
-        items += [] if common is None else [(name, common)]
-        items += [(f"{name}.{k + 1}", value) for k, value in mine.items() if value != common and name in names[k]]
-    return items
+    default = {name: part.default for name, part in LinkParts.model_fields.items() if name not in _ALWAYS}
+    return {
+        name: _text(value)
+        for name, value in parts.items()
+        if value is not None and not (name in default and value == default[name])
+    }
 
 
 def _source_parts(source: Source) -> dict[str, Any]:
@@ -357,85 +436,15 @@ def _text(value: object) -> str:
     """Return the shortest text that is read as the same value."""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, tuple):
+        return ",".join(value)
     return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
 
-def _whole(low: int, high: int, default: int | None = None) -> Any:
-    return Field(default, ge=low, le=high, description=f"a whole number from {low:g} to {high:g}")
-
-
-def _number(low: float, high: float) -> Any:
-    return Field(None, ge=low, le=high, description=f"a number from {low:g} to {high:g}")
-
-
-def _one_of(*names: str) -> Any:
-    return Field(names[0], description=f"one of {', '.join(names)}")
-
-
-_Row = Annotated[tuple[FiniteFloat, ...], Field(min_length=1)]
-_Votes = tuple[tuple[str, Annotated[str, Field(pattern=rf"^[0-9a-f]{{{FINGERPRINT},64}}$")]], ...]
-_MATRIX: Any = Field(None, description="a matrix of numbers; it must be JSON, as Candid wrote it")
-
-
-class ReadingParts(BaseModel, extra="forbid"):
-    """`pll.formats.ReadOptions` as a link carries them."""
-
-    name: str = ""
-    class_names: list[str] = []
-    columns: dict[str, str] = {}
-    combine: Literal["union", "largest"] = "union"
-    fold: int | None = Field(None, ge=1)
-    max_bytes: int = Field(1, ge=1, le=2**40)
-
-
-class LinkParts(BaseModel, extra="forbid"):
-    """The parts of a link but the settings of its method; a part that is missing has its default here."""
-
-    link: str
-    data: str | None = None
-    file: str | None = None
-    sha256: str | None = Field(
-        None,
-        pattern=rf"^[0-9a-f]{{{FINGERPRINT},64}}$",
-        description=f"at least {FINGERPRINT} hexadecimal digits, the beginning of the file's SHA-256",
-    )
-    format: str | None = None
-    options: Json[ReadingParts] | None = Field(None, description="how to read the file, as Candid wrote it")
-    rule: str = ""
-    classes: Json[dict[str, str | None]] | None = Field(None, description="what becomes of classes, as Candid wrote it")
-    votes: Json[_Votes] | None = Field(None, description="names and fingerprints of files, as Candid wrote them")
-    answers: Json[dict[str, str]] | None = Field(None, description="the meaning of answers, as Candid wrote it")
-    features: str = "auto"
-    flip: str | None = None
-    q: FiniteFloat | None = _number(0, 1)
-    size: int | None = _whole(1, 10**6)
-    matrix: Json[tuple[_Row, ...]] | None = _MATRIX
-    noisy: str | None = None
-    confusion: Json[tuple[_Row, ...]] | None = _MATRIX
-    rows: Literal["true", "given"] = _one_of("true", "given")
-    holdout: FiniteFloat | None = _number(0, 1)
-    test: str | None = None
-    strict: Literal["true", "false"] = _one_of("false", "true")
-    seed: int = _whole(0, 2**31 - 1, default=0)
-    method: str = "proden"
-    name: str = ""
-    epoch: int | None = _whole(0, MOST_EPOCHS)
-    view: str = ""
-    example: str | None = None
-    colour: Literal["truth", "label"] = _one_of("label", "truth")
-    order: Literal["confidence", "label"] = _one_of("confidence", "label")
-    hide: str = ""
-    start: Literal["paused", "training"] = _one_of("training", "paused")
-    pace: FiniteFloat | None = _number(1e-3, 1e3)
-    patience: int | None = _whole(1, MOST_EPOCHS)
-
-
-def from_query(
-    query: Mapping[str, Sequence[str]], *, views: Collection[str] = (), controls: Collection[str] = tuple(CONTROLS)
-) -> Share:
+def from_query(query: Mapping[str, Sequence[str]], *, views: Collection[str] = (), lanes: bool = False) -> Share:
     """Return what a link means.
 
     Parameters
@@ -444,26 +453,70 @@ def from_query(
         Every part's values, by name.
     views
         Slugs of the views there are.
-    controls
-        Names of what a lesson may hide, besides the views.
+    lanes
+        It is the link of a comparison.
 
     Raises
     ------
     UserError
-        a part that is missing, unknown, given twice, or has a value that cannot be meant; it is named.
+        A part that is missing, unknown, given twice, or has a value that cannot be meant; it is named.
     """
     values_of = {name: values for name, values in query.items() if values and name not in _PASSED_OVER}
     for name, values in values_of.items():
         if len(values) > 1:
             raise UserError(f"The link says {name} {len(values)} times; it can be one only.")
     texts = {name: values[0] for name, values in values_of.items()}
+    if not lanes:
+        config, look = _lane(texts, views, CONTROLS)
+        return Share((config,), look)
+    each = [_lane(one, (), LANE_CONTROLS) for one in _texts_of_lanes(texts)]
+    share = Share(tuple(config for config, _ in each), each[0][1])
+    check_lanes(share.configs)
+    return share
+
+
+def _texts_of_lanes(texts: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return the parts of each lane, as the link of a single run would have them."""
+    if "lanes" not in texts:
+        raise UserError("The link must name its lanes, as methods with commas between them; copy the whole of it.")
+    for name in _OF_ONE_RUN:
+        if name in texts:
+            raise UserError(f"The link has a part {name!r}, which means nothing for a comparison; leave it out.")
+    methods = [method.strip() for method in texts["lanes"].split(",")]
+    if not 2 <= len(methods) <= MOST_LANES:
+        raise UserError(f"The link's lanes are {len(methods)}; it must be two to {MOST_LANES} methods.")
+    settings = [set(get_method(method)().get_params()) for method in methods]
+    shared, own = {name: text for name, text in texts.items() if "." not in name and name != "lanes"}, {}
+    for part, text in texts.items():
+        name, dot, place = part.partition(".")
+        if not dot:
+            continue
+        if not (place.isdecimal() and place.isascii() and 1 <= int(place) <= len(methods)):
+            raise UserError(f"The link has a part {part!r}, and there are lanes 1 to {len(methods)}.")
+        if name not in settings[int(place) - 1]:
+            raise UserError(f"The link has a part {part!r}, and lane {place} has no setting {name!r}.")
+        own[int(place) - 1, name] = text
+    every = set().union(*settings)
+    return [
+        # A setting of another lane's method is left out; one of no method is refused.
+        {name: text for name, text in shared.items() if name in names or name not in every}
+        | {name: text for (lane, name), text in own.items() if lane == k}
+        | {"method": method}
+        for k, (method, names) in enumerate(zip(methods, settings, strict=True))
+    ]
+
+
+def _lane(texts: Mapping[str, str], views: Collection[str], controls: Collection[str]) -> tuple[RunConfig, Look]:
+    """Return what the parts of the link of one lane mean."""
     version = texts.get("link")
     if version not in (None, VERSION):
         raise UserError(f"The link is of version {version!r}; this Candid reads version {VERSION}. Update it.")
-    method = str(texts.get("method", "proden"))
+    method = texts.get("method", "proden")
     defaults = get_method(method)().get_params()
     link = _validated(_model_of(method), texts)
-    settings = {name: getattr(link, name) for name in defaults if name != "seed" and name in values_of}
+    if link.features not in ("auto", "none"):
+        without_folders(link.features)  # a link must not have this computer read a folder
+    settings = {name: getattr(link, name) for name in defaults if name != "seed" and name in texts}
     config = RunConfig(
         source=_source(link),
         method=method,
@@ -472,58 +525,18 @@ def from_query(
         noisy=None if link.noisy is None else Noisy.parse(link.noisy, confusion=link.confusion, rows=link.rows),
         holdout=link.holdout,
         test=None if link.test is None else Source(catalog.find(link.test).name),
-        features=_features(link.features),
+        features=link.features,
         seed=link.seed,
-        strict=link.strict == "true",
+        strict=link.strict,
         name=link.name[:200],
     )
-    return Share(config, _look(link, views, controls))
-
-
-def _features(spec: str) -> str:
-    if spec not in ("auto", "none"):
-        without_folders(spec)  # a link must not have this computer read a folder
-    return spec
-
-
-@lru_cache(maxsize=32)
-def _model_of(method: str) -> type[LinkParts]:
-    """Return the model of a link's parts with the settings of a method, each of its default's kind."""
-    settings: dict[str, Any] = {
-        name: _setting(name, default) for name, default in get_method(method)().get_params().items() if name != "seed"
-    }
-    return create_model(f"LinkParts_{method}", __base__=LinkParts, **settings)
-
-
-def _setting(name: str, default: object) -> tuple[Any, Any]:
-    """Return type and field of a setting of a method."""
-    if name == "recipe":  # never a file: who opens a link does not say what is read here
-        return str | None, Field(
-            None, pattern=r"^(auto|default|paper(:[\w -]+)?)$", description="auto, default or paper"
-        )
-    if isinstance(default, bool):
-        return bool | None, Field(None, description="true or false")
-    if name in ("batch_size", "threads") or isinstance(default, int):
-        return int | None, _whole(1 if name in ("epochs", "batch_size", "threads") else 0, MOST_EPOCHS)
-    if isinstance(default, float) or name == "lr":
-        return FiniteFloat | None, _number(0, 1e9)
-    if default is None:
-        return Annotated[int | FiniteFloat, BeforeValidator(_whole_or_float)] | None, _number(0, 1e9)
-    return Annotated[int | float | str, BeforeValidator(_number_or_text)] | None, None  # such as k: "auto" or a number
-
-
-def _whole_or_float(text: str) -> int | float:
-    return float(text) if "." in text else int(text)
-
-
-def _number_or_text(text: str) -> int | float | str:
-    try:
-        number = float(text)
-    except ValueError:
-        return text
-    if not math.isfinite(number):
-        return text
-    return int(text) if text.lstrip("-").isdecimal() else number
+    if link.view and link.view not in views:
+        raise _wrong("view", link.view, f"one of {', '.join(views)}")
+    hideable = [*controls, *(f"view-{view}" for view in views)]
+    for name in link.hidden:
+        if name not in hideable:
+            raise UserError(f"The link's hidden names {name[:80]!r}; what can be hidden is {', '.join(hideable)}.")
+    return config, Look(**{name: getattr(link, name) for name in Look.model_fields})
 
 
 def _validated(model: type[LinkParts], texts: Mapping[str, object]) -> LinkParts:
@@ -574,77 +587,3 @@ def _flip(link: LinkParts) -> Flip | None:
                 f"The link has {name} but no flip, the way to make candidates; add it, or leave {name} out."
             )
     return None
-
-
-def _look(link: LinkParts, views: Collection[str], controls: Collection[str]) -> Look:
-    if link.view and link.view not in views:
-        raise _wrong("view", link.view, f"one of {', '.join(views)}")
-    hideable = [*controls, *(f"view-{view}" for view in views)]
-    hidden = tuple(name for name in link.hide.split(",") if name)
-    for name in hidden:
-        if name not in hideable:
-            raise UserError(f"The link's hide names {name[:80]!r}; what can be hidden is {', '.join(hideable)}.")
-    return Look(
-        epoch=link.epoch,
-        view=link.view,
-        example=link.example,
-        truth=link.colour == "truth",
-        order=link.order,
-        hidden=tuple(dict.fromkeys(hidden)),
-        paused=link.start == "paused",
-        pace=link.pace,
-        patience=link.patience,
-    )
-
-
-# ---- a comparison ----------------------------------------------------------------------------------------------------
-
-
-def lanes_from_query(query: Mapping[str, Sequence[str]]) -> tuple[Share, ...]:
-    """Return the lanes that a link means, with one look at all of them.
-
-    Parameters
-    ----------
-    query
-        Every part's values, by name.
-
-    Raises
-    ------
-    UserError
-        a part that is missing, unknown, given twice, or has a value that cannot be meant; it is named.
-    """
-    if len(query.get("lanes", ())) != 1:
-        raise UserError("The link must name its lanes once, as methods with commas between them; copy the whole of it.")
-    for name in _OF_ONE_RUN:
-        if name in query:
-            raise UserError(f"The link has a part {name!r}, which means nothing for a comparison; leave it out.")
-    methods = [method.strip() for method in query["lanes"][0].split(",")]
-    if not 2 <= len(methods) <= MOST_LANES:
-        raise UserError(f"The link's lanes are {len(methods)}; it must be two to {MOST_LANES} methods.")
-    settings = [set(get_method(method)().get_params()) for method in methods]
-    _check_own(query, settings)
-    every = set().union(*settings)
-    shares = []
-    for k, (method, names) in enumerate(zip(methods, settings, strict=True)):
-        # A setting of another lane's method is left out; one of no method is refused.
-        one = {
-            name: values
-            for name, values in query.items()
-            if "." not in name and name != "lanes" and (name in names or name not in every)
-        }
-        one |= {name: query[f"{name}.{k + 1}"] for name in names if f"{name}.{k + 1}" in query}
-        shares.append(from_query(one | {"method": [method]}, controls=LANE_CONTROLS))
-    check_lanes([share.config for share in shares])
-    return tuple(shares)
-
-
-def _check_own(query: Mapping[str, Sequence[str]], settings: Sequence[set[str]]) -> None:
-    """Raise `UserError` unless every `name.k` is a setting of lane k."""
-    for part in query:
-        name, dot, place = part.partition(".")
-        if not dot:
-            continue
-        if not (place.isdecimal() and place.isascii() and 1 <= int(place) <= len(settings)):
-            raise UserError(f"The link has a part {part!r}, and there are lanes 1 to {len(settings)}.")
-        if name not in settings[int(place) - 1]:
-            raise UserError(f"The link has a part {part!r}, and lane {place} has no setting {name!r}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -21,8 +21,7 @@ from pll.runs.link import (
     Look,
     Share,
     from_query,
-    lanes_from_query,
-    lanes_to_link,
+    is_file,
     on_this_machine,
     slug,
     to_link,
@@ -70,12 +69,12 @@ def opened(kind: session.Kind) -> Run | None:
     again. None where something has to be given first; the page says what.
     """
     query = address_query()
-    shares = lanes_from_query(query) if kind == "comparison" else (from_query(query, views=SLUGS),)
-    run = _resolved(kind, query, shares)
+    share = from_query(query, views=SLUGS, lanes=kind == "comparison")
+    run = _resolved(kind, query, share)
     if run is None:
         return None
     if f"run-view-{run.id}" not in st.session_state:
-        _apply_look(run_view(run), shares[0].look)
+        _apply_look(run_view(run), share.look)
     session.view(run)
     return run
 
@@ -85,7 +84,7 @@ def address_query() -> dict[str, list[str]]:
     return {name: st.query_params.get_all(name) for name in st.query_params}
 
 
-def _resolved(kind: session.Kind, query: dict[str, list[str]], shares: tuple[Share, ...]) -> Run | None:
+def _resolved(kind: session.Kind, query: dict[str, list[str]], share: Share) -> Run | None:
     """Return what the link in the address set up in this tab; set it up the first time."""
     opened: dict[str, str] = st.session_state.setdefault("opened-links", {})
     mark = _mark(query)
@@ -93,24 +92,23 @@ def _resolved(kind: session.Kind, query: dict[str, list[str]], shares: tuple[Sha
         if run_id is not None:
             with suppress(UserError):  # of another machine, or deleted: set up once more
                 return session.find(kind, run_id)
-    begun = _begin(kind, shares)
+    begun = _begin(kind, share)
     if begun is not None:
         opened[mark] = begun.id
     return begun
 
 
-def _begin(kind: session.Kind, shares: tuple[Share, ...]) -> Run | None:
+def _begin(kind: session.Kind, share: Share) -> Run | None:
     """Start what the link describes, if all that it needs is here and Start was pressed; else ask for it."""
-    complete = complete_shares(shares, kind)
-    if complete is None or not confirm_start(complete[0], [format_settings(share.config) for share in complete]):
+    complete = complete_share(share, kind)
+    if complete is None or not confirm_start(complete):
         return None
-    ready = [on_this_machine(share) for share in complete]
-    look, config = complete[0].look, ready[0][0].config
-    run = session.registry().start(*(share.config for share, _ in ready), paused=look.paused)
-    run.set_pace(look.pace)
-    run.set_patience(look.patience)
-    session.choose(session.ChosenData.of(config))
-    for note in dict.fromkeys(note for _, notes in ready for note in notes):
+    ready, notes = on_this_machine(complete)
+    run = session.registry().start(*ready.configs, paused=ready.look.paused)
+    run.set_pace(ready.look.pace)
+    run.set_patience(ready.look.patience)
+    session.choose(session.ChosenData.of(ready.configs[0]))
+    for note in notes:
         st.toast(plain(note), icon=":material/info:", duration="long")
     return run
 
@@ -130,16 +128,16 @@ def _mark(query: Mapping[str, Sequence[str]]) -> str:
     return repr(sorted((name, values) for name, values in query.items() if name not in ("run", "comparison")))
 
 
-def confirm_start(share: Share, lines: Sequence[str]) -> bool:
-    """Show what a link sets up, its settings in lines, and whether Start was pressed: opening a link starts nothing."""
+def confirm_start(share: Share) -> bool:
+    """Show what a link sets up, and whether Start was pressed: opening a link starts nothing."""
     mark = _mark(address_query())
     if st.session_state.get("started-link") == mark:
         del st.session_state["started-link"]
         return True
-    st.title(plain(share.config.name or share.config.source.name))
+    st.title(plain(share.configs[0].name or share.configs[0].source.name))
     st.markdown("This link sets up a training run. Nothing has started yet.")
-    for line in lines:
-        st.caption(plain(line))
+    for config in share.configs:
+        st.caption(plain(format_settings(config)))
     st.button(
         "Start",
         type="primary",
@@ -150,22 +148,22 @@ def confirm_start(share: Share, lines: Sequence[str]) -> bool:
     return False
 
 
-def complete_shares(shares: Sequence[Share], what: str) -> tuple[Share, ...] | None:
-    """Return the runs of a link once their data is available; else show how to get it and return None."""
-    if not shares[0].is_complete:
+def complete_share(share: Share, what: str) -> Share | None:
+    """Return what a link sets up once its data is available; else show how to get it and return None."""
+    if share.missing:
         refused: list[UserError] = []
-        for source in _request_files(shares[0].missing, what):
+        for source in _request_files(share.missing, what):
             try:
-                shares = [share.with_file(source) for share in shares]
+                share = share.with_file(source)
             except UserError as error:  # the right one may stand beside it
                 refused.append(error)
-        if not shares[0].is_complete:
+        if share.missing:
             for one in refused:
                 st.error(plain(one), icon=":material/link_off:")
-            left = ", ".join(plain(one.name) for one in shares[0].missing)
+            left = ", ".join(plain(one.name) for one in share.missing)
             st.caption(f"Still needed: {left}.")
             return None
-    return tuple(shares) if _is_here(shares[0], what) else None
+    return share if _is_here(share, what) else None
 
 
 def _request_files(missing: Sequence[Source], what: str) -> list[Source]:
@@ -190,14 +188,12 @@ def _request_files(missing: Sequence[Source], what: str) -> list[Source]:
         uploads = [upload.store_upload(one.name, one.getvalue()) for one in uploaded]
         upload.remember_uploads(uploads)
         return uploads
-    return [
-        one for one in upload.last_uploads() if any((one.sha256 or "").startswith(it.sha256 or "") for it in missing)
-    ]
+    return [one for one in upload.last_uploads() if any(is_file(it, one) for it in missing)]
 
 
 def _is_here(share: Share, what: str) -> bool:
     """Whether the dataset is on this machine; offers to download it where it is not."""
-    sources = [share.config.source, share.config.test]
+    sources = [share.configs[0].source, share.configs[0].test]
     entries = [catalog.find(source.name) for source in sources if source is not None and source.path is None]
     missing = [entry for entry in entries if not server_data.is_here(entry)]
     for entry in missing:
@@ -231,15 +227,12 @@ def popover(run: Run, snapshot: Snapshot) -> None:
 
 
 def _offer_link(run: Run, snapshot: Snapshot) -> None:
-    configs = [lane.config for lane in run.lanes]
     what = "lanes" if run.is_comparison else "run"
     st.markdown(f"**Share link.** Whoever opens it gets their own {what} with the same settings and results.")
     place = st.empty()
     look = look_to_share(run)
-    if run.is_comparison:
-        link = lanes_to_link(address("compare"), configs, look)
-    else:
-        link = to_link(address("train"), Share(run.config, look))
+    share = Share(tuple(lane.config for lane in run.lanes), look)
+    link = to_link(address("compare" if run.is_comparison else "train"), share)
     place.code(link, language=None, wrap_lines=True)
     for note in caveats(run, snapshot, look):
         st.caption(f":material/info: {plain(note)}")
@@ -272,8 +265,8 @@ def look_to_share(run: Run) -> Look:
             "Views to hide", list(SLUGS), format_func=SLUGS.__getitem__, selection_mode="multi", key="share-views"
         )
         hidden = [*hidden, *(f"view-{view}" for view in views)]
-    return replace(
-        _looked_at(run) if with_view else Look(),
+    return Look(
+        **_looked_at(run) if with_view else {},
         hidden=tuple(hidden),
         paused=start == WAITING,
         pace=run.pace,
@@ -281,18 +274,14 @@ def look_to_share(run: Run) -> Look:
     )
 
 
-def _looked_at(run: Run) -> Look:
+def _looked_at(run: Run) -> dict[str, Any]:
+    """Return what is in view, as fields of `Look`."""
     looking = run_view(run)
-    look = Look(epoch=None if looking.follow else looking.epoch, truth=looking.truth)
+    lanes = {"epoch": None if looking.follow else looking.epoch, "truth": looking.truth}
     if run.is_comparison:
-        return look
-    ids = run.splits().train.row_ids
-    return replace(
-        look,
-        view=slug(looking.view),
-        example=None if looking.selected is None else str(ids[looking.selected]),
-        order=looking.order,
-    )
+        return lanes
+    example = None if looking.selected is None else str(run.splits().train.row_ids[looking.selected])
+    return lanes | {"view": slug(looking.view), "example": example, "order": looking.order}
 
 
 def caveats(run: Run, snapshot: Snapshot, look: Look) -> list[str]:
@@ -342,4 +331,4 @@ def end_of_lesson(looking: RunView) -> None:
 
 def _show_everything(looking: RunView) -> None:
     looking.hidden = frozenset()
-    st.query_params.pop("hide", None)
+    st.query_params.pop("hidden", None)

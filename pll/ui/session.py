@@ -129,7 +129,7 @@ def hides_navigation() -> bool:
         run_id = query.get("run") or st.session_state.get("run")
     looking: RunView | None = st.session_state.get(f"run-view-{run_id}")
     if looking is None:  # a link that is just being opened
-        return "link" in query and "navigation" in query.get("hide", "").split(",")
+        return "link" in query and "navigation" in query.get("hidden", "").split(",")
     return "navigation" in looking.hidden or looking.presenting
 
 

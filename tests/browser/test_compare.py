@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 LANES = ["PRODEN", "PRODEN-itera", "PRODEN-naive", "PRODEN-sudden", "PN-oracle"]
 
 
-LINK = "compare?link=1&lanes=proden,proden-itera,proden-naive,proden-sudden,pn-oracle&flip=binomial&start=paused"
+LINK = "compare?link=1&lanes=proden,proden-itera,proden-naive,proden-sudden,pn-oracle&flip=binomial&paused=true"
 
 
 @pytest.fixture

@@ -58,7 +58,7 @@ def test_from_the_demo_to_the_labels_in_hand(app: str, new_page: NewPage, tmp_pa
 @pytest.mark.slow
 def test_a_run_is_paused_goes_on_and_is_found_again_by_its_link(app: str, new_page: NewPage) -> None:
     page = new_page()
-    page.goto(f"{app}/{LINK}&epochs=100&start=paused")
+    page.goto(f"{app}/{LINK}&epochs=100&paused=true")
     page.get_by_role("button", name="Start", exact=True).click()
     page.get_by_text("Paused after 0 of 100.").wait_for()
     page.get_by_role("button", name="Run 5").click()

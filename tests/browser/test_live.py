@@ -10,7 +10,7 @@ import pytest
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
-LINK = "train?link=1&data=digits&flip=binomial&q=0.7&holdout=0.2&method=proden&epochs=100&threads=1&start=paused"
+LINK = "train?link=1&data=digits&flip=binomial&q=0.7&holdout=0.2&method=proden&epochs=100&threads=1&paused=true"
 
 
 @pytest.fixture

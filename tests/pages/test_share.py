@@ -20,7 +20,7 @@ IRIS = RunConfig(
 
 def link(look: Look = Look(), config: RunConfig = IRIS) -> dict[str, Any]:  # noqa: B008 - frozen
     parts: dict[str, Any] = {}
-    for name, value in to_query(Share(config, look)):
+    for name, value in to_query(Share((config,), look)):
         parts[name] = [*parts[name], value] if name in parts else [value]
     return parts
 

@@ -8,7 +8,7 @@ from typing import Any
 from pll.catalog.sources import Source
 from pll.runs.folder import RunConfig
 from pll.runs.lanes import lane_configs
-from pll.runs.link import Look, lanes_to_query
+from pll.runs.link import Look, Share, to_query
 from pll.runs.run import Run
 from pll.synthesis import Flip
 from pll.ui import session
@@ -24,7 +24,7 @@ CONFIGS = lane_configs(IRIS, ("proden", "proden-naive", "pn-oracle"), {"proden-n
 
 
 def link(look: Look = Look()) -> dict[str, str]:  # noqa: B008 - frozen
-    return dict(lanes_to_query(CONFIGS, look))
+    return dict(to_query(Share(tuple(CONFIGS), look)))
 
 
 def started(page: Any) -> Any:
@@ -72,7 +72,7 @@ def test_a_file_is_asked_for_and_another_one_is_not_taken(open_page: Any, tmp_pa
     open_page("home")
     source = upload.store_upload("points.npz", content)
     configs = lane_configs(replace(IRIS, source=source), ("proden", "proden-naive"))
-    page = open_page("compare", **dict(lanes_to_query(configs)))
+    page = open_page("compare", **dict(to_query(Share(tuple(configs)))))
     assert not page.exception
     assert "One file is needed" in said(page) and "points" in said(page)
     assert str(source.sha256)[:16] in said(page)

@@ -18,9 +18,9 @@ from pll.runs.link import (
     LANE_CONTROLS,
     Look,
     Share,
-    lanes_from_query,
-    lanes_to_link,
-    lanes_to_query,
+    from_query,
+    to_link,
+    to_query,
 )
 from pll.synthesis import Flip
 
@@ -37,14 +37,14 @@ LOOKS = some.builds(
 OWN = some.dictionaries(some.sampled_from(("lr", "weight_decay")), some.floats(1e-6, 10))
 
 
-def there_and_back(configs: list[RunConfig], look: Look | None = None) -> tuple[Share, ...]:
-    link = lanes_to_link("http://localhost:8501/compare", configs, look)
-    return lanes_from_query(parse_qs(urlsplit(link).query, strict_parsing=True))
+def there_and_back(share: Share) -> Share:
+    link = to_link("http://localhost:8501/compare", share)
+    return from_query(parse_qs(urlsplit(link).query, strict_parsing=True), lanes=True)
 
 
 def query(**more: str | None) -> dict[str, list[str]]:
     """A good link with some parts replaced, added or (None) left out."""
-    parts: dict[str, Any] = dict(lanes_to_query(lane_configs(DIGITS, USUAL))) | more
+    parts: dict[str, Any] = dict(to_query(Share(tuple(lane_configs(DIGITS, USUAL))))) | more
     return {name: [value] for name, value in parts.items() if value is not None}
 
 
@@ -62,26 +62,24 @@ def test_a_link_means_the_lanes_it_was_made_of(methods: list[str], own: list[dic
         }
         for method, mine in zip(methods, own, strict=False)
     }
-    configs = lane_configs(DIGITS, methods, settings)
-    back = there_and_back(configs, look)
-    assert [share.config for share in back] == configs  # to the last digit
-    assert {share.look for share in back} == {look}
+    share = Share(tuple(lane_configs(DIGITS, methods, settings)), look)
+    assert there_and_back(share) == share  # to the last digit
 
 
 def test_what_lanes_share_is_said_once_and_what_sets_one_apart_by_its_number() -> None:
-    configs = lane_configs(DIGITS, USUAL, {"proden-naive": {"epochs": 50}})
-    parts = lanes_to_query(configs)
+    share = Share(tuple(lane_configs(DIGITS, USUAL, {"proden-naive": {"epochs": 50}})))
+    parts = to_query(share)
     names = [name for name, _ in parts]
     assert len(set(names)) == len(names)
     assert [part for part in parts if part[0].startswith("epochs")] == [("epochs", "100"), ("epochs.3", "50")]
     assert ("lanes", ",".join(USUAL)) in parts and "method" not in names
-    assert len(lanes_to_link("http://localhost:8501/compare", configs)) < 500  # fits a message
+    assert len(to_link("http://localhost:8501/compare", share)) < 500  # fits a message
 
 
 @pytest.mark.parametrize(
     ("parts", "said"),
     [
-        ({"lanes": None}, "must name its lanes once"),
+        ({"lanes": None}, "must name its lanes"),
         ({"lanes": "proden"}, "lanes are 1; it must be two to 5"),
         ({"lanes": ",".join(["proden"] * 6)}, "lanes are 6"),
         ({"lanes": "proden,produn"}, "no method called 'produn'"),
@@ -94,11 +92,11 @@ def test_what_lanes_share_is_said_once_and_what_sets_one_apart_by_its_number() -
         ({"lanes": "proden,proden-naive", "update_every": "7"}, "'update_every' that means nothing here"),
         ({"seed.2": "4"}, "lanes differ in seed"),
         ({"data": "digitz"}, "no dataset called 'digitz'"),
-        ({"hide": "heatmap"}, "hide names 'heatmap'; what can be hidden is navigation"),
+        ({"hidden": "heatmap"}, "hidden names 'heatmap'; what can be hidden is navigation"),
         ({"link": "2"}, "of version '2'"),
         ({"epohcs": "3"}, "'epohcs' that means nothing here"),
     ],
 )
 def test_a_bad_link_says_which_part_is_wrong(parts: dict[str, Any], said: str) -> None:
     with pytest.raises(UserError, match=said):
-        lanes_from_query(query(**parts))
+        from_query(query(**parts), lanes=True)

@@ -44,7 +44,7 @@ def there_and_back(share: Share) -> Share:
 
 def query(**more: str | None) -> dict[str, list[str]]:
     """A good link with some parts replaced, added or (None) left out."""
-    parts = dict(to_query(Share(DIGITS))) | more
+    parts = dict(to_query(Share((DIGITS,)))) | more
     return {name: [value] for name, value in parts.items() if value is not None}
 
 
@@ -80,19 +80,21 @@ def test_a_link_means_what_it_was_made_of(
 ) -> None:
     params: dict[str, object] = {"lr": lr} | ({} if epochs == 100 else {"epochs": epochs})
     config = RunConfig(Source("digits"), "proden", params, flip, holdout, seed=seed, name=name or "x")
-    back = there_and_back(Share(config, look))
+    back = there_and_back(Share((config,), look))
     assert back.look == look  # to the last digit
-    assert replace(back.config, name="") == replace(config, name="")
-    assert (back.config.name or "digits") == config.name
+    assert replace(back.configs[0], name="") == replace(config, name="")
+    assert (back.configs[0].name or "digits") == config.name
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_setting_of_every_method_is_in_the_link(method: str) -> None:
     defaults = METHODS[method]().get_params()
-    parts = dict(to_query(Share(RunConfig(Source("digits"), method))))
+    parts = dict(to_query(Share((RunConfig(Source("digits"), method),))))
     decided_elsewhere = {"seed", "missing", "device"}
     assert set(parts) >= {name for name, value in defaults.items() if value is not None} - decided_elsewhere
-    assert there_and_back(Share(RunConfig(Source("digits"), method))).config == RunConfig(Source("digits"), method)
+    assert there_and_back(Share((RunConfig(Source("digits"), method),))).configs == (
+        RunConfig(Source("digits"), method),
+    )
     assert not (set(defaults) - {"seed"}) & set(LinkParts.model_fields)  # no part has two meanings
 
 
@@ -112,7 +114,7 @@ def test_nothing_of_a_run_is_forgotten() -> None:
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("pll.runs.link.Rule.parse", lambda rule: rule)
-        assert there_and_back(Share(config)).config == config
+        assert there_and_back(Share((config,))).configs == (config,)
 
 
 # ---- files -----------------------------------------------------------------------------------------------------------
@@ -121,13 +123,13 @@ def test_nothing_of_a_run_is_forgotten() -> None:
 def test_a_file_is_named_by_its_fingerprint_and_never_by_its_path() -> None:
     options = {"columns": {"a": "ignore"}}
     config = RunConfig(Source("my birds.csv", "/home/ada/secret/my birds.csv", "csv", SHA, options), name="birds")
-    link = to_link("http://here/train", Share(config))
+    link = to_link("http://here/train", Share((config,)))
     assert "secret" not in link and SHA[:FINGERPRINT] in link and SHA not in link
     share = read(link)
-    assert not share.is_complete
+    assert share.missing
     given = Source("renamed.csv", "/tmp/renamed.csv", sha256=SHA)
-    assert share.with_file(given).config == replace(config, source=replace(config.source, path="/tmp/renamed.csv"))
-    assert share.with_file(given).is_complete
+    assert share.with_file(given).configs[0] == replace(config, source=replace(config.source, path="/tmp/renamed.csv"))
+    assert not share.with_file(given).missing
     with pytest.raises(
         UserError, match=r"other\.csv is not a file of this link.*fffff.*Give the very files.*my birds\.csv"
     ):
@@ -147,7 +149,7 @@ def test_a_file_is_named_by_its_fingerprint_and_never_by_its_path() -> None:
 )
 def test_what_a_link_cannot_carry_is_said(config: RunConfig, said: str) -> None:
     with pytest.raises(UserError, match=said):
-        to_link("http://here/train", Share(config))
+        to_link("http://here/train", Share((config,)))
 
 
 # ---- bad links -------------------------------------------------------------------------------------------------------
@@ -178,8 +180,8 @@ def test_what_a_link_cannot_carry_is_said(config: RunConfig, said: str) -> None:
         ({"epohcs": "3"}, "'epohcs' that means nothing here.*Did you mean epochs"),
         ({"update_every": "3"}, "'update_every' that means nothing here"),  # not a setting of PRODEN
         ({"view": "ghost"}, "view is 'ghost'; it must be one of examples, one-example"),
-        ({"hide": "settings,everything"}, "hide names 'everything'"),
-        ({"start": "later"}, "start is 'later'"),
+        ({"hidden": "settings,everything"}, "hidden names 'everything'"),
+        ({"paused": "later"}, "paused is 'later'; it must be true or false"),
         ({"pace": "0"}, "pace is '0'"),
         ({"data": None, "file": "a.csv", "sha256": "../../etc"}, "sha256 is '../../etc'"),
         ({"data": None, "file": "a.csv"}, "lacks its part 'sha256'"),
@@ -210,10 +212,10 @@ def test_whatever_a_link_holds_it_is_understood_or_refused_in_words(parts: dict[
 
 
 def test_threads_are_kept_where_the_machine_has_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    share = Share(replace(DIGITS, params={"threads": 8}))
+    share = Share((replace(DIGITS, params={"threads": 8}),))
     monkeypatch.setattr("os.cpu_count", lambda: 8)
     assert on_this_machine(share) == (share, ())
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     fewer, notes = on_this_machine(share)
-    assert fewer.config.params == {"threads": 2}
+    assert fewer.configs[0].params == {"threads": 2}
     assert "used 8 CPU threads and this machine has 2" in notes[0]

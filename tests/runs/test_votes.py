@@ -102,17 +102,17 @@ def test_a_run_opens_again_with_the_settled_sets_it_keeps(
 def test_a_link_asks_for_the_files_of_votes_and_sets_up_the_same(trained: RunFolder) -> None:
     config = trained.config()
     config = replace(config, source=replace(config.source, answers={"?": "", "l8": "late"}))
-    query = {name: [value] for name, value in to_query(Share(config))}
+    query = {name: [value] for name, value in to_query(Share((config,)))}
     assert not any(str(trained.path) in value for (value,) in query.values())
     share = from_query(query)
     assert [one.name for one in share.missing] == ["data.csv", "tasks.json"]
     half = share.with_file(replace(config.source.votes[0], name="renamed.json"))
-    assert [one.name for one in half.missing] == ["data.csv"] and not half.is_complete
+    assert [one.name for one in half.missing] == ["data.csv"]
     with pytest.raises(UserError, match=r"other\.csv is not a file of this link.*data\.csv"):
         half.with_file(Source("other.csv", "/tmp/other.csv", sha256="f" * 64))
     whole = half.with_file(config.source)
-    assert whole.is_complete and whole.config.source == config.source
-    assert run_data.load_splits(whole.config).train.fingerprint == trained.about()["fingerprint"]
+    assert not whole.missing and whole.configs[0].source == config.source
+    assert run_data.load_splits(whole.configs[0]).train.fingerprint == trained.about()["fingerprint"]
 
 
 def test_decisions_measure_the_voters(trained: RunFolder) -> None:

@@ -54,7 +54,7 @@ def show(brought: Source, page: DeltaGenerator, below: DeltaGenerator) -> None:
     with details:
         columns_form.edit_roles(table)
     with body:
-        source = votes_form.mapped_votes(table.source)
+        source = votes_form.mapped_votes(table)
         raw = None if source is None else columns_form.read(table, source)
         if source is None or raw is None:
             understood.show_rows(None, table.columns)

@@ -48,6 +48,8 @@ class Annotations:
         Answers that were left out because they hold no label.
     scores
         (m,) float, the confidence that came with each answer, NaN where none did; or None.
+    unmapped
+        Answers that name no class, the most frequent first, and how often each was given.
 
     Raises
     ------
@@ -73,6 +75,7 @@ class Annotations:
     anonymous: bool = False
     skipped: int = 0
     scores: npt.NDArray[np.float64] | None = None
+    unmapped: tuple[tuple[str, int], ...] = ()
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__  # the class is frozen; these are its normal forms

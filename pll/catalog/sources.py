@@ -20,7 +20,7 @@ from pll.errors import UserError
 from pll.formats.arrays.npz import FEATURES, holds_arrays
 from pll.formats.classes import with_classes
 from pll.formats.tabular.parquet import holds_shards
-from pll.formats.votes import VOTES, Mapped, kind_of, read_votes, roles_beside_answers, with_votes
+from pll.formats.votes import VOTES, kind_of, read_votes, roles_beside_answers, with_votes
 from pll.images import SUFFIXES
 from pll.io import Progress, hash_of
 
@@ -63,7 +63,8 @@ class Source:
         Files of votes (`pll.formats.votes`), joined with the examples on the id. Where the format is `"votes"`, the
         file itself holds votes too, and there are no other examples.
     answers
-        Answer in these files → class, mapped by the user; "" for no answer.
+        Answer that names no class, in these files or of an annotator in the data → class, mapped by the user; "" for no
+        answer.
     """
 
     name: str
@@ -99,18 +100,11 @@ class Source:
         UserError
             Unknown name, or a file that cannot be read or has changed.
         """
-        read = self.with_votes(progress).dataset if self.vote_files else self._read(progress)
-        data = with_classes(read, self.classes)
+        data = with_classes(self._with_votes(progress) if self.vote_files else self._read(progress), self.classes)
         return by_rule(data, Rule.parse(self.rule)) if self.rule else data
 
-    def with_votes(self, progress: Progress | None = None) -> Mapped:
-        """Read the examples and the votes; the classes are as the files have them.
-
-        Raises
-        ------
-        UserError
-            As `load`; or the votes are of other examples, or cannot be mapped.
-        """
+    def _with_votes(self, progress: Progress | None) -> PartialLabelDataset:
+        """Read the examples and the votes; the classes are as the files have them."""
         for file in self.votes:
             file.check_unchanged()
         if self.format == VOTES:
@@ -127,7 +121,7 @@ class Source:
         key = self._in_memory_as()
         data = _IN_MEMORY.get(key)
         if data is None:
-            options = formats.ReadOptions(**self.options, progress=progress)
+            options = formats.ReadOptions(**self.options, answers=self.answers, progress=progress)
             data = formats.read(self.path, name=self.name, options=options, format=self.format)
             if Path(self.path).is_file() and key == self._in_memory_as():  # a folder's time is no key
                 _IN_MEMORY[key] = data
@@ -137,7 +131,7 @@ class Source:
         """Return the key of this data in memory: the identity of the file and the options to read it."""
         facts = Path(str(self.path)).stat()
         file = [str(Path(str(self.path)).resolve()), facts.st_ino, facts.st_size, facts.st_mtime_ns]
-        return json.dumps([file, self.name, self.format, self.options], sort_keys=True, default=str)
+        return json.dumps([file, self.name, self.format, self.options, self.answers], sort_keys=True, default=str)
 
     def check_unchanged(self) -> None:
         """Raise UserError if the file is missing or differs from its recorded hash."""

@@ -320,7 +320,7 @@ class TrainingOptions(SetOptions):
         "columns of models or prob_CLASS, .npy of probabilities (several times); joined with DATA on the id, or alone",
     )
     answer: tuple[str, ...] = option(
-        multiple=True, metavar="FROM=CLASS", help="map an answer in --votes (several times)"
+        multiple=True, metavar="FROM=CLASS", help="map an answer that names no class (several times)"
     )
     classes: str = option(default="", metavar="A,B,C", help="all classes, where the data does not list them")
     features: str = option(

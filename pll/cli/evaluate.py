@@ -20,7 +20,7 @@ from pll.cli.options import (
     listed,
     noisy_of,
     note,
-    note_votes,
+    note_models_beside,
     print_result,
     resolve_columns,
     resolve_source,
@@ -47,9 +47,11 @@ def evaluate(options: EvaluateOptions) -> None:
     if options.folds is not None and (options.holdout is not None or options.test is not None):
         raise UserError("Give --folds, or --holdout, or --test; they exclude each other.")
     resolved = resolve_source(options)
-    note_votes(resolved)
+    note_models_beside(resolved)
     source = with_voters(resolved, options)
     data = load(source)
+    if source.vote_files:
+        note(data.notes)
     if options.folds is None and options.holdout is None and options.test is None and data.is_test is None:
         raise UserError("Say what to test on: --folds 5, --holdout 0.2 or --test FILE.")
     test_source = None if options.test is None else source_like(options.test, resolve_columns(options.column))

@@ -26,7 +26,7 @@ from pll.cli.options import (
     needs_classes,
     noisy_of,
     note,
-    note_votes,
+    note_models_beside,
     print_result,
     resolve_columns,
     resolve_source,
@@ -174,7 +174,7 @@ def _run_config(options: FitOptions) -> RunConfig:
     if "threads" in defaults:
         params.setdefault("threads", default_threads())
     source = resolve_source(options)
-    note_votes(source)
+    note_models_beside(source)
     if get_method(options.method).takes_prior:
         source = with_voters(source, options)
     data = load(source) if needs_classes(options) else None

@@ -20,8 +20,8 @@ from pll.catalog.sources import Source, joined_votes, source_of, with_own_votes
 from pll.cli.declared import SetOptions, TrainingOptions
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.checks import shorten
-from pll.formats.classes import class_edits, no_answers
+from pll.formats.classes import class_edits
+from pll.formats.tabular.cells import no_answers
 from pll.formats.votes import ONE_VOTER, kind_of
 from pll.synthesis import FLIPS, Flip
 from pll.synthesis import SETTINGS as FLIP_SETTINGS
@@ -160,6 +160,7 @@ def resolve_source(options: SetOptions) -> Source:
         data = with_own_votes(
             _of_sheet(_with_columns(source_of(options.data), resolve_columns(options.column)), options)
         )
+    data = data and replace(data, answers=answers)
     if votes:
         missing = next((one for one in votes if not Path(one).is_file()), None)
         if missing is not None:
@@ -176,30 +177,12 @@ def resolve_source(options: SetOptions) -> Source:
     return replace(data, rule=options.rule, classes=resolve_classes(options))
 
 
-def note_votes(source: Source) -> None:
-    """Say on the terminal which answers in files of votes are no votes.
-
-    Raises
-    ------
-    UserError
-        Files that cannot be read or joined.
-    """
+def note_models_beside(source: Source) -> None:
+    """Say on the terminal that a file of people's answers holds answers of models too, which are no votes."""
     if source.path is not None and source.path not in {one.path for one in source.votes}:
         path = Path(source.path)
         if path.is_file() and kind_of(path) == "beside":
             note([f"{source.name} also holds answers of models; add --votes {source.path} to count them as votes."])
-    if not source.vote_files:
-        return
-    result = source.with_votes()
-    notes = [f"{result.errors:,} requests failed; they have no answer."] if result.errors else []
-    if result.others:
-        notes.append(f"{result.others:,} answers are of ids that the data does not have; they are left out.")
-    if result.unmapped:
-        examples = ", ".join(f"{shorten(text, 40)} ({count:,})" for text, count in result.unmapped[:5])
-        total = sum(count for _, count in result.unmapped)
-        of = "1 answer is" if total == 1 else f"{total:,} answers are"
-        notes.append(f"{of} no class and left out: {examples}; map them with --answer FROM=CLASS.")
-    note(notes)
 
 
 def with_voters(source: Source, options: SetOptions) -> Source:

@@ -28,6 +28,8 @@ class ReadOptions:
         What to call the dataset; by default the name of the file.
     class_names
         All classes, in order; by default those that occur, sorted. A label outside them is refused.
+    answers
+        Annotators' cells that name no class → class, as a person mapped them; "" for no answer.
     columns
         What a column (or field) is, by its name: one of `columns.ROLES`; the others are guessed.
     merge
@@ -51,6 +53,7 @@ class ReadOptions:
 
     name: str = ""
     class_names: tuple[str, ...] = ()
+    answers: Mapping[str, str] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
     merge: bool = True
     combine: str = "union"

@@ -17,7 +17,7 @@ from pll.candidates import CandidateSets, sort_names
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.checks import listing, shorten
-from pll.formats.tabular.cells import says_nothing, spelling
+from pll.formats.tabular.cells import spelling
 from pll.formats.tabular.labels import filled
 from pll.weights import Weights
 
@@ -35,18 +35,6 @@ def class_counts(data: PartialLabelDataset) -> dict[str, int]:
         labels = np.empty(0, dtype=np.int64) if data.y is None else data.y[data.y >= 0]
     counts = np.bincount(labels, minlength=data.n_classes)
     return dict(zip(data.class_names, counts.tolist(), strict=True))
-
-
-def no_answers(names: Sequence[str]) -> list[str]:
-    """Return the classes whose names mean that there is no answer; a minus is one where there is a plus.
-
-    Examples
-    --------
-    >>> no_answers(["late", "N/A", "?", "None"]), no_answers(["+", "-"])
-    (['N/A', '?', 'None'], [])
-    """
-    has_plus = any(name.strip().strip("+") == "" != name.strip() for name in names)
-    return [name for name in names if says_nothing(name) and not (has_plus and name.strip().strip("-–—") == "")]
 
 
 def class_edits(

@@ -6,10 +6,12 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from pll import formats
 from pll.dataset import PartialLabelDataset
+from pll.formats.votes import read_votes, with_votes
 from tests.formats.strategies import named_sets
 
 SAID = ["cat", "dog", "fox", "cat", "dog", "fox"]
@@ -42,6 +44,46 @@ def test_json_answers_are_votes_with_their_confidence(tmp_path: Path) -> None:
     assert named_sets(data)[2] == {"cat", "fox"}
     assert data.annotations.scores is not None
     assert sorted(data.annotations.scores.tolist()) == sorted([0.5 + k / 20 for k in range(6)] * 2)
+
+
+SENTENCES = {
+    "gpt": ["I think it is a cat.", "This must be a dog.", "That is a fox, I think.", "It looks like a cat or a dog."],
+    "claude": ["It is a cat, I would say.", "I cannot tell you that.", "It looks like a fox.", "This must be a dog."],
+}
+
+
+def test_sentences_of_annotators_read_as_those_in_a_file_of_votes(tmp_path: Path) -> None:
+    table = pd.DataFrame({"id": [str(k) for k in range(12)], **{who: some * 3 for who, some in SENTENCES.items()}})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    lines = table.melt("id", var_name="annotator", value_name="label").rename(columns={"id": "task"})
+    lines.to_csv(tmp_path / "lines.csv", index=False)
+    roles = dict.fromkeys(SENTENCES, "annotator")
+    for answers in ({}, {"I cannot tell you that": "dog"}):
+        data = formats.read(tmp_path / "t.csv", columns=roles, answers=answers)
+        ways = [
+            data,
+            formats.read(tmp_path / "lines.csv", answers=answers),
+            with_votes(None, read_votes([tmp_path / "t.csv"]), answers=answers),
+        ]
+        assert data.annotations is not None and data.class_names == ("cat", "dog", "fox")
+        for other in ways:
+            assert other.annotations is not None and other.annotations.class_names == data.class_names
+            assert (other.annotations.votes != data.annotations.votes).nnz == 0
+            assert other.annotations.unmapped == ((("I cannot tell you that.", 3),) if not answers else ())
+        assert named_sets(data)[1] == {"dog"} and named_sets(data)[3] == {"cat", "dog"}
+        assert any("3 answers are no class and left out" in note for note in data.notes) == (not answers)
+
+
+def test_columns_of_sentences_are_no_votes_unless_told(tmp_path: Path) -> None:
+    data = read(tmp_path, gpt=[*SENTENCES["gpt"], "A cat again, or so.", "No idea what it is."], true_label=SAID)
+    assert data.annotations is None and data.class_names == ("cat", "dog", "fox")
+
+
+def test_a_typo_beside_listed_classes_is_left_out_and_counted(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("annotator_1,annotator_2\ncat,Cat\ndog,dgo\ndog,dog\n")
+    data = formats.read(tmp_path / "t.csv", class_names=("cat", "dog"))
+    assert data.annotations is not None and data.annotations.unmapped == (("dgo", 1),)
+    assert data.annotations.votes.toarray().tolist() == [[2, 0], [0, 1], [0, 2]]
 
 
 def test_answers_in_json_lines(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from pll.annotations import Annotations
 from pll.cli.main import main
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.votes import classes_in, read_votes, with_votes
+from pll.formats.tabular.answers import Answers
+from pll.formats.votes import VoteFiles, read_votes, with_votes
 
 
 def lines(path: Path, records: list[dict]) -> Path:
@@ -36,6 +37,11 @@ def batch(name: str, *texts: str, model: str = "gpt-5", logs: tuple[float, ...] 
     }
 
 
+def answers_in(votes: VoteFiles) -> list[tuple[str, str, str]]:
+    """(task, worker, vote) of every line."""
+    return [(one["task"], one["worker"], one["vote"]) for lines in votes.files for one in lines.to_pylist()]
+
+
 def test_batch_results(tmp_path: Path) -> None:
     failed = {"custom_id": "3", "response": None, "error": {"code": "server_error"}}
     path = lines(
@@ -43,8 +49,9 @@ def test_batch_results(tmp_path: Path) -> None:
     )
     votes = read_votes([path])
     assert votes.errors == 1
-    assert [(a.id, a.voter, a.text) for a in votes.answers] == [("1", "gpt-5", "cat"), ("2", "gpt-5", "dog")]
-    assert votes.answers[0].score == pytest.approx(math.exp(-0.3)) and votes.answers[1].texts == ("dog", "dog", "cat")
+    assert answers_in(votes) == [("1", "gpt-5", "cat"), *(("2", "gpt-5", text) for text in ("dog", "dog", "cat"))]
+    assert votes.files[0]["attempt"].to_pylist() == [0, 0, 1, 2]
+    assert votes.files[0]["score"].to_pylist() == [pytest.approx(math.exp(-0.3)), None, None, None]
 
 
 def test_argilla_suggestions_and_label_studio_predictions(tmp_path: Path) -> None:
@@ -55,20 +62,22 @@ def test_argilla_suggestions_and_label_studio_predictions(tmp_path: Path) -> Non
     result = [{"type": "choices", "value": {"choices": ["dog"]}}]
     tasks = [{"id": 7, "data": {"text": "…"}, "predictions": [{"model_version": "m2", "score": 0.9, "result": result}]}]
     (tmp_path / "tasks.json").write_text(json.dumps(tasks), encoding="utf-8")
-    votes = read_votes([tmp_path / "argilla.json", tmp_path / "tasks.json"]).answers
-    assert [(a.id, a.voter, a.text, a.score) for a in votes] == [("a", "m1", "cat", 0.6), ("7", "m2", "dog", 0.9)]
+    votes = read_votes([tmp_path / "argilla.json", tmp_path / "tasks.json"])
+    assert answers_in(votes) == [("a", "m1", "cat"), ("7", "m2", "dog")]
+    assert [lines["score"].to_pylist() for lines in votes.files] == [[0.6], [0.9]]
 
 
 def test_tables_and_probabilities(tmp_path: Path) -> None:
     (tmp_path / "models.csv").write_text("id,text,gpt,gpt_score,llama\na,x,cat,0.9,dog\nb,y,,,cat\n", encoding="utf-8")
     (tmp_path / "clf.csv").write_text("id,prob_cat,prob_dog\na,0.2,0.8\nb,,\n", encoding="utf-8")
     np.save(tmp_path / "net.npy", np.array([[0.1, 0.9]]))
-    votes = read_votes([tmp_path / "models.csv", tmp_path / "clf.csv", tmp_path / "net.npy"]).answers
-    assert [(a.id, a.voter, a.text) for a in votes] == [
+    votes = read_votes([tmp_path / "models.csv", tmp_path / "clf.csv", tmp_path / "net.npy"])
+    assert answers_in(votes) == [
         *(("a", "gpt", "cat"), ("a", "llama", "dog"), ("b", "llama", "cat")),
         *(("a", "clf", "dog"), ("0", "net", "1")),
     ]
-    assert votes[0].score == 0.9 and math.isnan(votes[1].score) and votes[3].score == 0.8
+    (score, *others), probabilities, _ = (lines["score"].to_pylist() for lines in votes.files)
+    assert score == 0.9 and all(one is None or math.isnan(one) for one in others) and probabilities == [0.8]
 
 
 @pytest.mark.parametrize(
@@ -102,14 +111,16 @@ def test_tables_and_probabilities(tmp_path: Path) -> None:
     ],
 )
 def test_an_answer_is_a_class_or_the_classes_it_names(text: str, found: str) -> None:
-    assert " ".join(classes_in(text, ("cat", "dog", "guinea pig"))) == found
+    names, _ = Answers(("cat", "dog", "guinea pig")).read(text) or ((), 0)
+    assert " ".join(names) == found
 
 
 def test_several_classes_in_one_answer_are_a_set(tmp_path: Path) -> None:
     data = PartialLabelDataset(X=np.ones((2, 1)), ids=np.array(["1", "2"]), class_names=("cat", "dog", "fox"))
     file = lines(tmp_path / "a.jsonl", [batch("1", "a cat or a dog"), batch("2", "fox")])
-    mapped = with_votes(data, read_votes([file]))
-    assert [mapped.dataset.sets().names(row) for row in (0, 1)] == [["cat", "dog"], ["fox"]] and mapped.mapped == 2
+    voted = with_votes(data, read_votes([file]))
+    assert [voted.sets().names(row) for row in (0, 1)] == [["cat", "dog"], ["fox"]]
+    assert voted.annotations is not None and voted.annotations.n_answers == 2
 
 
 def test_votes_join_the_data_on_the_id(tmp_path: Path) -> None:
@@ -119,14 +130,15 @@ def test_votes_join_the_data_on_the_id(tmp_path: Path) -> None:
     path = lines(
         tmp_path / "out.jsonl", [batch("b", "Dog"), batch("a", "kitty"), batch("zz", "cat"), batch("a2", "no idea")]
     )
-    mapped = with_votes(data, read_votes([path]), answers={"kitty": "cat"})
-    assert mapped.dataset.row_ids.tolist() == ["a", "b", "c"] and mapped.others == 2
-    assert mapped.dataset.unanswered is not None and mapped.dataset.unanswered.tolist() == [False, False, True]
-    assert mapped.dataset.sets().names(0) == ["cat"] and mapped.answers == {"Dog": "dog", "kitty": "cat"}
-    assert mapped.dataset.y is not None and mapped.dataset.y.tolist() == [0, 1, 0]
-    assert mapped.dataset.answered().row_ids.tolist() == ["a", "b"]
-    unmapped = with_votes(data, read_votes([path])).unmapped
-    assert unmapped == (("kitty", 1),)
+    voted = with_votes(data, read_votes([path]), answers={"kitty": "cat"})
+    assert voted.row_ids.tolist() == ["a", "b", "c"]
+    assert any(note.startswith("2 answers are of ids that the data does not have") for note in voted.notes)
+    assert voted.unanswered is not None and voted.unanswered.tolist() == [False, False, True]
+    assert [voted.sets().names(row) for row in (0, 1)] == [["cat"], ["dog"]]
+    assert voted.y is not None and voted.y.tolist() == [0, 1, 0]
+    assert voted.answered().row_ids.tolist() == ["a", "b"]
+    annotations = with_votes(data, read_votes([path])).annotations
+    assert annotations is not None and annotations.unmapped == (("kitty", 1),)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +148,11 @@ def test_votes_join_the_data_on_the_id(tmp_path: Path) -> None:
         ("x.jsonl", '{"custom_id": "1", "response": {"body": {"choices": [3]}}}\n', "as its tool writes"),
         ("x.jsonl", '{"custom_id": "1", "error": "x"}\n', "1 requests failed"),
         ("x.csv", "id,text\n1,a\n", "No column"),
-        ("x.csv", "id,m,m_score\n1,a,0.5\n2,b,high\n3,a,0.5\n4,b,0.5\n", "Row 3: the score 'high' is not a number"),
+        (
+            "x.csv",
+            "id,m,m_score\n1,a,0.5\n2,b,high\n3,a,0.5\n4,b,0.5\n",
+            "Row 3, column score of 'm' holds 'high': write a number",
+        ),
         ("x.txt", "a", "no known format"),
     ],
 )
@@ -180,7 +196,7 @@ def test_one_model_in_two_files_is_one_voter_for_other_examples_and_two_for_the_
     first = lines(tmp_path / "part1.jsonl", [batch("1", "cat")])
     more = lines(tmp_path / "part2.jsonl", [batch("2", "dog")])
     again = [lines(tmp_path / name / "part1.jsonl", [batch("1", "dog")]) for name in ("a", "b")]
-    voters = [answer.voter for answer in read_votes([first, more, *again]).answers]
+    voters = [worker for _, worker, _ in answers_in(read_votes([first, more, *again]))]
     assert voters == ["gpt-5", "gpt-5", "gpt-5 (part1)", "gpt-5 (part1 2)"]
 
 
@@ -190,7 +206,7 @@ def test_votes_of_models_stand_beside_those_of_people(tmp_path: Path) -> None:
         ids=np.array(["a", "b"]),
         annotations=Annotations.from_wide({"ann": ["cat", "dog"], "gpt-5": ["cat", ""]}),
     )
-    annotations = with_votes(data, read_votes([lines(tmp_path / "x.jsonl", [batch("a", "dog")])])).dataset.annotations
+    annotations = with_votes(data, read_votes([lines(tmp_path / "x.jsonl", [batch("a", "dog")])])).annotations
     assert annotations is not None and annotations.annotator_names == ("ann", "gpt-5 (data)", "gpt-5")
     assert annotations.votes.toarray().tolist() == [[2, 1], [0, 1]]
 
@@ -199,20 +215,20 @@ def test_classes_are_guessed_from_what_several_voters_say_and_columns_of_words_a
     rows = ["cat,Label: dog,refuses", "dog,Answer: cat,refuses", "cat,cat,refuses", "dog,dog,refuses"]
     table = "id,gpt,llama,comment\n" + "".join(f"{k},{row} {k}\n" for k, row in enumerate(rows))
     result = with_votes(None, read_votes([text_file(tmp_path / "models.csv", table)]))
-    assert result.dataset.class_names == ("cat", "dog") and result.dataset.annotations is not None
-    assert result.dataset.annotations.annotator_names == ("gpt", "llama")
-    assert any("Left out" in note and "comment" in note for note in result.dataset.notes)
-    assert sum(count for _, count in result.unmapped) == 4
+    assert result.class_names == ("cat", "dog") and result.annotations is not None
+    assert result.annotations.annotator_names == ("gpt", "llama")
+    assert any("Left out" in note and "comment" in note for note in result.notes)
+    assert sum(count for _, count in result.annotations.unmapped) == 4
 
 
-def answers_of(paths: Sequence[Path], **options: Any) -> tuple[dict[tuple[str, str], str], Any]:
+def answers_of(paths: Sequence[Path], **options: Any) -> tuple[dict[tuple[str, str], str], PartialLabelDataset]:
     """(id, voter) → class of what files of votes say on their own, as they are read today."""
-    mapped = with_votes(None, read_votes(paths), **options)
-    annotations = mapped.dataset.annotations
+    voted = with_votes(None, read_votes(paths), **options)
+    annotations = voted.annotations
     assert annotations is not None
-    ids, classes = mapped.dataset.row_ids.tolist(), mapped.dataset.class_names
+    ids, classes = voted.row_ids.tolist(), voted.class_names
     triples = zip(annotations.rows, annotations.annotators, annotations.labels, strict=True)
-    return {(ids[row], annotations.annotator_names[who]): classes[label] for row, who, label in triples}, mapped
+    return {(ids[row], annotations.annotator_names[who]): classes[label] for row, who, label in triples}, voted
 
 
 def test_a_voter_asked_several_times_means_the_class_most_often_given(tmp_path: Path) -> None:
@@ -222,13 +238,11 @@ def test_a_voter_asked_several_times_means_the_class_most_often_given(tmp_path: 
         tmp_path / "a.jsonl", [asked, batch("2", "fox"), batch("3", "cat"), batch("4", "fox"), batch("5", "cat")]
     )
     data = PartialLabelDataset(X=np.ones((5, 1)), ids=np.array(list("12345")), class_names=("cat", "fox"))
-    mapped = with_votes(data, read_votes([file]))
-    annotations = mapped.dataset.annotations
+    voted = with_votes(data, read_votes([file]))
+    annotations = voted.annotations
     assert annotations is not None and annotations.scores is not None
     one = (annotations.rows == 0).nonzero()[0][0]
-    assert mapped.dataset.class_names[annotations.labels[one]] == "cat" and annotations.scores[one] == pytest.approx(
-        0.6
-    )
+    assert voted.class_names[annotations.labels[one]] == "cat" and annotations.scores[one] == pytest.approx(0.6)
 
 
 def test_answers_to_other_questions_are_left_out_and_said(tmp_path: Path) -> None:
@@ -240,12 +254,14 @@ def test_answers_to_other_questions_are_left_out_and_said(tmp_path: Path) -> Non
     for record in records[:3]:
         record["suggestions"] |= {"urgency": urgent}  # type: ignore[operator]
     path = lines(tmp_path / "argilla.jsonl", records)
-    answers, mapped = answers_of([path])
-    assert list(answers.values()) == ["cat", "dog", "cat", "dog"] and not mapped.unmapped
-    assert any("topic" in note and "urgency" in note for note in mapped.dataset.notes)
+    answers, voted = answers_of([path])
+    assert list(answers.values()) == ["cat", "dog", "cat", "dog"]
+    assert voted.annotations is not None and not voted.annotations.unmapped
+    assert any("topic" in note and "urgency" in note for note in voted.notes)
     data = PartialLabelDataset(X=np.ones((4, 1)), ids=np.array(list("0123")), class_names=("high", "low"))
     other = with_votes(data, read_votes([path]))
-    assert other.mapped == 3 and other.dataset.class_names == ("high", "low")
+    assert other.annotations is not None and other.annotations.n_answers == 3
+    assert other.class_names == ("high", "low")
 
 
 def test_a_file_of_which_hardly_an_answer_is_a_class_is_refused(tmp_path: Path) -> None:
@@ -270,10 +286,10 @@ def test_votes_come_from_a_table_of_any_format(tmp_path: Path, way: str) -> None
         text = table.to_csv(index=False, sep="\t" if way == "tsv" else ",")
         file.write_bytes(text.replace("cat", "kätzchen").encode(way) if way == "cp1252" else text.encode())
     cat = "kätzchen" if way == "cp1252" else "cat"
-    answers, mapped = answers_of([file], classes=(cat, "dog"))
+    answers, voted = answers_of([file], classes=(cat, "dog"))
     assert {key: label.replace(cat, "cat") for key, label in answers.items()} == {
         **{("b", "gpt"): "dog", ("c", "gpt"): "dog", ("d", "gpt"): "cat"},
         **{("a", "llama"): "cat", ("b", "llama"): "cat", ("c", "llama"): "dog"},
         **({("a", "gpt"): "cat"} if way != "cp1252" else {}),
     }
-    assert len(mapped.unmapped) == (way == "cp1252")
+    assert voted.annotations is not None and len(voted.annotations.unmapped) == (way == "cp1252")

@@ -77,6 +77,20 @@ def test_sentences_of_a_model_name_classes_that_can_be_edited(open_page: Any) ->
     assert [data.sets().names(row) for row in range(3)] == [["sports"], ["tech"], ["sports", "tech"]]
 
 
+def test_sentences_of_annotators_in_a_table_are_mapped_by_hand_too(open_page: Any) -> None:
+    said_of = ["I think this is about sports.", "This is about tech, I would say.", "It is about sports or tech.",
+               "This is about politics.", "I am not sure what it is."]  # fmt: skip
+    rows = "".join(f'{k},"{said_of[k % 5]}","{said_of[k % 4]}"\n' for k in range(60))
+    file = ("own.csv", f"id,annotator_1,annotator_2\n{rows}".encode(), "text/csv")
+    page = open_page("data").file_uploader(key="uploader").set_value([file]).run()
+    assert understood(page).startswith("60 examples, 3 classes (politics, sports, tech), 2 people answered 108 times")
+    assert any(one.label == "12 answers name no class" for one in page.expander)
+    (chips,) = page.multiselect
+    page = chips.set_value(["politics", "sports", "tech", "sure"]).run()
+    assert understood(page).startswith("60 examples, 4 classes (politics, sports, tech, sure)") and not page.exception
+    assert not any("no class" in one.label for one in page.expander)
+
+
 def test_whether_one_persons_labels_are_right_is_asked(open_page: Any) -> None:
     rng = np.random.default_rng(0)
     rows = "".join(f"{x:.3f},{NAMES[k]}\n" for x, k in zip(rng.normal(size=N), rng.integers(0, 3, N), strict=True))

@@ -1,7 +1,11 @@
-"""Cells in JSON with more than labels: the confidence of a model's answer, the count or probability of each label.
+"""What a cell of an annotator means: the one place where answers of people and of models become classes.
 
-A model's answer is an object with a field for the label (`{"label": "cat", "confidence": 0.8}`), in a code fence or
-not. Counts and shares are an object of numbers (`{"cat": 3, "dog": 1}`).
+A cell is the class that it is, but for case, spaces and punctuation around it; else what the field of JSON in it is;
+else the classes that it names as whole words, one or several: a set. A cell that names none is left out and counted;
+it can be mapped by hand. Where nobody lists the classes, every label of a cell is one.
+
+A model's answer in JSON is an object with a field for the label (`{"label": "cat", "confidence": 0.8}`), in a code
+fence or among other words. Counts and shares are an object of numbers (`{"cat": 3, "dog": 1}`).
 """
 
 from __future__ import annotations
@@ -9,10 +13,14 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Sequence
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
-from pll.formats.tabular.cells import Cells, nearly_all
+from pll.errors import UserError
+from pll.formats.tabular.cells import Cells, nearly_all, split_cell
 
 ANSWER_FIELDS = ("label", "answer", "class", "category", "prediction", "choice")
 """Fields of a model's answer that hold the label."""
@@ -22,6 +30,172 @@ SCORE_FIELDS = ("confidence", "score", "probability", "prob", "certainty")
 _FENCE = re.compile(r"\s*```[a-z]*[ \t]*\n?(.*?)\n?```\s*", re.IGNORECASE | re.DOTALL)
 COVERED = 0.99
 """Probability that the likeliest classes together have at least, where candidate sets are made of probabilities."""
+
+_THOUGHT = re.compile(r"^\s*<think(?:ing)?>.*?</think(?:ing)?>", re.IGNORECASE | re.DOTALL)
+"""What a reasoning model writes before it answers: it names classes that are not its answer."""
+_WORD = re.compile(r"[^\s:;,|()\[\]{}\"!?*`=/<>]+")
+MARKS = " .,:;!?\"'`*()[]"
+_WHOLE = re.compile(r"(\d{1,9})\.0+", re.ASCII)
+"""A whole number beside which cells are missing, so that a reader made fractions of them."""
+
+Answer = tuple[tuple[str, ...], float]
+"""Classes, and the confidence from 0 to 1, NaN where a cell has none."""
+
+
+class Answers:
+    """What the cells of annotators mean.
+
+    Parameters
+    ----------
+    classes
+        All classes; () where every label of a cell is one.
+    by_hand
+        Cell → class, as a person mapped them; "" for no answer.
+
+    Attributes
+    ----------
+    classes
+        All classes, with those that only `by_hand` names.
+
+    Examples
+    --------
+    >>> answers = Answers(("cat", "dog"), {"kitty": "cat"})
+    >>> cells = (" Dog.", '{"label": "cat"}', "I think it is a dog.", "a cat or a dog", "Kitty", "", "doggy")
+    >>> [names and names[0] for names in map(answers.read, cells)]
+    [('dog',), ('cat',), ('dog',), ('cat', 'dog'), ('cat',), (), None]
+    >>> Answers(("cat", "cat-like", "A")).read("a cat-like one, class A")[0], Answers().read("cat|dog")[0]
+    (('cat-like', 'A'), ('cat', 'dog'))
+    """
+
+    def __init__(self, classes: Iterable[str] = (), by_hand: Mapping[str, str] | None = None) -> None:
+        listed = tuple(classes)
+        same = _told_apart(listed)  # `fox` where the classes spell it FOX is no class of its own
+        self._by_hand = {
+            plain(cell): to if to in listed else same.get(plain(to), to) for cell, to in (by_hand or {}).items()
+        }
+        targets = dict.fromkeys(to for to in self._by_hand.values() if to and to not in listed)
+        self.classes = (*listed, *targets) if listed else ()
+        self._exact, self._same = frozenset(self.classes), _told_apart(self.classes)
+        self._longest = max((len(name.split()) for name in self._same), default=0)
+
+    def is_mapped(self, cell: str) -> bool:
+        """Whether a person mapped this cell."""
+        return bool(self._by_hand) and plain(cell) in self._by_hand
+
+    def read(self, cell: str, separator: str = "|") -> Answer | None:
+        """Return the classes that a cell names, none where it is empty or says so, and its confidence.
+
+        Parameters
+        ----------
+        cell
+            As the file has it.
+        separator
+            Separator of several labels in one cell of its column.
+
+        Returns
+        -------
+        tuple, or None
+            None where the cell names no class.
+
+        Raises
+        ------
+        UserError
+            Every label is a class, and the cell looks like a list but is none.
+        """
+        if not cell.strip():
+            return (), math.nan
+        if self.is_mapped(cell):
+            target = self._by_hand[plain(cell)]
+            return (target,) if target else (), math.nan
+        if cell in self._exact:
+            return (cell,), math.nan
+        answer = _answer_in(cell)
+        if not self.classes:
+            return answer or (split_cell(cell, separator), math.nan)
+        bare = _THOUGHT.sub("", cell).strip()
+        texts, confidence = answer or ((bare,), math.nan)
+        names = self._whole(texts)
+        if not names and answer is None:
+            with suppress(UserError):  # in brackets stand words as well as lists
+                names = self._whole(split_cell(bare, separator))
+        names = names or self._named(texts)
+        return (names, confidence) if names or not texts else None
+
+    def class_of(self, cell: str) -> str | None:
+        """Return the class whose name a cell is; None where it is anything else."""
+        return cell if cell in self._exact else self._same.get(plain(cell))
+
+    def _whole(self, texts: Sequence[str]) -> tuple[str, ...]:
+        """The classes that some texts are; none where one of them is no class."""
+        names = [name for name in map(self.class_of, texts) if name is not None]
+        return tuple(dict.fromkeys(names)) if len(names) == len(texts) else ()
+
+    def _named(self, texts: Sequence[str]) -> tuple[str, ...]:
+        """The classes that stand in some texts as whole words.
+
+        A class of one letter is one only as it is written, and a class within the name of another is that other.
+        """
+        names = set[str]()
+        for words in map(_words, texts):
+            at = 0
+            while at < len(words):
+                for count in range(min(self._longest, len(words) - at), 0, -1):
+                    some = " ".join(words[at : at + count])
+                    name = self._same.get(plain(some), "")
+                    if name and (len(name) > 1 or name == some):
+                        names.add(name)
+                        at += count - 1
+                        break
+                at += 1
+        return tuple(name for name in self.classes if name in names) if names else ()
+
+
+def plain(text: str) -> str:
+    """A class or an answer by its words: without differences of case, spaces and punctuation; 1.0 is 1.
+
+    Examples
+    --------
+    >>> plain(" **Guinea_pig**."), plain("C#"), plain("credit/debit card"), plain("1.0"), plain("?")
+    ('guinea pig', 'c#', 'credit debit card', '1', '?')
+    """
+    name = " ".join(_words(text)).casefold() or text.strip()
+    number = _WHOLE.fullmatch(name)
+    return name if number is None else number[1]
+
+
+def _words(text: str) -> list[str]:
+    words = (word.strip(MARKS) for word in _WORD.findall(unicodedata.normalize("NFKC", text).replace("_", " ")))
+    return [word for word in words if word]
+
+
+def labels_of(text: str) -> tuple[str, ...]:
+    """Return what an answer says its labels are: the field of JSON in it, else itself.
+
+    Examples
+    --------
+    >>> labels_of('Sure! {"label": "cat"}'), labels_of(" Dog."), labels_of('{"labels": ["cat", "dog"]}')
+    (('cat',), ('Dog.',), ('cat', 'dog'))
+    """
+    answer = _answer_in(text)
+    return (_THOUGHT.sub("", text).strip(),) if answer is None else answer[0]
+
+
+def _answer_in(text: str) -> Answer | None:
+    """The answer in JSON that a text is, or that is the only object in it."""
+    if "}" not in text:
+        return None
+    bare = _THOUGHT.sub("", text)
+    objects = re.findall(r"\{[^{}]*\}", bare)
+    return answer_of(bare) or (answer_of(objects[0]) if len(objects) == 1 else None)
+
+
+def _told_apart(classes: Sequence[str]) -> dict[str, str]:
+    """Plain form → class; forms that two classes share tell neither."""
+    shared = Counter(map(plain, classes))
+    return {plain(name): name for name in classes if shared[plain(name)] == 1}
+
+
+# ---- cells in JSON ---------------------------------------------------------------------------------------------------
 
 
 def answer_of(cell: str) -> tuple[tuple[str, ...], float] | None:

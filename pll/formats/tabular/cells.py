@@ -255,6 +255,18 @@ def says_nothing(label: str) -> bool:
     return plain in NO_ANSWER or plain.replace(". ", ".") in NO_ANSWER or label.strip() in NO_ANSWER
 
 
+def no_answers(names: Sequence[str]) -> list[str]:
+    """Return the classes whose names mean that there is no answer; a minus is one where there is a plus.
+
+    Examples
+    --------
+    >>> no_answers(["late", "N/A", "?", "None"]), no_answers(["+", "-"])
+    (['N/A', '?', 'None'], [])
+    """
+    has_plus = any(name.strip().strip("+") == "" != name.strip() for name in names)
+    return [name for name in names if says_nothing(name) and not (has_plus and name.strip().strip("-–—") == "")]
+
+
 def spelling(label: str) -> str:
     """A label without differences of case, of whitespace, and of a final full stop, comma or exclamation mark.
 

@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -26,16 +26,17 @@ from pll.dataset import UNKNOWN
 from pll.errors import UserError
 from pll.formats.base import ReadOptions
 from pll.formats.checks import MAX_NAME, check_class_count, check_ids, listing, shorten
-from pll.formats.tabular.answers import COVERED, answer_of, is_object, shares_of
+from pll.formats.proposals import is_sentence, proposed_classes
+from pll.formats.tabular.answers import COVERED, Answers, is_object, shares_of
 from pll.formats.tabular.cells import (
     BINARY,
+    NEARLY_ALL,
     WORDS,
     guess_separator,
     labels_in,
     read_label,
     says_nothing,
     spelling,
-    split_cell,
 )
 from pll.formats.tabular.table import RowNumber
 from pll.weights import Weights, checked_prior
@@ -99,16 +100,18 @@ Chunks: TypeAlias = pa.ChunkedArray
 
 @dataclass(frozen=True)
 class LabelColumn:
-    """A column that was read: row i holds `values[codes[i]]`.
+    """A column that was read: row i holds `cells[codes[i]]`, which means `values[codes[i]]`.
 
     Attributes
     ----------
     name
         The column's name, for messages.
     codes
-        (n,) int64, which of the different values a row holds.
+        (n,) int64, which of the different cells a row holds.
+    cells
+        The different cells, as they stand.
     values
-        What each different cell means.
+        What each of them means.
     row_of
         The number a message gives to the row at a position.
     confidence
@@ -120,10 +123,47 @@ class LabelColumn:
 
     name: str
     codes: npt.NDArray[np.int64]
+    cells: list[str]
     values: list[Any]
     row_of: RowNumber
     confidence: tuple[float, ...] = ()
     weights: tuple[Mapping[str, float], ...] = ()
+
+    @classmethod
+    def of(cls, name: str, chunks: Chunks, row_of: RowNumber) -> LabelColumn:
+        """Return a column of text whose cells mean nothing yet; a missing one is ""."""
+        codes, cells = encode(without_nulls(chunks))
+        return cls(name, codes, cells, [], row_of)
+
+    def read(self, read_cell: Callable[[str], Any]) -> LabelColumn:
+        """Return the column with what each different cell means.
+
+        Raises
+        ------
+        UserError
+            What `read_cell` raised, with the row, the column and the cell.
+        """
+        values = []
+        for code, cell in enumerate(self.cells):
+            try:
+                values.append(read_cell(cell))
+            except UserError as error:
+                raise UserError(f"{self.place(code)} holds {shorten(cell)}: {error}.") from None
+        return replace(self, values=values)
+
+    def texts(self) -> list[str]:
+        """The cell in each row."""
+        return [self.cells[code] for code in self.codes.tolist()]
+
+    def times(self) -> dict[str, int]:
+        """How often each different cell stands in the column."""
+        return dict(zip(self.cells, np.bincount(self.codes, minlength=len(self.cells)).tolist(), strict=True))
+
+    def names(self) -> Iterator[tuple[int, str]]:
+        """Yield (code, name) of every name in a column of names or tuples of names, None being none."""
+        for code, value in enumerate(self.values):
+            for name in (value,) if isinstance(value, str) else value or ():
+                yield code, name
 
     def place(self, code: int) -> str:
         """Return the first row with this value, for a message."""
@@ -151,14 +191,7 @@ def read_column(name: str, chunks: Chunks, row_of: RowNumber, read_cell: Callabl
     UserError
         What `read_cell` raised, with the row, the column and the cell.
     """
-    codes, cells = encode(without_nulls(chunks))
-    column = LabelColumn(name, codes, [], row_of)
-    for code, cell in enumerate(cells):
-        try:
-            column.values.append(read_cell(cell))
-        except UserError as error:
-            raise UserError(f"{column.place(code)} holds {shorten(cell)}: {error}.") from None
-    return column
+    return LabelColumn.of(name, chunks, row_of).read(read_cell)
 
 
 REPEATED = 0.05
@@ -195,23 +228,76 @@ def read_candidates(name: str, chunks: Chunks, row_of: RowNumber) -> LabelColumn
     return column
 
 
-def read_answers(name: str, chunks: Chunks, row_of: RowNumber) -> LabelColumn:
-    """The column of an annotator; its values are tuples of names, with the confidence of a model's answers in JSON.
+PROPOSED = "Classes that the answers name"
+"""How the note on classes that nobody listed begins."""
+
+
+def _meanings(
+    columns: Mapping[str, LabelColumn], stated: set[str], options: ReadOptions, lines: Lines | None
+) -> tuple[Answers, list[str]]:
+    """Return what cells of annotators mean, and a note where the classes are proposed.
+
+    Where nearly all answers are names of classes, each of them is a class. Sentences name the classes that the user
+    lists, or those that are stated elsewhere in the table, else those that are proposed.
+    """
+    if options.class_names:
+        return Answers(options.class_names, options.answers), []
+    times = Counter[str]()
+    for column in columns.values():
+        times.update(column.times())
+    sentences = sum(count for cell, count in times.items() if is_sentence(cell))
+    if sentences <= (1 - NEARLY_ALL) * (times.total() - times[""]):
+        return Answers((), options.answers), []
+    if len(stated) > 1:
+        return Answers(sort_names(stated), options.answers), []
+    given = Counter[tuple[str, str]]()
+    for name, column in columns.items():
+        who = [name] * len(column.codes) if lines is None else lines.workers.texts()
+        given.update(zip(who, column.texts(), strict=True))
+    classes = proposed_classes(given, options.answers)
+    classes = classes if len(classes) > 1 else ()
+    return Answers(classes, options.answers), note_proposed(classes)
+
+
+def note_proposed(classes: Sequence[str]) -> list[str]:
+    """Return a sentence on classes that were proposed; none where there are none."""
+    ways = "If these are not the classes, name them (--classes a,b,c)."
+    return [f"{PROPOSED}: {listing(classes)}. {ways}"] if classes else []
+
+
+def read_answers(column: LabelColumn, answers: Answers, unmapped: Counter[str]) -> LabelColumn:
+    """Return a column of annotators' answers as tuples of names, with the confidence that stands in them.
+
+    Parameters
+    ----------
+    column
+        The cells of one annotator, or of all, a line each.
+    answers
+        What a cell means.
+    unmapped
+        The cells that name no class are counted here.
 
     Raises
     ------
     UserError
         a cell that cannot be read; the row is named.
     """
-    mark = guess_separator(encode(chunks)[1])
-    confidence: list[float] = []
+    mark = guess_separator(column.cells)
+    column = column.read(lambda cell: answers.read(cell, mark))
+    missed = {cell for cell, meaning in zip(column.cells, column.values, strict=True) if meaning is None}
+    unmapped.update({cell: count for cell, count in column.times().items() if cell in missed} if missed else {})
+    meanings = [((), math.nan) if meaning is None else meaning for meaning in column.values]
+    return replace(column, values=[names for names, _ in meanings], confidence=tuple(score for _, score in meanings))
 
-    def read(cell: str) -> tuple[str, ...]:
-        labels, score = answer_of(cell) or (split_cell(cell, mark), math.nan)
-        confidence.append(score)
-        return labels
 
-    return replace(read_column(name, chunks, row_of, read), confidence=tuple(confidence))
+def note_unmapped(unmapped: Mapping[str, int]) -> list[str]:
+    """Return a sentence on the answers that name no class; none where all do."""
+    if not unmapped:
+        return []
+    total, few = sum(unmapped.values()), sorted(unmapped.items(), key=lambda one: -one[1])[:5]
+    examples = ", ".join(f"{shorten(text, 40)} ({count:,})" for text, count in few)
+    start = "1 answer is" if total == 1 else f"{total:,} answers are"
+    return [f"{start} no class and left out: {examples}. Map them with --answer FROM=CLASS."]
 
 
 def read_truth(chunks: Chunks, row_of: RowNumber) -> LabelColumn:
@@ -235,9 +321,8 @@ def names_in(columns: Sequence[LabelColumn], class_names: tuple[str, ...] = ()) 
     """
     used: dict[str, tuple[LabelColumn, int]] = {}
     for column in columns:
-        for code, value in enumerate(column.values):
-            for name in (value,) if isinstance(value, str) else value or ():
-                used.setdefault(name, (column, code))
+        for code, name in column.names():
+            used.setdefault(name, (column, code))
     check_class_count(len(used), "the columns of labels")
     for name, (column, code) in used.items():
         if len(name) > MAX_NAME:
@@ -280,9 +365,9 @@ def join_spellings(columns: Sequence[LabelColumn], options: ReadOptions, named: 
     """
     counts: Counter[str] = Counter()
     for column in columns:
-        for value, rows in zip(column.values, np.bincount(column.codes, minlength=len(column.values)), strict=False):
-            for name in (value,) if isinstance(value, str) else value or ():
-                counts[name] += int(rows)
+        rows = np.bincount(column.codes, minlength=len(column.values)).tolist()
+        for code, name in column.names():
+            counts[name] += rows[code]
     apart = {*options.class_names, *named}
     groups: dict[str, list[str]] = {}
     for name in [*counts, *(name for name in apart if name not in counts)] if options.merge else ():
@@ -417,19 +502,23 @@ def read_labels(columns_by_role: RoleColumns, options: ReadOptions, row_of: RowN
     truth, vote = one("true_label"), one("vote")
     true = None if truth is None else read_truth(truth, row_of)
     lines = None if vote is None else _lines(one("task"), one("worker"), row_of)
+    given = {"label": LabelColumn.of("label", vote, row_of)} if vote is not None else {}
+    for who, chunks in columns_by_role.get("annotator", {}).items() if vote is None else ():
+        given[who] = LabelColumn.of(f"{who} (an annotator)", chunks, row_of)
     name, sets = next(iter(columns_by_role.get("candidates", {}).items()), ("candidates", None))
     sets = sets or _joined(columns_by_role.get("candidate", {}))
     set_column = None if sets is None or lines else read_candidates(name, sets, row_of)
-    if vote is not None:
-        answers = {"label": read_answers("label", vote, row_of)}
-    else:
-        annotators = columns_by_role.get("annotator", {})
-        answers = {name: read_answers(f"{name} (an annotator)", chunks, row_of) for name, chunks in annotators.items()}
+    stated = {name for column in (true, set_column) if column is not None for _, name in column.names()}
+    how, notes = _meanings(given, stated, options, lines)
+    if options.class_names:
+        options = replace(options, class_names=how.classes)
+    unmapped = Counter[str]()
+    answers = {name: read_answers(column, how, unmapped) for name, column in given.items()}
+    if lines is None and not how.classes:
         _whole_numbers(list(answers.values()))
     by_column: Mapping[str, Chunks] = {}
     if set_column is None and not answers:
         by_column = columns_by_role.get("class") or columns_by_role.get("probability", {})
-    notes: list[str] = []
     if true is not None:
         cells = [names for column in (set_column, *answers.values()) if column is not None for names in column.values]
         notes += _without_no_answers(true, set(by_column).union(*cells))
@@ -441,9 +530,12 @@ def read_labels(columns_by_role: RoleColumns, options: ReadOptions, row_of: RowN
         names = options.class_names or tuple(dict.fromkeys((*by_column, *names)))
         candidates, prior = _sets_by_column(by_column, names, row_of, are_shares=not columns_by_role.get("class"))
     if any(value for column in answers.values() for value in column.values):
-        annotations = _annotations(
-            answers, names, _numbers_of(columns_by_role.get("score", {}), answers, row_of), lines
-        )
+        scores = columns_by_role.get("score", {})
+        scores = scores if lines is None else dict(zip(answers, scores.values(), strict=False))
+        annotations = annotations_of(answers, names, scores_of(scores, answers, row_of), unmapped, lines)
+        notes += note_unmapped(unmapped)
+    elif unmapped:
+        raise UserError(f"No answer could be mapped to a class (first: {shorten(next(iter(unmapped)))}).")
     elif lines is not None:
         raise UserError("Nobody gave a label: every cell of the column of labels is empty.")
     elif answers:
@@ -485,20 +577,20 @@ def _without_no_answers(true: LabelColumn, names: set[str]) -> list[str]:
     return [f"{int(rows.sum()):,} true labels say that there is none ({listing(sorted(empty))}): they are not known."]
 
 
-class _Lines(NamedTuple):
+class Lines(NamedTuple):
     """Of a table with one row an answer: whose answer it is, to which example."""
 
     tasks: LabelColumn
     workers: LabelColumn
 
 
-def _lines(task: Chunks | None, worker: Chunks | None, row_of: RowNumber) -> _Lines:
+def _lines(task: Chunks | None, worker: Chunks | None, row_of: RowNumber) -> Lines:
     if task is None or worker is None:
         raise UserError(
             "In long form a table has a column of tasks, one of annotators and one of labels; say which is which "
             "(task, worker, vote)."
         )
-    return _Lines(_named("task", task, row_of), _named("annotator", worker, row_of))
+    return Lines(_named("task", task, row_of), _named("annotator", worker, row_of))
 
 
 def _whole_numbers(columns: Sequence[LabelColumn]) -> None:
@@ -514,14 +606,14 @@ def _named(name: str, chunks: Chunks, row_of: RowNumber) -> LabelColumn:
     codes, cells = encode(without_nulls(chunks))
     place: dict[str, int] = {}
     merged = np.array([place.setdefault(cell.strip(), len(place)) for cell in cells], dtype=np.int64)
-    column = LabelColumn(name, merged[codes], list(place), row_of)
+    column = LabelColumn(name, merged[codes], list(place), list(place), row_of)
     if "" in place:
         raise UserError(f"{column.place(place[''])} is empty; every line needs its {name}.")
     return column
 
 
-def _numbers_of(
-    scores: Mapping[str, Chunks], answers: Mapping[str, LabelColumn], row_of: RowNumber
+def scores_of(
+    scores: Mapping[str, Chunks], answers: Collection[str], row_of: RowNumber
 ) -> dict[str, npt.NDArray[np.float64]]:
     """Return the confidence of each annotator, (n,) each, NaN where there is none.
 
@@ -550,49 +642,47 @@ def _score(cell: str) -> float:
         raise UserError("write a number, or leave the cell empty") from None
 
 
-def _annotations(
+def annotations_of(
     answers: Mapping[str, LabelColumn],
     names: tuple[str, ...],
-    confidence: Mapping[str, npt.NDArray[np.float64]],
-    lines: _Lines | None,
+    scores: Mapping[str, npt.NDArray[np.float64]],
+    unmapped: Counter[str],
+    lines: Lines | None,
 ) -> Annotations:
-    """Return the annotations.
+    """Return the annotations in a table.
 
     Parameters
     ----------
-    confidence
-        (n,) by annotator, the confidence of their answer in each row, for those with a column of scores.
+    answers
+        Of `read_answers`.
+    names
+        All classes.
+    scores
+        (n,) by annotator, the confidence of their answer in each row, for those with a column of scores; it goes before
+        the confidence in the answers themselves.
+    unmapped
+        Of `read_answers`.
     lines
         Where a row is one answer, whose it is; an empty one is a skipped answer.
     """
     number = {name: k for k, name in enumerate(names)}
-    columns = list(answers.values())
-    pairs = [column.pairs(number) for column in columns]
-    rows, labels = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
-    scores = _scores(columns, [pair[0] for pair in pairs])
-    if lines is not None:
-        (votes,), (tasks, workers) = columns, lines
-        skipped = np.isin(votes.codes, [code for code, value in enumerate(votes.values) if not value]).sum()
-        people, examples = tuple(workers.values), len(tasks.values)
-        of_whom, of_what = workers.codes[rows], tasks.codes[rows]
-        return Annotations(of_what, of_whom, labels, examples, names, people, skipped=int(skipped), scores=scores)
-    n = len(columns[0].codes)
-    if confidence:
-        own = [confidence.get(name, np.full(n, math.nan))[pair[0]] for name, pair in zip(answers, pairs, strict=True)]
-        own_scores = np.concatenate(own)
-        scores = own_scores if scores is None else np.where(np.isfinite(own_scores), own_scores, scores)
-    who = np.repeat(np.arange(len(pairs)), [len(pair[0]) for pair in pairs])
-    return Annotations(rows, who, labels, n, names, tuple(answers), scores=scores)
-
-
-def _scores(columns: Sequence[LabelColumn], rows: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.float64] | None:
-    """Return the confidence of answers of some columns in some rows, NaN where there is none; None if none has one."""
-    by_column = [
-        np.array(column.confidence or [math.nan] * len(column.values))[column.codes[some]]
-        for column, some in zip(columns, rows, strict=True)
-    ]
-    scores: npt.NDArray[np.float64] = np.concatenate(by_column)
-    return scores if np.isfinite(scores).any() else None
+    parts = []
+    for k, (name, column) in enumerate(answers.items()):
+        rows, labels = column.pairs(number)
+        confidence = np.array(column.confidence)[column.codes[rows]]
+        if name in scores:
+            own = scores[name][rows]
+            confidence = np.where(np.isfinite(own), own, confidence)
+        parts.append((rows, np.full(len(rows), k), labels, confidence))
+    rows, who, labels, confidence = (np.concatenate(part) for part in zip(*parts, strict=True))
+    if lines is None:
+        n, people, skipped = len(column.codes), tuple(answers), 0
+    else:
+        n, people = len(lines.tasks.values), tuple(lines.workers.values)
+        skipped = int(np.isin(column.codes, [code for code, value in enumerate(column.values) if not value]).sum())
+        rows, who = lines.tasks.codes[rows], lines.workers.codes[rows]
+    given, left_out = confidence if np.isfinite(confidence).any() else None, tuple(unmapped.most_common())
+    return Annotations(rows, who, labels, n, names, people, skipped=skipped, scores=given, unmapped=left_out)
 
 
 def _prior(column: LabelColumn, sets: CandidateSets) -> Weights:
@@ -621,17 +711,31 @@ def _sets_by_column(
     unknown = [name for name in columns if name not in names]
     if unknown:
         raise UserError(f"The column of the class {shorten(unknown[0])} is unknown; the classes are {listing(names)}.")
-    shape = (len(next(iter(columns.values()))), len(names))
-    shares: npt.NDArray[Any] = np.zeros(shape, dtype=np.float64 if are_shares else np.bool_)
-    for name, chunks in columns.items():
+    n, places = len(next(iter(columns.values()))), [names.index(name) for name in columns]
+    if are_shares:
+        shares = np.zeros((n, len(names)))
+        shares[:, places] = shares_in(columns, row_of)
+        return sets_of_shares(shares, names, places)
+    marks = np.zeros((n, len(names)), dtype=np.bool_)
+    for place, (name, chunks) in zip(places, columns.items(), strict=True):
         written = {cell.strip().casefold() for cell in encode(chunks)[1]}
         says_no = any((BINARY | WORDS).get(cell) is False for cell in written)
-        column = read_column(name, chunks, row_of, _share if are_shares else _mark if says_no else _mark_or_nothing)
-        shares[:, names.index(name)] = np.asarray(column.values, dtype=shares.dtype)[column.codes]
-    if not are_shares:
-        refuse_empty(np.logical_not(shares.any(axis=1)), row_of, "the columns of the classes")
-        return CandidateSets.from_mask(shares, names), None
-    return sets_of_shares(shares, names, [names.index(name) for name in columns])
+        column = read_column(name, chunks, row_of, _mark if says_no else _mark_or_nothing)
+        marks[:, place] = np.asarray(column.values, dtype=np.bool_)[column.codes]
+    refuse_empty(np.logical_not(marks.any(axis=1)), row_of, "the columns of the classes")
+    return CandidateSets.from_mask(marks, names), None
+
+
+def shares_in(columns: Mapping[str, Chunks], row_of: RowNumber) -> npt.NDArray[np.float64]:
+    """Return (n, columns) float64, how likely each class is; 0 in empty cells.
+
+    Raises
+    ------
+    UserError
+        a cell that is no probability; the row is named.
+    """
+    read = [read_column(name, chunks, row_of, _share) for name, chunks in columns.items()]
+    return np.stack([np.array(column.values, dtype=np.float64)[column.codes] for column in read], axis=1)
 
 
 def sets_of_shares(

@@ -6,7 +6,6 @@ a record are what its responses named together, or `metadata.candidates`. Discar
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,7 +19,6 @@ from pll.formats.checks import listing
 from pll.formats.json_objects import Record
 from pll.formats.limitations import added_limitation
 from pll.formats.results import Results
-from pll.formats.tools.models import VoterAnswer
 from pll.formats.tools.records import PAYLOAD, Example, RecordFormat, choose_question, examples_of, label_names
 
 QUESTION = "label"
@@ -56,8 +54,8 @@ class Argilla(RecordFormat):
     def questions(self, path: Path) -> list[str]:
         return [name for name, _ in _counted(path)[0].most_common()]
 
-    def models_answers(self, path: Path) -> Iterator[VoterAnswer]:
-        """Yield the suggestions in a file: what models answered.
+    def models_answers(self, path: Path) -> Iterator[Record]:
+        """Yield the suggestions in a file, as lines of `pll.formats.tools.models`: what models answered.
 
         Raises
         ------
@@ -69,9 +67,9 @@ class Argilla(RecordFormat):
                 about = one if isinstance(one, dict) else {"value": one}
                 value, score = about.get("value"), about.get("score")
                 if isinstance(value, str):
-                    confidence = float(score) if isinstance(score, int | float) else math.nan
-                    voter = str(about.get("agent") or question)
-                    yield VoterAnswer(_key(record) or str(at), voter, (value,), confidence, question=(0, question))
+                    task, worker = _key(record) or str(at), str(about.get("agent") or question)
+                    confidence = float(score) if isinstance(score, int | float) else None
+                    yield {"task": task, "worker": worker, "vote": value, "score": confidence, "question": question}
 
     def cannot_label(self, dataset: PartialLabelDataset, results: Results) -> list[str]:
         sentence = "The labels of the question: Argilla refuses {}, until they are added there."

@@ -8,7 +8,6 @@ a prediction; in Label Studio the lowest score is then reviewed first.
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -22,7 +21,6 @@ from pll.formats.base import ReadOptions
 from pll.formats.json_objects import Record
 from pll.formats.limitations import added_limitation, class_names
 from pll.formats.results import Results
-from pll.formats.tools.models import VoterAnswer
 from pll.formats.tools.records import (
     Example,
     RecordFormat,
@@ -76,8 +74,10 @@ class LabelStudio(RecordFormat):
     def questions(self, path: Path) -> list[str]:
         return [name for name, _ in _survey(path)[0].most_common()]
 
-    def models_answers(self, path: Path) -> Iterator[VoterAnswer]:
+    def models_answers(self, path: Path) -> Iterator[Record]:
         """Yield the predictions in a file, but for those that Candid wrote: a label of a run is no vote.
+
+        They are lines of `pll.formats.tools.models`.
 
         Raises
         ------
@@ -89,10 +89,11 @@ class LabelStudio(RecordFormat):
                 for question, result in _answers(one):
                     if question is None or str(result.get("id", "")).startswith(OURS):
                         continue
-                    voter, score = str(one.get("model_version") or "predictions"), one.get("score")
-                    confidence = float(score) if isinstance(score, int | float) else math.nan
+                    worker, score = str(one.get("model_version") or "predictions"), one.get("score")
+                    line: Record = {"task": _key(task) or str(at), "worker": worker, "question": question}
+                    line["score"] = float(score) if isinstance(score, int | float) else None
                     for choice in label_names(result["value"]["choices"], row, "choices"):
-                        yield VoterAnswer(_key(task) or str(at), voter, (choice,), confidence, question=(0, question))
+                        yield line | {"vote": choice}
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         lost = super().cannot_hold(dataset)

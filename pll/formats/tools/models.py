@@ -12,9 +12,8 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,44 +25,30 @@ from pll.formats import json_objects
 from pll.formats.tabular.columns import LABEL_COLUMNS, USUAL
 from pll.formats.tabular.table import ArrowTable, text_of, value_of
 
+SCHEMA = pa.schema(
+    {
+        **dict.fromkeys(("task", "worker", "vote"), pa.string()),
+        "score": pa.float64(),
+        **dict.fromkeys(("row", "number", "attempt"), pa.int64()),
+        "question": pa.string(),
+    }
+)
+"""Answers as a table in long form, a line each, with more than such tables have: what only files of models know.
 
-@dataclass(frozen=True)
-class VoterAnswer:
-    """What one voter says of one example.
+That is the number of the example (`row`) or the class (`number`) where the file does not name it, which of several
+answers to one request it is (`attempt`), and the `question` where there are several; null where it is not so.
+"""
 
-    Attributes
-    ----------
-    id : str
-        Of the example.
-    voter : str
-        Who gave it.
-    texts : tuple of str
-        The answer; several where the voter answered several times.
-    score : float
-        Confidence of the voter, NaN where there is none.
-    row : int
-        Number of the example where the file has no ids, else −1.
-    number : int
-        Number of the class where the file names none, else −1.
-    question : tuple or None
-        Number of the file and the question, where the file holds answers to several questions.
-    shares : tuple of float
-        How likely the voter takes each class, where the file says it.
+
+def lines_of(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
+    """Return a table of answers, of some columns of `SCHEMA` each.
+
+    Examples
+    --------
+    >>> lines_of([{"task": "1", "worker": "gpt", "vote": "cat"}]).to_pylist()[0]["vote"]
+    'cat'
     """
-
-    id: str
-    voter: str
-    texts: tuple[str, ...]
-    score: float = math.nan
-    row: int = -1
-    number: int = -1
-    question: tuple[int, str] | None = None
-    shares: tuple[float, ...] = ()
-
-    @property
-    def text(self) -> str:
-        """The answer that was given most often."""
-        return Counter(self.texts).most_common(1)[0][0]
+    return pa.Table.from_pylist(list(rows), schema=SCHEMA)
 
 
 def are_batch_results(names: Collection[str]) -> bool:
@@ -76,7 +61,7 @@ def are_samples(names: Collection[str]) -> bool:
     return "doc_id" in names and any(name in names for name in ("filtered_resps", "resps"))
 
 
-def batch_answers(table: ArrowTable, stem: str) -> tuple[list[VoterAnswer], int]:
+def batch_answers(table: ArrowTable, stem: str) -> tuple[pa.Table, int]:
     """Return the answers in batch results, and the number of requests that failed.
 
     Parameters
@@ -91,7 +76,8 @@ def batch_answers(table: ArrowTable, stem: str) -> tuple[list[VoterAnswer], int]
     UserError
         A record that is not as its tool writes it, or a request instead of its result; the row is named.
     """
-    answers: dict[tuple[str, str], list[tuple[str, float]]] = {}
+    rows: list[dict[str, Any]] = []
+    attempts: Counter[tuple[str, str]] = Counter()
     errors = 0
     for row, record in _records(table):
         with _as_written(row):
@@ -100,19 +86,22 @@ def batch_answers(table: ArrowTable, stem: str) -> tuple[list[VoterAnswer], int]
                     "These are the requests of a batch (custom_id, body) and not its results; download its output file."
                 )
             about, texts = _replies(record)
-            texts = [(text.strip(), confidence) for text, confidence in texts if text.strip()]
+            texts = [(text.strip(), score) for text, score in texts if text.strip()]
             if record.get("error") or not texts:
                 errors += 1
-            else:
-                key = str(record["custom_id"]), str(about.get("model") or stem)
-                answers.setdefault(key, []).extend(texts)
-    return [
-        VoterAnswer(name, voter, tuple(text for text, _ in texts), texts[0][1] if len(texts) == 1 else math.nan)
-        for (name, voter), texts in answers.items()
-    ], errors
+                continue
+            task, worker = str(record["custom_id"]), str(about.get("model") or stem)
+            for text, score in texts:
+                rows.append(_line(task, worker, text, score=score, attempt=attempts[task, worker]))
+                attempts[task, worker] += 1
+    return lines_of(rows), errors
 
 
-def sample_answers(table: ArrowTable, path: Path) -> list[VoterAnswer]:
+def _line(task: str, worker: str, vote: str, **more: float | None) -> dict[str, Any]:
+    return {"task": task, "worker": worker, "vote": vote, **more}
+
+
+def sample_answers(table: ArrowTable, path: Path) -> pa.Table:
     """Return the answers in samples of lm-evaluation-harness.
 
     An answer that was extracted in several ways (`filter`) stands there several times: the first way counts.
@@ -122,14 +111,14 @@ def sample_answers(table: ArrowTable, path: Path) -> list[VoterAnswer]:
     UserError
         A record that is not as its tool writes it; the row is named.
     """
-    voter, wanted = _model_of(path), None
-    answers = []
+    worker, wanted = _model_of(path), None
+    rows = []
     for row, record in _records(table):
         with _as_written(row):
             wanted = record.get("filter") if wanted is None else wanted
             if record.get("filter") == wanted:
-                answers += _sample(record, voter)
-    return answers
+                rows += _sample(record, worker)
+    return lines_of(rows)
 
 
 PROMPTS = ("prompt", "instruction", "question", "input", "query", "messages")
@@ -149,13 +138,15 @@ def answer_field(record: Mapping[str, Any]) -> str:
     return fields[0] if fields and not people and any(record.get(name) for name in PROMPTS) else ""
 
 
-def prompted_answers(path: Path) -> Iterator[VoterAnswer]:
-    """Yield the answers in JSON lines of a prompt and an answer."""
+def prompted_answers(path: Path) -> pa.Table:
+    """Return the answers in JSON lines of a prompt and an answer."""
+    rows = []
     for at, (_, record) in enumerate(json_objects.records(path)):
         field = answer_field(record)
         if field and record[field].strip():
-            name, row = (str(record["id"]), -1) if "id" in record else (str(at), at)
-            yield VoterAnswer(name, str(record.get("model") or field), (record[field],), row=row)
+            task, row = (str(record["id"]), None) if "id" in record else (str(at), at)
+            rows.append(_line(task, str(record.get("model") or field), record[field], row=row))
+    return lines_of(rows)
 
 
 def _records(table: ArrowTable) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -186,19 +177,19 @@ def _as_written(row: int) -> Iterator[None]:
 # ---- batch results ---------------------------------------------------------------------------------------------------
 
 
-def _replies(record: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[tuple[str, float]]]:
+def _replies(record: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[tuple[str, float | None]]]:
     """Return what names the model in a batch result, and its answers with their probabilities."""
     if record.get("result"):  # Anthropic: result.message.content
         message = record["result"].get("message") or {}
-        return message, [(_content(message.get("content")), math.nan)] if message else []
+        return message, [(_content(message.get("content")), None)] if message else []
     response = record.get("response") or {}
     if isinstance(response, str):  # the answer itself
-        return {}, [(response, math.nan)]
+        return {}, [(response, None)]
     body = response.get("body") or {}
     if "output" in body:  # OpenAI's Responses: one list of reasoning, messages and calls
         messages = [_content(one.get("content")) for one in body["output"] if one.get("type") == "message"]
         calls = [str(one.get("arguments") or "") for one in body["output"] if one.get("type") == "function_call"]
-        return body, [("\n".join(messages) or "\n".join(calls), math.nan)]
+        return body, [("\n".join(messages) or "\n".join(calls), None)]
     replies = []
     for choice in body.get("choices") or []:
         message = choice.get("message") or {}
@@ -217,32 +208,32 @@ def _content(value: Any) -> str:
     return str(value or "")
 
 
-def _logprob(choice: Mapping[str, Any]) -> float:
+def _logprob(choice: Mapping[str, Any]) -> float | None:
     """Return the probability of the whole answer, from the log-probabilities of its tokens."""
     content = (choice.get("logprobs") or {}).get("content") or []
     logs = [float(token["logprob"]) for token in content if token.get("logprob") is not None]
-    return math.exp(min(0.0, sum(logs))) if logs else math.nan
+    return math.exp(min(0.0, sum(logs))) if logs else None
 
 
 # ---- samples of lm-evaluation-harness --------------------------------------------------------------------------------
 
 
-def _sample(record: Mapping[str, Any], voter: str) -> list[VoterAnswer]:
+def _sample(record: Mapping[str, Any], worker: str) -> list[dict[str, Any]]:
     responses = record.get("filtered_resps") or record.get("resps") or []
-    name, row = str(record["doc_id"]), int(record["doc_id"])
+    task, row = str(record["doc_id"]), int(record["doc_id"])
     if not responses:
         return []
     first = responses[0]
     while isinstance(first, list) and len(first) == 1:  # resps are nested once more than filtered_resps
         first = first[0]
     if isinstance(first, str):
-        return [VoterAnswer(name, voter, (first,), row=row)] if first.strip() else []
+        return [_line(task, worker, first, row=row)] if first.strip() else []
     logs = np.array([_first_number(part) for part in responses], dtype=np.float64)
     shares = np.exp(logs - logs.max())
     best = int(logs.argmax())
     text = _choice(record, best, len(responses))
-    number = best if text == str(best) else -1
-    return [VoterAnswer(name, voter, (text,), float(shares[best] / shares.sum()), row, number)]
+    number = best if text == str(best) else None
+    return [_line(task, worker, text, score=float(shares[best] / shares.sum()), row=row, number=number)]
 
 
 def _model_of(path: Path) -> str:

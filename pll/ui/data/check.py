@@ -15,7 +15,7 @@ from pll.colors import ACCENT, percent
 from pll.dataset import PartialLabelDataset
 from pll.formats.tabular.columns import Column, notes_on
 from pll.formats.tabular.labels import JOINED
-from pll.formats.votes import ONE_VOTER, ONE_VOTER_ALONE
+from pll.formats.votes import FAILED, FOREIGN, ONE_VOTER, ONE_VOTER_ALONE
 from pll.synthesis.ambiguity import co_occurrence, label_cooccurrence
 from pll.ui import charts
 from pll.ui.format import format_shape, plain, without_shell
@@ -28,7 +28,7 @@ def notes(data: PartialLabelDataset, columns: Sequence[Column]) -> None:
     """Notes of the reader, without those that the page or its columns say already."""
     already = {ONE_VOTER, ONE_VOTER_ALONE, *notes_on(columns)}
     for note in data.notes:
-        if not note.startswith(JOINED) and note not in already:
+        if not (note.startswith(JOINED) or note.endswith((FAILED, FOREIGN)) or note in already):
             st.caption(f":material/info: {plain(without_shell(note))}")
 
 

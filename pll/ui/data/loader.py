@@ -19,7 +19,6 @@ from pll.dataset import PartialLabelDataset
 from pll.features import suggested
 from pll.formats.checks import readable
 from pll.formats.classes import with_classes
-from pll.formats.votes import Mapped
 from pll.io import Progress
 from pll.runs.background import Report
 from pll.ui import background
@@ -52,12 +51,7 @@ def dataset(source: Source) -> PartialLabelDataset:
         return cached(
             "dataset", data_key(source), lambda: with_classes(dataset(replace(source, classes={})), source.classes)
         )
-    return cached("dataset", data_key(source), lambda: mapped(source).dataset if source.vote_files else source.load())
-
-
-def mapped(source: Source) -> Mapped:
-    """The examples of a source joined with its files of votes, and what of these is no vote."""
-    return cached("votes", votes_key(source), source.with_votes)
+    return cached("dataset", data_key(source), source.load)
 
 
 def with_candidates(choice: ChosenData) -> PartialLabelDataset:
@@ -87,11 +81,6 @@ def _with_candidates(
     return replace(made, is_test=answered.is_test) if len(made) == len(answered) else made
 
 
-def votes_key(source: Source) -> str:
-    """Return a cache key of the files of votes, whatever becomes of their classes."""
-    return data_key(replace(source, rule="", classes={}))
-
-
 def data_key(source: Source) -> str:
     """Return a cache key of the data: the source, and size and modification time of its file."""
     values = [source.to_json()]
@@ -113,7 +102,7 @@ def _cached(what: str, key: str, _make: Callable[[], Any]) -> Any:
 
 
 def cached(what: str, key: str, make: Callable[[], T]) -> T:
-    """What was made under a key, once for all tabs: a dataset, joined votes, data with candidates, columns."""
+    """What was made under a key, once for all tabs: a dataset, data with candidates, columns."""
     value: T = _cached(what, key, make)
     return value
 
@@ -161,14 +150,6 @@ def read(source: Source) -> PartialLabelDataset | None:
     if is_begun is None and not may_read(source):
         return None
     return in_background("dataset", key, title, source.load)
-
-
-def read_votes(source: Source) -> Mapped | None:
-    """The examples of a source joined with its votes; otherwise as `read`."""
-    if size_of(source) < LARGE:
-        with st.spinner("Reading votes…"):
-            return mapped(source)
-    return in_background("votes", votes_key(source), f"Reading {source.name}", source.with_votes)
 
 
 def in_background(what: str, key: str, title: str, work: Callable[[Report], T]) -> T | None:

@@ -9,9 +9,12 @@ import pandas as pd
 import streamlit as st
 
 from pll.catalog.sources import Source
+from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.votes import FEW_CLASSES, VOTES, Mapped
-from pll.ui.data import loader
+from pll.formats.tabular.labels import PROPOSED
+from pll.formats.votes import FAILED, FEW_CLASSES, FOREIGN
+from pll.ui.data import columns_form
+from pll.ui.data.columns_form import Columns
 from pll.ui.data.editable import edit_column, undo_all
 from pll.ui.format import count
 
@@ -22,49 +25,40 @@ MOST_CHIPS = 20
 NO_ANSWER, NEW_CLASS = "(no answer)", "(a class of its own)"
 
 
-def mapped_votes(source: Source) -> Source | None:
+def mapped_votes(table: Columns) -> Source | None:
     """Show the classes and the answers that name none, take corrections; return the source with them.
 
     None while files are read, or while there are no classes. Raises UserError where files cannot be read or joined.
     """
-    if not source.vote_files:
-        return source
-    source = replace(source, answers=dict(st.session_state.get(_key(source), {})))
-    proposed = _classes(source)
-    if proposed is None:
-        return None
-    chosen = _chips(source, proposed)
-    if len(chosen) < 2:
-        return None
-    if set(chosen) != set(proposed):
-        source = replace(source, options={**source.options, "class_names": chosen})
-    mapped = loader.read_votes(source)
-    if mapped is None:
-        return None
-    problems = [f"{count(mapped.errors, 'request')} failed"] if mapped.errors else []
-    problems += [f"{count(mapped.others, 'answer')} of examples that are not in the data"] if mapped.others else []
-    if problems:
-        st.caption(f":material/info: {', '.join(problems)}.")
-    _map_by_hand(source, mapped)
-    return source
-
-
-def _classes(source: Source) -> Sequence[str] | None:
-    """The classes of the data, else those that the answers seem to name; None while files are read."""
+    source = replace(table.source, answers=dict(st.session_state.get(_key(table.source), {})))
     try:
-        mapped = loader.read_votes(source)
+        data = columns_form.read(table, source)
     except UserError as error:
         if not str(error).startswith(FEW_CLASSES):
             raise
-        return ()
-    return None if mapped is None else mapped.dataset.class_names
+        return None if len(chosen := _chips(source, ())) < 2 else _of_classes(source, chosen)
+    if data is not None and any(note.startswith(PROPOSED) for note in data.notes) and data.n_classes <= MOST_CHIPS:
+        chosen = _chips(source, data.class_names)
+        if len(chosen) < 2:
+            return None
+        if set(chosen) != set(data.class_names):
+            source = _of_classes(source, chosen)
+            data = columns_form.read(table, source)
+    if data is None:
+        return None
+    problems = [note for note in data.notes if note.endswith((FAILED, FOREIGN))]
+    if problems:
+        st.caption(f":material/info: {' '.join(problems)}")
+    _map_by_hand(source, data)
+    return source
+
+
+def _of_classes(source: Source, names: Sequence[str]) -> Source:
+    return replace(source, options={**source.options, "class_names": names})
 
 
 def _chips(source: Source, proposed: Sequence[str]) -> Sequence[str]:
-    """The classes as a person corrected them, where the data itself names none."""
-    has_classes = source.format != VOTES and loader.dataset(replace(source, votes=(), answers={})).class_names
-    if has_classes or len(proposed) > MOST_CHIPS:
-        return proposed
+    """The classes as a person corrected them."""
     return st.multiselect(
         "Classes that the answers name",
         list(proposed),
@@ -77,16 +71,17 @@ def _chips(source: Source, proposed: Sequence[str]) -> Sequence[str]:
 
 
 def _key(source: Source) -> str:
-    return "answers-" + "-".join((file.sha256 or str(file.path))[:16] for file in source.vote_files)
+    return "answers-" + "-".join((file.sha256 or str(file.path))[:16] for file in source.vote_files or (source,))
 
 
-def _map_by_hand(source: Source, mapped: Mapped) -> None:
+def _map_by_hand(source: Source, data: PartialLabelDataset) -> None:
     """Answers that are no class, with their counts, and what they are taken for."""
     by_hand: Mapping[str, str] = source.answers
-    rows = [(text, by_hand[text], None) for text in by_hand] + [(text, "", n) for text, n in mapped.unmapped]
+    unmapped = () if data.annotations is None else data.annotations.unmapped
+    rows = [(text, by_hand[text], None) for text in by_hand] + [(text, "", n) for text, n in unmapped]
     if not rows:
         return
-    left = sum(number for _, number in mapped.unmapped)
+    left = sum(number for _, number in unmapped)
     with st.expander(f"{count(left, 'answer names', 'answers name')} no class", icon=":material/rule:"):
         st.caption(
             "They are left out. Where one means a class, say so under *means*; it is stored with the run."
@@ -119,7 +114,7 @@ def _map_by_hand(source: Source, mapped: Mapped) -> None:
                 "answer": st.column_config.TextColumn("answer", width="large"),
                 "times": st.column_config.NumberColumn("times", width="small", help="Empty once it is mapped."),
                 "means": st.column_config.SelectboxColumn(
-                    "means", options=[*mapped.dataset.class_names, NO_ANSWER, NEW_CLASS], width="medium"
+                    "means", options=[*data.class_names, NO_ANSWER, NEW_CLASS], width="medium"
                 ),
             },
             visible_rows=VISIBLE_ROWS,

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from pll.runs.settings import SETTINGS
+from pll.ui.server_settings import SETTINGS
 
 ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "deploy"

@@ -7,13 +7,11 @@ reviewer    also decides in its review
 owner       also stops, resumes, shares and deletes it, and begins its review or changes its target
 
 A lane of a comparison, and a run that a review taught, follow the comparison or the first run (`like`). What has no
-owner, because it was made in a shell or before there was a login, is the administrators' alone. `PersonalRegistry` is
-the registry as one person may use it; without a login it is the whole registry.
+owner, because it was made in a shell or before there was a login, is the administrators' alone.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -91,28 +89,6 @@ class Access:
             return "owner"
         roles = [self.people.get(person.id), self.link if has_link else None]
         return max((role for role in roles if role is not None), key=ROLES.index, default=None)
-
-
-def at_least(role: Role | None, needed: Role) -> bool:
-    """Return whether a role may do what `needed` may.
-
-    Examples
-    --------
-    >>> at_least("owner", "viewer"), at_least("viewer", "reviewer"), at_least(None, "viewer")
-    (True, False, False)
-    """
-    return role is not None and ROLES.index(role) >= ROLES.index(needed)
-
-
-def uploads_key(person: str) -> str:
-    """Return the name of the folder of a person's uploads.
-
-    Examples
-    --------
-    >>> len(uploads_key("ada@example.org"))
-    24
-    """
-    return hashlib.sha256(person.encode()).hexdigest()[:24]
 
 
 def person_id(text: str) -> str:

@@ -8,7 +8,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ from pll.errors import UserError
 from pll.io import write_json, writing_to
 from pll.methods import get_method
 from pll.paths import candid_home
-from pll.runs.access import Access, Person, Role, access_of, at_least, place_of_access, write_access
+from pll.runs.access import ROLES, Access, Person, Role, access_of, place_of_access, write_access
 from pll.runs.config import RunConfig, new_estimator
 from pll.runs.device_queue import DeviceQueue
 from pll.runs.events import log_event
@@ -90,7 +90,8 @@ class RunRegistry:
 
     def may(self, run: Run, needed: Role) -> bool:
         """Return whether this person may do what that role may."""
-        return at_least(self.role(run), needed)
+        role = self.role(run)
+        return role is not None and ROLES.index(role) >= ROLES.index(needed)
 
     def require(self, run: Run, needed: Role) -> None:
         """Raise UserError unless this person may do what that role may."""
@@ -160,18 +161,20 @@ class RunRegistry:
         for config in configs:  # a wrong setting raises here, not in the thread
             new_estimator(config)
             device_name(str(config.params.get("device") or "auto"))
-        made: list[Lane] = []
+        folders = [RunFolder(self.root / _new_id()) for _ in configs]
+        path = folders[0].path if len(folders) == 1 else self.root / _new_id()
         with self._guard:
             self.check_alive()
             try:
-                made += (self._create(config) for config in configs)
-                run = self._opened(made[0].id) if len(made) == 1 else self._joined(made, together=True, name=name)
+                for folder, config in zip(folders, configs, strict=True):
+                    self._create(folder, config, comparison=path.name if len(folders) > 1 else "")
+                if len(folders) > 1:
+                    self._write_comparison(path, folders, together=True, name=name)
+                run = self._runs[path.name] = self._opened(path.name)
             except UserError:
-                for lane in made:
-                    shutil.rmtree(lane.folder.path, ignore_errors=True)
-                    del self._lanes[lane.id]
+                for place in (path, *(folder.path for folder in folders)):
+                    shutil.rmtree(place, ignore_errors=True)
                 raise
-            self._runs[run.id] = run
         run.start(priority=priority, paused=paused)
         methods = [config.method for config in configs]
         log_event("run started", by=self._user, run=run.id, methods=methods, data=configs[0].source.name)
@@ -192,9 +195,10 @@ class RunRegistry:
         for lane in lanes:
             if lane.folder.is_locked() or not lane.folder.metrics():
                 raise UserError(f"{lane.config.name or lane.id} has no result yet; finish or stop it first.")
+        path = self.root / _new_id()
         with self._guard:
-            run = self._joined(lanes, together=False, name="")
-            self._runs[run.id] = run
+            self._write_comparison(path, [lane.folder for lane in lanes], together=False)
+            run = self._runs[path.name] = self._opened(path.name)
             return run
 
     def check_alive(self) -> None:
@@ -202,42 +206,36 @@ class RunRegistry:
         if (alive := len(self.alive())) >= MOST_ALIVE:
             raise UserError(f"{alive} runs are already waiting or training; stop one first.")
 
-    def _create(self, config: RunConfig) -> Lane:
-        """Create the folder of a new lane. Called with the guard held."""
+    def _create(self, folder: RunFolder, config: RunConfig, *, comparison: str) -> None:
+        """Create the folder of a new lane.
+
+        Parameters
+        ----------
+        comparison
+            Id of the comparison that trains it; "" for a run of its own.
+        """
         has_threads = "threads" in get_method(config.method)().get_params()
         if has_threads and config.params.get("threads") is None:
             config = replace(config, params=config.params | {"threads": default_threads()})
-        folder = RunFolder(self.root / _new_id())
-        try:
-            folder.create(config)
-            if (access := self._access_of_new(config)) != Access():
-                write_access(folder.path, access)
-        except UserError:
-            shutil.rmtree(folder.path, ignore_errors=True)
-            raise
-        return self._lane(folder.path.name)
+        folder.create(config)
+        access = Access(self._user)
+        if comparison:
+            with writing_to(folder.path):
+                folder.note(comparison=comparison)
+            access = replace(access, like=comparison if self.person is not None else "")
+        elif config.decided_sets is not None:
+            root = config.decided_sets.root
+            access = Access(access_of(self.root / root).owner, like=root)
+        if access != Access():
+            write_access(folder.path, access)
 
-    def _access_of_new(self, config: RunConfig) -> Access:
-        if config.decided_sets is None:
-            return Access(self._user)
-        root = config.decided_sets.root
-        return Access(access_of(self.root / root).owner, like=root)
-
-    def _joined(self, lanes: Sequence[Lane], *, together: bool, name: str) -> Run:
-        """Write the folder of a comparison. Called with the guard held."""
-        path = self.root / _new_id()
+    def _write_comparison(self, path: Path, lanes: Sequence[RunFolder], *, together: bool, name: str = "") -> None:
         try:
-            LaneList(tuple(lane.id for lane in lanes), together, name).write(path)
+            LaneList(tuple(lane.path.name for lane in lanes), together, name).write(path)
             self.claim(path)
-            for lane in lanes if together else ():
-                with writing_to(lane.folder.path):
-                    lane.folder.note(comparison=path.name)
-                if self.person is not None:
-                    write_access(lane.folder.path, Access(self._user, like=path.name))
         except UserError:
             shutil.rmtree(path, ignore_errors=True)
             raise
-        return self._opened(path.name)
 
     # ---- those there are -----------------------------------------------------------------------------------------
 
@@ -349,17 +347,15 @@ class RunRegistry:
         self.require(run, "owner")
         if run.is_alive():
             raise UserError("This run is at work; stop it before deleting it.")
-        for lane in run.lanes if run.is_together else ():
-            if lane.folder.is_locked():
-                raise UserError("This run is at work; stop it before deleting it.")
-            lane.folder.lock()
-            try:
+        with ExitStack() as locked:
+            lanes = run.lanes if run.is_together else []
+            for lane in lanes:
+                locked.enter_context(lane.folder.locked())
+            for lane in lanes:
                 self._move_to_bin(lane.folder.path)
-            finally:
-                lane.folder.unlock()
-            with self._guard:
-                self._lanes.pop(lane.id, None)
-                self._runs.pop(lane.id, None)
+                with self._guard:
+                    self._lanes.pop(lane.id, None)
+                    self._runs.pop(lane.id, None)
         if run.is_comparison:
             self._move_to_bin(run.path)
             with self._guard:

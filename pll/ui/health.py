@@ -25,8 +25,8 @@ from pll.errors import UserError
 from pll.paths import candid_home
 from pll.runs.process import PerProcess
 from pll.runs.registry import default_registry
-from pll.runs.settings import setting
 from pll.ui.pace import pace
+from pll.ui.server_settings import setting
 
 MOST_DESCRIPTORS = 65_536
 """Descriptors a server asks for, where it may."""

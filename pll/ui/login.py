@@ -24,8 +24,8 @@ from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_N
 
 from pll.runs.access import Person, person_id
 from pll.runs.process import PerProcess
-from pll.runs.settings import setting
 from pll.ui.format import plain
+from pll.ui.server_settings import setting
 
 STORAGE_KEY = "candid-after-login"
 REMEMBER = f"""

@@ -14,8 +14,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketDisconnected
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from pll.runs.settings import setting
 from pll.ui import health, login
+from pll.ui.server_settings import setting
 
 
 class Layer:

@@ -25,9 +25,9 @@ from pll.paths import candid_home
 from pll.runs.cleanup import remove_half_written
 from pll.runs.events import log_event, set_up_log
 from pll.runs.process import own
-from pll.runs.settings import check_settings, setting
 from pll.ui import health
 from pll.ui.login import login_is_set_up
+from pll.ui.server_settings import check_settings, setting
 
 OF_THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 _LOG = logging.getLogger("candid")

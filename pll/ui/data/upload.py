@@ -16,7 +16,6 @@ from pll.formats.checks import listing
 from pll.formats.votes import VOTES, kind_of
 from pll.io import check_free_space, stored_name, write_atomically
 from pll.paths import app_root, candid_home
-from pll.runs.access import uploads_key
 from pll.ui import login
 from pll.ui.downloads import download
 from pll.ui.error_messages import toast_errors
@@ -35,7 +34,7 @@ ONLY_VOTES = "No file of examples: votes alone"
 def uploads_folder() -> Path:
     """Return the folder of uploads: of one person where people log in, else of all."""
     user = login.person()
-    return candid_home() / "uploads" / ("" if user is None else uploads_key(user.id))
+    return candid_home() / "uploads" / ("" if user is None else hashlib.sha256(user.id.encode()).hexdigest()[:24])
 
 
 def store_upload(name: str, content: bytes) -> Source:

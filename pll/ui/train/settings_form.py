@@ -13,12 +13,12 @@ from pll.methods import METHODS, get_method, method_title
 from pll.methods.advice import advise
 from pll.runs.config import RunConfig, new_estimator
 from pll.runs.ranks import most_processes
-from pll.runs.settings import setting
 from pll.training.augment import AUGMENTATIONS
 from pll.training.devices import default_threads
 from pll.training.losses import LOSSES
 from pll.training.models import MODEL_INFO
 from pll.ui.format import about_seconds, plain
+from pll.ui.server_settings import setting
 from pll.ui.session import ChosenData
 
 NUMBERS: dict[str, tuple[str, str, dict[str, Any]]] = {

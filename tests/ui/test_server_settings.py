@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pll.errors import UserError
-from pll.runs.settings import SETTINGS, check_settings, setting
+from pll.ui.server_settings import SETTINGS, check_settings, setting
 
 ROOT = Path(__file__).parents[2]
 

@@ -8,11 +8,11 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from pll.candidates import sort_names
-from pll.formats.tabular.answers import MARKS, Answers, labels_of, plain
+from pll.formats.tabular.answers import MARKS, AnswerReader, labels_of, plain
 from pll.formats.tabular.cells import no_answers
 
 LEAST, LEAST_SHARE = 2, 0.03
-"""Answers, and their share, that a class is named in at least."""
+"""AnswerReader, and their share, that a class is named in at least."""
 SHORT = 60
 """Characters of a sentence that may be a class where no classes are known."""
 WORDS = 3
@@ -45,14 +45,14 @@ def proposed_classes(
     answers
         How often each voter gave each answer, by (voter, answer).
     by_hand
-        Of `Answers`: such answers are left out.
+        Of `AnswerReader`: such answers are left out.
 
     Examples
     --------
     >>> proposed_classes({("gpt", "cat"): 3, ("gpt", "Label: dog"): 1, ("claude", "dog"): 2, ("claude", "Cat."): 2})
     ('cat',)
     """
-    mapped = Answers((), by_hand)
+    mapped = AnswerReader((), by_hand)
     answers = {one: count for one, count in answers.items() if one[1].strip() and not mapped.is_mapped(one[1])}
     texts = Counter[str]()
     for (_, text), count in answers.items():
@@ -74,7 +74,7 @@ def proposed_classes(
         if form and len(voters[form]) >= least and counts.total() >= 2
     ]
     short = [name for name in names if len(name.split()) <= WORDS and re.fullmatch(r"[\w\s'’+#-]+", name)]
-    of_short = Answers(short)
+    of_short = AnswerReader(short)
     names = [name for name in names if name in short or not (short and of_short.read(name))]
     ignored = no_answers(names)
     return sort_names(name for name in names if name not in ignored)

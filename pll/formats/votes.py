@@ -33,7 +33,7 @@ from pll.formats.base import ReadOptions
 from pll.formats.checks import listing, parsing, shorten
 from pll.formats.json_objects import first_record, records
 from pll.formats.proposals import proposed_classes
-from pll.formats.tabular.answers import Answers
+from pll.formats.tabular.answers import AnswerReader
 from pll.formats.tabular.columns import LINES, Column, is_named_id
 from pll.formats.tabular.csv import Delimited, text_of_file
 from pll.formats.tabular.format import TableFormat
@@ -86,32 +86,32 @@ ONE_CLASSIFIER = "The probabilities of one classifier: sets of the likeliest cla
 
 
 @dataclass(frozen=True, eq=False)
-class VoteFiles:
-    """What files of votes hold.
+class VoteFile:
+    """What a file of votes holds.
 
     Attributes
     ----------
-    files
-        The answers in each file, with the columns of `SCHEMA`; a voter has one name in all of them.
+    lines
+        The answers, with the columns of `SCHEMA`.
     errors
         Number of requests that failed and have no answer.
-    columns
-        Of one file of class probabilities, the names of the classes, or their numbers; () for any other files.
+    classes
+        Of class probabilities, the names of the classes, or their numbers; () for any other file.
     shares
-        (lines, columns) of one file of class probabilities, how likely each class is; None for any other files.
+        (lines, classes) of class probabilities, how likely each class is; None for any other file.
     """
 
-    files: tuple[pa.Table, ...]
+    lines: pa.Table
     errors: int = 0
-    columns: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
     shares: npt.NDArray[np.float64] | None = None
 
 
 # ---- file → lines ----------------------------------------------------------------------------------------------------
 
 
-def read_votes(paths: Sequence[Path | str]) -> VoteFiles:
-    """Read the answers in some files.
+def read_votes(paths: Sequence[Path | str]) -> list[VoteFile]:
+    """Read the answers in some files; a voter has one name in all of them.
 
     Parameters
     ----------
@@ -123,9 +123,8 @@ def read_votes(paths: Sequence[Path | str]) -> VoteFiles:
     UserError
         a file that is not there, damaged, or holds no votes; its name is given.
     """
-    files: list[pa.Table] = []
+    files: list[VoteFile] = []
     answered: dict[str, set[str]] = {}
-    errors = 0
     for path in map(Path, paths):
         if not path.is_file():
             raise UserError(f"There is no file {path}; check the path.")
@@ -133,13 +132,11 @@ def read_votes(paths: Sequence[Path | str]) -> VoteFiles:
             votes = _read(path)
         except UserError as error:
             raise error if path.name in str(error) else UserError(f"{path.name}: {error}") from error
-        (lines,) = votes.files
-        if not len(lines):
+        if not len(votes.lines):
             failed = f" ({votes.errors} requests failed)" if votes.errors else ""
             raise UserError(f"{path.name} holds no answers{failed}; give a file of votes.")
-        files.append(_with_own_names(lines, path.stem, answered))
-        errors += votes.errors
-    return replace(votes, files=tuple(files)) if len(files) == 1 else VoteFiles(tuple(files), errors)
+        files.append(replace(votes, lines=_with_own_names(votes.lines, path.stem, answered)))
+    return files
 
 
 def _with_own_names(lines: pa.Table, stem: str, answered: dict[str, set[str]]) -> pa.Table:
@@ -168,22 +165,21 @@ def _with_column(lines: pa.Table, name: str, values: Sequence[Any]) -> pa.Table:
     return lines.set_column(at, SCHEMA.field(at), pa.array(values, SCHEMA.field(at).type))
 
 
-def _read(path: Path) -> VoteFiles:
+def _read(path: Path) -> VoteFile:
     if path.suffix.lower() == ".npy":
         return _probability_array(path)
     form, options = detect(path), ReadOptions()
     if isinstance(form, LabelStudio | Argilla):
-        return VoteFiles((lines_of(form.models_answers(path)),))
+        return VoteFile(lines_of(form.models_answers(path)))
     if isinstance(form, JsonLines) and answer_field(_first_record(path)):
-        return VoteFiles((prompted_answers(path),))
+        return VoteFile(prompted_answers(path))
     if not isinstance(form, TableFormat):
-        return VoteFiles((_of_annotations(form.read(path, options)),))
+        return VoteFile(_of_annotations(form.read(path, options)))
     table = form.table(path, options)
     if are_batch_results(table.names):
-        lines, errors = batch_answers(table, path.stem)
-        return VoteFiles((lines,), errors)
+        return VoteFile(*batch_answers(table, path.stem))
     if are_samples(table.names):
-        return VoteFiles((sample_answers(table, path),))
+        return VoteFile(sample_answers(table, path))
     return _of_table(table, path.stem)
 
 
@@ -228,7 +224,7 @@ def _planned(table: ArrowTable) -> list[Column]:
     return table.plan(ReadOptions(columns=voters))
 
 
-def _of_table(table: ArrowTable, stem: str) -> VoteFiles:
+def _of_table(table: ArrowTable, stem: str) -> VoteFile:
     """The answers in columns, one a voter, or in lines; or class probabilities."""
     columns = _planned(table)
     by_role: dict[str, dict[str, Chunks]] = {}
@@ -243,14 +239,14 @@ def _of_table(table: ArrowTable, stem: str) -> VoteFiles:
     if "vote" in by_role:
         task, worker, vote = (next(iter(by_role[role].values())) for role in LINES)
         trimmed = pc.utf8_trim_whitespace
-        return VoteFiles((_lines(task=trimmed(task), worker=trimmed(worker), vote=vote),))
+        return VoteFile(_lines(task=trimmed(task), worker=trimmed(worker), vote=vote))
     voters = by_role["annotator"]
     scores = scores_of(by_role.get("score", {}), voters, table.row_of)
     parts = []
     for voter, cells in voters.items():
         who = pa.repeat(voter, len(cells))
         parts.append(_lines(**_named_by(ids, np.arange(len(cells))), worker=who, vote=cells, score=scores.get(voter)))
-    return VoteFiles((pa.concat_tables(parts),))
+    return VoteFile(pa.concat_tables(parts))
 
 
 def _named_by(ids: Any, rows: npt.NDArray[np.int64]) -> dict[str, Any]:
@@ -266,7 +262,7 @@ def _texts(table: ArrowTable, columns: Sequence[Column]) -> list[Chunks]:
     return [pa.chunked_array(some, pa.string()) for some in parts]
 
 
-def _of_shares(shares: npt.NDArray[np.float64], ids: Any, voter: str, names: Sequence[str] | None = None) -> VoteFiles:
+def _of_shares(shares: npt.NDArray[np.float64], ids: Any, voter: str, names: Sequence[str] | None = None) -> VoteFile:
     """The likeliest class of each row of probabilities; rows without any are no answers."""
     rows = np.flatnonzero(shares.any(axis=1))
     best = shares[rows].argmax(axis=1)
@@ -278,10 +274,10 @@ def _of_shares(shares: npt.NDArray[np.float64], ids: Any, voter: str, names: Seq
         score=shares[rows, best],
         number=best if names is None else None,
     )
-    return VoteFiles((lines,), 0, columns, shares[rows])
+    return VoteFile(lines, 0, columns, shares[rows])
 
 
-def _probability_array(path: Path) -> VoteFiles:
+def _probability_array(path: Path) -> VoteFile:
     with parsing("the array"):
         array = np.load(path, allow_pickle=False)
     if array.ndim != 2 or array.dtype.kind != "f":
@@ -349,7 +345,7 @@ def _of_tool(path: Path, first: Mapping[str, Any]) -> str:
 
 def with_votes(
     data: PartialLabelDataset | None,
-    votes: VoteFiles,
+    files: Sequence[VoteFile],
     *,
     answers: Mapping[str, str] | None = None,
     classes: tuple[str, ...] = (),
@@ -363,7 +359,7 @@ def with_votes(
     ----------
     data
         The examples; None where the votes are all there is.
-    votes
+    files
         Of `read_votes`.
     answers
         Answer → class, mapped by hand; "" for no answer.
@@ -378,18 +374,17 @@ def with_votes(
         No id in common, no class, or no answer that could be mapped.
     """
     by_hand = answers or {}
-    stated = () if data is None else data.class_names
-    files, notes = _of_one_question(votes.files, stated)
-    lines = pa.concat_tables(files)
+    known = () if data is None else data.class_names
+    one = files[0] if len(files) == 1 else None
+    lines, notes = _of_one_question(files, known)
     tasks, workers = lines["task"].to_pylist(), lines["worker"].to_pylist()
-    listed = tuple(stated) or classes or votes.columns
+    listed = tuple(known) or classes or (one.classes if one else ())
     if not listed:
-        given = Counter(zip(workers, lines["vote"].to_pylist(), strict=True))
-        listed = proposed_classes(given, by_hand)
+        listed = proposed_classes(Counter(zip(workers, lines["vote"].to_pylist(), strict=True)), by_hand)
         notes += note_proposed(listed)
         listed = listed or tuple(dict.fromkeys(filter(None, by_hand.values())))
-    how = Answers(listed, by_hand)
-    if len(how.classes) < 2:
+    reader = AnswerReader(listed, by_hand)
+    if len(reader.classes) < 2:
         raise UserError(
             f"{FEW_CLASSES}; name them (--classes a,b,c), bring data that names "
             "them, or map answers (--answer FROM=CLASS)."
@@ -404,16 +399,18 @@ def with_votes(
         )
     if by_row:
         notes.append(f"{by_row:,} votes have no id and are joined by row number.")
-    joined = _settled(_with_column(lines, "row", rows.tolist()).filter(has_row), how)
-    annotations = _annotations(joined, how, ids, notes)
+    joined = _settled(_with_column(lines, "row", rows.tolist()).filter(has_row), reader)
+    annotations = _annotations(joined, reader, ids, notes)
     notes += _notes_on_ids(annotations, dict.fromkeys(workers), alone=data is None)
     notes += [
-        f"{number:,} {end}" for number, end in ((votes.errors, FAILED), (int((~has_row).sum()), FOREIGN)) if number
+        f"{number:,} {end}"
+        for number, end in ((sum(file.errors for file in files), FAILED), (int((~has_row).sum()), FOREIGN))
+        if number
     ]
     base = data if data is not None else _bare(ids, name)
     people = None if base.annotations is None or base.annotations.anonymous else base.annotations
-    if votes.shares is not None and people is None:
-        return _with_shares(base, votes, rows, how, notes)
+    if one is not None and one.shares is not None and people is None:
+        return _with_shares(base, one, rows, reader, notes)
     annotations = annotations if people is None else _beside(people, annotations)
     if annotations.n_annotators == 1:
         notes.append(ONE_VOTER if base.contents else ONE_VOTER_ALONE)
@@ -421,40 +418,36 @@ def with_votes(
     return noted.resolved_to(resolve(annotations, Rule("union")), annotations)
 
 
-def _of_one_question(files: Iterable[pa.Table], class_names: Sequence[str]) -> tuple[list[pa.Table], list[str]]:
-    """Of answers to several questions those to the one that the classes fit, else the most answered, with a note."""
-    known, read, left = Answers(class_names), set[str](), set[str]()
-    result = []
-    for lines in files:
-        questions = lines["question"].to_pylist()
+def _of_one_question(files: Iterable[VoteFile], class_names: Sequence[str]) -> tuple[pa.Table, list[str]]:
+    """All lines; of answers to several questions those to the one that the classes fit, else the most answered."""
+    reader, read, left = AnswerReader(class_names), set[str](), set[str]()
+    parts = []
+    for lines in (file.lines for file in files):
+        questions, votes = lines["question"].to_pylist(), lines["vote"].to_pylist()
         counts = Counter(questions)
         if len(counts) > 1:
-            votes = lines["vote"].to_pylist()
-            fits = Counter(
-                question for question, vote in zip(questions, votes, strict=True) if known.class_of(vote) is not None
-            )
+            fits = Counter(asked for asked, vote in zip(questions, votes, strict=True) if reader.class_of(vote))
             chosen = max(counts, key=lambda one: (fits[one], counts[one]))
             read.add(chosen)
             left |= counts.keys() - {chosen}
             lines = lines.filter(pc.equal(lines["question"], chosen))
-        result.append(lines)
-    if not left:
-        return result, []
-    names = listing(sorted(read)), listing(sorted(left))
-    return result, [f"There are votes on several questions; read were those on {names[0]}, not on {names[1]}."]
+        parts.append(lines)
+    some, others = listing(sorted(read)), listing(sorted(left))
+    note = f"There are votes on several questions; read were those on {some}, not on {others}."
+    return pa.concat_tables(parts), [note] if left else []
 
 
-def _settled(lines: pa.Table, how: Answers) -> pa.Table:
+def _settled(lines: pa.Table, reader: AnswerReader) -> pa.Table:
     """Lines in which a voter who was asked several times has one answer: what was meant most often, and how often.
 
-    Answers that name no class stay, to be counted.
+    AnswerReader that name no class stay, to be counted.
     """
     attempts: dict[tuple[int, str], list[int]] = {}
     rows, workers, votes = (lines[name].to_pylist() for name in ("row", "worker", "vote"))
     for at, attempt in enumerate(lines["attempt"].to_pylist()):
         if attempt is not None:
             attempts.setdefault((rows[at], workers[at]), []).append(at)
-    scores, stays, meaning = lines["score"].to_pylist(), np.ones(len(lines), dtype=np.bool_), cache(how.read)
+    scores, stays, meaning = lines["score"].to_pylist(), np.ones(len(lines), dtype=np.bool_), cache(reader.read)
     for group in attempts.values() if len(attempts) < len(lines) else ():
         meant = {at: answer[0] for at in group if (answer := meaning(votes[at])) and answer[0]}
         if len(group) > 1 and meant:
@@ -465,23 +458,23 @@ def _settled(lines: pa.Table, how: Answers) -> pa.Table:
     return _with_column(lines, "score", scores).filter(stays)
 
 
-def _annotations(lines: pa.Table, how: Answers, ids: Sequence[str], notes: list[str]) -> Annotations:
+def _annotations(lines: pa.Table, reader: AnswerReader, ids: Sequence[str], notes: list[str]) -> Annotations:
     """The votes of lines whose column `row` says which example they are on; notes about answers are added.
 
     Voters of whose answers hardly one is a class are left out.
     """
     votes, numbers = lines["vote"].to_pylist(), lines["number"].to_pylist()
     for at, number in enumerate(numbers):
-        if number is not None and 0 <= number < len(how.classes) and not how.is_mapped(votes[at]):
-            votes[at] = how.classes[number]
+        if number is not None and 0 <= number < len(reader.classes) and not reader.is_mapped(votes[at]):
+            votes[at] = reader.classes[number]
     unmapped = Counter[str]()
-    column = read_answers(LabelColumn.of("label", pa.chunked_array([votes], pa.string()), int), how, unmapped)
+    column = read_answers(LabelColumn.of("label", pa.chunked_array([votes], pa.string()), int), reader, unmapped)
     if not any(column.values):
         raise UserError(f"No answer could be mapped to a class (first: {shorten(votes[0])}).")
     among_words = [
         f"{shorten(cell, 40)}: {', '.join(names)}"
         for cell, names in zip(column.cells, column.values, strict=True)
-        if names and how.class_of(cell) is None and not how.is_mapped(cell)
+        if names and reader.class_of(cell) is None and not reader.is_mapped(cell)
     ]
     if among_words:
         examples = "; ".join(among_words[:3])
@@ -500,7 +493,7 @@ def _annotations(lines: pa.Table, how: Answers, ids: Sequence[str], notes: list[
     )
     columns = {"label": replace(column, codes=column.codes[stays])}
     scores = {"label": lines["score"].to_numpy().astype(np.float64)[stays]}
-    return annotations_of(columns, how.classes, scores, unmapped, on)
+    return annotations_of(columns, reader.classes, scores, unmapped, on)
 
 
 def _beside(people: Annotations, models: Annotations) -> Annotations:
@@ -520,7 +513,7 @@ def _beside(people: Annotations, models: Annotations) -> Annotations:
 
 
 def _with_shares(
-    data: PartialLabelDataset, votes: VoteFiles, rows: npt.NDArray[np.int64], how: Answers, notes: Sequence[str]
+    data: PartialLabelDataset, file: VoteFile, rows: npt.NDArray[np.int64], reader: AnswerReader, notes: Sequence[str]
 ) -> PartialLabelDataset:
     """Examples with sets and prior of one classifier's probabilities, as `prob_CLASS` columns of a table give them.
 
@@ -529,9 +522,9 @@ def _with_shares(
     rows
         (lines,) the example of each row of probabilities, −1 for none.
     """
-    columns, classes = votes.columns, how.classes
-    named = [how.class_of(name) or "" for name in columns]
-    if votes.files[0]["number"].null_count == 0:  # an array, whose columns are numbers of classes
+    columns, classes = file.classes, reader.classes
+    named = [reader.class_of(name) or "" for name in columns]
+    if file.lines["number"].null_count == 0:  # an array, whose columns are numbers of classes
         named = list(classes[: len(columns)])
     wrong = [name for name, one in zip(columns, named, strict=False) if not one or named.count(one) > 1]
     if wrong:
@@ -542,10 +535,10 @@ def _with_shares(
     matched, first = np.unique(rows[joined], return_index=True)
     if len(matched) < len(joined):
         raise UserError("An example has probabilities twice; give each id once.")
-    assert votes.shares is not None
+    assert file.shares is not None
     places = [classes.index(name) for name in named]
     wide = np.zeros((len(matched), len(classes)))
-    wide[:, places] = votes.shares[joined[first]]
+    wide[:, places] = file.shares[joined[first]]
     sets, prior = sets_of_shares(wide, classes, places)
     examples = data.take(matched)
     notes = (*examples.notes, *notes, ONE_CLASSIFIER)

@@ -16,8 +16,8 @@ from pll.annotations import Annotations
 from pll.cli.main import main
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.tabular.answers import Answers
-from pll.formats.votes import VoteFiles, read_votes, with_votes
+from pll.formats.tabular.answers import AnswerReader
+from pll.formats.votes import VoteFile, read_votes, with_votes
 
 
 def lines(path: Path, records: list[dict]) -> Path:
@@ -37,9 +37,9 @@ def batch(name: str, *texts: str, model: str = "gpt-5", logs: tuple[float, ...] 
     }
 
 
-def answers_in(votes: VoteFiles) -> list[tuple[str, str, str]]:
+def answers_in(votes: Sequence[VoteFile]) -> list[tuple[str, str, str]]:
     """(task, worker, vote) of every line."""
-    return [(one["task"], one["worker"], one["vote"]) for lines in votes.files for one in lines.to_pylist()]
+    return [(one["task"], one["worker"], one["vote"]) for file in votes for one in file.lines.to_pylist()]
 
 
 def test_batch_results(tmp_path: Path) -> None:
@@ -48,10 +48,10 @@ def test_batch_results(tmp_path: Path) -> None:
         tmp_path / "out.jsonl", [batch("1", "cat", logs=(-0.1, -0.2)), batch("2", "dog", "dog", "cat"), failed]
     )
     votes = read_votes([path])
-    assert votes.errors == 1
+    assert votes[0].errors == 1
     assert answers_in(votes) == [("1", "gpt-5", "cat"), *(("2", "gpt-5", text) for text in ("dog", "dog", "cat"))]
-    assert votes.files[0]["attempt"].to_pylist() == [0, 0, 1, 2]
-    assert votes.files[0]["score"].to_pylist() == [pytest.approx(math.exp(-0.3)), None, None, None]
+    assert votes[0].lines["attempt"].to_pylist() == [0, 0, 1, 2]
+    assert votes[0].lines["score"].to_pylist() == [pytest.approx(math.exp(-0.3)), None, None, None]
 
 
 def test_argilla_suggestions_and_label_studio_predictions(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_argilla_suggestions_and_label_studio_predictions(tmp_path: Path) -> Non
     (tmp_path / "tasks.json").write_text(json.dumps(tasks), encoding="utf-8")
     votes = read_votes([tmp_path / "argilla.json", tmp_path / "tasks.json"])
     assert answers_in(votes) == [("a", "m1", "cat"), ("7", "m2", "dog")]
-    assert [lines["score"].to_pylist() for lines in votes.files] == [[0.6], [0.9]]
+    assert [file.lines["score"].to_pylist() for file in votes] == [[0.6], [0.9]]
 
 
 def test_tables_and_probabilities(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_tables_and_probabilities(tmp_path: Path) -> None:
         *(("a", "gpt", "cat"), ("a", "llama", "dog"), ("b", "llama", "cat")),
         *(("a", "clf", "dog"), ("0", "net", "1")),
     ]
-    (score, *others), probabilities, _ = (lines["score"].to_pylist() for lines in votes.files)
+    (score, *others), probabilities, _ = (file.lines["score"].to_pylist() for file in votes)
     assert score == 0.9 and all(one is None or math.isnan(one) for one in others) and probabilities == [0.8]
 
 
@@ -111,7 +111,7 @@ def test_tables_and_probabilities(tmp_path: Path) -> None:
     ],
 )
 def test_an_answer_is_a_class_or_the_classes_it_names(text: str, found: str) -> None:
-    names, _ = Answers(("cat", "dog", "guinea pig")).read(text) or ((), 0)
+    names, _ = AnswerReader(("cat", "dog", "guinea pig")).read(text) or ((), 0)
     assert " ".join(names) == found
 
 

@@ -42,8 +42,8 @@ Answer = tuple[tuple[str, ...], float]
 """Classes, and the confidence from 0 to 1, NaN where a cell has none."""
 
 
-class Answers:
-    """What the cells of annotators mean.
+class AnswerReader:
+    """Reader of annotators' cells.
 
     Parameters
     ----------
@@ -59,23 +59,23 @@ class Answers:
 
     Examples
     --------
-    >>> answers = Answers(("cat", "dog"), {"kitty": "cat"})
+    >>> reader = AnswerReader(("cat", "dog"), {"kitty": "cat"})
     >>> cells = (" Dog.", '{"label": "cat"}', "I think it is a dog.", "a cat or a dog", "Kitty", "", "doggy")
-    >>> [names and names[0] for names in map(answers.read, cells)]
+    >>> [names and names[0] for names in map(reader.read, cells)]
     [('dog',), ('cat',), ('dog',), ('cat', 'dog'), ('cat',), (), None]
-    >>> Answers(("cat", "cat-like", "A")).read("a cat-like one, class A")[0], Answers().read("cat|dog")[0]
+    >>> AnswerReader(("cat", "cat-like", "A")).read("a cat-like one, class A")[0], AnswerReader().read("cat|dog")[0]
     (('cat-like', 'A'), ('cat', 'dog'))
     """
 
     def __init__(self, classes: Iterable[str] = (), by_hand: Mapping[str, str] | None = None) -> None:
         listed = tuple(classes)
-        same = _told_apart(listed)  # `fox` where the classes spell it FOX is no class of its own
+        same = _unambiguous(listed)  # `fox` where the classes spell it FOX is no class of its own
         self._by_hand = {
             plain(cell): to if to in listed else same.get(plain(to), to) for cell, to in (by_hand or {}).items()
         }
         targets = dict.fromkeys(to for to in self._by_hand.values() if to and to not in listed)
         self.classes = (*listed, *targets) if listed else ()
-        self._exact, self._same = frozenset(self.classes), _told_apart(self.classes)
+        self._exact, self._same = frozenset(self.classes), _unambiguous(self.classes)
         self._longest = max((len(name.split()) for name in self._same), default=0)
 
     def is_mapped(self, cell: str) -> bool:
@@ -189,7 +189,7 @@ def _answer_in(text: str) -> Answer | None:
     return answer_of(bare) or (answer_of(objects[0]) if len(objects) == 1 else None)
 
 
-def _told_apart(classes: Sequence[str]) -> dict[str, str]:
+def _unambiguous(classes: Sequence[str]) -> dict[str, str]:
     """Plain form → class; forms that two classes share tell neither."""
     shared = Counter(map(plain, classes))
     return {plain(name): name for name in classes if shared[plain(name)] == 1}

@@ -27,7 +27,7 @@ from pll.errors import UserError
 from pll.formats.base import ReadOptions
 from pll.formats.checks import MAX_NAME, check_class_count, check_ids, listing, shorten
 from pll.formats.proposals import is_sentence, proposed_classes
-from pll.formats.tabular.answers import COVERED, Answers, is_object, shares_of
+from pll.formats.tabular.answers import COVERED, AnswerReader, is_object, shares_of
 from pll.formats.tabular.cells import (
     BINARY,
     NEARLY_ALL,
@@ -232,31 +232,31 @@ PROPOSED = "Classes that the answers name"
 """How the note on classes that nobody listed begins."""
 
 
-def _meanings(
-    columns: Mapping[str, LabelColumn], stated: set[str], options: ReadOptions, lines: Lines | None
-) -> tuple[Answers, list[str]]:
-    """Return what cells of annotators mean, and a note where the classes are proposed.
+def _reader_of(
+    columns: Mapping[str, LabelColumn], known: Collection[str], options: ReadOptions, lines: Lines | None
+) -> tuple[AnswerReader, list[str]]:
+    """Return the reader of annotators' cells, and a note where the classes are proposed.
 
     Where nearly all answers are names of classes, each of them is a class. Sentences name the classes that the user
-    lists, or those that are stated elsewhere in the table, else those that are proposed.
+    lists, or those that are `known` from other columns, else those that are proposed.
     """
     if options.class_names:
-        return Answers(options.class_names, options.answers), []
+        return AnswerReader(options.class_names, options.answers), []
     times = Counter[str]()
     for column in columns.values():
         times.update(column.times())
     sentences = sum(count for cell, count in times.items() if is_sentence(cell))
     if sentences <= (1 - NEARLY_ALL) * (times.total() - times[""]):
-        return Answers((), options.answers), []
-    if len(stated) > 1:
-        return Answers(sort_names(stated), options.answers), []
-    given = Counter[tuple[str, str]]()
+        return AnswerReader((), options.answers), []
+    if len(known) > 1:
+        return AnswerReader(sort_names(known), options.answers), []
+    counts = Counter[tuple[str, str]]()
     for name, column in columns.items():
         who = [name] * len(column.codes) if lines is None else lines.workers.texts()
-        given.update(zip(who, column.texts(), strict=True))
-    classes = proposed_classes(given, options.answers)
+        counts.update(zip(who, column.texts(), strict=True))
+    classes = proposed_classes(counts, options.answers)
     classes = classes if len(classes) > 1 else ()
-    return Answers(classes, options.answers), note_proposed(classes)
+    return AnswerReader(classes, options.answers), note_proposed(classes)
 
 
 def note_proposed(classes: Sequence[str]) -> list[str]:
@@ -265,15 +265,15 @@ def note_proposed(classes: Sequence[str]) -> list[str]:
     return [f"{PROPOSED}: {listing(classes)}. {ways}"] if classes else []
 
 
-def read_answers(column: LabelColumn, answers: Answers, unmapped: Counter[str]) -> LabelColumn:
+def read_answers(column: LabelColumn, reader: AnswerReader, unmapped: Counter[str]) -> LabelColumn:
     """Return a column of annotators' answers as tuples of names, with the confidence that stands in them.
 
     Parameters
     ----------
     column
         The cells of one annotator, or of all, a line each.
-    answers
-        What a cell means.
+    reader
+        What reads a cell.
     unmapped
         The cells that name no class are counted here.
 
@@ -283,7 +283,7 @@ def read_answers(column: LabelColumn, answers: Answers, unmapped: Counter[str]) 
         a cell that cannot be read; the row is named.
     """
     mark = guess_separator(column.cells)
-    column = column.read(lambda cell: answers.read(cell, mark))
+    column = column.read(lambda cell: reader.read(cell, mark))
     missed = {cell for cell, meaning in zip(column.cells, column.values, strict=True) if meaning is None}
     unmapped.update({cell: count for cell, count in column.times().items() if cell in missed} if missed else {})
     meanings = [((), math.nan) if meaning is None else meaning for meaning in column.values]
@@ -502,19 +502,19 @@ def read_labels(columns_by_role: RoleColumns, options: ReadOptions, row_of: RowN
     truth, vote = one("true_label"), one("vote")
     true = None if truth is None else read_truth(truth, row_of)
     lines = None if vote is None else _lines(one("task"), one("worker"), row_of)
-    given = {"label": LabelColumn.of("label", vote, row_of)} if vote is not None else {}
+    answers = {"label": LabelColumn.of("label", vote, row_of)} if vote is not None else {}
     for who, chunks in columns_by_role.get("annotator", {}).items() if vote is None else ():
-        given[who] = LabelColumn.of(f"{who} (an annotator)", chunks, row_of)
+        answers[who] = LabelColumn.of(f"{who} (an annotator)", chunks, row_of)
     name, sets = next(iter(columns_by_role.get("candidates", {}).items()), ("candidates", None))
     sets = sets or _joined(columns_by_role.get("candidate", {}))
     set_column = None if sets is None or lines else read_candidates(name, sets, row_of)
-    stated = {name for column in (true, set_column) if column is not None for _, name in column.names()}
-    how, notes = _meanings(given, stated, options, lines)
+    known = {name for column in (true, set_column) if column is not None for _, name in column.names()}
+    reader, notes = _reader_of(answers, known, options, lines)
     if options.class_names:
-        options = replace(options, class_names=how.classes)
+        options = replace(options, class_names=reader.classes)
     unmapped = Counter[str]()
-    answers = {name: read_answers(column, how, unmapped) for name, column in given.items()}
-    if lines is None and not how.classes:
+    answers = {name: read_answers(column, reader, unmapped) for name, column in answers.items()}
+    if lines is None and not reader.classes:
         _whole_numbers(list(answers.values()))
     by_column: Mapping[str, Chunks] = {}
     if set_column is None and not answers:
@@ -681,8 +681,8 @@ def annotations_of(
         n, people = len(lines.tasks.values), tuple(lines.workers.values)
         skipped = int(np.isin(column.codes, [code for code, value in enumerate(column.values) if not value]).sum())
         rows, who = lines.tasks.codes[rows], lines.workers.codes[rows]
-    given, left_out = confidence if np.isfinite(confidence).any() else None, tuple(unmapped.most_common())
-    return Annotations(rows, who, labels, n, names, people, skipped=skipped, scores=given, unmapped=left_out)
+    own_scores, left_out = confidence if np.isfinite(confidence).any() else None, tuple(unmapped.most_common())
+    return Annotations(rows, who, labels, n, names, people, skipped=skipped, scores=own_scores, unmapped=left_out)
 
 
 def _prior(column: LabelColumn, sets: CandidateSets) -> Weights:

@@ -37,8 +37,8 @@ def proposed_classes(
 ) -> tuple[str, ...]:
     """Return the short answers given at least twice, in their most frequent spelling, without sentences about others.
 
-    Where several voters answered, at least two of them must have given it: refusals differ between voters. Where most
-    answers are sentences, the words in which these differ.
+    Where several voters answer in words, at least two of them must have given it: refusals differ between voters. Where
+    most answers are sentences, the words in which these differ.
 
     Parameters
     ----------
@@ -51,6 +51,8 @@ def proposed_classes(
     --------
     >>> proposed_classes({("gpt", "cat"): 3, ("gpt", "Label: dog"): 1, ("claude", "dog"): 2, ("claude", "Cat."): 2})
     ('cat',)
+    >>> proposed_classes({("gpt", "cat"): 3, ("gpt", "dog"): 2, ("claude", "I think it is a cat."): 5})
+    ('cat', 'dog')
     """
     mapped = AnswerReader((), by_hand)
     answers = {one: count for one, count in answers.items() if one[1].strip() and not mapped.is_mapped(one[1])}
@@ -67,7 +69,7 @@ def proposed_classes(
                 continue
             voters[plain(label)].add(voter)
             spellings[plain(label)][label] += count
-    least = min(2, len({voter for voter, _ in answers}))
+    least = min(2, len({voter for voter, text in answers if not is_sentence(text)}))
     names = [
         counts.most_common(1)[0][0].strip(MARKS)
         for form, counts in spellings.items()

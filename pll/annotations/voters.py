@@ -21,12 +21,12 @@ shares of the votes where that is clearly likelier: one coin can take voters who
 
 *Functions.* Where most votes come from voters who name one class and otherwise abstain (labelling functions), who votes
 says as much of the class prior as of the label. *pooled* is one round from the labels of the majority then, without a
-class prior; *confusion* is one coin, with accuracies drawn to the common one by n/2 answers.
+class prior; *confusion* is one coin, with accuracies drawn to the common one by n answers.
 
-*Other starts.* With few voters, votes fit several models. Each voter is believed first in turn: `agreement` is how far
-the results that the votes do not rule out agree with the first one.
+*Other starts.* With few voters, votes fit several models. Each voter is believed first in turn, class shares included
+(w = 1): `agreement` is how far the results that the votes do not rule out agree with the first one.
 
-*Known labels* are certain in T. The start whose result, made without them, names most of them takes the place of the
+*Known labels* are certain in T. A start under whose result, made without them, they are likelier takes the place of the
 first one. They weigh as much as other rows: weighed more, ten settled disputes would make every voter look poor.
 
 *With a classifier* (`fit_voters(classifier=…)`) the class prior of each example is its predicted probabilities, to the
@@ -69,8 +69,6 @@ POOLED_SMOOTHING = 10.0
 """Answers of one coin that each row of the matrix of all voters starts with."""
 SHRINKAGE = 2.0
 """Answers of an average voter that everybody's accuracy starts with."""
-FUNCTION_SHRINKAGE = 0.5
-"""The same for labelling functions, as a share of the examples."""
 FUNCTION_SHARE = 0.5
 """Share of the votes from voters who name one class, from which they are labelling functions."""
 CROWD_CORRELATION, PANEL_CORRELATION = 0.3, 0.5
@@ -241,14 +239,15 @@ def fit_voters(
     em = _ExpectationMaximisation(annotations)
     kind_fitted, start, rounds = em.plan(kind)
     first = em.run(kind_fitted, start, rounds=rounds)
-    others = _Others.of(em, first) if kind in ("pooled", "confusion") and em.has_matrices else _Others()
     exponent = np.ones(annotations.n_rows) if kind == "majority" else _exponent(annotations, first.T, true_labels)
+    others = _Others()
+    if kind in ("pooled", "confusion") and em.has_matrices:
+        others = _Others.of(em, first, exponent, true_labels)
     fit = first
-    if true_labels is not None:
-        known = np.flatnonzero(true_labels >= 0)
-        hits = [(labels[known] == true_labels[known]).sum() for labels in (first.T.argmax(axis=1), *others.labels)]
-        best = int(np.argmax(hits))
-        start = next(islice(em.starts(), best - 1, None)) if best else start
+    if others.best is not None:
+        start = next(islice(em.starts(), others.best, None))
+        fit = em.run(kind_fitted, start, true_labels, rounds=rounds, prior_weight=1.0)
+    elif true_labels is not None:
         fit = em.run(kind_fitted, start, true_labels, rounds=rounds)
     T, likelihood, weight = fit.T, _softmax(fit.votes), 0.0
     if classifier is not None:
@@ -310,19 +309,19 @@ def _exponent(annotations: Annotations, T: Numbers, true_labels: npt.NDArray[np.
         Posterior without the known labels.
     """
     others = np.maximum(annotations.answers_per_row - 1, 0)
-    rows = np.empty(0, dtype=np.int64) if true_labels is None else np.flatnonzero((true_labels >= 0) & (others > 0))
     met = annotations.n_answers / (annotations.n_annotators * int((annotations.answers_per_row > 0).sum()))
     rho = CROWD_CORRELATION + (PANEL_CORRELATION - CROWD_CORRELATION) * met
-    if true_labels is not None and len(rows) >= LEAST_CHECKED:
-        log_T = np.log(T[rows] + TINY)
-
-        def fit(rho: float) -> float:
-            proba = _softmax(log_T / (1 + others[rows, None] * rho))[np.arange(len(rows)), true_labels[rows]]
-            return float(np.log((1 - SLIP) * proba + SLIP / T.shape[1]).sum())
-
-        rho = max(CORRELATIONS, key=fit)
+    if true_labels is not None and ((true_labels >= 0) & (others > 0)).sum() >= LEAST_CHECKED:
+        rho = max(CORRELATIONS, key=lambda one: _known_likelihood(true_labels, T, 1 / (1 + others * one)))
     exponent: Numbers = 1 / (1 + others * rho)
     return exponent
+
+
+def _known_likelihood(true_labels: npt.NDArray[np.int64], T: Numbers, exponent: Numbers) -> float:
+    """Log-likelihood of the known labels under a posterior raised to `exponent`."""
+    rows = np.flatnonzero(true_labels >= 0)
+    proba = _softmax(exponent[rows, None] * np.log(T[rows] + TINY))[np.arange(len(rows)), true_labels[rows]]
+    return float(np.log((1 - SLIP) * proba + SLIP / T.shape[1]).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -338,26 +337,33 @@ class _Fit:
 
 @dataclass(frozen=True, eq=False)
 class _Others:
-    """(n,) labels that each other start leads to, and where those that the votes do not rule out differ."""
+    """Which other start known labels prefer, and where the results that the votes do not rule out differ."""
 
-    labels: tuple[Codes, ...] = ()
+    best: int | None = None
     agreement: float = 1.0
     disputed: Codes = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     @classmethod
-    def of(cls, em: _ExpectationMaximisation, first: _Fit) -> _Others:
-        """Run them all."""
+    def of(
+        cls, em: _ExpectationMaximisation, first: _Fit, exponent: Numbers, true_labels: npt.NDArray[np.int64] | None
+    ) -> _Others:
+        """Run them all. The first start is as likely beforehand as all others together."""
         chosen, voted = first.T.argmax(axis=1), em.annotations.answers_per_row > 0
-        labels, differs = [], []
+        likelihoods, differs = [], []
         for start in em.starts():
-            one = em.run(first.kind, start, rounds=EARLY)
-            labels.append(one.T.argmax(axis=1))
+            one = em.run(first.kind, start, rounds=EARLY, prior_weight=1.0)
+            if true_labels is not None:
+                likelihoods.append(_known_likelihood(true_labels, one.T, exponent))
             if not _is_likelier(first.row_likelihood[voted], one.row_likelihood[voted]):
-                differs.append((labels[-1] != chosen)[voted])
+                differs.append((one.T.argmax(axis=1) != chosen)[voted])
+        best = None
+        if true_labels is not None and likelihoods:
+            lead = np.array(likelihoods) - _known_likelihood(true_labels, first.T, exponent) - np.log(len(likelihoods))
+            best = int(lead.argmax()) if lead.max() > 0 else None
         if not differs:
-            return cls(tuple(labels))
+            return cls(best)
         rows = np.random.default_rng(0).permutation(np.flatnonzero(voted)[np.any(differs, axis=0)])
-        return cls(tuple(labels), 1 - float(np.mean(differs, axis=1).max()), rows)
+        return cls(best, 1 - float(np.mean(differs, axis=1).max()), rows)
 
 
 def _is_likelier(one: Numbers, other: Numbers) -> bool:
@@ -387,7 +393,7 @@ class _ExpectationMaximisation:
         self.vote_shares: Numbers = shares
         self.are_functions = self._are_functions()
         self.prior_weight = self._prior_weight()
-        self.shrinkage = FUNCTION_SHRINKAGE * annotations.n_rows if self.are_functions else SHRINKAGE
+        self.shrinkage = annotations.n_rows if self.are_functions else SHRINKAGE
         self.has_matrices = self.n_units * c * c <= MOST_NUMBERS
         if self.has_matrices:  # (n, units · c): the share with which a unit names a label in a row
             where = (annotations.rows, self.units * c + annotations.labels)
@@ -462,9 +468,11 @@ class _ExpectationMaximisation:
         true_labels: npt.NDArray[np.int64] | None = None,
         log_prior: Numbers | None = None,
         rounds: int = MOST_ROUNDS,
+        prior_weight: float | None = None,
     ) -> _Fit:
         """Alternate from a posterior until it hardly changes, or for so many rounds."""
         n, c = self.annotations.n_rows, self.annotations.n_classes
+        w = self.prior_weight if prior_weight is None else prior_weight
         T = _with_true_labels(start, true_labels)
         if kind == "majority":
             votes = np.log(self.vote_shares + TINY)
@@ -480,7 +488,7 @@ class _ExpectationMaximisation:
             else:
                 score = np.zeros((1, c))
                 if not self.are_functions:
-                    score = np.log(self.prior_weight * T.mean(axis=0) + (1 - self.prior_weight) / c + TINY)[None]
+                    score = np.log(w * T.mean(axis=0) + (1 - w) / c + TINY)[None]
                 smoothing = FUNCTION_SMOOTHING * n if self.are_functions else SMOOTHING[kind]
                 confusions = self._confusions(T, smoothing)
                 votes = self.indicators @ np.log(confusions).transpose(0, 2, 1).reshape(-1, c)

@@ -34,7 +34,7 @@ from pll.formats.checks import listing, parsing, shorten
 from pll.formats.json_objects import first_record, records
 from pll.formats.proposals import proposed_classes
 from pll.formats.tabular.answers import AnswerReader
-from pll.formats.tabular.columns import LINES, Column, is_named_id
+from pll.formats.tabular.columns import Column, is_named_id
 from pll.formats.tabular.csv import Delimited, text_of_file
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.jsonl import JsonLines
@@ -44,10 +44,10 @@ from pll.formats.tabular.labels import (
     Lines,
     annotations_of,
     encode,
+    lines_in,
     note_proposed,
     note_unmapped,
     read_answers,
-    scores_of,
     sets_of_shares,
     shares_in,
 )
@@ -236,17 +236,11 @@ def _of_table(table: ArrowTable, stem: str) -> VoteFile:
     ids = None if named is None else pc.utf8_trim_whitespace(pc.fill_null(named, ""))
     if "probability" in by_role:
         return _of_shares(shares_in(by_role["probability"], table.row_of), ids, stem, list(by_role["probability"]))
-    if "vote" in by_role:
-        task, worker, vote = (next(iter(by_role[role].values())) for role in LINES)
-        trimmed = pc.utf8_trim_whitespace
-        return VoteFile(_lines(task=trimmed(task), worker=trimmed(worker), vote=vote))
-    voters = by_role["annotator"]
-    scores = scores_of(by_role.get("score", {}), voters, table.row_of)
-    parts = []
-    for voter, cells in voters.items():
-        who = pa.repeat(voter, len(cells))
-        parts.append(_lines(**_named_by(ids, np.arange(len(cells))), worker=who, vote=cells, score=scores.get(voter)))
-    return VoteFile(pa.concat_tables(parts))
+    lines = lines_in(by_role, table.row_of)
+    assert lines is not None  # `_planned` refuses a table without a voter
+    named = {"task": np.array(lines.ids)[lines.tasks]} if "vote" in by_role else _named_by(ids, lines.tasks)
+    who = np.array(lines.people)[lines.workers]
+    return VoteFile(_lines(**named, worker=who, vote=pa.array(lines.votes.texts(), pa.string()), score=lines.scores))
 
 
 def _named_by(ids: Any, rows: npt.NDArray[np.int64]) -> dict[str, Any]:
@@ -467,8 +461,11 @@ def _annotations(lines: pa.Table, reader: AnswerReader, ids: Sequence[str], note
     for at, number in enumerate(numbers):
         if number is not None and 0 <= number < len(reader.classes) and not reader.is_mapped(votes[at]):
             votes[at] = reader.classes[number]
-    unmapped = Counter[str]()
-    column = read_answers(LabelColumn.of("label", pa.chunked_array([votes], pa.string()), int), reader, unmapped)
+    who, voters = encode(lines["worker"])
+    column = LabelColumn.of("label", pa.chunked_array([votes], pa.string()), int)
+    scores, separators = lines["score"].to_numpy(), ["|"] * len(column.cells)
+    every, unmapped = read_answers(Lines(lines["row"].to_numpy(), who, column, ids, voters, scores, separators), reader)
+    column = every.votes
     if not any(column.values):
         raise UserError(f"No answer could be mapped to a class (first: {shorten(votes[0])}).")
     among_words = [
@@ -480,20 +477,20 @@ def _annotations(lines: pa.Table, reader: AnswerReader, ids: Sequence[str], note
         examples = "; ".join(among_words[:3])
         notes.append(f"{len(among_words):,} different answers are JSON or name classes among other words ({examples}).")
     notes += note_unmapped(unmapped)
-    who, voters = encode(lines["worker"])
     is_class = np.array([bool(names) for names in column.values])[column.codes]
     silent = np.bincount(who, is_class) < LEAST_SHARE * np.bincount(who)
     if silent.any():
         notes.append(f"Left out, since hardly an answer is a class: {listing(np.array(voters)[silent].tolist())}.")
     stays = ~silent[who]
-    left = [name for name, is_silent in zip(voters, silent, strict=True) if not is_silent]
-    on = Lines(
-        LabelColumn("id", lines["row"].to_numpy()[stays], list(ids), list(ids), int),
-        LabelColumn("voter", (np.cumsum(~silent) - 1)[who[stays]], left, left, int),
+    others = replace(
+        every,
+        tasks=every.tasks[stays],
+        workers=(np.cumsum(~silent) - 1)[who[stays]],
+        votes=replace(column, codes=column.codes[stays]),
+        people=[name for name, is_silent in zip(voters, silent, strict=True) if not is_silent],
+        scores=scores[stays],
     )
-    columns = {"label": replace(column, codes=column.codes[stays])}
-    scores = {"label": lines["score"].to_numpy().astype(np.float64)[stays]}
-    return annotations_of(columns, reader.classes, scores, unmapped, on)
+    return annotations_of(others, reader.classes, unmapped)
 
 
 def _beside(people: Annotations, models: Annotations) -> Annotations:

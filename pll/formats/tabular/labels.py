@@ -12,7 +12,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +38,7 @@ from pll.formats.tabular.cells import (
     says_nothing,
     spelling,
 )
+from pll.formats.tabular.columns import LINES
 from pll.formats.tabular.table import RowNumber
 from pll.weights import Weights, checked_prior
 
@@ -104,16 +105,14 @@ class LabelColumn:
 
     Attributes
     ----------
-    name
-        The column's name, for messages.
+    place_of
+        What a message calls the row at a position, and the column.
     codes
         (n,) int64, which of the different cells a row holds.
     cells
         The different cells, as they stand.
     values
         What each of them means.
-    row_of
-        The number a message gives to the row at a position.
     confidence
         Of a column of answers, the confidence of each different cell, NaN where it has none.
     weights
@@ -121,11 +120,10 @@ class LabelColumn:
         where cells are sets alone.
     """
 
-    name: str
+    place_of: Callable[[int], str]
     codes: npt.NDArray[np.int64]
     cells: list[str]
     values: list[Any]
-    row_of: RowNumber
     confidence: tuple[float, ...] = ()
     weights: tuple[Mapping[str, float], ...] = ()
 
@@ -133,10 +131,10 @@ class LabelColumn:
     def of(cls, name: str, chunks: Chunks, row_of: RowNumber) -> LabelColumn:
         """Return a column of text whose cells mean nothing yet; a missing one is ""."""
         codes, cells = encode(without_nulls(chunks))
-        return cls(name, codes, cells, [], row_of)
+        return cls(lambda at: f"Row {row_of(at)}, column {name}", codes, cells, [])
 
-    def read(self, read_cell: Callable[[str], Any]) -> LabelColumn:
-        """Return the column with what each different cell means.
+    def read(self, read_cell: Callable[..., Any], *more: Sequence[Any]) -> LabelColumn:
+        """Return the column with what each different cell means, read of it and what `more` says of it.
 
         Raises
         ------
@@ -144,20 +142,21 @@ class LabelColumn:
             What `read_cell` raised, with the row, the column and the cell.
         """
         values = []
-        for code, cell in enumerate(self.cells):
+        for code, facts in enumerate(zip(self.cells, *more, strict=True)):
             try:
-                values.append(read_cell(cell))
+                values.append(read_cell(*facts))
             except UserError as error:
-                raise UserError(f"{self.place(code)} holds {shorten(cell)}: {error}.") from None
+                raise UserError(f"{self.place(code)} holds {shorten(self.cells[code])}: {error}.") from None
         return replace(self, values=values)
 
     def texts(self) -> list[str]:
         """The cell in each row."""
         return [self.cells[code] for code in self.codes.tolist()]
 
-    def times(self) -> dict[str, int]:
-        """How often each different cell stands in the column."""
-        return dict(zip(self.cells, np.bincount(self.codes, minlength=len(self.cells)).tolist(), strict=True))
+    def times(self) -> list[int]:
+        """How often each of the cells stands in the column."""
+        times: list[int] = np.bincount(self.codes, minlength=len(self.cells)).tolist()
+        return times
 
     def names(self) -> Iterator[tuple[int, str]]:
         """Yield (code, name) of every name in a column of names or tuples of names, None being none."""
@@ -167,7 +166,7 @@ class LabelColumn:
 
     def place(self, code: int) -> str:
         """Return the first row with this value, for a message."""
-        return f"Row {self.row_of(int(np.argmax(self.codes == code)))}, column {self.name}"
+        return self.place_of(int(np.argmax(self.codes == code)))
 
     def pairs(self, number: Mapping[str, int]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Of a column of tuples of names: (m,) rows and (m,) class indices, row after row."""
@@ -232,9 +231,7 @@ PROPOSED = "Classes that the answers name"
 """How the note on classes that nobody listed begins."""
 
 
-def _reader_of(
-    columns: Mapping[str, LabelColumn], known: Collection[str], options: ReadOptions, lines: Lines | None
-) -> tuple[AnswerReader, list[str]]:
+def _reader_of(lines: Lines, known: Collection[str], options: ReadOptions) -> tuple[AnswerReader, list[str]]:
     """Return the reader of annotators' cells, and a note where the classes are proposed.
 
     Where nearly all answers are names of classes, each of them is a class. Sentences name the classes that the user
@@ -242,19 +239,15 @@ def _reader_of(
     """
     if options.class_names:
         return AnswerReader(options.class_names, options.answers), []
-    times = Counter[str]()
-    for column in columns.values():
-        times.update(column.times())
-    sentences = sum(count for cell, count in times.items() if is_sentence(cell))
-    if sentences <= (1 - NEARLY_ALL) * (times.total() - times[""]):
+    votes = lines.votes
+    counts = [(count, cell) for count, cell in zip(votes.times(), votes.cells, strict=True) if cell.strip()]
+    sentences = sum(count for count, cell in counts if is_sentence(cell))
+    if sentences <= (1 - NEARLY_ALL) * sum(count for count, _ in counts):
         return AnswerReader((), options.answers), []
     if len(known) > 1:
         return AnswerReader(sort_names(known), options.answers), []
-    counts = Counter[tuple[str, str]]()
-    for name, column in columns.items():
-        who = [name] * len(column.codes) if lines is None else lines.workers.texts()
-        counts.update(zip(who, column.texts(), strict=True))
-    classes = proposed_classes(counts, options.answers)
+    who = [lines.people[worker] for worker in lines.workers.tolist()]
+    classes = proposed_classes(Counter(zip(who, votes.texts(), strict=True)), options.answers)
     classes = classes if len(classes) > 1 else ()
     return AnswerReader(classes, options.answers), note_proposed(classes)
 
@@ -265,29 +258,21 @@ def note_proposed(classes: Sequence[str]) -> list[str]:
     return [f"{PROPOSED}: {listing(classes)}. {ways}"] if classes else []
 
 
-def read_answers(column: LabelColumn, reader: AnswerReader, unmapped: Counter[str]) -> LabelColumn:
-    """Return a column of annotators' answers as tuples of names, with the confidence that stands in them.
-
-    Parameters
-    ----------
-    column
-        The cells of one annotator, or of all, a line each.
-    reader
-        What reads a cell.
-    unmapped
-        The cells that name no class are counted here.
+def read_answers(lines: Lines, reader: AnswerReader) -> tuple[Lines, Counter[str]]:
+    """Return lines whose answers are tuples of names, with the confidence in them, and cells that name no class.
 
     Raises
     ------
     UserError
         a cell that cannot be read; the row is named.
     """
-    mark = guess_separator(column.cells)
-    column = column.read(lambda cell: reader.read(cell, mark))
-    missed = {cell for cell, meaning in zip(column.cells, column.values, strict=True) if meaning is None}
-    unmapped.update({cell: count for cell, count in column.times().items() if cell in missed} if missed else {})
-    meanings = [((), math.nan) if meaning is None else meaning for meaning in column.values]
-    return replace(column, values=[names for names, _ in meanings], confidence=tuple(score for _, score in meanings))
+    votes = lines.votes.read(reader.read, lines.separators)
+    unmapped = Counter[str]()
+    for cell, meaning, count in zip(votes.cells, votes.values, votes.times(), strict=True):
+        if meaning is None:
+            unmapped[cell] += count
+    names, confidence = zip(*(((), math.nan) if one is None else one for one in votes.values), strict=True)
+    return replace(lines, votes=replace(votes, values=list(names), confidence=confidence)), unmapped
 
 
 def note_unmapped(unmapped: Mapping[str, int]) -> list[str]:
@@ -365,7 +350,7 @@ def join_spellings(columns: Sequence[LabelColumn], options: ReadOptions, named: 
     """
     counts: Counter[str] = Counter()
     for column in columns:
-        rows = np.bincount(column.codes, minlength=len(column.values)).tolist()
+        rows = column.times()
         for code, name in column.names():
             counts[name] += rows[code]
     apart = {*options.class_names, *named}
@@ -501,44 +486,41 @@ def read_labels(columns_by_role: RoleColumns, options: ReadOptions, row_of: RowN
 
     truth, vote = one("true_label"), one("vote")
     true = None if truth is None else read_truth(truth, row_of)
-    lines = None if vote is None else _lines(one("task"), one("worker"), row_of)
-    answers = {"label": LabelColumn.of("label", vote, row_of)} if vote is not None else {}
-    for who, chunks in columns_by_role.get("annotator", {}).items() if vote is None else ():
-        answers[who] = LabelColumn.of(f"{who} (an annotator)", chunks, row_of)
+    lines, is_long = lines_in(columns_by_role, row_of), vote is not None
     name, sets = next(iter(columns_by_role.get("candidates", {}).items()), ("candidates", None))
     sets = sets or _joined(columns_by_role.get("candidate", {}))
-    set_column = None if sets is None or lines else read_candidates(name, sets, row_of)
+    set_column = None if sets is None or is_long else read_candidates(name, sets, row_of)
     known = {name for column in (true, set_column) if column is not None for _, name in column.names()}
-    reader, notes = _reader_of(answers, known, options, lines)
-    if options.class_names:
-        options = replace(options, class_names=reader.classes)
-    unmapped = Counter[str]()
-    answers = {name: read_answers(column, reader, unmapped) for name, column in answers.items()}
-    if lines is None and not reader.classes:
-        _whole_numbers(list(answers.values()))
+    notes, unmapped = list[str](), Counter[str]()
+    if lines is not None:
+        reader, notes = _reader_of(lines, known, options)
+        lines, unmapped = read_answers(lines, reader)
+        if options.class_names:
+            options = replace(options, class_names=reader.classes)
+        elif not (is_long or reader.classes):
+            _rename_whole_numbers(lines.votes)
+    votes = None if lines is None else lines.votes
     by_column: Mapping[str, Chunks] = {}
-    if set_column is None and not answers:
+    if set_column is None and lines is None:
         by_column = columns_by_role.get("class") or columns_by_role.get("probability", {})
     if true is not None:
-        cells = [names for column in (set_column, *answers.values()) if column is not None for names in column.values]
-        notes += _without_no_answers(true, set(by_column).union(*cells))
-    columns = [column for column in (set_column, true, *answers.values()) if column is not None]
+        others = {name for column in (set_column, votes) if column is not None for _, name in column.names()}
+        notes += _without_no_answers(true, {*by_column, *others})
+    columns = [column for column in (set_column, true, votes) if column is not None]
     notes += join_spellings(columns, options, by_column)
     names = names_in(columns, options.class_names)
     annotations, candidates, prior = None, None, None
     if by_column:
         names = options.class_names or tuple(dict.fromkeys((*by_column, *names)))
         candidates, prior = _sets_by_column(by_column, names, row_of, are_shares=not columns_by_role.get("class"))
-    if any(value for column in answers.values() for value in column.values):
-        scores = columns_by_role.get("score", {})
-        scores = scores if lines is None else dict(zip(answers, scores.values(), strict=False))
-        annotations = annotations_of(answers, names, scores_of(scores, answers, row_of), unmapped, lines)
+    if lines is not None and any(lines.votes.values):
+        annotations = annotations_of(lines, names, unmapped)
         notes += note_unmapped(unmapped)
     elif unmapped:
         raise UserError(f"No answer could be mapped to a class (first: {shorten(next(iter(unmapped)))}).")
-    elif lines is not None:
+    elif is_long:
         raise UserError("Nobody gave a label: every cell of the column of labels is empty.")
-    elif answers:
+    elif lines is not None:
         notes.append("Nobody gave a label: the columns of the annotators are empty.")
     if set_column is not None:
         candidates = candidate_sets(set_column, names)
@@ -550,12 +532,12 @@ def read_labels(columns_by_role: RoleColumns, options: ReadOptions, row_of: RowN
         notes += about_sets
     y = None if true is None else true_labels(true, names)
     labels = TableLabels(names, candidates, y, annotations, tuple(notes), prior=prior)
-    if lines is None:
+    if lines is None or not is_long:
         return labels
-    first = np.unique(lines.tasks.codes, return_index=True)[1]
-    ids = check_ids(lines.tasks.values, lambda at: row_of(int(first[at])))
+    first = np.unique(lines.tasks, return_index=True)[1]
+    ids = check_ids(lines.ids, lambda at: row_of(int(first[at])))
     y = None if y is None else y[first]
-    return replace(labels, y=y, first=first, ids=ids, example=lines.tasks.codes)
+    return replace(labels, y=y, first=first, ids=ids, example=lines.tasks)
 
 
 def _joined(columns: Mapping[str, Chunks]) -> Chunks | None:
@@ -577,42 +559,102 @@ def _without_no_answers(true: LabelColumn, names: set[str]) -> list[str]:
     return [f"{int(rows.sum()):,} true labels say that there is none ({listing(sorted(empty))}): they are not known."]
 
 
-class Lines(NamedTuple):
-    """Of a table with one row an answer: whose answer it is, to which example."""
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Answers of annotators, a line each: what columns of annotators and tables in long form both become.
 
-    tasks: LabelColumn
-    workers: LabelColumn
+    Attributes
+    ----------
+    tasks
+        (m,) int64, the example of each line.
+    workers
+        (m,) int64, whose it is.
+    votes
+        The column of the answers.
+    ids
+        The examples; in columns their numbers.
+    people
+        The annotators.
+    scores
+        (m,) float64, the confidence that a column of its own says, NaN where none does.
+    separators
+        Of each cell of `votes`, what separates several labels.
+    """
+
+    tasks: npt.NDArray[np.int64]
+    workers: npt.NDArray[np.int64]
+    votes: LabelColumn
+    ids: Sequence[Any]
+    people: Sequence[str]
+    scores: npt.NDArray[np.float64]
+    separators: Sequence[str]
 
 
-def _lines(task: Chunks | None, worker: Chunks | None, row_of: RowNumber) -> Lines:
+def lines_in(columns_by_role: RoleColumns, row_of: RowNumber) -> Lines | None:
+    """Return the answers of annotators in a table; None where it has none.
+
+    Raises
+    ------
+    UserError
+        Long form without tasks or annotators; scores of nobody, or that are no numbers: the row is named.
+    """
+    task, worker, vote = (next(iter(columns_by_role.get(role, {}).values()), None) for role in LINES)
+    scores, annotators = columns_by_role.get("score", {}), columns_by_role.get("annotator", {})
+    if vote is None:
+        return _lines_of_columns(annotators, _numbers(scores, annotators, row_of), row_of) if annotators else None
     if task is None or worker is None:
         raise UserError(
             "In long form a table has a column of tasks, one of annotators and one of labels; say which is which "
             "(task, worker, vote)."
         )
-    return Lines(_named("task", task, row_of), _named("annotator", worker, row_of))
+    tasks, ids = _named("task", task, row_of)
+    workers, people = _named("annotator", worker, row_of)
+    votes = LabelColumn.of("label", vote, row_of)
+    numbers = next(iter(_numbers(scores, scores, row_of).values()), np.full(len(tasks), math.nan))
+    return Lines(tasks, workers, votes, ids, people, numbers, [guess_separator(votes.cells)] * len(votes.cells))
 
 
-def _whole_numbers(columns: Sequence[LabelColumn]) -> None:
+def _lines_of_columns(
+    annotators: Mapping[str, Chunks], scores: Mapping[str, npt.NDArray[np.float64]], row_of: RowNumber
+) -> Lines:
+    """The cells of columns, an annotator each, as lines, without those that are empty."""
+    columns = [LabelColumn.of(f"{name} (an annotator)", chunks, row_of) for name, chunks in annotators.items()]
+    cells, separators = list[str](), list[str]()
+    tasks, codes, numbers = list[Any](), list[Any](), list[Any]()
+    for name, column in zip(annotators, columns, strict=True):
+        is_filled = np.array([bool(cell.strip()) for cell in column.cells])
+        rows = np.flatnonzero(is_filled[column.codes])
+        tasks.append(rows)
+        codes.append(column.codes[rows] + len(cells))
+        numbers.append(scores[name][rows] if name in scores else np.full(len(rows), math.nan))
+        cells += column.cells
+        separators += [guess_separator(column.cells)] * len(column.cells)
+    task, worker = np.concatenate(tasks), np.repeat(np.arange(len(columns)), list(map(len, tasks)))
+    votes = LabelColumn(lambda at: columns[worker[at]].place_of(task[at]), np.concatenate(codes), cells, [])
+    return Lines(task, worker, votes, range(len(columns[0].codes)), [*annotators], np.concatenate(numbers), separators)
+
+
+def _rename_whole_numbers(column: LabelColumn) -> None:
     """Rename class numbers written as 1.0 (because others in their column are missing) to 1."""
-    names = [name for column in columns for value in column.values for name in value]
-    if names and all(_NUMBER.fullmatch(name) for name in names):
-        for column in columns:
-            column.values[:] = [tuple(name.partition(".")[0] for name in value) for value in column.values]
+    names = [name for _, name in column.names()]
+    if names and all(map(_NUMBER.fullmatch, names)):
+        column.values[:] = [tuple(name.partition(".")[0] for name in value) for value in column.values]
 
 
-def _named(name: str, chunks: Chunks, row_of: RowNumber) -> LabelColumn:
-    """Parse a column of names of tasks or annotators, trimmed; codes in the order of first appearance."""
-    codes, cells = encode(without_nulls(chunks))
+def _named(name: str, chunks: Chunks, row_of: RowNumber) -> tuple[npt.NDArray[np.int64], list[str]]:
+    """Codes of a column of names of tasks or annotators, and these, trimmed, in the order of first appearance."""
+    column = LabelColumn.of(name, chunks, row_of)
     place: dict[str, int] = {}
-    merged = np.array([place.setdefault(cell.strip(), len(place)) for cell in cells], dtype=np.int64)
-    column = LabelColumn(name, merged[codes], list(place), list(place), row_of)
+    codes = np.array([place.setdefault(cell.strip(), len(place)) for cell in column.cells], dtype=np.int64)[
+        column.codes
+    ]
     if "" in place:
-        raise UserError(f"{column.place(place[''])} is empty; every line needs its {name}.")
-    return column
+        where = column.place_of(int(np.argmax(codes == place[""])))
+        raise UserError(f"{where} is empty; every line needs its {name}.")
+    return codes, list(place)
 
 
-def scores_of(
+def _numbers(
     scores: Mapping[str, Chunks], answers: Collection[str], row_of: RowNumber
 ) -> dict[str, npt.NDArray[np.float64]]:
     """Return the confidence of each annotator, (n,) each, NaN where there is none.
@@ -642,47 +684,33 @@ def _score(cell: str) -> float:
         raise UserError("write a number, or leave the cell empty") from None
 
 
-def annotations_of(
-    answers: Mapping[str, LabelColumn],
-    names: tuple[str, ...],
-    scores: Mapping[str, npt.NDArray[np.float64]],
-    unmapped: Counter[str],
-    lines: Lines | None,
-) -> Annotations:
-    """Return the annotations in a table.
+def annotations_of(lines: Lines, names: tuple[str, ...], unmapped: Counter[str]) -> Annotations:
+    """Return the annotations in lines that `read_answers` returned.
+
+    The confidence is that of a column of its own, else what the answer itself says.
 
     Parameters
     ----------
-    answers
-        Of `read_answers`.
     names
         All classes.
-    scores
-        (n,) by annotator, the confidence of their answer in each row, for those with a column of scores; it goes before
-        the confidence in the answers themselves.
     unmapped
         Of `read_answers`.
-    lines
-        Where a row is one answer, whose it is; an empty one is a skipped answer.
     """
-    number = {name: k for k, name in enumerate(names)}
-    parts = []
-    for k, (name, column) in enumerate(answers.items()):
-        rows, labels = column.pairs(number)
-        confidence = np.array(column.confidence)[column.codes[rows]]
-        if name in scores:
-            own = scores[name][rows]
-            confidence = np.where(np.isfinite(own), own, confidence)
-        parts.append((rows, np.full(len(rows), k), labels, confidence))
-    rows, who, labels, confidence = (np.concatenate(part) for part in zip(*parts, strict=True))
-    if lines is None:
-        n, people, skipped = len(column.codes), tuple(answers), 0
-    else:
-        n, people = len(lines.tasks.values), tuple(lines.workers.values)
-        skipped = int(np.isin(column.codes, [code for code, value in enumerate(column.values) if not value]).sum())
-        rows, who = lines.tasks.codes[rows], lines.workers.codes[rows]
-    own_scores, left_out = confidence if np.isfinite(confidence).any() else None, tuple(unmapped.most_common())
-    return Annotations(rows, who, labels, n, names, people, skipped=skipped, scores=own_scores, unmapped=left_out)
+    votes = lines.votes
+    at, labels = votes.pairs({name: k for k, name in enumerate(names)})
+    own, in_cells = lines.scores[at], np.array(votes.confidence)[votes.codes[at]]
+    scores = np.where(np.isfinite(own), own, in_cells)
+    return Annotations(
+        lines.tasks[at],
+        lines.workers[at],
+        labels,
+        len(lines.ids),
+        names,
+        tuple(lines.people),
+        skipped=sum(count for count, value in zip(votes.times(), votes.values, strict=True) if not value),
+        scores=scores if np.isfinite(scores).any() else None,
+        unmapped=tuple(unmapped.most_common()),
+    )
 
 
 def _prior(column: LabelColumn, sets: CandidateSets) -> Weights:

@@ -240,15 +240,11 @@ def fit_voters(
     kind_fitted, start, rounds = em.plan(kind)
     first = em.run(kind_fitted, start, rounds=rounds)
     exponent = np.ones(annotations.n_rows) if kind == "majority" else _exponent(annotations, first.T, true_labels)
-    others = _Others()
-    if kind in ("pooled", "confusion") and em.has_matrices:
-        others = _Others.of(em, first, exponent, true_labels)
-    fit = first
+    others = _Others() if first.confusions is None else _Others.of(em, first, exponent, true_labels)
+    prior_weight = em.prior_weight
     if others.best is not None:
-        start = next(islice(em.starts(), others.best, None))
-        fit = em.run(kind_fitted, start, true_labels, rounds=rounds, prior_weight=1.0)
-    elif true_labels is not None:
-        fit = em.run(kind_fitted, start, true_labels, rounds=rounds)
+        start, prior_weight = next(islice(em.starts(), others.best, None)), 1.0
+    fit = first if true_labels is None else em.run(kind_fitted, start, true_labels, None, rounds, prior_weight)
     T, likelihood, weight = fit.T, _softmax(fit.votes), 0.0
     if classifier is not None:
         weight, T, likelihood = _joint(em, fit, classifier, true_labels)
@@ -392,9 +388,9 @@ class _ExpectationMaximisation:
         shares = np.where(total > 0, counts / np.where(total > 0, total, 1.0), 1.0 / c)
         self.vote_shares: Numbers = shares
         self.are_functions = self._are_functions()
-        self.prior_weight = self._prior_weight()
         self.shrinkage = annotations.n_rows if self.are_functions else SHRINKAGE
         self.has_matrices = self.n_units * c * c <= MOST_NUMBERS
+        self.prior_weight = self._prior_weight() if self.has_matrices else 0.0
         if self.has_matrices:  # (n, units · c): the share with which a unit names a label in a row
             where = (annotations.rows, self.units * c + annotations.labels)
             self.indicators = sp.csr_array((self.shares, where), shape=(annotations.n_rows, self.n_units * c))
@@ -448,11 +444,10 @@ class _ExpectationMaximisation:
     def plan(self, kind: str) -> tuple[str, Numbers, int]:
         """Return the model that is fitted, where it starts, and how many rounds it has at most."""
         shares = self.vote_shares
-        is_plain = kind == "one-coin" or not self.has_matrices or (kind == "confusion" and self.are_functions)
-        if kind == "majority" or (kind == "confusion" and not is_plain):
+        if kind != "majority" and (not self.has_matrices or (kind == "confusion" and self.are_functions)):
+            kind = "one-coin"
+        if kind != "pooled":
             return kind, shares, MOST_ROUNDS
-        if is_plain:
-            return "one-coin", shares, MOST_ROUNDS
         if self.are_functions:
             leads = shares == shares.max(axis=1, keepdims=True)
             return kind, leads / leads.sum(axis=1, keepdims=True), 1

@@ -20,7 +20,8 @@ from pll.errors import UserError
 from pll.formats.arrays.npz import FEATURES, holds_arrays
 from pll.formats.classes import with_classes
 from pll.formats.tabular.parquet import holds_shards
-from pll.formats.votes import VOTES, kind_of, read_votes, roles_beside_answers, with_votes
+from pll.formats.vote_files import VOTES, kind_of, read_votes, roles_beside_answers
+from pll.formats.votes import with_votes
 from pll.images import SUFFIXES
 from pll.io import Progress, hash_of
 

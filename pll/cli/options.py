@@ -22,7 +22,8 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.classes import class_edits
 from pll.formats.tabular.cells import no_answers
-from pll.formats.votes import ONE_VOTER, kind_of
+from pll.formats.vote_files import kind_of
+from pll.formats.votes import ONE_VOTER
 from pll.synthesis import FLIPS, Flip
 from pll.synthesis import SETTINGS as FLIP_SETTINGS
 from pll.synthesis.label_noise import Noisy

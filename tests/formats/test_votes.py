@@ -17,7 +17,8 @@ from pll.cli.main import main
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.tabular.answers import AnswerReader
-from pll.formats.votes import VoteFile, read_votes, with_votes
+from pll.formats.vote_files import VoteFile, read_votes
+from pll.formats.votes import with_votes
 
 
 def lines(path: Path, records: list[dict]) -> Path:

@@ -27,7 +27,8 @@ from pll.formats.tabular.cells import (
     numbers_in,
 )
 from pll.formats.tabular.columns import Column, notes_on, option, refuse_questions
-from pll.formats.tabular.labels import Chunks, TableLabels, encode, read_labels, split_marks
+from pll.formats.tabular.label_columns import Chunks, encode
+from pll.formats.tabular.labels import TableLabels, read_labels, split_marks
 from pll.formats.tabular.table import ArrowTable, RowNumber, cell_of, is_list, no_rows, text_of, value_of
 from pll.images import Pictures
 from pll.io import Column as ObjectColumn

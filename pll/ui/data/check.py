@@ -14,7 +14,7 @@ from pll.analysis.readiness import warnings_about
 from pll.colors import ACCENT, percent
 from pll.dataset import PartialLabelDataset
 from pll.formats.tabular.columns import Column, notes_on
-from pll.formats.tabular.labels import JOINED
+from pll.formats.tabular.label_columns import JOINED
 from pll.formats.votes import FAILED, FOREIGN, ONE_VOTER, ONE_VOTER_ALONE
 from pll.synthesis.ambiguity import co_occurrence, label_cooccurrence
 from pll.ui import charts

@@ -17,7 +17,7 @@ from pll.dataset import PartialLabelDataset
 from pll.formats.checks import listing
 from pll.formats.classes import class_counts
 from pll.formats.tabular.cells import no_answers
-from pll.formats.tabular.labels import JOINED
+from pll.formats.tabular.label_columns import JOINED
 from pll.ui.data import loader
 from pll.ui.data.editable import edit_column, undo_all
 from pll.ui.format import plain

@@ -20,7 +20,7 @@ from pll.errors import UserError, has_duplicate_ids
 from pll.formats.checks import capital, listing
 from pll.formats.tabular.cells import has_fractions
 from pll.formats.tabular.columns import ROLES, SINGLE, Column, Question, question
-from pll.formats.votes import VOTES
+from pll.formats.vote_files import VOTES
 from pll.ui.data import loader
 from pll.ui.data.editable import edit_column
 from pll.ui.format import plain, without_shell

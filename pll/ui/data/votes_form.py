@@ -11,7 +11,7 @@ import streamlit as st
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.tabular.labels import PROPOSED
+from pll.formats.tabular.lines import PROPOSED
 from pll.formats.votes import FAILED, FEW_CLASSES, FOREIGN
 from pll.ui.data import columns_form
 from pll.ui.data.columns_form import Columns

@@ -209,14 +209,14 @@ server_metadata_url = "http://localhost:1/nobody"
 
 # ---- pages -----------------------------------------------------------------------------------------------------------
 
-OF_THE_OWNER = {"home": "Delete", "train": "Restart", "compare": "Restart", "review": "Show for this example"}
+OF_THE_OWNER = {"home": "Delete", "train": "Restart", "compare": "Restart"}
 """A button of each page that only somebody who may do everything with the run has."""
 #              anonymous   Eve        Vic               Rita          Ada         Root
 EXPECTED = {
     "home": ("log in", "open", "sees it", "sees it", "controls", "open"),
     "data": ("log in", "open", "open", "open", "open", "open"),
     "train": ("log in", "refused", "sees it", "sees it", "controls", "controls"),
-    "review": ("log in", "refused", "may not review", "may review", "controls", "controls"),
+    "review": ("log in", "refused", "may not review", "may review", "sees it", "sees it"),
     "compare": ("log in", "refused", "sees it", "sees it", "controls", "controls"),
     "export": ("log in", "refused", "sees it", "sees it", "sees it", "sees it"),
     "experiments": ("log in", "refused", "refused", "refused", "sees it", "sees it"),
@@ -354,6 +354,10 @@ ROUTES: Mapping[str, list[tuple[str, str, tuple[int, ...]]]] = {
     "/_stcore/agent/interact": [("POST", "/_stcore/agent/interact", NOBODY)],  # off
     "/_stcore/agent/openapi.json": [("GET", "/_stcore/agent/openapi.json", ALL)],  # says that it is off
     "/_stcore/agent/mcp": [("POST", "/_stcore/agent/mcp", (400,) * 6)],
+    "/labelstudio/{run}/{name}": [  # it has secrets of its own
+        ("GET", "/labelstudio/0/health", (401,) * 6),
+        ("POST", "/labelstudio/0/predict", (401,) * 6),
+    ],
     "": [  # the empty shell, and its fonts
         ("GET", path, ALL) for path in ("/", *(f"/{page}" for page in PAGES if page != "home"), "/static/media/{font}")
     ],

@@ -212,6 +212,19 @@ def test_where_two_voters_alone_disagree_it_is_said_and_ten_answers_mend_it() ->
     assert fit_voters(Annotations.from_votes(drawn()[0])).verdict == ""
 
 
+def test_two_voters_who_agree_that_one_class_is_frequent_keep_it() -> None:
+    gains = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        y = rng.choice(5, 300, p=(0.7, 0.075, 0.075, 0.075, 0.075))
+        votes = np.stack(
+            [np.where(rng.random(300) < right, y, rng.integers(0, 5, 300)) for right in (0.8, 0.5)], axis=1
+        )
+        labels = fit_voters(Annotations.from_votes(votes, "abcde")).posterior.argmax(1)
+        gains.append((labels == y).mean() - (votes == y[:, None]).mean())  # a majority with ties broken at random
+    assert np.mean(gains) > 0.03 and min(gains) > -0.05
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_a_voter_at_chance_whom_the_others_refute_is_no_reason_to_ask(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -23,6 +23,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.io import as_column, write_atomically
 from pll.methods import METHODS
+from pll.review.forest import grow_forest
 from pll.review.kernel_ridge import fit_factor
 from pll.review.neighbours import best_points, find_neighbours
 from pll.review.signals import ReviewSignals
@@ -131,7 +132,8 @@ def prepared(setting: Setting, recipe: str, seed: int, cache: Path) -> Prepared:
         weights, mean = arrays["weights"], arrays["mean"]
     points = best_points(data.X, sets, weights)
     near, factor = find_neighbours(points), fit_factor(points, sets, weights)
-    return Prepared(data, ReviewSignals(sets, weights, mean, near, factor=factor))
+    leaves = grow_forest(points, sets, weights)
+    return Prepared(data, ReviewSignals(sets, weights, mean, near, factor=factor, leaves=leaves))
 
 
 def train(setting: Setting, splits: Splits, recipe: str, seed: int) -> tuple[Weights, Weights]:

@@ -19,6 +19,9 @@ from pll.errors import UserError
 OUTSIDE = -1
 """The label of a decision "none of these"."""
 
+COUNTS = 10.0
+"""How many label weights of the model a decided label counts as, among neighbours and in fits to both."""
+
 NEVER = np.iinfo(np.int64).max
 """Turn of an undecided example."""
 
@@ -127,6 +130,11 @@ class Decided:
         hit = self.sets.indices[at] == self.labels[owner]
         result[owner[hit]] = at[hit]
         return result
+
+    @cached_property
+    def counts(self) -> npt.NDArray[np.float32]:
+        """(n,) how many label weights of the model an example counts as: `COUNTS` where decided, else 1."""
+        return np.where(self.is_decided, np.float32(COUNTS), np.float32(1))
 
     @cached_property
     def open(self) -> npt.NDArray[np.bool_]:

@@ -6,8 +6,8 @@ were sought, and Y the (n, c) label weights, one-hot where decided,
     F = Φ (ΦᵀΦ + λI)⁻¹ Φᵀ Y = V Vᵀ Y        f_i = (F_i − h_i Y_i) / (1 − h_i),  h_i = ‖V_i‖²
 
 f_i is exactly the prediction of the fit without example i (Allen 1974). V depends on neither labels nor decisions: it
-is computed once per run, and after a decision V Vᵀ Y alone. Unlike ten neighbours, it also carries a decision to more
-distant examples.
+is computed once per run. Unlike ten neighbours, the ridge also carries a decision to more distant examples. Where
+example i counts d_i times, V is replaced by V (I + Vᵀ (D − I) V)^(−1/2) and Y by D Y.
 """
 
 from __future__ import annotations
@@ -92,7 +92,9 @@ def fit_factor(points: Points, sets: CandidateSets, weights: npt.NDArray[np.floa
     return result
 
 
-def leave_one_out(factor: Factor, sets: CandidateSets, weights: Weights) -> Weights:
+def leave_one_out(
+    factor: Factor, sets: CandidateSets, weights: Weights, counts: npt.NDArray[np.floating[Any]]
+) -> Weights:
     """Return the leave-one-out prediction of each candidate: (nnz,) float32, at least 0, sums to 1 on each set.
 
     Parameters
@@ -101,20 +103,32 @@ def leave_one_out(factor: Factor, sets: CandidateSets, weights: Weights) -> Weig
         Of `fit_factor`.
     weights : (nnz,)
         Label weights with the decisions in them (`Decided.apply_to`).
+    counts : (n,)
+        How often each example counts; 1 for most.
     """
-    labels = _matrix(sets, weights)
+    labels = _matrix(sets, (weights * counts[sets.rows]).astype(np.float32))
+    to_counted = _to_counted(factor, counts)
     together = np.zeros((factor.shape[1], sets.n_classes), dtype=np.float32)
     for rows in _blocks(len(sets)):
-        together += (labels[rows].T @ factor[rows].astype(np.float32)).T
+        together += (labels[rows].T @ (factor[rows] @ to_counted)).T
     result = np.empty(sets.nnz, dtype=np.float32)
     for rows in _blocks(len(sets)):
-        block = factor[rows].astype(np.float32)
+        block = factor[rows] @ to_counted
         at = slice(int(sets.indptr[rows.start]), int(sets.indptr[rows.stop]))
         own = sets.rows[at] - rows.start
-        leverage = np.minimum((block**2).sum(axis=1), 0.999)[own]
+        leverage = np.minimum((block**2).sum(axis=1) * counts[rows], 0.999)[own]
         fitted = (block @ together)[own, sets.indices[at]]
         result[at] = (fitted - leverage * weights[at]) / (1 - leverage)
     return normalise(np.maximum(result, 0), sets)
+
+
+def _to_counted(factor: Factor, counts: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float32]:
+    """(r, r) by which V is multiplied where examples count several times."""
+    several = np.flatnonzero(counts != 1)
+    block = factor[several].astype(np.float64)
+    gram = np.eye(factor.shape[1]) + (block.T * (counts[several] - 1)) @ block
+    root: npt.NDArray[np.float32] = np.linalg.inv(np.linalg.cholesky(gram)).T.astype(np.float32)
+    return root
 
 
 def _best_ridge(rotated: Floats, sizes: Floats, together: Floats, labels: Floats) -> float:

@@ -2,16 +2,18 @@
 
 For example i and candidate j, with ℓ(a) = log(a + .01), the run gives
 
-    f_ij = [ℓ(w_ij), ℓ(m_ij), ℓ(k_ij), ℓ(k'_ij), ℓ(g_ij), ℓ(v_ij), r_j, |r_j − mean r over S_i|]
+    f_ij = [ℓ(w_ij), ℓ(m_ij), ℓ(k_ij), ℓ(k'_ij), ℓ(g_ij), ℓ(t_ij), ℓ(v_ij), r_j, |r_j − mean r over S_i|]
 
     w final label weight, m its mean over the epochs; k, k' their means among the nearest neighbours; g what a kernel
-    ridge on the labels and decisions of all others says (pll.review.kernel_ridge); v share of the annotators who named
-    the label; r, where class names are numbers, the rank of the class
+    ridge on the labels and decisions of all others says (pll.review.kernel_ridge), t what a forest says
+    (pll.review.forest); v share of the annotators who named the label; r, where class names are numbers, the rank of
+    the class
     p_ij = exp(θ·f_ij + b_j) / Σ_{l ∈ S_i} exp(θ·f_il + b_l)
 
 (McFadden's conditional logit, S_i being the choices). θ and b maximise the likelihood of the decisions less a ridge
-toward θ₀ and b = 0, so that a few answers do not outweigh the run. A decided neighbour counts one-hot, so a decision
-affects the examples around it at once. A decided example enters with the k of the time it was decided, since later
+toward θ₀ and b = 0, so that a few answers do not outweigh the run. In k, k', g and t a decided example counts one-hot
+and as much as `COUNTS` others, which have the model's opinion alone, so a decision affects the examples around it at
+once. A decided example enters with the k of the time it was decided, since later
 decisions around it would make k more informative than it is for undecided examples.
 
 p orders the queue (the smallest max_j p_ij first) and proposes labels for examples that nobody has looked at.
@@ -27,26 +29,27 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from pll.candidates import CandidateSets
+from pll.review import forest, kernel_ridge
 from pll.review.decided import Decided
-from pll.review.kernel_ridge import leave_one_out
 from pll.review.signals import ReviewSignals
 from pll.weights import Weights
 
-RIDGE = 3.0
+RIDGE = 10.0
 """λ of λ/2 · (‖θ − θ₀‖² + ‖b‖²), against a log-likelihood of 1 a decision."""
 SMALL = 0.01
 """Added before the logarithm, so that a weight of 0 is unlikely and not impossible."""
 START = {
-    "weights": 0.5,
+    "weights": 0.3,
     "mean_weights": 0.0,
-    "near_weights": 0.2,
+    "near_weights": 0.1,
     "near_mean": 0.0,
-    "others": 0.3,
+    "others": 0.2,
+    "forest": 0.4,
     "votes": 1.0,
     "rank": 0.0,
     "off_middle": 0.0,
 }
-"""θ₀ by feature: before any decision, mainly the run's weights, and the neighbours a little.
+"""θ₀ by feature, chosen on the development sets of docs/review.md: what does not come from the run's model counts most.
 
 Votes count in full, since the run was trained on the sets alone.
 """
@@ -120,15 +123,18 @@ def _fitted(signals: ReviewSignals, decided: Decided, features: dict[str, Flat])
 def features_now(signals: ReviewSignals, decided: Decided) -> dict[str, Flat]:
     """Each feature that there is, (nnz,), in the order of `START`, with all that has been decided counting."""
     result: dict[str, Flat] = {"weights": log_of(signals.weights)}
-    weights, near = decided.apply_to(signals.weights), signals.neighbourhood
+    sets, counts, near = signals.sets, decided.counts, signals.neighbourhood
+    weights, of_each = decided.apply_to(signals.weights), counts[sets.rows]
     if signals.mean_weights is not None:
         result["mean_weights"] = log_of(signals.mean_weights)
     if near is not None:
-        result["near_weights"] = log_of(near.shares(weights))
+        result["near_weights"] = log_of(near.shares(weights * of_each))
         if signals.mean_weights is not None:
-            result["near_mean"] = log_of(near.shares(decided.apply_to(signals.mean_weights)))
+            result["near_mean"] = log_of(near.shares(decided.apply_to(signals.mean_weights) * of_each))
     if signals.factor is not None:
-        result["others"] = log_of(leave_one_out(signals.factor, signals.sets, weights))
+        result["others"] = log_of(kernel_ridge.leave_one_out(signals.factor, sets, weights, counts))
+    if signals.leaves is not None:
+        result["forest"] = log_of(forest.leave_one_out(signals.leaves, sets, weights, counts))
     if signals.votes is not None:
         result["votes"] = log_of(signals.votes)
     return result | signals.ordered
@@ -144,7 +150,8 @@ def near_then(signals: ReviewSignals, decided: Decided, at: npt.NDArray[np.int64
     near_of = {"near_weights": signals.weights}
     if signals.mean_weights is not None:
         near_of["near_mean"] = signals.mean_weights
-    versions = [(_ruled_out(decided, weights), decided.apply_to(weights)) for weights in near_of.values()]
+    of_each = decided.counts[signals.sets.rows]
+    versions = [(_ruled_out(decided, weights), decided.apply_to(weights) * of_each) for weights in near_of.values()]
     means = near.means_at(at, versions, lambda rows: decided.turn.take(rows) < own_turn)
     return {name: log_of(_shares(mean, starts)) for name, mean in zip(near_of, means, strict=True)}
 

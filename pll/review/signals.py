@@ -2,6 +2,7 @@
 
     review/neighbours.npy   (n, k) int32, the nearest other examples, sought once in the background
     review/factor.npy       (n, r) float16, of the kernel ridge (pll.review.kernel_ridge), made with them
+    review/leaves.npy       (n, T) int32, of the forest (pll.review.forest), made with them
     review/mean.npz         mean label weights over the epochs, and the epoch the run had ended at
 
 `ReviewSignals.of_run` reads what is there and never waits for the slow parts; `prepare` makes them.
@@ -23,6 +24,7 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.io import save_array, write_atomically
+from pll.review.forest import Leaves, grow_forest
 from pll.review.kernel_ridge import Factor, fit_factor
 from pll.review.neighbours import NEIGHBOURS, Neighbourhood, Neighbours, Progress, best_points, find_neighbours
 from pll.runs.folder import RunFolder
@@ -46,6 +48,8 @@ class ReviewSignals:
         (n, k) rows of the nearest examples; None until `prepare` has sought them.
     factor
         (n, r) of the kernel ridge in the same space; None until then.
+    leaves
+        (n, T) of the forest on the same points; None until then.
     votes
         (nnz,) share of an example's annotators who named the label; None without annotators.
     epoch
@@ -59,6 +63,7 @@ class ReviewSignals:
     votes: npt.NDArray[np.float32] | None = None
     epoch: int = 0
     factor: Factor | None = None
+    leaves: Leaves | None = None
 
     @classmethod
     def of_run(cls, folder: RunFolder, data: PartialLabelDataset) -> ReviewSignals:
@@ -82,13 +87,14 @@ class ReviewSignals:
         if not epochs:
             raise UserError(f"The run in {folder.path} has no label weights yet; let it train for an epoch.")
         home = _home(folder)
-        neighbours, factor = _stored_neighbours(home, len(sets))
+        neighbours, factor, leaves = _of_features(home, len(sets))
         return cls(
             sets,
             history.weights(epochs[-1]),
             mean_weights=_stored(home / "mean.npz", epochs[-1], sets.nnz),
             neighbours=neighbours,
             factor=factor,
+            leaves=leaves,
             votes=None if data.annotations is None else vote_shares(data.annotations, sets),
             epoch=epochs[-1],
         )
@@ -134,8 +140,8 @@ def prepare(
 ) -> ReviewSignals:
     """Compute and store neighbours and means, once per run; call it in the background when a run has ended.
 
-    Neighbours and kernel ridge are of the features (votes alone have none) and hold for ever; the means over the epochs
-    are recomputed where the run has gone on since.
+    Neighbours, kernel ridge and forest are of the features (votes alone have none) and hold for ever; the means over
+    the epochs are recomputed where the run has gone on since.
 
     Parameters
     ----------
@@ -156,14 +162,16 @@ def prepare(
         _store(_made(home) / "mean.npz", signals.epoch, mean)
         signals = replace(signals, mean_weights=mean)
     if signals.neighbours is None and data.X.size:
-        near, factor = (None, None) if like is None else _stored_neighbours(_home(like), len(data))
-        if near is None or factor is None:
+        near, factor, leaves = (None, None, None) if like is None else _of_features(_home(like), len(data))
+        if near is None or factor is None or leaves is None:
             points = best_points(data.X, signals.sets, signals.weights)
             factor = fit_factor(points, signals.sets, signals.weights)
+            leaves = grow_forest(points, signals.sets, signals.weights)
             near = find_neighbours(points, NEIGHBOURS, progress)
         save_array(_made(home) / "factor.npy", factor)
+        save_array(home / "leaves.npy", leaves)
         save_array(home / "neighbours.npy", near)
-        signals = replace(signals, neighbours=near, factor=factor)
+        signals = replace(signals, neighbours=near, factor=factor, leaves=leaves)
     return signals
 
 
@@ -227,12 +235,15 @@ def _stored(file: Path, epoch: int, nnz: int) -> Weights | None:
     return weights if at == epoch and weights.shape == (nnz,) and weights.dtype == np.float32 else None
 
 
-def _stored_neighbours(home: Path, n: int) -> tuple[Neighbours | None, Factor | None]:
-    """Neighbours and factor of the kernel ridge; None for both where one is missing or damaged."""
+def _of_features(home: Path, n: int) -> tuple[Neighbours | None, Factor | None, Leaves | None]:
+    """Neighbours, factor of the kernel ridge and leaves of the forest; None for all where one is missing or damaged."""
     try:
         near: Neighbours = np.load(home / "neighbours.npy", allow_pickle=False)
         factor: Factor = np.load(home / "factor.npy", mmap_mode="r", allow_pickle=False)
+        leaves: Leaves = np.load(home / "leaves.npy", mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError):
-        return None, None
+        return None, None, None
     right = near.ndim == 2 and len(near) == n and near.dtype.kind == "i" and ((near >= -1) & (near < n)).all()
-    return (near, factor) if right and factor.shape[:1] == (n,) and factor.dtype == np.float16 else (None, None)
+    right = right and factor.shape[:1] == (n,) and factor.dtype == np.float16
+    right = right and leaves.shape[:1] == (n,) and leaves.dtype == np.int32
+    return (near, factor, leaves) if right else (None, None, None)

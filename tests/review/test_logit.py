@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from pll.candidates import CandidateSets
-from pll.review.decided import Decided
+from pll.review.decided import COUNTS, Decided
 from pll.review.logit import RIDGE, fit, propose
 from pll.review.signals import ReviewSignals
 from pll.synthesis import flip_binomial
@@ -20,8 +20,10 @@ def some_weights(sets: CandidateSets, seed: int) -> Weights:
 def some_signals(sets: CandidateSets, seed: int = 0, k: int = 3, **others: object) -> ReviewSignals:
     near = np.random.default_rng(seed).integers(0, len(sets), (len(sets), k)).astype(np.int32)
     factor = (np.random.default_rng(seed).normal(size=(len(sets), 4)) / (2 * np.sqrt(len(sets)))).astype(np.float16)
+    leaves = np.random.default_rng(seed).integers(-4, 4, (len(sets), 6)).astype(np.int32)
     weights, mean = some_weights(sets, seed), some_weights(sets, seed + 1)
-    return ReviewSignals(sets, weights, mean, near, **({"factor": factor} | others))  # type: ignore[arg-type]
+    made = {"factor": factor, "leaves": leaves}
+    return ReviewSignals(sets, weights, mean, near, **(made | others))  # type: ignore[arg-type]
 
 
 def as_rows(values: np.ndarray, sets: CandidateSets) -> list[dict[int, float]]:
@@ -32,14 +34,15 @@ def as_rows(values: np.ndarray, sets: CandidateSets) -> list[dict[int, float]]:
 
 
 def slow_features(signals: ReviewSignals, known: dict[int, int], i: int) -> np.ndarray:
-    """(|S_i|, 5): the features of example i when `known` has been decided."""
+    """(|S_i|, 4): the features of example i when `known` has been decided."""
     sets, columns = signals.sets, []
     for weights in (signals.weights, signals.mean_weights):
         rows = as_rows(weights, sets)
         own = [rows[i][j] for j in sets[i].tolist()]
         for row, label in known.items():
             rows[row] = {j: float(j == label) for j in rows[row]}
-        near = [np.mean([rows[other].get(j, 0.0) for other in signals.neighbours[i]]) for j in sets[i].tolist()]
+        near_of = [(rows[other], COUNTS if other in known else 1.0) for other in signals.neighbours[i]]
+        near = [sum(count * row.get(j, 0.0) for row, count in near_of) for j in sets[i].tolist()]
         total = sum(near)
         near = [value / total if total else 1 / len(near) for value in near]
         columns += [own, near]
@@ -48,14 +51,24 @@ def slow_features(signals: ReviewSignals, known: dict[int, int], i: int) -> np.n
 
 
 def slow_others(signals: ReviewSignals, known: dict[int, int], i: int) -> np.ndarray:
-    """(|S_i|,) what the kernel ridge says without example i."""
-    table = dense(signals.weights, signals.sets).astype(float)
+    """(|S_i|, 2) what the kernel ridge and the forest say without example i."""
+    sets = signals.sets
+    table = dense(signals.weights, sets).astype(float)
     for row, label in known.items():
         table[row] = np.arange(table.shape[1]) == label
-    hat = signals.factor.astype(float) @ signals.factor.astype(float).T
-    said = (hat[i] @ table - hat[i, i] * table[i]) / (1 - hat[i, i])
-    shares = np.maximum(said[signals.sets[i]], 0)
-    return np.log((shares / shares.sum() if shares.sum() else np.full(len(shares), 1 / len(shares))) + 0.01)
+    counts = np.array([COUNTS if row in known else 1.0 for row in range(len(sets))])
+    v = signals.factor.astype(float)
+    hat = v @ np.linalg.inv(np.eye(v.shape[1]) + v.T @ np.diag(counts - 1) @ v) @ v.T @ np.diag(counts)
+    ridge = (hat[i] @ table - hat[i, i] * table[i]) / (1 - hat[i, i])
+    forest = np.zeros(table.shape[1])
+    for tree in signals.leaves.T:
+        same = (np.where(tree < 0, -1 - tree, tree) == tree[i]) & (np.arange(len(sets)) != i)
+        if tree[i] >= 0 and same.any():
+            forest += counts[same] @ table[same] / counts[same].sum()
+    columns = []
+    for shares in (np.maximum(ridge, 0)[sets[i]], forest[sets[i]]):
+        columns.append(shares / shares.sum() if shares.sum() else np.full(len(shares), 1 / len(shares)))
+    return np.log(np.stack(columns, axis=1) + 0.01)
 
 
 def slow_fit(signals: ReviewSignals, order: list[tuple[int, int]], ridge: float) -> np.ndarray:
@@ -66,12 +79,12 @@ def slow_fit(signals: ReviewSignals, order: list[tuple[int, int]], ridge: float)
             table = np.column_stack([slow_features(signals, seen, row), slow_others(signals, dict(order), row)])
             tables.append((table, sets[row], sets[row].tolist().index(label)))
         seen[row] = label
-    centre = np.concatenate([[0.5, 0, 0.2, 0, 0.3], np.zeros(sets.n_classes)])
+    centre = np.concatenate([[0.3, 0, 0.1, 0, 0.2, 0.4], np.zeros(sets.n_classes)])
 
     def loss(x: np.ndarray) -> float:
         total = ridge / 2 * ((x - centre) ** 2).sum()
         for table, labels, right in tables:
-            scores = table @ x[:5] + x[5:][labels]
+            scores = table @ x[:6] + x[6:][labels]
             total -= scores[right] - np.log(np.exp(scores).sum())
         return float(total)
 
@@ -88,7 +101,7 @@ def test_fit_and_proposals_are_those_of_the_formulas() -> None:
 
     result = fit(signals, decided)
     x = slow_fit(signals, order, RIDGE)
-    assert result.features == ("weights", "mean_weights", "near_weights", "near_mean", "others")
+    assert result.features == ("weights", "mean_weights", "near_weights", "near_mean", "others", "forest")
     np.testing.assert_allclose(np.concatenate([result.theta, result.bias]), x, atol=2e-3)
 
     p = as_rows(propose(signals, decided), sets)

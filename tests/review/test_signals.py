@@ -48,7 +48,7 @@ def test_slow_parts_are_made_once_and_kept(
     monkeypatch.setattr("pll.review.signals.find_neighbours", refuse)
     again = prepare(folder, data)
     read = ReviewSignals.of_run(folder, data)
-    for name in ("weights", "mean_weights", "neighbours", "factor"):
+    for name in ("weights", "mean_weights", "neighbours", "factor", "leaves"):
         np.testing.assert_array_equal(getattr(again, name), getattr(made, name))
         np.testing.assert_array_equal(getattr(read, name), getattr(made, name))
     assert sorted(review_order(read).tolist()) == list(range(len(data)))

@@ -16,14 +16,17 @@ import scipy.sparse
 from sklearn.tree import DecisionTreeRegressor
 
 from pll.candidates import CandidateSets
+from pll.review.kernel_ridge import label_matrix
 from pll.review.neighbours import Points
-from pll.weights import Weights, dense, normalise
+from pll.weights import Weights, normalise
 
 TREES = 100
 SMALLEST = 3
 """Examples in a leaf, at the least."""
 GROWN_ON = 10_000
 """Examples that the trees are grown on, at most; each takes half of them."""
+COLUMNS = 32
+"""Of the labels that a tree is grown to predict: with more classes, so many random sums of their weights."""
 
 Leaves = npt.NDArray[np.int32]
 """(n, T) leaf of each example in each tree, in [0, 2^31 - 1); its complement ~leaf where the tree was grown on it."""
@@ -51,18 +54,23 @@ def grow_forest(
     References
     ----------
     Breiman. Random forests. Machine Learning 45, 2001: predictions of examples that are not in the bag.
+    Joly, Geurts, Wehenkel. Random forests with random projections of the output space. ECML 2014: the random sums.
     """
     rng = np.random.default_rng(seed)
     n = len(points)
     some = np.sort(rng.choice(n, min(GROWN_ON, n), replace=False))
-    labels = dense(weights[sets.positions(some)], sets.take(some))
+    labels = label_matrix(sets.take(some), weights[sets.positions(some)])
     leaves = np.empty((n, TREES), dtype=np.int32)
     for t in range(TREES):
         half = rng.permutation(len(some))[: max(1, len(some) // 2)]
         tree = DecisionTreeRegressor(
             max_features="sqrt", min_samples_leaf=SMALLEST, random_state=int(rng.integers(2**31))
         )
-        leaves[:, t] = tree.fit(points[some[half]], labels[half]).apply(points)
+        if sets.n_classes > COLUMNS:
+            targets = labels[half] @ rng.normal(size=(sets.n_classes, COLUMNS))
+        else:
+            targets = labels[half].toarray()
+        leaves[:, t] = tree.fit(points[some[half]], targets).apply(points)
         leaves[some[half], t] = ~leaves[some[half], t]
     return leaves
 
@@ -92,7 +100,7 @@ def leave_one_out(
     """
     n = len(sets)
     own = (weights * counts[sets.rows]).astype(np.float32)
-    labels = scipy.sparse.csr_array((own, sets.indices.astype(np.int64), sets.indptr), shape=sets.shape)
+    labels = label_matrix(sets, own)
     total = np.zeros(sets.nnz, dtype=np.float32)
     for column in np.ascontiguousarray(leaves.T):
         leaf = np.where(column < 0, ~column, column)

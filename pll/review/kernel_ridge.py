@@ -75,7 +75,7 @@ def fit_factor(points: Points, sets: CandidateSets, weights: npt.NDArray[np.floa
         return np.column_stack([waves, np.ones(len(waves))])
 
     gram, together = np.zeros((FEATURES + 1,) * 2), np.zeros((FEATURES + 1, sets.n_classes))
-    labels = _matrix(sets, weights)
+    labels = label_matrix(sets, weights)
     for rows in _blocks(n):
         phi = fourier(rows)
         gram += phi.T @ phi
@@ -106,7 +106,7 @@ def leave_one_out(
     counts : (n,)
         How often each example counts; 1 for most.
     """
-    labels = _matrix(sets, (weights * counts[sets.rows]).astype(np.float32))
+    labels = label_matrix(sets, (weights * counts[sets.rows]).astype(np.float32))
     to_counted = _to_counted(factor, counts)
     together = np.zeros((factor.shape[1], sets.n_classes), dtype=np.float32)
     for rows in _blocks(len(sets)):
@@ -149,7 +149,7 @@ def _best_ridge(rotated: Floats, sizes: Floats, together: Floats, labels: Floats
     return float(RIDGES[int(np.argmin(errors))])
 
 
-def _matrix(sets: CandidateSets, weights: npt.NDArray[np.floating[Any]]) -> scipy.sparse.csr_array:
+def label_matrix(sets: CandidateSets, weights: npt.NDArray[np.floating[Any]]) -> scipy.sparse.csr_array:
     """(n, c) label weights, sparse."""
     return scipy.sparse.csr_array((weights, sets.indices.astype(np.int64), sets.indptr), shape=sets.shape)
 

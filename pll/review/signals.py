@@ -243,7 +243,6 @@ def _of_features(home: Path, n: int) -> tuple[Neighbours | None, Factor | None, 
         leaves: Leaves = np.load(home / "leaves.npy", mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError):
         return None, None, None
-    right = near.ndim == 2 and len(near) == n and near.dtype.kind == "i" and ((near >= -1) & (near < n)).all()
-    right = right and factor.shape[:1] == (n,) and factor.dtype == np.float16
-    right = right and leaves.shape[:1] == (n,) and leaves.dtype == np.int32
-    return (near, factor, leaves) if right else (None, None, None)
+    fits = all(array.ndim == 2 and len(array) == n for array in (near, factor, leaves))
+    fits = fits and near.dtype.kind == "i" and factor.dtype == np.float16 and leaves.dtype == np.int32
+    return (near, factor, leaves) if fits and bool(((near >= -1) & (near < n)).all()) else (None, None, None)

@@ -31,7 +31,9 @@ LABELS, NO_ANSWER, MODEL = "labels.csv", "no_answer.csv", "model.json"
 MANIFEST, NAME, ACCESS, DELETED, LOCK = "manifest.json", "name.json", "access.json", "deleted.json", "run.lock"
 COMPARISON = "comparison.json"
 
-RESULTS = (LABELS, NO_ANSWER, "model.*", "features.*", "history/final.*")
+FITTED = ("model.*", "features.*", "history/final.*")
+"""The fitted model and its label weights: what predictions and exports need."""
+RESULTS = (LABELS, NO_ANSWER, *FITTED)
 """What is written when a run ends, or is stopped."""
 PER_EPOCH = (METRICS, "history/*")
 """What goes back to the checkpoint when a run is resumed."""

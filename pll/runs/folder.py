@@ -24,7 +24,7 @@ from pll.io import json_text, write_json, write_text, writing_to
 from pll.runs import files
 from pll.runs.config import RunConfig
 from pll.runs.locked_folder import LockedFolder
-from pll.runs.manifest import Manifest, check, check_listed, is_verifiable
+from pll.runs.manifest import Manifest, check, is_verifiable, matches, read_manifest
 from pll.training.metrics import METRICS
 from pll.weights import Outside
 
@@ -325,7 +325,7 @@ class RunFolder(LockedFolder):
 
         content = io.BytesIO()  # straight to a full disk, torch's error names positions in the file
         torch.save(checkpoint, content)
-        Manifest(self.path).put(files.CHECKPOINT, content.getbuffer(), durable=True, record=True)
+        Manifest(self.path).put(files.CHECKPOINT, content.getbuffer(), durable=True)
 
     def checkpoint(self) -> dict[str, Any] | None:
         """Return the last checkpoint, or None.
@@ -371,9 +371,12 @@ def checked_name(name: str) -> str:
 
 
 def check_has_result(folder: RunFolder) -> None:
-    """Raise UserError where a run has no labels and no model, or these are damaged."""
+    """Raise UserError where a run has no model and no final label weights, or these are damaged."""
     state = folder.state()["state"]
-    check_listed(folder.path, "model.*", "features.*", "history/final.*")
+    listing = read_manifest(folder.path)
+    for name in () if listing is None else listing.files:
+        if matches(name, files.FITTED):
+            folder.checked(name)
     if not (folder.path / files.MODEL).exists() or not (folder.history / "final.npy").exists():
         raise UserError(f"The run in {folder.path} has no result yet ({state}); finish or stop it first.")
 

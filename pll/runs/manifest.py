@@ -108,7 +108,7 @@ class Manifest:
         self.complete = listing is not None and listing.complete
         self.files = {} if listing is None else dict(listing.files)
 
-    def put(self, name: str, content: bytes | memoryview, *, durable: bool = False, record: bool = False) -> None:
+    def put(self, name: str, content: bytes | memoryview, *, durable: bool = False) -> None:
         """Replace a file, atomically; at every moment its content is one that the manifest lists.
 
         Parameters
@@ -118,12 +118,11 @@ class Manifest:
         content
             Of the file.
         durable
-            Flush it to the disk, and first what the manifest says about it.
-        record
-            Also list files that are new or have grown, as `record` does.
+            Also list files that are new or have grown, as `record` does, and flush all of it to the disk: what a run
+            is resumed from after a power cut.
         """
-        if record:
-            self._record(durable)
+        if durable:
+            self._record(durable=True)
         old = self._entry_now(name)
         self.files[name] = FileEntry(
             len(content), hashlib.sha256(content).hexdigest(), "" if old is None else old.sha256
@@ -160,7 +159,7 @@ class Manifest:
             return FileEntry(size, entry.before)
         return FileEntry(entry.bytes, entry.sha256)
 
-    def _record(self, durable: bool = False) -> None:
+    def _record(self, *, durable: bool = False) -> None:
         there = [name for name in listed_files(self.folder) if self.complete or name != STATE]
         listed = {name: entry for name, entry in self.files.items() if name in set(there)}
         for name in there:
@@ -172,7 +171,8 @@ class Manifest:
             if entry is not None and hash_of(file, entry.bytes) != entry.sha256:
                 continue  # damaged since it was listed: it is not listed as sound
             if durable and grows:
-                _flush(file)
+                with file.open("rb") as stream:
+                    os.fsync(stream.fileno())
             listed[name] = FileEntry(size, hash_of(file, size))
         self.files = listed
 
@@ -248,20 +248,6 @@ def check(folder: Path, name: str) -> Path:
     raise DamagedError(folder, damage)
 
 
-def check_listed(folder: Path, *patterns: str) -> None:
-    """Check every listed file of a run whose name matches one of these patterns; see `check`.
-
-    Raises
-    ------
-    DamagedError
-        One is not what was written, or missing.
-    """
-    listing = read_manifest(folder)
-    for name in () if listing is None else listing.files:
-        if matches(name, patterns):
-            check(folder, name)
-
-
 def damages(folder: Path) -> list[Damage]:
     """Return all files of a run that are not what was written, by name. No process may be at work on the run.
 
@@ -319,11 +305,6 @@ def matches(name: str, patterns: Collection[str]) -> bool:
     (True, False)
     """
     return any(fnmatchcase(name, pattern) for pattern in patterns)
-
-
-def _flush(file: Path) -> None:
-    with file.open("rb") as stream:
-        os.fsync(stream.fileno())
 
 
 UNREADABLE = (OSError, ValueError, TypeError, KeyError, RecursionError)

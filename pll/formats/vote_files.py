@@ -123,6 +123,7 @@ def _with_own_names(lines: pa.Table, stem: str, answered: dict[str, set[str]]) -
 
 
 def with_column(lines: pa.Table, name: str, values: Sequence[Any]) -> pa.Table:
+    """Return lines with other values in a column of `SCHEMA`."""
     at = lines.column_names.index(name)
     return lines.set_column(at, SCHEMA.field(at), pa.array(values, SCHEMA.field(at).type))
 

@@ -1,7 +1,6 @@
 """The labels of a table: candidate sets, annotations and truth of its columns of text.
 
-Candidates in one cell are joined by `|`, or are a JSON list where a name holds that. Every different cell is read once,
-however many rows hold it, and a message still names the first row that does.
+Candidates in one cell are joined by `|`, or are a JSON list where a name holds that.
 """
 
 from __future__ import annotations

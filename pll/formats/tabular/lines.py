@@ -107,9 +107,8 @@ def _named(name: str, chunks: Chunks, row_of: RowNumber) -> tuple[npt.NDArray[np
     """Codes of a column of names of tasks or annotators, and these, trimmed, in the order of first appearance."""
     column = LabelColumn.of(name, chunks, row_of)
     place: dict[str, int] = {}
-    codes = np.array([place.setdefault(cell.strip(), len(place)) for cell in column.cells], dtype=np.int64)[
-        column.codes
-    ]
+    code_of = np.array([place.setdefault(cell.strip(), len(place)) for cell in column.cells], dtype=np.int64)
+    codes = code_of[column.codes]
     if "" in place:
         where = column.place_of(int(np.argmax(codes == place[""])))
         raise UserError(f"{where} is empty; every line needs its {name}.")

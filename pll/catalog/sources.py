@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -246,23 +246,21 @@ def counting_votes(source: Source) -> Source:
     return replace(source, votes=(own, *source.votes))
 
 
-def joined_votes(files: Sequence[Source], answers: Mapping[str, str], data: Source | None = None) -> Source:
+def joined_votes(files: Sequence[Source], data: Source | None = None) -> Source:
     """Return the source of files of votes, beside data or alone.
 
     Parameters
     ----------
     files
         At least one where there is no data.
-    answers
-        See `Source`.
     data
         What they are joined with; may hold votes itself.
     """
     if data is None:
-        return replace(files[0], format=VOTES, votes=tuple(files[1:]), answers=dict(answers))
+        return replace(files[0], format=VOTES, votes=tuple(files[1:]))
     paths = {one.path for one in data.vote_files}
     votes = (*data.votes, *(one for one in files if one.path not in paths))
-    return replace(data, votes=votes, answers=dict(answers))
+    return replace(data, votes=votes)
 
 
 def by_rule(data: PartialLabelDataset, rule: Rule) -> PartialLabelDataset:

@@ -161,12 +161,11 @@ def resolve_source(options: SetOptions) -> Source:
         data = with_own_votes(
             _of_sheet(_with_columns(source_of(options.data), resolve_columns(options.column)), options)
         )
-    data = data and replace(data, answers=answers)
     if votes:
         missing = next((one for one in votes if not Path(one).is_file()), None)
         if missing is not None:
             raise UserError(f"There is no file {missing}; check the path.")
-        data = joined_votes([Source(Path(one).name, one) for one in votes], answers, data)
+        data = joined_votes([Source(Path(one).name, one) for one in votes], data)
     assert data is not None
     if isinstance(options, TrainingOptions) and options.classes:
         if data.path is None:
@@ -175,7 +174,7 @@ def resolve_source(options: SetOptions) -> Source:
         data = replace(data, options={**data.options, "class_names": names})
     if options.rule:
         Rule.parse(options.rule)
-    return replace(data, rule=options.rule, classes=resolve_classes(options))
+    return replace(data, rule=options.rule, classes=resolve_classes(options), answers=answers)
 
 
 def note_models_beside(source: Source) -> None:

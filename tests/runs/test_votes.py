@@ -78,7 +78,7 @@ def of(file: Path) -> Source:
 def trained(brought: Path, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     """A run on the table and the predictions of tasks, settled."""
     folder = RunFolder(tmp_path_factory.mktemp("runs") / "root")
-    source = joined_votes([of(brought / "tasks.json")], {}, of(brought / "data.csv"))
+    source = joined_votes([of(brought / "tasks.json")], of(brought / "data.csv"))
     folder.create(RunConfig(replace(source, rule="voters"), params={"epochs": 4, "threads": 1}))
     fit_loop.FitLoop(folder).train()
     return folder

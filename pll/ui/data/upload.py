@@ -146,7 +146,7 @@ def _together(sources: Sequence[Source]) -> Source:
         votes = [source for source in votes if source not in others]
     if examples is not None:
         examples = _with_own_votes(examples, kinds[sources.index(examples)])
-    return joined_votes(votes, {}, examples)
+    return joined_votes(votes, examples)
 
 
 def _count_as_votes(others: Sequence[Source]) -> bool:

@@ -18,7 +18,7 @@ from pll.dataset import PartialLabelDataset
 from pll.formats.label_frame import COLUMNS, NUMBERS, labels_frame
 from pll.io import write_atomically, write_csv
 from pll.methods import PartialLabelEstimator
-from pll.weights import Weights
+from pll.weights import Weights, normalise
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,10 +121,7 @@ def predicted_frame(
         begin += len(batch)
     if holdout.prior is not None and type(estimator).takes_prior:
         weights = weights * holdout.prior
-    totals = np.add.reduceat(weights, sets.indptr[:-1])
-    uniform = sets.uniform_weights()
-    weights = np.where(totals[sets.rows] > 0, weights / np.maximum(totals[sets.rows], 1e-30), uniform)
-    frame = labels_frame(sets, weights.astype(np.float32), holdout.row_ids, y=holdout.y, source="predicted")
+    frame = labels_frame(sets, normalise(weights, sets), holdout.row_ids, y=holdout.y, source="predicted")
     if holdout.unanswered is not None:  # their set is every class; nobody named one
         frame.loc[holdout.unanswered, "candidates"] = ""
     return frame

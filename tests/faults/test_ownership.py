@@ -335,7 +335,6 @@ ROUTES: Mapping[str, list[tuple[str, str, tuple[int, ...]]]] = {
     "/media/{file_id:path}": [
         ("GET", "{download}", (403, 403, 403, 403, 200, 403)),
         ("HEAD", "{download}", (403, 403, 403, 403, 200, 403)),
-        ("GET", "{sample}", (403, 200, 200, 200, 200, 200)),  # it is on everybody's page
         ("GET", "/media/0123456789abcdef.csv", (403, 404, 404, 404, 404, 404)),
     ],
     "/_stcore/upload_file/{session_id}/{file_id}": [
@@ -377,7 +376,7 @@ def test_every_route_as_everybody(stage: Stage) -> None:
         download = await export.download()
         font = next((Path(streamlit.__file__).parent / "static" / "static" / "media").iterdir()).name
         tabs = {who: await visitors.open(who, "data") for who in WHO}
-        known = {"download": download, "sample": tabs["ada"].files[0], "font": font}
+        known = {"download": download, "font": font}
         known |= {"session": tabs["ada"].session, "anonymous": tabs["anonymous"].session}
         token = generate_xsrf_token_string(None, None)
         form = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\na\r\n--x--\r\n'

@@ -61,7 +61,8 @@ def test_a_failed_retraining_says_why_until_it_is_dismissed(
     open_page: Any, finished: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     retraining = begun(finished).retraining
-    failed = replace(finished.snapshot(), state="failed", error="The disk is full.")
+    now = finished.snapshot()
+    failed = replace(now, state="failed", lanes=(replace(now.lane, state="failed", error="The disk is full."),))
     monkeypatch.setattr(retraining, "snapshot", lambda: failed)
     page = entered(open_page("review", run=finished.id))
     assert [one.value for one in page.warning] == ["The disk is full."]

@@ -164,7 +164,7 @@ class RunRegistry:
         folders = [RunFolder(self.root / _new_id()) for _ in configs]
         path = folders[0].path if len(folders) == 1 else self.root / _new_id()
         with self._guard:
-            self.check_alive()
+            self._check_alive()
             try:
                 for folder, config in zip(folders, configs, strict=True):
                     self._create(folder, config, comparison=path.name if len(folders) > 1 else "")
@@ -201,7 +201,7 @@ class RunRegistry:
             run = self._runs[path.name] = self._opened(path.name)
             return run
 
-    def check_alive(self) -> None:
+    def _check_alive(self) -> None:
         """Raise UserError where as many runs as may wait, train or be paused do."""
         if (alive := len(self.alive())) >= MOST_ALIVE:
             raise UserError(f"{alive} runs are already waiting or training; stop one first.")
@@ -379,25 +379,24 @@ class RunRegistry:
 
     # ---- at work -------------------------------------------------------------------------------------------------
 
-    def control(self, run: Run, what: str, action: Callable[[], None]) -> None:
-        """Pause, stop or set something of a run.
+    def control(self, run: Run, action: Callable[[], None], event: str = "", *, trains: bool = False) -> None:
+        """Pause, resume, stop or set something of a run.
 
         Parameters
         ----------
-        what
+        action
+            Does it.
+        event
             For the log, as in "stopped"; "" for what is not worth a line.
+        trains
+            The run trains after that: within the limit of this server.
         """
         self.require(run, "owner")
+        if trains and not run.is_alive():  # else it continues where it is
+            self._check_alive()
         action()
-        if what:
-            log_event(f"run {what}", by=self._user, run=run.id)
-
-    def resume(self, run: Run, action: Callable[[], None], what: str = "resumed") -> None:
-        """Let a run go on, within the limit of this server."""
-        self.require(run, "owner")
-        if not run.is_alive():  # else it continues where it is
-            self.check_alive()
-        self.control(run, what, action)
+        if event:
+            log_event(f"run {event}", by=self._user, run=run.id)
 
     def alive(self) -> list[Run]:
         """Return the runs that wait, train or are paused in this process."""

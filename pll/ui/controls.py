@@ -230,7 +230,7 @@ def format_patience(epochs: int) -> str:
 @toast_errors
 def pause(run: Run) -> None:
     """Pause before the next mini-batch."""
-    session.registry().control(run, "paused", run.pause)
+    session.registry().control(run, run.pause, "paused")
     run.wait_until_paused(PATIENCE)
 
 
@@ -238,21 +238,21 @@ def pause(run: Run) -> None:
 def play(run: Run) -> None:
     """Resume, and follow the latest epoch."""
     run_view(run).follow = True
-    session.registry().resume(run, run.resume)
+    session.registry().control(run, run.resume, "resumed", trains=True)
 
 
 @toast_errors
 def step(run: Run, epochs: int | None = None, batches: int | None = None) -> None:
     """Run some epochs or mini-batches, and follow the latest epoch."""
     run_view(run).follow = True
-    session.registry().resume(run, lambda: run.resume(epochs=epochs, batches=batches), "")
+    session.registry().control(run, lambda: run.resume(epochs=epochs, batches=batches), trains=True)
     run.wait_until_paused(PATIENCE)
 
 
 @toast_errors
 def stop(run: Run) -> None:
     """Stop; labels and model are kept."""
-    session.registry().control(run, "stopped", run.stop)
+    session.registry().control(run, run.stop, "stopped")
     run.join(PATIENCE)
 
 
@@ -260,7 +260,7 @@ def stop(run: Run) -> None:
 def reset(run: Run) -> None:
     """A new run with the same settings, paused before its first batch; the example in view stays in view."""
     registry = session.registry()
-    registry.control(run, "stopped", run.stop)
+    registry.control(run, run.stop, "stopped")
     name = "" if run.listed is None else run.listed.name
     new = registry.start(*(lane.config for lane in run.lanes), name=name, paused=True)
     new.set_pace(run.pace)
@@ -276,7 +276,7 @@ def reset(run: Run) -> None:
 @toast_errors
 def control(run: Run, action: Callable[[], None]) -> None:
     """Change a setting of a run."""
-    session.registry().control(run, "", action)
+    session.registry().control(run, action)
 
 
 def show_role(run: Run) -> None:

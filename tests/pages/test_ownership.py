@@ -76,8 +76,8 @@ def test_every_method_refuses_a_stranger_and_changes_nothing(hers: Any, lanes: A
         lambda: eve.compare([hers.id, lanes.lanes[0].id]),
         lambda: eve.share(hers, Access("eve@example.org")),
         lambda: eve.access(hers),
-        lambda: eve.control(hers, "stopped", hers.stop),
-        lambda: eve.resume(hers, hers.resume),
+        lambda: eve.control(hers, hers.stop, "stopped"),
+        lambda: eve.control(hers, hers.resume, "resumed", trains=True),
     ]
     for attempt in attempts:
         with pytest.raises(UserError):

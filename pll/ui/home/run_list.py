@@ -144,7 +144,7 @@ def rename(one: Run) -> None:
 @toast_errors
 def resume(run: Run) -> None:
     """Resume a run."""
-    session.registry().resume(run, run.resume)
+    session.registry().control(run, run.resume, "resumed", trains=True)
 
 
 CONFIRMING = "delete-confirming"

@@ -44,8 +44,6 @@ class Annotations:
     anonymous
         Nobody knows who gave which vote (counts alone were published): the "annotators" are then the first, second, …
         vote on a row, and no reliability can be estimated.
-    skipped
-        Answers that were left out because they hold no label.
     scores
         (m,) float, the confidence that came with each answer, NaN where none did; or None.
     unmapped
@@ -73,7 +71,6 @@ class Annotations:
     annotator_names: tuple[str, ...]
     ids: npt.NDArray[np.str_] | None = None
     anonymous: bool = False
-    skipped: int = 0
     scores: npt.NDArray[np.float64] | None = None
     unmapped: tuple[tuple[str, int], ...] = ()
 
@@ -219,7 +216,6 @@ class Annotations:
             _not_empty(parsed.class_names),
             tuple(names),
             np.asarray(task_names, dtype=np.str_),
-            skipped=len(parsed.empty),
         )
 
     @classmethod
@@ -420,14 +416,11 @@ class _Labels:
         (m,) int64, class index.
     class_names
         c names.
-    empty
-        (k,) int64, positions of the cells that hold no label.
     """
 
     cells: Codes
     labels: Codes
     class_names: tuple[str, ...]
-    empty: Codes
 
 
 def _texts(cells: Sequence[Any] | npt.NDArray[Any] | pd.Series) -> npt.NDArray[np.object_]:
@@ -492,7 +485,7 @@ def _labels_in(cells: npt.NDArray[np.object_], class_names: Sequence[str], place
                 "classes."
             )
     labels = np.array([index.get(cell, -1) for cell in different], dtype=np.int64)[codes]
-    return _Labels(np.flatnonzero(labels >= 0), labels[labels >= 0], names, np.flatnonzero(labels < 0))
+    return _Labels(np.flatnonzero(labels >= 0), labels[labels >= 0], names)
 
 
 def _text(cell: Any) -> str:

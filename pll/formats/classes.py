@@ -135,7 +135,6 @@ def _annotations(annotations: Annotations, new: npt.NDArray[np.int64], names: tu
         annotators=annotations.annotators[has_class],
         labels=labels[has_class],
         class_names=names,
-        skipped=annotations.skipped + int((~has_class).sum()),
         scores=None if annotations.scores is None else annotations.scores[has_class],
     )
 

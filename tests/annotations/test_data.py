@@ -61,13 +61,13 @@ class TestWide:
 
 
 class TestLong:
-    def test_skipped_answers_are_left_out_and_counted(self) -> None:
+    def test_empty_answers_are_left_out(self) -> None:
         said = Annotations.from_long(
             ["t2", "t1", "t1", "t1"],
             ["ann", "ann", "bob", "eve"],
             ["cat", "dog", None, ""],
         )
-        assert said.skipped == 2 and said.n_answers == 2
+        assert said.n_answers == 2
         assert said.ids is not None and said.ids.tolist() == ["t2", "t1"]
         assert said.annotator_names == ("ann", "bob", "eve")
 

@@ -232,7 +232,6 @@ def annotations_of(lines: Lines, names: tuple[str, ...], unmapped: Counter[str])
         len(lines.ids),
         names,
         tuple(lines.people),
-        skipped=sum(count for count, value in zip(votes.times(), votes.values, strict=True) if not value),
         scores=scores if np.isfinite(scores).any() else None,
         unmapped=tuple(unmapped.most_common()),
     )

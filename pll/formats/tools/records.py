@@ -209,14 +209,11 @@ def dataset_of(examples: Iterable[Example], options: ReadOptions, notes: Iterabl
     data = build(ArrowTable.of(arrow, row_of=rows.__getitem__, columns=placed), placed, options)
     named = isinstance(fields.get("features", [{}])[0], dict)
     is_table = bool(data.feature_names and named) or bool(np.isnan(data.X).any())
-    answers = data.annotations
-    skipped = sum(not labels for example in every for _, labels in example.answers)
     return replace(
         data,
         name=options.name or "data",
         kind="table" if is_table else "array",
         feature_names=data.feature_names if named else (),
-        annotations=None if answers is None else replace(answers, skipped=skipped),
         notes=(*notes, *about_sets, *data.notes),
     )
 

@@ -53,7 +53,7 @@ class HistoryWriter:
         self.folder = folder
         self._most_frames = most_frames(candidates.nnz)
         (folder / "frames").mkdir(parents=True, exist_ok=True)
-        self._epochs = list(_frames(folder))
+        self._epochs = _frame_epochs(folder)
         self._stride = self._epochs[1] - self._epochs[0] if len(self._epochs) > 1 else 1
         self._drop_between()  # a process that crashed may have been thinning
         if not self._epochs:
@@ -73,13 +73,13 @@ class HistoryWriter:
         """Delete everything after `epoch`, and the final frame, so that a run can continue from there."""
         for old in self._epochs:
             if old > epoch:
-                _frame(self.folder, old).unlink()
+                (self.folder / _frame(old)).unlink()
         for name in ("final.json", "final.npy"):  # the frame after the file that refers to it
             (self.folder / name).unlink(missing_ok=True)
         self._epochs = [old for old in self._epochs if old <= epoch]
 
     def _write(self, epoch: int, weights: Weights) -> None:
-        save_array(_frame(self.folder, epoch), weights)
+        save_array(self.folder / _frame(epoch), weights)
         self._epochs.append(epoch)
         if len(self._epochs) > self._most_frames:
             self._stride *= 2
@@ -88,7 +88,7 @@ class HistoryWriter:
     def _drop_between(self) -> None:
         for epoch in self._epochs:
             if epoch % self._stride:
-                _frame(self.folder, epoch).unlink()
+                (self.folder / _frame(epoch)).unlink()
         self._epochs = [epoch for epoch in self._epochs if epoch % self._stride == 0]
 
 
@@ -109,7 +109,7 @@ class History:
 
     def epochs(self) -> list[int]:
         """Return the epochs that have a frame, in order."""
-        return list(self._files())
+        return list(self._stored())
 
     def nearest(self, epoch: int) -> int:
         """Return the stored epoch closest to `epoch`; of two equally close the earlier one.
@@ -119,7 +119,7 @@ class History:
         FileNotFoundError
             Nothing is stored yet.
         """
-        return self._nearest(self._files(), epoch)
+        return self._nearest(self._stored(), epoch)
 
     def weights(self, epoch: int) -> Weights:
         """Return (nnz,) label weights of the nearest stored epoch; for several epochs, `frames` is faster.
@@ -150,19 +150,19 @@ class History:
         UserError
             A frame is damaged.
         """
-        files = self._files()
+        stored = self._stored()
         at = None if rows is None else self.candidates.positions(rows)
         for epoch in epochs:
             for _ in range(TRIES):
-                stored = self._nearest(files, epoch)
+                nearest = self._nearest(stored, epoch)
                 try:
-                    frame = self._read(files[stored], in_memory=at is None)
+                    frame = self._read("final.npy" if stored[nearest] else _frame(nearest), in_memory=at is None)
                     break
                 except FileNotFoundError:  # thinned out since the folder was read
-                    files = self._files()
+                    stored = self._stored()
             else:
                 raise FileNotFoundError(f"The history in {self.folder} is being rewritten.")
-            yield stored, frame if at is None else frame[at]
+            yield nearest, frame if at is None else frame[at]
 
     def final(self) -> Weights:
         """Return (nnz,) the label weights of the final model.
@@ -184,21 +184,21 @@ class History:
             )
         return weights
 
-    def _files(self) -> dict[int, str]:
-        """Return the stored epochs, in order, and the names of their files: of the last one that of the final model."""
-        files = _frames(self.folder)
+    def _stored(self) -> dict[int, bool]:
+        """Return the stored epochs, in order, and whether the frame is that of the final model."""
+        stored = dict.fromkeys(_frame_epochs(self.folder), False)
         try:
             final = int(json.loads(self._checked("final.json").read_text(encoding="utf-8"))["epoch"])
         except FileNotFoundError:
-            return files
+            return stored
         except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
             raise _damaged(self.folder / "final.json", str(error)) from error
-        return files | {final: "final.npy"}  # at the end: no frame is of a later epoch
+        return stored | {final: True}  # at the end: no frame is of a later epoch
 
-    def _nearest(self, files: dict[int, str], epoch: int) -> int:
-        if not files:
+    def _nearest(self, stored: dict[int, bool], epoch: int) -> int:
+        if not stored:
             raise FileNotFoundError(f"There is no history in {self.folder} yet.")
-        return epoch if epoch in files else min(files, key=lambda stored: abs(stored - epoch))
+        return epoch if epoch in stored else min(stored, key=lambda one: abs(one - epoch))
 
     def _read(self, name: str, *, in_memory: bool = True) -> Weights:
         """Return the label weights of a frame, in memory or mapped.
@@ -242,16 +242,15 @@ def _damaged(file: Path, reason: str) -> UserError:
     return UserError(f"{file} is damaged ({reason}). Put it back from a backup, or train again.")
 
 
-def _frame(folder: Path, epoch: int) -> Path:
-    return folder / "frames" / f"{epoch:06d}.npy"
+def _frame(epoch: int) -> str:
+    return f"frames/{epoch:06d}.npy"
 
 
-def _frames(folder: Path) -> dict[int, str]:
-    """Return the epochs that have a frame, in order, and the names of their files."""
+def _frame_epochs(folder: Path) -> list[int]:
+    """Return the epochs that have a frame, in order."""
     try:
         with os.scandir(folder / "frames") as entries:  # a third of a glob's time; every refresh of a page reads it
             names = [entry.name for entry in entries]
     except FileNotFoundError:
-        return {}
-    frames = (name for name in names if name[0].isdigit() and name.endswith(".npy"))
-    return dict(sorted((int(name[:-4]), f"frames/{name}") for name in frames))
+        return []
+    return sorted(int(name[:-4]) for name in names if name[0].isdigit() and name.endswith(".npy"))

@@ -20,8 +20,10 @@ from pll.cli.declared import (
     SynthesizeOptions,
 )
 from pll.cli.options import (
+    answers_by_hand,
     class_notes,
     flip_of,
+    listed_classes,
     noisy_of,
     note,
     print_result,
@@ -61,7 +63,12 @@ def convert(options: ConvertOptions) -> None:
         options.to,
         Path(options.out),
         options=formats.ReadOptions(
-            columns=columns, sheet=options.sheet, merge=not options.no_merge, combine=options.combine
+            columns=columns,
+            sheet=options.sheet,
+            merge=not options.no_merge,
+            combine=options.combine,
+            class_names=tuple(listed_classes(options.classes)),
+            answers=answers_by_hand(options.answer),
         ),
         format=options.source_format,
         uncertain_first=options.uncertain_first,

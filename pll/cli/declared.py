@@ -242,6 +242,12 @@ SEED: dict[str, Any] = {
     "show_default": True,
     "help": "of split, candidate sets and method: the same seed, the same result",
 }
+ANSWER: dict[str, Any] = {
+    "multiple": True,
+    "metavar": "FROM=CLASS",
+    "help": "map an answer that names no class (several times)",
+}
+CLASSES = {"default": "", "metavar": "A,B,C", "help": "all classes, where the data does not list them"}
 NO_MERGE: dict[str, Any] = {
     "is_flag": True,
     "help": "labels that differ by case, spaces or a final . , ! stay classes of their own",
@@ -265,6 +271,8 @@ class SetOptions:
     drop: tuple[str, ...] = option(
         multiple=True, metavar="CLASS", help="take a class for no answer at all (several times)"
     )
+    answer: tuple[str, ...] = option(**ANSWER)
+    classes: str = option(**CLASSES)
     rule: str = option(
         default="",
         help="candidates from annotators: voters (voter models and features together; the default of fit), union, "
@@ -319,10 +327,6 @@ class TrainingOptions(SetOptions):
         help="answers of models: batch results, samples_*.jsonl, Argilla suggestions, Label Studio predictions, "
         "columns of models or prob_CLASS, .npy of probabilities (several times); joined with DATA on the id, or alone",
     )
-    answer: tuple[str, ...] = option(
-        multiple=True, metavar="FROM=CLASS", help="map an answer that names no class (several times)"
-    )
-    classes: str = option(default="", metavar="A,B,C", help="all classes, where the data does not list them")
     features: str = option(
         default="auto",
         show_default=True,
@@ -444,6 +448,8 @@ class ConvertOptions:
     column: tuple[str, ...] = option(**COLUMN)
     sheet: str | None = option(**SHEET)
     no_merge: bool = option(**NO_MERGE)
+    answer: tuple[str, ...] = option(**ANSWER)
+    classes: str = option(**CLASSES)
     combine: str = option(
         type=click.Choice(("union", "largest")),
         default="union",

@@ -6,7 +6,7 @@ import json
 import math
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -152,10 +152,7 @@ def resolve_source(options: SetOptions) -> Source:
     UserError
         No such data, or columns given for a dataset of the catalogue.
     """
-    votes: tuple[str, ...] = ()
-    answers: dict[str, str] = {}
-    if isinstance(options, TrainingOptions):
-        votes, answers = options.votes, dict(pair(one, "--answer", "FROM=CLASS") for one in options.answer)
+    votes = options.votes if isinstance(options, TrainingOptions) else ()
     data = None
     if options.data or not votes:
         data = with_own_votes(
@@ -167,14 +164,23 @@ def resolve_source(options: SetOptions) -> Source:
             raise UserError(f"There is no file {missing}; check the path.")
         data = joined_votes([Source(Path(one).name, one) for one in votes], data)
     assert data is not None
-    if isinstance(options, TrainingOptions) and options.classes:
+    if options.classes:
         if data.path is None:
             raise UserError(f"--classes is for files; the classes of {data.name} are known.")
-        names = [name.strip() for name in options.classes.split(",") if name.strip()]
-        data = replace(data, options={**data.options, "class_names": names})
+        data = replace(data, options={**data.options, "class_names": listed_classes(options.classes)})
     if options.rule:
         Rule.parse(options.rule)
-    return replace(data, rule=options.rule, classes=resolve_classes(options), answers=answers)
+    return replace(data, rule=options.rule, classes=resolve_classes(options), answers=answers_by_hand(options.answer))
+
+
+def answers_by_hand(values: Iterable[str]) -> dict[str, str]:
+    """Return what `--answer` says: answer → class."""
+    return dict(pair(one, "--answer", "FROM=CLASS") for one in values)
+
+
+def listed_classes(text: str) -> list[str]:
+    """Return the names in `--classes`."""
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def note_models_beside(source: Source) -> None:

@@ -195,7 +195,7 @@ def convert(
     folder = RunFolder(Path(origin))
     source = None if folder.exists() else source_of(origin)
     if (source is None or source.path is None) and (format or options not in (None, ReadOptions())):
-        raise UserError(f"--column, --combine and --from are for files; how {origin} is read is known.")
+        raise UserError(f"--column, --classes, --combine and the like are for files; how {origin} is read is known.")
     if source is None:
         plan = of_run(folder, to, results=_decided_results(folder))
     else:

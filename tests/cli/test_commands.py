@@ -591,3 +591,16 @@ def test_candid_serves_the_app_with_its_own_settings_from_any_directory(tmp_path
         out, _ = process.communicate(timeout=60)
     # Streamlit announces that it collects statistics when it starts, unless config.toml turns that off.
     assert "usage statistics" not in out.lower()
+
+
+def test_sentences_are_converted_with_the_classes_and_answers_that_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, out = tmp_path / "two.csv", tmp_path / "out.csv"
+    rows = [("It must be sport.", "sport"), ("No idea, sorry my friend.", "news"), ("I would say news.", "news")] * 4
+    source.write_text("width,annotator_1,annotator_2\n" + "".join(f'{i},"{a}",{b}\n' for i, (a, b) in enumerate(rows)))
+    told = ["--classes", "sport, news", "--answer", "No idea, sorry my friend.=news"]
+    assert main(["convert", str(source), "--to", "csv", "--out", str(out), *told]) == 0
+    assert pd.read_csv(out)["candidates"].tolist() == ["sport", "news", "news"] * 4
+    assert main(["convert", "iris", "--to", "csv", "--out", str(out), "--classes", "a,b"]) == 2
+    assert "--classes" in capsys.readouterr().err

@@ -12,7 +12,7 @@ from pll.formats.tabular.answers import MARKS, AnswerReader, labels_of, plain
 from pll.formats.tabular.cells import no_answers
 
 LEAST, LEAST_SHARE = 2, 0.03
-"""AnswerReader, and their share, that a class is named in at least."""
+"""Answers, and their share, that a class is named in at least."""
 SHORT = 60
 """Characters of a sentence that may be a class where no classes are known."""
 WORDS = 3

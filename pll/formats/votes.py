@@ -147,7 +147,7 @@ def _of_one_question(files: Iterable[VoteFile], class_names: Sequence[str]) -> t
 def _settled(lines: pa.Table, reader: AnswerReader) -> pa.Table:
     """Lines in which a voter who was asked several times has one answer: what was meant most often, and how often.
 
-    AnswerReader that name no class stay, to be counted.
+    Answers that name no class stay, to be counted.
     """
     attempts: dict[tuple[int, str], list[int]] = {}
     rows, workers, votes = (lines[name].to_pylist() for name in ("row", "worker", "vote"))

@@ -24,7 +24,7 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.io import save_array, write_atomically
-from pll.review.forest import Leaves, grow_forest
+from pll.review.forest import GROWN_ON, Leaves, grow_forest
 from pll.review.kernel_ridge import Factor, fit_factor
 from pll.review.neighbours import NEIGHBOURS, Neighbourhood, Neighbours, Progress, best_points, find_neighbours
 from pll.runs.folder import RunFolder
@@ -245,4 +245,7 @@ def _of_features(home: Path, n: int) -> tuple[Neighbours | None, Factor | None, 
         return None, None, None
     fits = all(array.ndim == 2 and len(array) == n for array in (near, factor, leaves))
     fits = fits and near.dtype.kind == "i" and factor.dtype == np.float16 and leaves.dtype == np.int32
-    return (near, factor, leaves) if fits and bool(((near >= -1) & (near < n)).all()) else (None, None, None)
+    fits = fits and bool(((near >= -1) & (near < n)).all())
+    most = min(n, GROWN_ON)  # a tree on half of so many examples has fewer nodes; sums over a node take memory
+    fits = fits and bool(((leaves >= -most) & (leaves < most)).all())
+    return (near, factor, leaves) if fits else (None, None, None)

@@ -54,6 +54,16 @@ def test_slow_parts_are_made_once_and_kept(
     assert sorted(review_order(read).tolist()) == list(range(len(data)))
 
 
+def test_a_damaged_leaf_is_not_read_and_all_is_made_again(finished: tuple[RunFolder, PartialLabelDataset]) -> None:
+    folder, data = finished
+    made = np.array(prepare(folder, data).leaves)  # read, since the file is mapped
+    damaged = made.copy()
+    damaged[0, 0] = 2**30  # sums over so many leaves would take all memory
+    np.save(folder.path / "review" / "leaves.npy", damaged)
+    assert ReviewSignals.of_run(folder, data).leaves is None
+    np.testing.assert_array_equal(prepare(folder, data).leaves, made)
+
+
 def test_neighbour_labels_are_the_likeliest_candidates_to_the_neighbours() -> None:
     sets = CandidateSets.from_lists([[0, 1]] * 4, n_classes=2, class_names=("a", "b"))
     weights = np.array([0.9, 0.1, 0.9, 0.1, 0.9, 0.1, 0.1, 0.9], dtype=np.float32)

@@ -209,7 +209,10 @@ class Scene:
         return self.history.weights(before[-1])
 
     def story(self, row: int) -> tuple[list[int], npt.NDArray[np.float32]]:
-        """Return the stored epochs and one example's label weights in them, (epochs, |S_i|); what was read is kept."""
+        """Return epochs and one example's label weights in them, (epochs, |S_i|); what was read is kept.
+
+        They are the stored epochs, and the latest one where it is in view: when frames are thinned, it is not stored.
+        """
         key = (row, _final_stamp(self.history))
         if self.looking.story is None or self.looking.story[0] != key:
             self.looking.story = (key, {})
@@ -220,7 +223,10 @@ class Scene:
                 known[epoch] = weights
         except FileNotFoundError:  # nothing is stored yet
             return [self.frame.epoch], self.frame.weights[self.sets.positions(rows)][None]
-        return self.epochs, np.stack([known[epoch] for epoch in self.epochs])
+        epochs, latest = self.epochs, self.frame.epoch
+        if latest > epochs[-1] and self.frame.batch is None:
+            epochs, known = [*epochs, latest], known | {latest: self.frame.weights[self.sets.positions(rows)]}
+        return epochs, np.stack([known[epoch] for epoch in epochs])
 
     def lately_changed(self, many: int) -> npt.NDArray[np.int64]:
         """Return the (≤ many,) examples whose label changed last, the latest first, over 30 stored epochs."""

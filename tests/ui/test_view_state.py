@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -76,3 +77,21 @@ def test_a_run_is_seen_from_its_beginning_to_its_end(run: Run, looking: RunView)
     assert (ended.frame.epoch, ended.is_latest) == (EPOCHS, True)
     assert ended.frame.weights.tolist() == np.load(run.folder.history / "final.npy").tolist()
     assert ended.row["transductive_accuracy"] == run.snapshot().lane.metrics["transductive_accuracy"]  # type: ignore[index]
+
+
+def test_an_example_over_time_ends_with_what_is_in_view_also_where_frames_are_thinned(
+    tmp_path: Path, looking: RunView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pll.runs.history.FRAME_BUDGET", 1)  # eight frames
+    registry = RunRegistry(tmp_path)
+    run = registry.start(RunConfig(Source("iris"), params={"epochs": 40}, flip=Flip("binomial", 0.5)), paused=True)
+    try:
+        run.wait_until_paused(30)
+        run.resume(epochs=13)
+        run.wait_until_paused(30)
+        scene = now(run)
+        epochs, weights = scene.story(3)
+        assert epochs == [0, 2, 4, 6, 8, 10, 12, 13]
+        assert weights[-1].tolist() == scene.frame.weights[scene.sets.positions(np.array([3]))].tolist()
+    finally:
+        registry.stop_all()

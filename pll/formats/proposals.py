@@ -71,7 +71,7 @@ def proposed_classes(
             spellings[plain(label)][label] += count
     least = min(2, len({voter for voter, text in answers if not is_sentence(text)}))
     names = [
-        counts.most_common(1)[0][0].strip(MARKS)
+        form if form.isdecimal() else counts.most_common(1)[0][0].strip(MARKS)  # 1, though most write 1.0
         for form, counts in spellings.items()
         if form and len(voters[form]) >= least and counts.total() >= 2
     ]

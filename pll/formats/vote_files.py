@@ -83,7 +83,7 @@ def read_votes(paths: Sequence[Path | str]) -> list[VoteFile]:
     Raises
     ------
     UserError
-        a file that is not there, damaged, or holds no votes; its name is given.
+        A file that is not there, damaged, or holds no votes; its name is given.
     """
     files: list[VoteFile] = []
     answered: dict[str, set[str]] = {}

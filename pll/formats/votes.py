@@ -101,8 +101,8 @@ def with_votes(
     has_row = rows >= 0
     if not has_row.any():
         raise UserError(
-            f"No id of the votes ({listing(tasks[:3])}) is among those of the data ({listing(ids[:3])}); they are "
-            "joined on the id."
+            f"No id of the votes ({listing(list(dict.fromkeys(tasks))[:3])}) is among those of the data "
+            f"({listing(ids[:3])}); they are joined on the id."
         )
     if by_row:
         notes.append(f"{by_row:,} votes have no id and are joined by row number.")
@@ -133,7 +133,7 @@ def _of_one_question(files: Iterable[VoteFile], class_names: Sequence[str]) -> t
         questions, votes = lines["question"].to_pylist(), lines["vote"].to_pylist()
         counts = Counter(questions)
         if len(counts) > 1:
-            fits = Counter(asked for asked, vote in zip(questions, votes, strict=True) if reader.class_of(vote))
+            fits = Counter(one for one, vote in zip(questions, votes, strict=True) if reader.class_of(vote))
             chosen = max(counts, key=lambda one: (fits[one], counts[one]))
             read.add(chosen)
             left |= counts.keys() - {chosen}

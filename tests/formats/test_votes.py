@@ -232,6 +232,19 @@ def answers_of(paths: Sequence[Path], **options: Any) -> tuple[dict[tuple[str, s
     return {(ids[row], annotations.annotator_names[who]): classes[label] for row, who, label in triples}, voted
 
 
+def test_class_numbers_are_whole_in_a_file_of_votes_as_in_a_table(tmp_path: Path) -> None:
+    path = text_file(tmp_path / "x.csv", "id,annotator1,annotator2\na,1.0,1\nb,2.0,2\nc,,2\nd,1.0,1\ne,2.0,\nf,1.0,\n")
+    answers, data = answers_of([path])
+    assert data.class_names == ("1", "2") and set(answers.values()) == {"1", "2"}
+
+
+def test_ids_that_are_not_in_the_data_are_named_once(tmp_path: Path) -> None:
+    data = PartialLabelDataset(X=np.zeros((2, 1)), ids=np.array(["a", "b"]), class_names=("cat", "dog"))
+    votes = read_votes([lines(tmp_path / "x.jsonl", [batch("t1", "cat", "dog"), batch("t2", "dog", "dog")])])
+    with pytest.raises(UserError, match=r"No id of the votes \(t1, t2\)"):
+        with_votes(data, votes)
+
+
 def test_a_voter_asked_several_times_means_the_class_most_often_given(tmp_path: Path) -> None:
     """In three spellings it is the same class still."""
     asked = batch("1", "fox", "fox", '{"label": "cat"}', "Answer: cat", "**cat**", model="m")

@@ -200,7 +200,7 @@ def _numbers(column: pa.Array, part: Column, row_of: RowNumber, start: int) -> n
     Raises
     ------
     UserError
-        a cell that is no number; the row is named.
+        A cell that is no number; the row is named.
     """
     if part.comma:
         column = _with_points(text_of(column))
@@ -244,7 +244,7 @@ def _as_lists(cells: pa.Array, column: Column, row_of: RowNumber, start: int) ->
     Raises
     ------
     UserError
-        a cell that is no list of numbers; the row is named.
+        A cell that is no list of numbers; the row is named.
     """
     if is_list(cells.type) and not pa.types.is_nested(cells.type.value_type):
         with suppress(pa.ArrowException):  # else as the text that it is

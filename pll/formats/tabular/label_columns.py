@@ -123,7 +123,7 @@ def names_in(columns: Sequence[LabelColumn], class_names: tuple[str, ...] = ()) 
     Raises
     ------
     UserError
-        a label that is not among those given; the row is named.
+        A label that is not among those given; the row is named.
     """
     used: dict[str, tuple[LabelColumn, int]] = {}
     for column in columns:

@@ -365,7 +365,7 @@ def shares_in(columns: Mapping[str, Chunks], row_of: RowNumber) -> npt.NDArray[n
     Raises
     ------
     UserError
-        a cell that is no probability; the row is named.
+        A cell that is no probability; the row is named.
     """
     read = [read_column(name, chunks, row_of, _share) for name, chunks in columns.items()]
     return np.stack([np.array(column.values, dtype=np.float64)[column.codes] for column in read], axis=1)

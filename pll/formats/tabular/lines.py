@@ -178,7 +178,7 @@ def read_answers(lines: Lines, reader: AnswerReader) -> tuple[Lines, Counter[str
     Raises
     ------
     UserError
-        a cell that cannot be read; the row is named.
+        A cell that cannot be read; the row is named.
     """
     votes = lines.votes.read(reader.read, lines.separators)
     unmapped = Counter[str]()

@@ -168,6 +168,8 @@ def resolve_source(options: SetOptions) -> Source:
         if data.path is None:
             raise UserError(f"--classes is for files; the classes of {data.name} are known.")
         data = replace(data, options={**data.options, "class_names": listed_classes(options.classes)})
+    if options.answer and data.path is None and not votes:
+        raise UserError(f"--answer is for files; the labels of {data.name} are known.")
     if options.rule:
         Rule.parse(options.rule)
     return replace(data, rule=options.rule, classes=resolve_classes(options), answers=answers_by_hand(options.answer))

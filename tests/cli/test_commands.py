@@ -603,4 +603,6 @@ def test_sentences_are_converted_with_the_classes_and_answers_that_are_told(
     assert main(["convert", str(source), "--to", "csv", "--out", str(out), *told]) == 0
     assert pd.read_csv(out)["candidates"].tolist() == ["sport", "news", "news"] * 4
     assert main(["convert", "iris", "--to", "csv", "--out", str(out), "--classes", "a,b"]) == 2
-    assert "--classes" in capsys.readouterr().err
+    assert main(["synthesize", "iris", "--flip", "pair", "--q", "0.5", "--out", str(out), "--answer", "a=b"]) == 2
+    refused = capsys.readouterr().err
+    assert "--classes" in refused and "--answer is for files" in refused

@@ -94,6 +94,8 @@ def test_tables_and_probabilities(tmp_path: Path) -> None:
         ('{"label": ["cat", "dog"]}', "cat dog"),
         ('{"kind": "cat", "sure": 0.9}', "cat"),
         ("<think>cat? or dog?</think>\nFinal answer: dog", "dog"),
+        ("maybe cat\n</think>\ndog", "dog"),
+        ("<think>maybe a cat, or", ""),
         ("<answer>Dog</answer>", "dog"),
         ("**Label:** cat", "cat"),
         ("答案：cat", "cat"),

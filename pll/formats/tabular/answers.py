@@ -31,8 +31,11 @@ _FENCE = re.compile(r"\s*```[a-z]*[ \t]*\n?(.*?)\n?```\s*", re.IGNORECASE | re.D
 COVERED = 0.99
 """Probability that the likeliest classes together have at least, where candidate sets are made of probabilities."""
 
-_THOUGHT = re.compile(r"^\s*<think(?:ing)?>.*?</think(?:ing)?>", re.IGNORECASE | re.DOTALL)
-"""What a reasoning model writes before it answers: it names classes that are not its answer."""
+_THOUGHT = re.compile(r"^.*</think(?:ing)?>|^\s*<think(?:ing)?>.*$", re.IGNORECASE | re.DOTALL)
+"""What a reasoning model writes before it answers: it names classes that are not its answer.
+
+Some templates leave the first tag out; where the last one is missing, the answer was cut off.
+"""
 _WORD = re.compile(r"[^\s:;,|()\[\]{}\"!?*`=/<>]+")
 MARKS = " .,:;!?\"'`*()[]"
 _WHOLE = re.compile(r"(\d{1,9})\.0+", re.ASCII)

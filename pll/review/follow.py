@@ -20,8 +20,6 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.review.decided import OUTSIDE, Decided
 from pll.review.label_snapshot import LabelSnapshot
-from pll.review.logit import propose
-from pll.review.signals import ReviewSignals
 from pll.review.state import Outcome, ReviewState
 from pll.runs.config import RunConfig
 from pll.weights import Weights, normalise, on_candidates
@@ -59,15 +57,15 @@ def changes(before: LabelSnapshot, after: LabelSnapshot, state: ReviewState) -> 
     return LabelChanges(rows, before.labels[rows], after.labels[rows], after.sharp.confidence[rows])
 
 
-def follow(own: LabelSnapshot, signals: ReviewSignals, decided: Decided, restored: Iterable[int] = ()) -> LabelSnapshot:
+def follow(own: LabelSnapshot, proposed: Weights, decided: Decided, restored: Iterable[int] = ()) -> LabelSnapshot:
     """Return the labels of a run as the decisions leave them.
 
     Parameters
     ----------
     own : LabelSnapshot
         Of the run.
-    signals : ReviewSignals
-        Of the run.
+    proposed : (nnz,)
+        Of the logit (`propose`), by the same decisions.
     decided : Decided
         Decisions that may be learned from (`teaching_decisions`).
     restored : rows whose label stays that of the run
@@ -76,22 +74,24 @@ def follow(own: LabelSnapshot, signals: ReviewSignals, decided: Decided, restore
     --------
     >>> sets = CandidateSets.from_lists([[0, 1]] * 12, n_classes=2)
     >>> near = np.array([[(i // 6) * 6 + k for k in range(6) if k != i % 6] for i in range(12)], dtype=np.int32)
+    >>> from pll.review.logit import propose
+    >>> from pll.review.signals import ReviewSignals
     >>> run = ReviewSignals(sets, np.tile(np.array([0.6, 0.4], dtype=np.float32), 12), neighbours=near)
     >>> own = LabelSnapshot("run", np.arange(12).astype(str), sets, run.weights)
     >>> decided = Decided.of(sets, {0: 1, 1: 1, 2: 1, 6: 0, 7: 0, 8: 0})
-    >>> follow(own, run, decided, [5]).labels.tolist()
+    >>> follow(own, propose(run, decided), decided, [5]).labels.tolist()
     ['1', '1', '1', '1', '1', '0', '0', '0', '0', '0', '0', '0']
     """
     if len(decided) < FEWEST:
         return own
-    return _with_restored(own, propose(signals, decided), restored)
+    return _with_restored(own, proposed, restored)
 
 
 def followed(
     own: LabelSnapshot,
     config: RunConfig,
     data: PartialLabelDataset,
-    signals: ReviewSignals,
+    proposed: Weights,
     decided: Decided,
     restored: Iterable[int] = (),
 ) -> LabelSnapshot:
@@ -105,12 +105,12 @@ def followed(
         Of the run.
     data : PartialLabelDataset
         Its examples.
-    signals, decided, restored
+    proposed, decided, restored
         As for `follow`.
     """
     annotations = data.annotations
     if config.method != "dawid-skene" or annotations is None:
-        return follow(own, signals, decided, restored)
+        return follow(own, proposed, decided, restored)
     if len(decided) < FEWEST:
         return own
     answers = np.full(annotations.n_rows, -1, dtype=np.int64)
@@ -121,6 +121,7 @@ def followed(
 
 def _with_restored(own: LabelSnapshot, weights: Weights, restored: Iterable[int]) -> LabelSnapshot:
     """Return the labels of these weights; some rows keep the run's."""
+    weights = weights.copy()
     stays = own.candidates.positions(np.array(sorted(restored), dtype=np.int64))
     weights[stays] = own.weights[stays]
     return replace(own, weights=weights, follows=True)

@@ -26,6 +26,7 @@ from pll.review.similar import Similar
 from pll.runs.background import Job, Report
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
+from pll.weights import Weights
 
 EVERY = 0.01
 """Share of the examples decided after which the order is recomputed."""
@@ -53,9 +54,14 @@ def review_order(signals: ReviewSignals, decided: Decided | None = None, *, seed
     (n,) int64
     """
     decisions = decided or Decided.of(signals.sets)
+    return _ordered(signals, decisions, propose(signals, decisions), seed)
+
+
+def _ordered(signals: ReviewSignals, decided: Decided, proposed: Weights, seed: int = 0) -> npt.NDArray[np.int64]:
+    """`review_order` where the logit's probabilities are known."""
     shuffled = np.random.default_rng(seed).permutation(len(signals.sets))
-    certainty = top_probability(propose(signals, decisions), signals.sets)
-    return np.lexsort((shuffled, signals.sharp.confidence, certainty, signals.sets.sizes == 1, decisions.is_decided))
+    certainty = top_probability(proposed, signals.sets)
+    return np.lexsort((shuffled, signals.sharp.confidence, certainty, signals.sets.sizes == 1, decided.is_decided))
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,11 +145,12 @@ class ReviewQueue:
             model, review = self._current_model(), self.review
             self._ordered_at = (model.run, len(review.state.all_events))
             decided = teaching_decisions(review.state, review.own.candidates)
+            proposed = propose(model.signals, decided)
             if review.certification is None or not review.current.follows:  # they stay frozen, also after a restart
                 config = self._runs.get(model.run).config
                 restored = review.state.restored_rows
-                review.follow(followed(review.own, config, model.data, model.signals, decided, restored))
-            rows = review_order(model.signals, decided)
+                review.follow(followed(review.own, config, model.data, proposed, decided, restored))
+            rows = _ordered(model.signals, decided, proposed)
             if review.own.run == model.run:
                 review.order = ("learning", rows)
 

@@ -12,8 +12,9 @@ from pll.review.calibration import Calibration, calibration_of
 from pll.review.certificate import LabelTable
 from pll.review.certification import Certification, Certified, draws_of
 from pll.review.database import Database, database_url
-from pll.review.follow import followed, teaching_decisions
+from pll.review.follow import FEWEST, followed, teaching_decisions
 from pll.review.label_snapshot import LabelSnapshot, review_id
+from pll.review.logit import propose
 from pll.review.signals import ReviewSignals
 from pll.review.state import ReviewState, required_of
 from pll.review.store import PlanRecord, reading
@@ -58,8 +59,10 @@ class Record:
             Labels of the run. folder: of the run. data: its examples.
         """
         decided = teaching_decisions(self.state, own.candidates)
-        signals = ReviewSignals.of_run(folder, data)
-        return followed(own, folder.config(), data, signals, decided, self.state.restored_rows)
+        if len(decided) < FEWEST:
+            return own
+        proposed = propose(ReviewSignals.of_run(folder, data), decided)
+        return followed(own, folder.config(), data, proposed, decided, self.state.restored_rows)
 
     def certified(self, run: str, data: PartialLabelDataset, name: str = "") -> Certified | None:
         """The certificate of all labels of a run of this review; None where none was begun, or not yet earned.

@@ -165,8 +165,8 @@ OWN = LabelSnapshot("run", np.arange(12).astype(str), SETS, RUN.weights)
 
 def test_decisions_change_their_neighbours_and_those_only() -> None:
     decided = Decided.of(SETS, {0: 1, 1: 1, 2: 1, 6: 0, 7: 0, 8: 0})
-    result = follow(OWN, RUN, decided)
+    result = follow(OWN, propose(RUN, decided), decided)
     assert result.sharp.identified.tolist() == [1] * 6 + [0] * 6
     np.testing.assert_array_equal(result.weights, propose(RUN, decided))
-    kept = follow(OWN, RUN, decided, {4})
+    kept = follow(OWN, propose(RUN, decided), decided, {4})
     assert kept.sharp.identified.tolist() == [1, 1, 1, 1, 0, 1] + [0] * 6

@@ -28,8 +28,11 @@ GROWN_ON = 10_000
 COLUMNS = 32
 """Of the labels that a tree is grown to predict: with more classes, so many random sums of their weights."""
 
-Leaves = npt.NDArray[np.int32]
-"""(n, T) leaf of each example in each tree, in [0, 2^31 - 1); its complement ~leaf where the tree was grown on it."""
+Leaves = npt.NDArray[np.int16]
+"""(n, T) leaf of each example in each tree; its complement ~leaf where the tree was grown on it.
+
+Half of `GROWN_ON` examples make fewer than 2^15 nodes.
+"""
 
 
 def grow_forest(
@@ -49,7 +52,7 @@ def grow_forest(
 
     Returns
     -------
-    (n, T) int32
+    (n, T) int16
 
     References
     ----------
@@ -60,7 +63,7 @@ def grow_forest(
     n = len(points)
     some = np.sort(rng.choice(n, min(GROWN_ON, n), replace=False))
     labels = label_matrix(sets.take(some), weights[sets.positions(some)])
-    leaves = np.empty((n, TREES), dtype=np.int32)
+    leaves = np.empty((n, TREES), dtype=np.int16)
     for t in range(TREES):
         half = rng.permutation(len(some))[: max(1, len(some) // 2)]
         tree = DecisionTreeRegressor(
@@ -94,7 +97,7 @@ def leave_one_out(
     --------
     >>> sets = CandidateSets.from_lists([[0, 1], [0, 1], [0, 1]], n_classes=2)
     >>> weights = np.array([0.5, 0.5, 1, 0, 0, 1], dtype=np.float32)
-    >>> leaves = np.array([[0], [0], [~0]], dtype=np.int32)
+    >>> leaves = np.array([[0], [0], [~0]], dtype=np.int16)
     >>> leave_one_out(leaves, sets, weights, np.ones(3)).round(2).tolist()  # of the third, no tree can tell
     [0.5, 0.5, 0.25, 0.75, 0.5, 0.5]
     """

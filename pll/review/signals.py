@@ -2,7 +2,7 @@
 
     review/neighbours.npy   (n, k) int32, the nearest other examples, sought once in the background
     review/factor.npy       (n, r) float16, of the kernel ridge (pll.review.kernel_ridge), made with them
-    review/leaves.npy       (n, T) int32, of the forest (pll.review.forest), made with them
+    review/leaves.npy       (n, T) int16, of the forest (pll.review.forest), made with them
     review/mean.npz         mean label weights over the epochs, and the epoch the run had ended at
 
 `ReviewSignals.of_run` reads what is there and never waits for the slow parts; `prepare` makes them.
@@ -244,7 +244,7 @@ def _of_features(home: Path, n: int) -> tuple[Neighbours | None, Factor | None, 
     except (OSError, ValueError, EOFError):
         return None, None, None
     fits = all(array.ndim == 2 and len(array) == n for array in (near, factor, leaves))
-    fits = fits and near.dtype.kind == "i" and factor.dtype == np.float16 and leaves.dtype == np.int32
+    fits = fits and near.dtype.kind == "i" and factor.dtype == np.float16 and leaves.dtype == np.int16
     fits = fits and bool(((near >= -1) & (near < n)).all())
     most = min(n, GROWN_ON)  # a tree on half of so many examples has fewer nodes; sums over a node take memory
     fits = fits and bool(((leaves >= -most) & (leaves < most)).all())

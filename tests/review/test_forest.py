@@ -27,7 +27,7 @@ def test_own_label_says_nothing_and_decisions_count_more() -> None:
     rng = np.random.default_rng(1)
     sets = flip_binomial(rng.integers(0, 3, 60), 3, 0.6, seed=1)
     weights = normalise(rng.random(sets.nnz), sets)
-    leaves = rng.integers(-3, 3, (60, 8)).astype(np.int32)
+    leaves = rng.integers(-3, 3, (60, 8)).astype(np.int16)
     counts = np.ones(60)
     before = leave_one_out(leaves, sets, weights, counts)
     row = int(np.flatnonzero(sets.sizes == 2)[0])

@@ -20,7 +20,7 @@ def some_weights(sets: CandidateSets, seed: int) -> Weights:
 def some_signals(sets: CandidateSets, seed: int = 0, k: int = 3, **others: object) -> ReviewSignals:
     near = np.random.default_rng(seed).integers(0, len(sets), (len(sets), k)).astype(np.int32)
     factor = (np.random.default_rng(seed).normal(size=(len(sets), 4)) / (2 * np.sqrt(len(sets)))).astype(np.float16)
-    leaves = np.random.default_rng(seed).integers(-4, 4, (len(sets), 6)).astype(np.int32)
+    leaves = np.random.default_rng(seed).integers(-4, 4, (len(sets), 6)).astype(np.int16)
     weights, mean = some_weights(sets, seed), some_weights(sets, seed + 1)
     made = {"factor": factor, "leaves": leaves}
     return ReviewSignals(sets, weights, mean, near, **(made | others))  # type: ignore[arg-type]

@@ -134,7 +134,7 @@ def _trained(setting: Setting, cache: Path) -> Labels:
     sharp = sharpness(np.load(file, allow_pickle=False), sets)
     assert data.y is not None
     assigned = np.array(data.class_names)[sharp.identified]
-    return Labels(setting.name, sharp.identified != data.y, sharp.confidence.astype(float), assigned, features=data.X)
+    return Labels(setting.name, sharp.identified != data.y, sharp.top.astype(float), assigned, features=data.X)
 
 
 # ---- the rule --------------------------------------------------------------------------------------------------------

@@ -57,7 +57,7 @@ def datasets(cache: Path) -> Iterator[Labels]:
                 names = np.array(sets.class_names, dtype=object)
                 neighbours = signals.neighbour_labels
                 disagrees = None if neighbours is None else neighbours != names[identified]
-                confidence = signals.sharp.confidence.astype(float)
+                confidence = signals.sharp.top.astype(float)
                 yield Labels(f"{setting}, {recipe}", group, identified != ready.y, confidence, disagrees)
     for one in (read_stance(), read_imagenet()):
         if one is not None:

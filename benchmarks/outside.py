@@ -205,7 +205,7 @@ def with_known(name: str, folder: Path, seed: int) -> dict[str, float]:
     for column, method in (("without", plain), ("PRODEN", again), ("PRODEN-outside", outside)):
         result[column] = float((method.identify() == y)[rest].mean())
     for column, method in (("confidence, PRODEN", again), ("confidence, outside", outside)):
-        result[column] = float(sharpness(method.label_weights_, method.candidates_).confidence[rest].mean())
+        result[column] = float(sharpness(method.label_weights_, method.candidates_).top[rest].mean())
     return result | {"rate": float(outside.outside_.miss[rest].mean())}
 
 

@@ -75,7 +75,7 @@ def order_of(name: str, ready: Prepared, seed: int = 0) -> Ranking:
     """
     if name == LEARNING:
         return lambda signals, decided: review_order(signals, decided, seed=seed)
-    labels, confidence = ready.signals.sharp.identified, ready.signals.sharp.confidence
+    labels, confidence = ready.signals.sharp.identified, ready.signals.sharp.top
     if name == BASE:
         score = confidence.astype(np.float64)
     elif name == CLEANLAB:

@@ -32,7 +32,7 @@ def offer(run: Run) -> None:
     sharp = sharpness(source.label_weights, source.candidates)
     result = result_of(
         sharp.identified,
-        sharp.confidence,
+        sharp.top,
         annotations,
         decided=source.decisions or (),
         predicted=0 if source.holdout is None else len(source.holdout),

@@ -1,4 +1,4 @@
-"""Label weights and what is computed from them: identified label, confidence, margin, entropy.
+"""Label weights and what is computed from them: identified label, sharpness, and how sure a label is.
 
 Label weights are (nnz,) float32, aligned with `CandidateSets.indices`: at least 0, summing to 1 over each S_i.
 Off S_i there is nothing stored, so they are 0 there by construction.
@@ -311,33 +311,33 @@ def identified_labels(weights: Weights, candidates: CandidateSets) -> npt.NDArra
 
 
 CONFIDENT = 0.9
-"""Label weight from which on pages and reports count a label as confident."""
+"""Confidence from which on pages and reports count a label as certain; label weight from which one counts as sharp."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sharpness:
-    """Identified label, confidence, margin and entropy of each example.
+    """Identified label of each example, and how far its label weights lie on one label. Sharp is not sure.
 
     Attributes
     ----------
     identified
         (n,) int64, argmax over S_i.
-    confidence
-        (n,) float32 in (0, 1], the top weight. 1 is certain.
+    top
+        (n,) float32 in (0, 1], the top weight.
     margin
         (n,) float32 in [0, 1], top minus second weight; 1 for singletons.
     entropy
-        (n,) float32 in [0, 1], −Σ w log w over log |S_i|. 0 is certain; 0 for singletons.
+        (n,) float32 in [0, 1], −Σ w log w over log |S_i|; 0 for singletons.
     """
 
     identified: npt.NDArray[np.int64]
-    confidence: npt.NDArray[np.float32]
+    top: npt.NDArray[np.float32]
     margin: npt.NDArray[np.float32]
     entropy: npt.NDArray[np.float32]
 
 
 def sharpness(weights: Weights, candidates: CandidateSets) -> Sharpness:
-    """Compute identified label, confidence, margin and entropy of all examples.
+    """Compute identified label, top weight, margin and entropy of all examples.
 
     Parameters
     ----------
@@ -353,27 +353,27 @@ def sharpness(weights: Weights, candidates: CandidateSets) -> Sharpness:
     if n > ROWS_AT_ONCE:
         return _sharpness_by_blocks(weights, candidates)
     identified = np.empty(n, dtype=np.int64)
-    confidence, margin, entropy = (np.empty(n, dtype=np.float32) for _ in range(3))
+    top, margin, entropy = (np.empty(n, dtype=np.float32) for _ in range(3))
     starts, sizes = candidates.indptr[:-1], candidates.sizes
     for rows, values in _in_blocks(weights, candidates):
-        top, second, place = _top_two(values)
+        first, second, place = _top_two(values)
         identified[rows] = candidates.indices[starts[rows] + place]
-        confidence[rows] = top
-        margin[rows] = top - second
+        top[rows] = first
+        margin[rows] = first - second
         entropy[rows] = _entropy(values, sizes[rows])
-    return Sharpness(identified, confidence, margin, entropy)
+    return Sharpness(identified, top, margin, entropy)
 
 
 def _sharpness_by_blocks(weights: Weights, candidates: CandidateSets) -> Sharpness:
     """Compute it in chunks, so that only the result grows with the number of examples."""
     n = len(candidates)
     identified = large_array(n, np.int64)
-    confidence, margin, entropy = (large_array(n, np.float32) for _ in range(3))
+    top, margin, entropy = (large_array(n, np.float32) for _ in range(3))
     for block in candidates.row_blocks():
         result = sharpness(np.asarray(weights[candidates.span(block)]), candidates[block])
-        identified[block], confidence[block] = result.identified, result.confidence
+        identified[block], top[block] = result.identified, result.top
         margin[block], entropy[block] = result.margin, result.entropy
-    return Sharpness(identified, confidence, margin, entropy)
+    return Sharpness(identified, top, margin, entropy)
 
 
 Values = npt.NDArray[np.floating[Any]]

@@ -202,7 +202,7 @@ def test_what_is_read_off_block_by_block_equals_row_by_row(case: tuple[Candidate
         first, *others = sorted(own.tolist(), reverse=True)
         assert at[i] == sets.indptr[i] + int(np.argmax(own))  # the first of equals
         assert sharp.identified[i] == sets.indices[at[i]]
-        assert sharp.confidence[i] == np.float32(first)
+        assert sharp.top[i] == np.float32(first)
         assert sharp.margin[i] == np.float32(first) - np.float32(others[0] if others else 0)
         positive = own[own > 0].astype(np.float64)
         entropy = -(positive * np.log(positive)).sum() / np.log(max(2, len(own)))

@@ -58,10 +58,10 @@ def test_sharpness_equals_a_loop(case: Case) -> None:
         second = own[1] if len(own) > 1 else 0.0
         positive = own[own > 0]
         entropy = -(positive * np.log(positive)).sum() / np.log(len(own)) if len(own) > 1 else 0.0
-        assert sharp.confidence[i] == pytest.approx(own[0], abs=1e-6)
+        assert sharp.top[i] == pytest.approx(own[0], abs=1e-6)
         assert sharp.margin[i] == pytest.approx(own[0] - second, abs=1e-6)
         assert sharp.entropy[i] == pytest.approx(entropy, abs=1e-5)
-    for values in (sharp.confidence, sharp.margin, sharp.entropy):
+    for values in (sharp.top, sharp.margin, sharp.entropy):
         assert values.dtype == np.float32
         assert ((values >= 0) & (values <= 1 + 1e-6)).all()
 

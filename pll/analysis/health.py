@@ -198,8 +198,8 @@ def health_of(
     ]
     ambiguous = sets.sizes > 1
     if ambiguous.any() and not result:
-        gain = float((final.confidence[ambiguous] - 1 / sets.sizes[ambiguous]).mean())
-        now, before = float(final.confidence.mean()), float((1 / sets.sizes).mean())
+        gain = float((final.top[ambiguous] - 1 / sets.sizes[ambiguous]).mean())
+        now, before = float(final.top.mean()), float((1 / sets.sizes).mean())
         if gain < FLAT:
             result.append(
                 Finding(

@@ -124,7 +124,7 @@ def labels_frame(
     values = {
         "id": _text(rows),
         "identified_label": _text(identified),
-        "confidence": result.confidence,
+        "confidence": result.top,
         "margin": result.margin,
         "entropy": result.entropy,
         "candidates": _text(cells),

@@ -91,7 +91,7 @@ def calibrate(
         raise UserError(f"Calibration needs at least {FEWEST} decided examples; there are {len(at)}.")
     sharp = sharpness(weights, candidates)
     right = sharp.identified[at] == decided
-    before = sharp.confidence.astype(np.float64)
+    before = sharp.top.astype(np.float64)
     out_of_fold = np.empty(len(at))
     part = np.random.default_rng(0).permutation(len(at)) % FOLDS
     for fold in range(FOLDS):
@@ -99,13 +99,13 @@ def calibrate(
         result = fit_temperature(weights, candidates, at[fit], decided[fit])
         few = candidates.take(at[test])
         scaled = with_temperature(weights[candidates.positions(at[test])], few, result)
-        out_of_fold[test] = sharpness(scaled, few).confidence
+        out_of_fold[test] = sharpness(scaled, few).top
     temperature = fit_temperature(weights, candidates, at, decided)
     calibrated = with_temperature(weights, candidates, temperature) if followed is None else followed
     return Calibration(
         temperature=temperature,
         weights=calibrated,
-        confidence=sharpness(calibrated, candidates).confidence,
+        confidence=sharpness(calibrated, candidates).top,
         before=reliability(before[at], right),
         after=reliability(np.clip(out_of_fold, 0.0, 1.0), right),
         decisions=len(at),

@@ -148,7 +148,7 @@ def remember_draw(keys: Collection[str], draw_hash: str) -> None:
 
 def table_of(snapshot: LabelSnapshot, state: ReviewState) -> LabelTable:
     """Return the labels of this moment as a table: people's where they decided, with confidence 1, else the model's."""
-    labels, confidence = snapshot.labels.copy(), snapshot.sharp.confidence.astype(np.float64)
+    labels, confidence = snapshot.labels.copy(), snapshot.sharp.top.astype(np.float64)
     rows, decided = state.labels()
     labels[rows], confidence[rows] = decided, 1.0
     return LabelTable(np.asarray(snapshot.ids, dtype=np.str_), labels.astype(np.str_), confidence)

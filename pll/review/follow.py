@@ -53,8 +53,8 @@ class LabelChanges:
 def changes(before: LabelSnapshot, after: LabelSnapshot, state: ReviewState) -> LabelChanges:
     """Return the changed labels of unanswered examples."""
     rows = np.flatnonzero((before.labels != after.labels) & (state.answers == 0))
-    rows = rows[np.argsort(after.sharp.confidence[rows], kind="stable")]
-    return LabelChanges(rows, before.labels[rows], after.labels[rows], after.sharp.confidence[rows])
+    rows = rows[np.argsort(after.sharp.top[rows], kind="stable")]
+    return LabelChanges(rows, before.labels[rows], after.labels[rows], after.sharp.top[rows])
 
 
 def follow(own: LabelSnapshot, proposed: Weights, decided: Decided, restored: Iterable[int] = ()) -> LabelSnapshot:

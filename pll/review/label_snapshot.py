@@ -66,7 +66,7 @@ class LabelSnapshot:
     def fingerprint(self) -> str:
         """Of labels and confidences: where it differs, a certificate does not apply."""
         digest = hashlib.sha256(json.dumps(self.candidates.class_names).encode())
-        for array in (self.sharp.identified, self.sharp.confidence):
+        for array in (self.sharp.identified, self.sharp.top):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 

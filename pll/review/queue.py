@@ -61,7 +61,7 @@ def _ordered(signals: ReviewSignals, decided: Decided, proposed: Weights, seed: 
     """`review_order` where the logit's probabilities are known."""
     shuffled = np.random.default_rng(seed).permutation(len(signals.sets))
     certainty = top_probability(proposed, signals.sets)
-    return np.lexsort((shuffled, signals.sharp.confidence, certainty, signals.sets.sizes == 1, decided.is_decided))
+    return np.lexsort((shuffled, signals.sharp.top, certainty, signals.sets.sizes == 1, decided.is_decided))
 
 
 @dataclass(frozen=True, eq=False)

@@ -275,7 +275,7 @@ class ReviewSession:
         certification = self.certification
         if certification is not None:
             return str(certification.table.labels[row]), float(certification.table.confidence[row])
-        return str(self.current.labels[row]), float(self.current.sharp.confidence[row])
+        return str(self.current.labels[row]), float(self.current.sharp.top[row])
 
     # ---- the database -----------------------------------------------------------------------------------------------
 
@@ -388,4 +388,4 @@ def open_review(
 
 
 def _by_confidence(snapshot: LabelSnapshot) -> Ints:
-    return np.lexsort((snapshot.sharp.confidence, snapshot.candidates.sizes == 1)).astype(np.int64)
+    return np.lexsort((snapshot.sharp.top, snapshot.candidates.sizes == 1)).astype(np.int64)

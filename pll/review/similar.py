@@ -150,10 +150,10 @@ class Similar:
 def _representatives(sharp: Sharpness, n_classes: int, seed: int) -> tuple[Rows, Rows]:
     """(p,) rows, class by class, and (c + 1,) where each class begins."""
     most = max(1, min(PER_CLASS, IN_ALL // max(1, n_classes)))
-    shuffled = np.random.default_rng(seed).permutation(len(sharp.confidence))
+    shuffled = np.random.default_rng(seed).permutation(len(sharp.top))
     labels = sharp.identified[shuffled]
     # By class: certain ones in random order, then the others by confidence.
-    doubt = np.where(sharp.confidence[shuffled] >= CONFIDENT, 0.0, 1.0 - sharp.confidence[shuffled])
+    doubt = np.where(sharp.top[shuffled] >= CONFIDENT, 0.0, 1.0 - sharp.top[shuffled])
     order = np.lexsort((doubt, labels))
     ends = np.searchsorted(labels[order], np.arange(n_classes + 1))
     chosen = []

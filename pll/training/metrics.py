@@ -44,7 +44,7 @@ class EpochRecord:
     label_weights
         (nnz,) float32.
     sharpness
-        Identified label, confidence, margin and entropy of every example.
+        Identified label and sharpness of every example.
     """
 
     epoch: int
@@ -126,7 +126,7 @@ class Monitor:
         return EpochRecord(
             epoch=epoch,
             loss=loss,
-            mean_confidence=float(sharp.confidence.mean()),
+            mean_confidence=float(sharp.top.mean()),
             mean_entropy=float(sharp.entropy.mean()),
             changed_labels=0 if before is None else int((sharp.identified != before).sum()),
             transductive_accuracy=accuracy(sharp.identified, self.y),

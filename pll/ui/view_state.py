@@ -109,7 +109,7 @@ class Frame:
 
     epoch: int  # epochs complete
     weights: Weights  # (nnz,) label weights
-    sharp: Sharpness  # identified label, confidence, margin and entropy of every example
+    sharp: Sharpness  # identified label, and how far the weights lie on it, of every example
     # mini-batches of the next epoch that are in `weights` already, and how many it has; None between epochs
     batch: tuple[int, int] | None = None
 
@@ -171,7 +171,7 @@ class Scene:
     @property
     def confidence(self) -> float | None:
         """Mean top label weight; None before training."""
-        return float(self.frame.sharp.confidence.mean()) if self.frame.epoch else None
+        return float(self.frame.sharp.top.mean()) if self.frame.epoch else None
 
     @cached_property
     def figures(self) -> LaneFigures:
@@ -182,7 +182,7 @@ class Scene:
         return LaneFigures(
             self.title,
             sharp.identified,
-            sharp.confidence,
+            sharp.top,
             epoch,
             rule=rule_of(config),
             is_supervised=config.method in METHODS and METHODS[config.method].needs_truth,
@@ -237,7 +237,7 @@ class Scene:
             earlier = identified_labels(weights, self.sets)
             changed = np.flatnonzero(earlier != later)
             later = earlier
-            unsure = changed[np.argsort(self.frame.sharp.confidence[changed], kind="stable")]
+            unsure = changed[np.argsort(self.frame.sharp.top[changed], kind="stable")]
             rows |= dict.fromkeys(unsure.tolist())
             if len(rows) >= many:
                 break

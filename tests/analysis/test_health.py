@@ -53,7 +53,7 @@ def test_a_learning_rate_far_too_large_is_no_healthy_run_however_sure() -> None:
     estimator, history = fitted(sets, X, batch_size=32, lr=50.0)
     final = sharpness(estimator.label_weights_, sets)
     result = health_of(history, final, sets, None, top_loss=top_loss_of(estimator, C))
-    assert final.confidence.mean() > 0.9
+    assert final.top.mean() > 0.9
     assert not result.is_healthy and "diverging" in names_of(result)
     assert all(finding.remedy for finding in result.findings)
 

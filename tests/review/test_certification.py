@@ -22,7 +22,7 @@ N = 120
 
 def wrong_rows(review: ReviewSession) -> np.ndarray:
     """The less sure, the more often wrong; the same for every desk."""
-    confidence = review.current.sharp.confidence
+    confidence = review.current.sharp.top
     rank = np.argsort(np.argsort(confidence)) / len(confidence)
     return np.random.default_rng(0).random(len(confidence)) < 0.5 * (1 - rank) ** 2
 
@@ -152,7 +152,7 @@ def test_the_changing_order_looks_at_the_texts_and_is_the_same_in_another_proces
     certification, wrong = in_force(review), np.arange(n) % 4 == 0
     desk, labels, names = Desk(review, "Ann"), review.current.labels, np.array(NAMES)
     answers = np.where(wrong, names[(np.searchsorted(names, labels.astype(str)) + 1) % 4], labels)
-    least_sure = np.argsort(review.current.sharp.confidence)[:200]
+    least_sure = np.argsort(review.current.sharp.top)[:200]
     rows = np.union1d(certification.controls, least_sure)
     for name in NAMES:
         desk.accept(desk.batch(rows[answers[rows] == name]), name, blind=True)

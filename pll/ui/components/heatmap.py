@@ -47,7 +47,7 @@ def heatmap_order(
     [2, 1, 0]
     """
     sharp = sharpness(weights, candidates) if sharp is None else sharp
-    order = _falling(sharp.confidence)
+    order = _falling(sharp.top)
     if len(order) > MOST_ROWS:
         ranks = ((np.arange(MOST_ROWS) + 0.5) * len(order) / MOST_ROWS).astype(np.int64)
         for rank in np.flatnonzero(order == selected):
@@ -163,7 +163,7 @@ def _description(
     columns: npt.NDArray[np.int64],
     when: str,
 ) -> str:
-    confidence = sharpness(weights[candidates.positions(rows)], candidates.take(rows)).confidence
+    confidence = sharpness(weights[candidates.positions(rows)], candidates.take(rows)).top
     levels = ", ".join(
         f"{int((confidence >= level).sum()):,} at least {percent(level, 0)}" for level in (0.9, 0.7, 0.5)
     )

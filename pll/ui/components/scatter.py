@@ -44,7 +44,7 @@ def map_payload(
     """
     n, m = len(candidates), len(rows)
     labels = sharp.identified if m == n else sharp.identified[rows]
-    confidence = sharp.confidence if m == n else sharp.confidence[rows]
+    confidence = sharp.top if m == n else sharp.top[rows]
     counts = np.bincount(labels, minlength=candidates.n_classes)
     present = np.flatnonzero(counts)
     names = [candidates.class_names[label] for label in present]

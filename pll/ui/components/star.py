@@ -62,7 +62,7 @@ def star_payload(
         weights, before, candidates = weights[at], None if before is None else before[at], candidates.take(rows)
     sharp = sharpness(weights, candidates)
     label_type = np.uint8 if c <= 256 else np.uint16
-    shades = np.rint(sharp.confidence * 127).astype(np.uint8)
+    shades = np.rint(sharp.top * 127).astype(np.uint8)
     if before is not None:
         shades |= (identified_labels(before, candidates) != sharp.identified).astype(np.uint8) << 7
     note = f"{len(rows):,} of {n:,} examples" if len(rows) < n else count(n, "example")
@@ -153,7 +153,7 @@ def _description(when: str, note: str, sharp: Sharpness, candidates: CandidateSe
     """Return the text alternative of the picture."""
     counts = np.bincount(sharp.identified, minlength=candidates.n_classes)
     counted = format_counts({name: int(n) for name, n in zip(candidates.class_names, counts, strict=True)})
-    sure = int((sharp.confidence >= CONFIDENT).sum())
+    sure = int((sharp.top >= CONFIDENT).sum())
     return (
         f"Star plot{', ' + when if when else ''}: {note}, {candidates.n_classes:,} classes around a circle; an example "
         f"stands the nearer to a class the larger its label weight. {sure:,} are at least {percent(CONFIDENT, 0)} "

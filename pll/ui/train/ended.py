@@ -20,7 +20,7 @@ def draw(now: Scene) -> None:
     sharp = stored_frame(now.history, now.epochs[-1], now.sets).sharp
     result = result_of(
         sharp.identified,
-        sharp.confidence,
+        sharp.top,
         now.data.annotations,
         predicted=0 if now.splits.holdout is None else len(now.splits.holdout),
     )

@@ -92,7 +92,7 @@ def figures(now: Scene) -> None:
     """The strip of five figures, at the epoch in view."""
     snapshot, row = now.snapshot, now.row
     changed = row.get("changed_labels", 0)
-    sure = float((now.frame.sharp.confidence >= CONFIDENT).mean()) if now.frame.epoch else None
+    sure = float((now.frame.sharp.top >= CONFIDENT).mean()) if now.frame.epoch else None
     if now.data.y is None:
         right = ("Sure", percent(sure), f"label weight {percent(CONFIDENT, 0)} or more")
         below = "largest label weight"

@@ -30,13 +30,13 @@ def test_rows_go_from_sure_to_unsure():
     weights, candidates = weighted(200, 8)
     order = heatmap_order(weights, candidates)
     assert sorted(order.tolist()) == list(range(200))
-    assert np.all(np.diff(sharpness(weights, candidates).confidence[order]) <= 0)
+    assert np.all(np.diff(sharpness(weights, candidates).top[order]) <= 0)
 
 
 @given(some.integers(MOST_ROWS + 1, 3000), some.integers(0, 50))
 def test_the_rows_shown_keep_the_quantiles_of_confidence(n, seed):
     weights, candidates = weighted(n, 5, seed=seed)
-    confidence = sharpness(weights, candidates).confidence
+    confidence = sharpness(weights, candidates).top
     order = heatmap_order(weights, candidates)
     assert len(order) == len(set(order.tolist())) == MOST_ROWS
     for level in (0.5, 0.7, 0.9, 0.99):

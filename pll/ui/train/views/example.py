@@ -50,7 +50,7 @@ def describe_label(scene: Scene, row: int) -> list[str]:
     sharp, names = scene.frame.sharp, scene.sets.class_names
     label = int(sharp.identified[row])
     before = "" if scene.is_latest else f"{scene.frame.when.lower()}: "
-    sentences = [f"{before}{names[label]}, {percent(float(sharp.confidence[row]), 0)} sure"]
+    sentences = [f"{before}{names[label]}, {percent(float(sharp.top[row]), 0)} sure"]
     if scene.data.y is not None and scene.data.y[row] >= 0:
         truth = int(scene.data.y[row])
         outside = "" if truth in scene.sets[row] else " — which is not among its candidates"

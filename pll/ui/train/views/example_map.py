@@ -82,7 +82,7 @@ def map_frame(scene: Scene, places: Places) -> pd.DataFrame:
             "x": places[:, 0],
             "y": places[:, 1],
             "identified_label": names[sharp.identified],
-            "confidence": sharp.confidence,
+            "confidence": sharp.top,
         }
     )
     if scene.looking.outline is not None:

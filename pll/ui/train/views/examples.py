@@ -87,13 +87,13 @@ def find(scene: Scene) -> None:
 
 def least_certain(sharp: Sharpness, many: int) -> Rows:
     """(many,) the examples of the lowest confidence, the lowest first."""
-    return np.argsort(sharp.confidence, kind="stable")[:many]
+    return np.argsort(sharp.top, kind="stable")[:many]
 
 
 def confidently_wrong(sharp: Sharpness, y: npt.NDArray[np.int64], many: int) -> Rows:
     """(≤ many,) the examples identified wrongly with the highest confidence."""
     wrong = np.flatnonzero((y >= 0) & (sharp.identified != y))
-    return wrong[np.argsort(-sharp.confidence[wrong], kind="stable")][:many]
+    return wrong[np.argsort(-sharp.top[wrong], kind="stable")][:many]
 
 
 def fixed_sample(n: int, many: int) -> Rows:

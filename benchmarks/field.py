@@ -1,0 +1,209 @@
+"""Files as the field has them: what is understood of each, and whether that is what the file means.
+
+    python -m benchmarks.field FOLDER [--against EXPECTED.json] [--only PART,…] [--full]
+
+Every file of the folder is read as the shell reads it, with no role given by hand. Printed are its form (what a row
+is), examples, classes, voters, answers, questions asked, what is odd about the reading, notes and the error. Where
+EXPECTED.json, by default `benchmarks/field.json`, has an entry of the file's name, a verdict follows:
+
+- *right*: as expected, and nothing was asked;
+- *asked, right*: a question, and its first answer gives what is expected;
+- *asked, wrong*: a question whose first answer does not;
+- *odd*: not as expected, but the reading says itself that something is odd;
+- *refused*: an error where the file can be read (*refused, rightly*: where it cannot, and the remedy is named);
+- *silently wrong*: not as expected, and nobody is told.
+
+EXPECTED.json is an object of files. Every field of an entry is optional, and only those given are compared:
+`form`, `examples`, `classes` (their names, or how many), `voters`, `answers`, `counts` (whether it is kept how often
+each label was given), `truth` (whether there are true labels), `sets` (the labels of an example, by its id), `never`
+(columns that nothing may be learnt from), `asks` (what a question is to be about, where the file needs one) and
+`refused` (a word of an error that is right too).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from pll import formats
+from pll.catalog.sources import source_of, with_own_votes
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.formats.tabular.columns import Question
+
+MOST_ASKED = 5
+TRACEBACK = "TRACEBACK"
+EXPECTED = Path(__file__).with_name("field.json")
+VERDICTS = ("right", "asked, right", "refused, rightly", "asked, wrong", "odd", "refused", "silently wrong", "unknown")
+"""From the best to the worst; of a file without an expectation nothing is known."""
+
+
+@dataclass(frozen=True)
+class Understood:
+    """What is understood of a file.
+
+    Attributes
+    ----------
+    facts
+        What can be compared, by the fields of an expectation.
+    questions, odd, notes
+        Sentences for the user.
+    error
+        Why the file is refused; "" where it is read.
+    seconds
+        How long it took.
+    """
+
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    questions: Sequence[str] = ()
+    odd: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    error: str = ""
+    seconds: float = 0.0
+
+
+def understood(path: Path) -> Understood:
+    """Read a file as the shell does; where it asks, its first answer is given, until nothing is asked."""
+    begun, roles, asked = time.perf_counter(), dict[str, str](), list[str]()
+    facts: dict[str, Any] = {}
+    notes: Sequence[str] = ()
+    error = ""
+    try:
+        while len(asked) < MOST_ASKED and (question := question_of(path, roles)) is not None:
+            asked.append(question.text)
+            roles |= question.answers[0][1]
+        choices = formats.questions(path)
+        asked += [f"Which question: {', '.join(choices)}?"] if len(choices) > 1 else []
+        source = with_own_votes(source_of(str(path)))
+        data = (replace(source, options={**source.options, "columns": roles}) if roles else source).load()
+        facts, notes = facts_of(data), data.notes
+    except UserError as refused:
+        error = str(refused).removeprefix(f"{path.name}: ")
+    except Exception as failed:  # a traceback is what the benchmark is to find
+        error = f"{TRACEBACK} {type(failed).__name__}: {failed}"
+    return Understood(facts, asked, (), notes, error, time.perf_counter() - begun)
+
+
+def question_of(path: Path, roles: Mapping[str, str]) -> Question | None:
+    """The first question about the columns of a file, where some have these roles."""
+    columns = formats.columns(path, options=formats.ReadOptions(columns=roles))
+    return next((column.asks for column in columns if column.asks is not None), None)
+
+
+def facts_of(data: PartialLabelDataset) -> dict[str, Any]:
+    """What a dataset holds, by the fields of an expectation."""
+    annotations, sets = data.annotations, data.candidates
+    facts: dict[str, Any] = {
+        "examples": len(data),
+        "counts": data.prior is not None or annotations is not None,
+        "classes": sorted(data.class_names),
+        "voters": 0 if annotations is None or annotations.anonymous else annotations.n_annotators,
+        "answers": 0 if annotations is None else annotations.n_answers,
+        "truth": data.y is not None and bool((data.y >= 0).any()),
+        "learnt": [*data.feature_names, *data.categories],
+    }
+    if sets is not None:
+        facts["sets"] = {name: sorted(sets.names(row)) for row, name in enumerate(data.row_ids.tolist())}
+    return facts
+
+
+def differences(facts: Mapping[str, Any], expected: Mapping[str, Any]) -> list[str]:
+    """In what the facts are not as expected; empty where they are.
+
+    Examples
+    --------
+    >>> differences({"examples": 2, "classes": ["a", "b"]}, {"examples": 2, "classes": 3})
+    ['classes: 2 (a, b), expected 3']
+    """
+    wrong = []
+    for name in ("form", "examples", "voters", "answers", "counts", "truth"):
+        if name in expected and name in facts and facts[name] != expected[name]:
+            wrong.append(f"{name}: {facts[name]}, expected {expected[name]}")
+    if "classes" in expected:
+        found, meant = facts["classes"], expected["classes"]
+        if (len(found) if isinstance(meant, int) else found) != (meant if isinstance(meant, int) else sorted(meant)):
+            wrong.append(f"classes: {len(found)} ({short(', '.join(found))}), expected {meant}")
+    for example, meant in expected.get("sets", {}).items():
+        found = facts.get("sets", {}).get(example)
+        if found != sorted(meant):
+            wrong.append(f"set of {example}: {found}, expected {sorted(meant)}")
+    parts = {f"{name}." for name in expected.get("never", ())}  # of an object, each field may be a column
+    wrong += [
+        f"learnt from: {name}" for name in facts.get("learnt", ()) if any(f"{name}.".startswith(x) for x in parts)
+    ]
+    return wrong
+
+
+def verdict(one: Understood, expected: Mapping[str, Any] | None) -> tuple[str, list[str]]:
+    """The verdict on a file, one of `VERDICTS`, and what is not as expected."""
+    if expected is None:
+        return "unknown", []
+    if one.error:
+        named = expected.get("refused")
+        return ("refused, rightly" if named and named.casefold() in one.error.casefold() else "refused"), []
+    wrong = differences(one.facts, expected)
+    about = expected.get("asks", "")
+    if wrong and about and not any(about in question for question in one.questions):
+        wrong.append(f"not asked about {about}")
+    if one.questions:
+        return ("asked, wrong" if wrong else "asked, right"), wrong
+    return ("odd" if one.odd else "silently wrong") if wrong else "right", wrong
+
+
+def short(text: str, width: int = 60) -> str:
+    """A text in one line of at most so many characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def lines(name: str, one: Understood, judged: str, wrong: Sequence[str], *, full: bool) -> list[str]:
+    """What is printed of a file."""
+    facts, width = one.facts, 10_000 if full else 110
+    counts = "" if one.error else (
+        f"{facts.get('form', '–'):8} {facts['examples']:>5} {len(facts['classes']):>4} {facts['voters']:>4} "
+        f"{facts['answers']:>6} {'yes' if facts['truth'] else 'no':>5}"
+    )  # fmt: skip
+    said = [("expected", text) for text in wrong]
+    said += [("asks", text) for text in one.questions] + [("odd", text) for text in one.odd]
+    said += [("error", one.error)] if one.error else []
+    said += [("note", text) for text in one.notes] if full else []
+    return [
+        f"{name:38.38} {counts:38} {len(one.questions):>2} {len(one.odd):>2} {len(one.notes):>2}  {judged}",
+        *(f"    {kind}: {short(text, width)}" for kind, text in said),
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the benchmark; returns how many files were silently wrong or gave a traceback."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--against", type=Path, help="expectations; by default those of benchmarks/field.json")
+    parser.add_argument("--only", default="", help="parts of names, with commas")
+    parser.add_argument("--full", action="store_true", help="whole sentences, and the notes")
+    given = parser.parse_args(arguments)
+    against = given.against or EXPECTED
+    expected: dict[str, Any] = json.loads(against.read_text(encoding="utf-8")) if against.exists() else {}
+    parts = [part for part in given.only.split(",") if part]
+    paths = [path for path in sorted(given.folder.iterdir()) if not path.name.startswith(".") and path.suffix != ".md"]
+    paths = [path for path in paths if not parts or any(part in path.name for part in parts)]
+    print(f"{'file':38} {'form':8} {'ex.':>5} {'cl.':>4} {'vot.':>4} {'answ.':>6} {'truth':>5}  ?  !  i  verdict")
+    counts, failed = Counter[str](), 0
+    for path in paths:
+        one = understood(path)
+        judged, wrong = verdict(one, expected.get(path.name))
+        counts[judged] += 1
+        failed += judged == "silently wrong" or one.error.startswith(TRACEBACK)
+        print("\n".join(lines(path.name, one, judged, wrong, full=given.full)), flush=True)
+    print(f"\n{len(paths)} files: " + ", ".join(f"{counts[name]} {name}" for name in VERDICTS if counts[name]))
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(min(main(), 100))

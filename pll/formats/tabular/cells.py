@@ -130,27 +130,27 @@ def are_binary(cells: Cells) -> bool:
     return bool(cells) and all(cell is not None and cell.strip().casefold() in BINARY for cell in cells)
 
 
-def read_marks(cells: Cells) -> list[bool] | None:
-    """Return whether each cell of a column marks its row: 1, yes, x, against 0, no, or nothing; None if it is none.
+def read_marks(cells: Cells) -> list[bool | None] | None:
+    """Return whether each cell of a column marks its row: 1, yes, x, against 0, no; None if it is no column of marks.
+
+    An odd cell is neither (None), and so is a missing one, except where nothing says no: there it does. Most cells that
+    are filled are marks.
 
     Examples
     --------
-    >>> (
-    ...     read_marks(["yes", "no"]),
-    ...     read_marks(["x", ""]),
-    ...     read_marks(["1", ""]),
-    ...     read_marks(["0", ""]),
-    ...     read_marks(["a"]),
-    ... )
-    ([True, False], [True, False], [True, False], None, None)
+    >>> read_marks(["yes", "no"]), read_marks(["x", "NaN"]), read_marks(["0", ""]), read_marks(["1", "0", "2"])
+    ([True, False], [True, False], [False, None], [True, False, None])
+    >>> read_marks(["a", "1", "b"]), read_marks(["2.5", "1.5"])
+    (None, None)
     """
-    plain = [(cell or "").strip().casefold() for cell in cells]
     means = BINARY | WORDS
-    if not any(plain) or any(cell and cell not in means for cell in plain):
+    marks = ["" if is_missing(cell) else (cell or "").strip().casefold() for cell in cells]
+    filled = [mark for mark in marks if mark]
+    if 2 * sum(mark in means for mark in filled) < len(filled):
         return None
-    if "" in plain and not all(means[cell] for cell in plain if cell):
-        return None  # a missing answer, not a no
-    return [bool(cell) and means[cell] for cell in plain]
+    if not any(means.get(mark) is False for mark in filled):
+        means |= {"": False}
+    return [means.get(mark) for mark in marks]
 
 
 def numbers_in(cell: str) -> list[float] | None:
@@ -218,6 +218,11 @@ def nearly_all(test: Callable[[str], bool], cells: Cells) -> bool:
 
 def _filled(cells: Cells) -> list[str]:
     return [cell for cell in cells if cell and cell.strip()]
+
+
+def is_missing(cell: str | None) -> bool:
+    """Whether a cell, which is no name of a label, is empty or one of `MISSING`."""
+    return cell is None or cell.strip() in MISSING
 
 
 def present_cells(cells: Cells) -> list[str]:

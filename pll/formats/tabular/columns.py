@@ -46,6 +46,7 @@ from pll.formats.tabular.cells import (
     have_decimal_commas,
     holds_several,
     is_measured,
+    is_missing,
     is_number,
     present_cells,
     read_marks,
@@ -709,6 +710,7 @@ def _answers(table: _Header) -> None:
 def _classes(table: _Header) -> None:
     """Marks that share a stem (candidate, class, label, y) or end in the truth's values: a column a class.
 
+    A group is one by name: a cell of it that is no mark is refused with its row when it is read.
     `label_1, label_2` without a truth may also be voters who vote 0 or 1: the user is asked.
     """
     marks = {name: rows for name in table.open() if (rows := read_marks(table.cells[name])) is not None}
@@ -726,7 +728,8 @@ def _classes(table: _Header) -> None:
 
     def is_matrix(group: Mapping[str, str]) -> bool:
         different = len(set(group.values())) == len(group) > 1 and all(group.values())
-        return different and all(map(any, zip(*(marks[name] for name in group), strict=True)))
+        rows = list(zip(*(marks[name] for name in group), strict=True))
+        return different and _are_whole(rows) and all(any(mark is not False for mark in row) for row in rows)
 
     labels = stems["label"]
     may_be_votes = len(labels) > 1 and all(match and match["label"] for match in map(_NUMBERED.fullmatch, labels))
@@ -764,34 +767,47 @@ def _called_as(names: Sequence[str], truth: set[str]) -> dict[str, str]:
 
 
 def _probabilities(table: _Header) -> None:
-    """`prob_cat, prob_dog, …`, and numbers under the names of the classes: how likely, or how frequent, each is."""
+    """`prob_cat, prob_dog, …`, and numbers under the names of the classes: how likely, or how frequent, each is.
+
+    A group is one by name: a cell of it that is no such number is refused with its row when it is read.
+    """
     if table.having(*LABELLED):
         return
-    amounts = [name for name in table.open() if _are_amounts(table.cells[name])]
+    amounts = {name: list(map(_amount, table.cells[name])) for name in table.open() if _are_amounts(table.cells[name])}
     truth, groups = set(table.truth()), dict[str, dict[str, str]]()
     for name in amounts:
         if match := _SHARE.fullmatch(name):
             groups.setdefault(match["stem"].casefold(), {})[name] = _display_name(name, "probability")
-    of_truth = _called_as(amounts, truth) if len(truth) > 1 else {}
-    totals = {round(sum(map(_amount, row)), 6) for row in zip(*(table.cells[name] for name in amounts), strict=True)}
+    of_truth = _called_as(list(amounts), truth) if len(truth) > 1 else {}
+    whole = [row for row in zip(*amounts.values(), strict=True) if None not in row]
+    totals = {round(sum(filter(None, row)), 6) for row in whole}
     if of_truth and len(totals) == 1:  # the others are classes too, which are nobody's truth
         of_truth = dict(zip(amounts, amounts, strict=True)) | of_truth
     for group in (*groups.values(), of_truth):
-        if len(group) > 1 and not (truth and truth.isdisjoint(map(spelling, group.values()))):
+        rows = list(zip(*(amounts[name] for name in group), strict=True))
+        if len(group) > 1 and _are_whole(rows) and not (truth and truth.isdisjoint(map(spelling, group.values()))):
             for name, ending in group.items():
                 table.give(name, "probability", ending)
             return
 
 
+def _are_whole(rows: Sequence[Sequence[object]]) -> bool:
+    """Whether most rows of the columns of a group have no odd cell (None)."""
+    return 2 * sum(None not in row for row in rows) > len(rows)
+
+
 def _are_amounts(cells: Cells) -> bool:
-    """Whether all cells are numbers of at least 0, with or without a percent sign, or missing."""
-    amounts = [_amount(cell) for cell in cells if cell and cell.strip()]
-    return bool(amounts) and all(0 <= amount < math.inf for amount in amounts)
+    """Whether most cells that are not missing are numbers of at least 0, with or without a percent sign."""
+    filled = present_cells(cells)
+    return 2 * sum(_amount(cell) is not None for cell in filled) >= len(filled)
 
 
-def _amount(cell: str | None) -> float:
-    plain = (cell or "0").strip().removesuffix("%").strip().replace(",", ".")
-    return float(plain) if is_number(plain) else math.nan
+def _amount(cell: str | None) -> float | None:
+    """Return the number of at least 0 in a cell, 0 where it is missing; None where there is another thing."""
+    if is_missing(cell):
+        return 0.0
+    plain = (cell or "").strip().removesuffix("%").strip().replace(",", ".")
+    return float(plain) if is_number(plain) and 0 <= float(plain) < math.inf else None
 
 
 def _sets_by_type(table: _Header) -> None:

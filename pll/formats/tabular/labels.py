@@ -27,6 +27,7 @@ from pll.formats.tabular.cells import (
     BINARY,
     WORDS,
     guess_separator,
+    is_missing,
     labels_in,
     read_label,
     says_nothing,
@@ -360,7 +361,11 @@ def _sets_by_column(
 
 
 def shares_in(columns: Mapping[str, Chunks], row_of: RowNumber) -> npt.NDArray[np.float64]:
-    """Return (n, columns) float64, how likely each class is; 0 in empty cells.
+    """Return (n, columns) float64, how likely each class is.
+
+    Where the rows without a missing cell, at least half of all, have one sum, the missing cells of a row share what is
+    left of it: .3 and .1 beside a missing one leave .6. Else a missing cell is 0, as in a list of the likeliest few;
+    and so are all of a row that has none.
 
     Raises
     ------
@@ -368,7 +373,15 @@ def shares_in(columns: Mapping[str, Chunks], row_of: RowNumber) -> npt.NDArray[n
         A cell that is no probability; the row is named.
     """
     read = [read_column(name, chunks, row_of, _share) for name, chunks in columns.items()]
-    return np.stack([np.array(column.values, dtype=np.float64)[column.codes] for column in read], axis=1)
+    shares = np.stack([np.array(column.values, dtype=np.float64)[column.codes] for column in read], axis=1)
+    missing = np.isnan(shares)
+    shares[missing] = 0.0
+    totals, n_missing = shares.sum(axis=1), missing.sum(axis=1)
+    whole = totals[n_missing == 0]
+    if 0 < len(shares) <= 2 * len(whole) and np.allclose(whole, whole[0], rtol=0.02, atol=0.0):
+        rest = np.maximum(whole[0] - totals, 0.0) / np.maximum(n_missing, 1)
+        shares += np.where(missing & (totals > 0)[:, None], rest[:, None], 0.0)
+    return shares
 
 
 def sets_of_shares(
@@ -391,14 +404,19 @@ def sets_of_shares(
     return sets, checked_prior(shares[sets.rows, sets.indices], sets)
 
 
+_OR_FEATURES = "; or give the column another role (feature, keep)"
+
+
 def _share(cell: str) -> float:
-    cell = cell.strip().removesuffix("%")
+    """Return how likely a class is; NaN where the cell is missing."""
+    if is_missing(cell):
+        return math.nan
     try:
-        share = float(cell) if cell.strip() else 0.0
+        share = float(cell.strip().removesuffix("%"))
     except ValueError:
         share = math.nan
     if not 0 <= share < math.inf:
-        raise UserError("write a probability from 0 to 1")
+        raise UserError(f"write a probability from 0 to 1{_OR_FEATURES}")
     return share
 
 
@@ -413,11 +431,11 @@ def _likeliest(shares: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
 
 
 def _mark_or_nothing(cell: str) -> bool:
-    return bool(cell.strip()) and _mark(cell)
+    return not is_missing(cell) and _mark(cell)
 
 
 def _mark(cell: str) -> bool:
     try:
         return (BINARY | WORDS)[cell.strip().casefold()]
     except KeyError:
-        raise UserError("write 1 for a candidate and 0 for any other class") from None
+        raise UserError(f"write 1 for a candidate and 0 for any other class{_OR_FEATURES}") from None

@@ -1,0 +1,100 @@
+"""Columns of one class each are a group by name: an odd cell is refused with its row or read as missing, and no column
+of the group becomes a feature without a word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pll
+from pll.errors import UserError
+
+SHARES = [(0.98, 0.01, 0.01), (0.1, 0.8, 0.1), (0.2, 0.3, 0.5), (0.6, 0.3, 0.1), (0.05, 0.05, 0.9), (0.3, 0.4, 0.3)]
+MARKS = [(1, 0, 1), (1, 1, 0), (0, 0, 1), (1, 0, 0), (0, 1, 1), (1, 1, 0)]
+CLASSES = ("cat", "dog", "fox")
+
+
+def write(folder: Path, stem: str, rows: list[tuple[float, ...]], odd: str, at: int = 3, more: int = 0) -> Path:
+    """A CSV file with a feature and a column a class, whose first one holds `odd` in row `at`."""
+    cells = [[str(cell) for cell in row] for row in rows * (1 + more)]
+    cells[at][0] = odd
+    lines = [f"e{k},{k * k / 2},{','.join(row)}" for k, row in enumerate(cells)]
+    path = folder / "animals.csv"
+    path.write_text("\n".join([f"id,length,{','.join(f'{stem}{name}' for name in CLASSES)}", *lines]) + "\n")
+    return path
+
+
+def likeliest(path: Path) -> list[str]:
+    data = pll.read(path)
+    assert data.candidates is not None and data.prior is not None
+    assert data.class_names == CLASSES and data.feature_names == ("length",)
+    rows = zip(data.candidates, np.split(data.prior, data.candidates.indptr[1:-1]), strict=True)
+    return [data.class_names[labels[np.argmax(weights)]] for labels, weights in rows]
+
+
+@pytest.mark.parametrize("stem", ["prob_", "softmax_", "p_"])
+@pytest.mark.parametrize("odd", ["", "NaN", "nan", "n/a", "NULL"])
+def test_a_missing_probability_is_what_the_others_leave(tmp_path: Path, stem: str, odd: str) -> None:
+    assert likeliest(write(tmp_path, stem, SHARES, odd)) == ["cat", "dog", "fox", "cat", "fox", "dog"]
+
+
+def test_so_is_one_below_the_rows_that_roles_are_guessed_from(tmp_path: Path) -> None:
+    path = write(tmp_path, "prob_", SHARES, "NaN", at=2403, more=500)
+    assert likeliest(path) == ["cat", "dog", "fox", "cat", "fox", "dog"] * 501
+
+
+def test_missing_cells_of_the_likeliest_few_are_0(tmp_path: Path) -> None:
+    path = tmp_path / "top.csv"
+    path.write_text("length,prob_cat,prob_dog,prob_fox\n1,.7,,.2\n2,.6,.3,\n3,,.8,.1\n4,.3,.4,.3\n")
+    data = pll.read(path)
+    assert data.candidates is not None and [len(row) for row in data.candidates] == [2, 2, 2, 3]
+
+
+@pytest.mark.parametrize("odd", ["-0.0001", "-1", "inf", "low"])
+@pytest.mark.parametrize(("stem", "rows"), [("prob_", SHARES), ("class_", MARKS)])
+def test_what_is_no_number_of_its_kind_is_refused_with_its_row(
+    tmp_path: Path, stem: str, rows: list[tuple[float, ...]], odd: str
+) -> None:
+    for at, more in ((3, 0), (2403, 500)):
+        with pytest.raises(UserError, match=f"Row {at + 2}, column .*cat holds '{odd}'"):
+            pll.read(write(tmp_path, stem, rows, odd, at, more))
+
+
+@pytest.mark.parametrize("stem", ["class_", "candidate_", "y_"])
+@pytest.mark.parametrize("odd", ["", "NaN", "nan", "n/a", "-1", "2", ".5"])
+def test_a_cell_that_is_no_mark_is_refused_with_its_row(tmp_path: Path, stem: str, odd: str) -> None:
+    with pytest.raises(UserError, match=f"Row 5, column .*cat holds '{odd}'"):
+        pll.read(write(tmp_path, stem, MARKS, odd))
+
+
+@pytest.mark.parametrize("nothing", ["", "NaN", "n/a"])
+def test_where_nothing_says_no_a_missing_mark_does(tmp_path: Path, nothing: str) -> None:
+    rows = [[("x" if mark else nothing) for mark in row] for row in MARKS]
+    path = tmp_path / "animals.csv"
+    path.write_text("class_cat,class_dog,class_fox\n" + "".join(",".join(row) + "\n" for row in rows))
+    data = pll.read(path)
+    assert data.candidates is not None and data.candidates.mask().tolist() == [[mark == 1 for mark in r] for r in MARKS]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl", "xlsx"])
+def test_the_group_is_whole_in_what_is_written(tmp_path: Path, ending: str) -> None:
+    path = write(tmp_path, "prob_", SHARES, "NaN")
+    data = pll.read(path)
+    pll.write(data, tmp_path / f"again.{ending}")
+    again = pll.read(tmp_path / f"again.{ending}")
+    assert again.class_names == CLASSES and again.feature_names == ("length",)
+    assert again.candidates is not None and data.candidates is not None
+    assert again.candidates.mask().tolist() == data.candidates.mask().tolist()
+
+
+@pytest.mark.parametrize("stem", ["p_", "prob_"])
+def test_measurements_of_one_stem_stay_features(tmp_path: Path, stem: str) -> None:
+    rng = np.random.default_rng(0)
+    lines = [
+        ",".join(f"{value:.3f}" for value in row) + f",{'ab'[k % 2]}" for k, row in enumerate(rng.normal(size=(40, 3)))
+    ]
+    path = tmp_path / "momenta.csv"
+    path.write_text("\n".join([f"{stem}x,{stem}y,{stem}z,true_label", *lines]) + "\n")
+    assert pll.read(path).feature_names == (f"{stem}x", f"{stem}y", f"{stem}z")

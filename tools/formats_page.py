@@ -20,7 +20,7 @@ from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.formats import FORMATS, Format, ReadOptions, json_objects
-from pll.formats.tabular.columns import ROLES
+from pll.formats.reading import ROLES
 from pll.formats.tabular.format import TableFormat
 from pll.images import Pictures
 from tools.formats_fields import FIELDS, TABLE

@@ -24,8 +24,8 @@ from pll.formats.base import HEAD_BYTES, Format, ReadOptions
 from pll.formats.checks import listing, looks_like_text
 from pll.formats.encodings import without_marks
 from pll.formats.images import ImageZip
+from pll.formats.reading import Column
 from pll.formats.results import Results
-from pll.formats.tabular.columns import Column
 from pll.formats.tabular.csv import Csv, Tsv
 from pll.formats.tabular.jsonl import JsonLines
 from pll.formats.tabular.parquet import Parquet, holds_shards

@@ -10,8 +10,8 @@ from typing import ClassVar
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.formats.reading import Column
 from pll.formats.results import Results
-from pll.formats.tabular.columns import Column
 from pll.io import Progress
 
 HEAD_BYTES = 2**16
@@ -36,6 +36,10 @@ class ReadOptions:
         Whether labels that are spelled alike, but for case, spaces and a final mark, are one class.
     combine
         What becomes of several annotators' sets: `"union"`, or `"largest"`, the largest set of one of them.
+    keep
+        Cells that are classes, though they look like no answer (`n/a`, −1, `abstain`).
+    accept
+        Kinds of odd findings (`pll.formats.odd`) that a person saw and wants all the same.
     fold
         Which of the file's own folds is the test part, from 1; by default none is.
     sheet
@@ -57,13 +61,16 @@ class ReadOptions:
     columns: Mapping[str, str] = field(default_factory=dict)
     merge: bool = True
     combine: str = "union"
+    keep: tuple[str, ...] = ()
+    accept: tuple[str, ...] = ()
     fold: int | None = None
     sheet: str | None = None
     max_bytes: int = 4 * 2**30
     progress: Progress | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "class_names", tuple(self.class_names))  # JSON brings lists
+        for name in ("class_names", "keep", "accept"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))  # JSON brings lists
         if self.combine not in ("union", "largest"):
             raise UserError(f"Annotators' sets cannot be combined by {self.combine!r}; use union or largest.")
         if self.fold is not None and self.fold < 1:

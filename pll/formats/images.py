@@ -22,9 +22,9 @@ from pll.errors import UserError
 from pll.formats.archive import Members, open_zip
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import check_ids, listing, shorten
+from pll.formats.reading import Column
 from pll.formats.results import Results
 from pll.formats.tabular.cells import guess_separator, split_cell
-from pll.formats.tabular.columns import Column
 from pll.formats.tabular.csv import Csv, Tsv, write_table
 from pll.formats.tabular.jsonl import JsonLines
 from pll.formats.tabular.parquet import Parquet

@@ -11,7 +11,8 @@ from typing import TypeVar
 from pll.errors import UserError
 from pll.formats.checks import parsing
 from pll.formats.label_frame import NUMBERS, RESULT_COLUMNS
-from pll.formats.tabular.columns import CONSENSUS_COLUMNS, Column, results_among
+from pll.formats.names import CONSENSUS_COLUMNS, results_among
+from pll.formats.reading import Column
 
 T = TypeVar("T")
 

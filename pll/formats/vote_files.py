@@ -22,14 +22,15 @@ from pll.formats import detect
 from pll.formats.base import ReadOptions
 from pll.formats.checks import listing, parsing
 from pll.formats.json_objects import first_record, records
-from pll.formats.tabular.columns import Column, is_named_id
+from pll.formats.names import is_named_id
+from pll.formats.reading import Column
+from pll.formats.records import Records, text_of
 from pll.formats.tabular.csv import Delimited, text_of_file
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.jsonl import JsonLines
 from pll.formats.tabular.label_columns import Chunks
 from pll.formats.tabular.labels import shares_in
 from pll.formats.tabular.lines import lines_in
-from pll.formats.tabular.table import ArrowTable, text_of
 from pll.formats.tools.argilla import Argilla
 from pll.formats.tools.labelstudio import LabelStudio
 from pll.formats.tools.models import (
@@ -171,7 +172,7 @@ _NO_ANSWERS = ("id", "score", "true_label", "split", "candidates", "image", "ign
 """Roles of columns that are nobody's answers in a file of votes; columns of words without another role are."""
 
 
-def _planned(table: ArrowTable) -> list[Column]:
+def _planned(table: Records) -> list[Column]:
     """The roles of columns, as for every table; in a file of votes all words without another role are a voter's."""
     columns = table.plan(ReadOptions())
     if {"vote", "probability"} & {column.role for column in columns}:
@@ -187,7 +188,7 @@ def _planned(table: ArrowTable) -> list[Column]:
     return table.plan(ReadOptions(columns=voters))
 
 
-def _of_table(table: ArrowTable, stem: str) -> VoteFile:
+def _of_table(table: Records, stem: str) -> VoteFile:
     """The answers in columns, one a voter, or in lines; or class probabilities."""
     columns = _planned(table)
     by_role: dict[str, dict[str, Chunks]] = {}
@@ -211,7 +212,7 @@ def _named_by(ids: Any, rows: npt.NDArray[np.int64]) -> dict[str, Any]:
     return {"task": rows.astype(np.str_), "row": rows} if ids is None else {"task": ids.take(rows)}
 
 
-def _texts(table: ArrowTable, columns: Sequence[Column]) -> list[Chunks]:
+def _texts(table: Records, columns: Sequence[Column]) -> list[Chunks]:
     parts: list[list[pa.Array]] = [[] for _ in columns]
     for batch in table.batches(range(len(columns))):
         for some, column, cells in zip(parts, columns, batch.columns, strict=True):

@@ -13,7 +13,7 @@ from pll import formats
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import ReadOptions
-from pll.formats.tabular.columns import question
+from pll.formats.reading import question
 
 from .strategies import answers, named_sets, named_truth
 

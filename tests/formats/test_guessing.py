@@ -10,8 +10,9 @@ import pytest
 from pll import formats
 from pll.analysis.readiness import warnings_about
 from pll.errors import UserError
+from pll.formats.reading import question
 from pll.formats.tabular.cells import guess_separator, join_names, split_cell
-from pll.formats.tabular.columns import question, roles_of
+from pll.formats.tabular.columns import roles_of
 
 from .strategies import answers, named_sets, named_truth
 from .test_csv import table

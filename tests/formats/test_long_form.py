@@ -10,7 +10,8 @@ import pytest
 
 from pll import formats
 from pll.errors import UserError
-from pll.formats.tabular.columns import Question, question, roles_of
+from pll.formats.reading import Question, question
+from pll.formats.tabular.columns import roles_of
 
 LABELS = np.array(["gut", "schlecht", "unklar"])
 PEOPLE = ("Anna", "Bert", "Chloé")

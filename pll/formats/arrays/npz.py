@@ -40,8 +40,8 @@ from pll.formats.checks import (
     readable,
     shorten,
 )
+from pll.formats.names import results_among
 from pll.formats.results import Results, omitted_columns
-from pll.formats.tabular.columns import results_among
 from pll.images import Pictures
 from pll.io import Column, as_column
 from pll.weights import Weights, on_candidates

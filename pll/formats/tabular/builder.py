@@ -21,28 +21,29 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import DuplicateIds, UserError
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_ids, listing, shorten
+from pll.formats.reading import Column, option
+from pll.formats.records import Records, RowNumber, cell_of, is_list, no_rows, text_of, value_of
 from pll.formats.tabular.cells import (
     MISSING,
     are_texts,
     numbers_in,
 )
-from pll.formats.tabular.columns import Column, notes_on, option, refuse_questions
+from pll.formats.tabular.columns import notes_on, refuse_questions
 from pll.formats.tabular.label_columns import Chunks, encode
 from pll.formats.tabular.labels import TableLabels, read_labels, split_marks
-from pll.formats.tabular.table import ArrowTable, RowNumber, cell_of, is_list, no_rows, text_of, value_of
 from pll.images import Pictures
 from pll.io import Column as ObjectColumn
 
 
-def build(table: ArrowTable, columns: Sequence[Column], options: ReadOptions) -> PartialLabelDataset:
+def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> PartialLabelDataset:
     """Return the dataset in a table.
 
     Parameters
     ----------
-    table : ArrowTable
+    table : Records
         What a reader made of the file.
     columns : sequence of Column
-        The role of each column, as `ArrowTable.plan` says.
+        The role of each column, as `Records.plan` says.
     options : ReadOptions
         Class names, name and the like.
 
@@ -109,7 +110,7 @@ def build(table: ArrowTable, columns: Sequence[Column], options: ReadOptions) ->
 
 
 def _collected(
-    table: ArrowTable, columns: Sequence[Column], options: ReadOptions
+    table: Records, columns: Sequence[Column], options: ReadOptions
 ) -> tuple[dict[int, Chunks], npt.NDArray[np.float32], list[str]]:
     """Return by position the cells of the columns that are no numbers, (n, d) the numbers, and names of their columns.
 
@@ -229,7 +230,7 @@ def _with_points(column: pa.Array) -> pa.Array:
     return pc.replace_substring(pc.replace_substring(column, ".", ""), ",", ".")
 
 
-def _list_length(table: ArrowTable, column: Column) -> int:
+def _list_length(table: Records, column: Column) -> int:
     """Return how long the lists of a column are: as the first that there is."""
     for batch in table.batches([column.at]):
         for length in pc.list_value_length(_as_lists(batch.column(0), column, table.row_of, 0)).to_pylist():

@@ -13,20 +13,38 @@ A column with a usual name for labels, or with the vocabulary of others, is a fe
 
 from __future__ import annotations
 
-import json
 import math
-import re
-import shlex
-import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from pll.errors import UserError
 from pll.formats.checks import listing, shorten
+from pll.formats.forms import USUAL, plain_name
+from pll.formats.forms import WORDS as NAMED_WORDS
 from pll.formats.label_frame import RESULT_COLUMNS
+from pll.formats.names import (
+    _CLASS,
+    _NAMED,
+    _NUMBERED,
+    _OPTION,
+    _SHARE,
+    CONSENSUS_COLUMNS,
+    FIRST_CELLS,
+    LABEL_COLUMNS,
+    MARKS,
+    MOST_WORDS,
+    PAYLOAD_COLUMNS,
+    SCORE_ENDS,
+    UNNAMED,
+    bare_name,
+    is_named_id,
+    may_hold_labels,
+    results_among,
+)
+from pll.formats.reading import LABELLED, LINES, ROLES, SINGLE, Column, Question, question
 from pll.formats.tabular.answers import objects_in, says_counts
 from pll.formats.tabular.cells import (
     BINARY,
@@ -54,224 +72,6 @@ from pll.formats.tabular.cells import (
     split_cell,
 )
 
-ROLES = {
-    "id": "name of the example",
-    "text": "what there is to read",
-    "image": "name or address of a picture",
-    "feature": "number to learn from",
-    "vector": "a list of numbers to learn from, such as an embedding",
-    "category": "words to learn from, once they are encoded",
-    "candidates": "the labels the example may have",
-    "candidate": "one of the labels the example may have; a column each",
-    "true_label": "its true label",
-    "split": "train or test",
-    "annotator": "the labels of one annotator; a column each",
-    "score": "the confidence of one annotator in each answer, as a number; a column each",
-    "class": "1 where this class is a candidate, 0 where not; a column each",
-    "probability": "how likely this class is, as a model says; a column each",
-    "task": "long form: the example a line is about",
-    "worker": "long form: who annotated",
-    "vote": "long form: the label that was given",
-    "keep": "carried along, never learnt from",
-    "ignore": "left out",
-}
-"""Roles of columns."""
-
-SINGLE = ("id", "text", "image", "candidates", "true_label", "split", "task", "worker", "vote")
-"""Roles that only one column can have."""
-LABELLED = ("candidates", "candidate", "vote", "class", "annotator", "probability")
-"""Roles of which one is enough for candidate sets."""
-LINES = ("task", "worker", "vote")
-"""Roles of a table of one answer a line (long form)."""
-
-LABEL_COLUMNS = ("id", "candidates", "true_label", "split")
-"""Reserved names; a feature cannot be called so."""
-PAYLOAD_COLUMNS = ("text", "image")
-"""Reserved names of columns that hold texts or pictures."""
-CONSENSUS_COLUMNS = ("num_annotations", "consensus_label", "annotator_agreement", "consensus_quality_score")
-"""Results of cleanlab, which are not read back."""
-IDENTIFIED = "identified_label"
-UNNAMED = "unnamed"
-"""Name of a column without one, followed by its position."""
-
-MARKS = {
-    "annotator": "annotator:",
-    "score": "score:",
-    "class": "candidate:",
-    "feature": "feature:",
-    "category": "category:",
-    "keep": "keep:",
-}
-"""Prefixes that mark the role of a column: `annotator:ann`, `category:zip`."""
-
-USUAL = {
-    "task": (
-        *("task", "task_id", "item", "item_id", "example", "example_id", "instance", "instance_id", "hit", "unit_id"),
-        *("hitid", "sample_id", "question_id", "document_id", "doc_id", "doc", "id"),
-    ),
-    "worker": (
-        *("annotator", "annotator_id", "annotator_name", "worker", "worker_id", "workerid", "rater", "rater_id"),
-        *("labeler", "labeller", "labeler_id", "coder", "judge", "user", "user_id", "username", "voter", "person"),
-        *("reviewer", "annotated_by", "labeled_by", "model", "annotatorin", "annotateur", "annotatrice", "anotador"),
-        *("prüfer", "prüferin", "bewerter", "évaluateur", "evaluador", "wer", "qui"),
-    ),
-    "vote": (
-        *("label", "answer", "annotation", "response", "choice", "vote", "class", "rating", "judgment"),
-        *("urteil", "antwort", "klasse", "étiquette", "réponse", "classe", "etiqueta", "respuesta", "clase"),
-    ),
-    "true_label": (
-        *("true_label", "truth", "gold", "gold_label", "ground_truth", "groundtruth", "gt", "gt_label", "y_true"),
-        *("label", "class", "class_label", "classification", "target"),
-        *("klasse", "étiquette", "classe", "etiqueta", "clase"),
-    ),
-    "candidates": (
-        *("candidate_labels", "candidate_set", "candidate", "possible_labels", "partial_labels", "label_set"),
-        *("labels", "options", "annotations", "answers"),
-    ),
-    "id": (
-        *(f"{UNNAMED}_1", "unnamed:_0", "index", "idx", "uid", "uuid"),
-        *("row_id", "example_id", "sample_id", "item_id", "task_id", "custom_id", "doc_id"),
-    ),
-    "text": ("sentence", "content", "document", "review", "tweet", "comment", "question", "body", "description"),
-    "image": (
-        *("img", "picture", "photo", "image_url", "image_path", "image_file", "file_name", "filename", "path", "url"),
-    ),
-}  # fmt: skip
-"""Usual names by role, the likelier first, as `plain_name` writes them."""
-
-ADJUDICATED = (
-    *("expert", "expert_label", "adjudicated", "adjudicated_label", "adjudication", "consensus"),
-    *("final", "final_label", "final_answer", "reference", "reference_label", "reference_standard", "gold_standard"),
-    *("golden", "goldlabel", "correct", "correct_label", "correct_answer", "correct_class", "actual", "verified"),
-    *("resolved", "resolved_label", "answer_key", "true_class", "true_answer", "real_label", "goldstandard"),
-    *("experte", "expertin", "expertenurteil", "referenz", "wahrheit", "endgültig", "endurteil", "richtig"),
-    *("geprüft", "korrekt", "korrigiert", "checked", "validated", "corrected", "vérifié", "validé", "revisado"),
-    *("référence", "vérité", "vérité_terrain", "définitif", "referencia", "correcto", "correcta"),
-)
-"""Names of the true label only where another column has its vocabulary: a `final` may be anything."""
-
-SCORE_ENDS = ("_score", "_confidence", "_prob", " score", " confidence")
-"""Suffixes of columns with the scores of an annotator."""
-_SHARE = re.compile(
-    r"(?P<stem>(?:votes|p|score)_|prob(?:a|ability)?[_: ]|softmax[_.]|p\()(?P<name>.+)", re.IGNORECASE | re.DOTALL
-)
-"""Columns with the probability of a class, and its name."""
-
-ID_WORDS = (
-    *("id", "ids", "identifier", "uid", "uuid", "guid", "key", "index", "row", "zeile", "ligne", "record", "serial"),
-    *("nr", "no", "num", "number", "nummer", "numero", "ref", "reference", "referenz", "isbn", "doi", "sku", "ticket"),
-    *("case", "fall", "dossier", "cas", "vorgang", "datensatz", "kennung", "kennzeichen", "aktenzeichen", "code"),
-)
-"""Words in which the name of a column of ids ends."""
-
-_PEOPLE = (
-    "annotators?|worker|rater|labell?er|coder|judge|expert|voter|model|annotatorin|annotateur|annotatrice|anotadora?|"
-    "prüfer(?:in)?|bewerter(?:in)?|évaluateur|evaluador"
-)
-_NUMBERED = re.compile(
-    rf"(?P<person>(?:{_PEOPLE})[ _.-]*(?:\d{{1,4}}|[a-z]))|(?P<label>label[ _.-]*\d{{1,4}})|"
-    r"(?:annotation|vote|rating)[ _.-]*\d{1,4}|ann[ _.-]*\d{1,2}|"  # more digits are years, as in "ann. 2019"
-    r"lf[ _.-].{1,40}",  # a labelling function, which may say one word or nothing
-    re.IGNORECASE,
-)
-_NAMED = re.compile(rf"(?:{_PEOPLE})[ _.-]+.{{1,40}}", re.IGNORECASE)
-_OPTION = re.compile(
-    r"(?:candidate|option|choice|alternative|possible[ _]label)[ _.-]*(?:\d{1,4}|[a-h])", re.IGNORECASE
-)
-_CLASS = re.compile(
-    r"(?P<stem>candidates?|cand|class|label|y)(?:(?:[_.= -]|: ?)(?P<name>.+)|(?P<number>\d{1,4}))", re.IGNORECASE | re.S
-)
-_NAMED_ID = re.compile(rf"(?:.*[\W_])?(?:{'|'.join(ID_WORDS)})[\W_]*|.*(?:nummer|number)[\W_]*", re.IGNORECASE)
-_CAMEL_ID = re.compile(r".*[a-z](?:ID|Id|Nr|No)[\W_]*")
-
-SAMPLE_ROWS = 2000
-"""Maximum number of rows that the roles are guessed from; fewer in wide tables (`sample_rows`)."""
-FIRST_CELLS = 3
-"""Number of cells of a column that the interface shows."""
-MOST_WORDS = 60
-"""Characters of a word or the name of a class, on average; the longest names of classes in use have some 50."""
-
-
-def sample_rows(width: int) -> int:
-    """Return from how many rows of a table with so many columns its roles are guessed: 50,000 cells, 200 to 2,000 rows.
-
-    Examples
-    --------
-    >>> sample_rows(5), sample_rows(50), sample_rows(10_000)
-    (2000, 1000, 200)
-    """
-    return min(max(50_000 // max(width, 1), 200), SAMPLE_ROWS)
-
-
-@dataclass(frozen=True)
-class Question:
-    """A question to the user: which of two roles some columns have, where names and types allow both.
-
-    Attributes
-    ----------
-    text
-        The question.
-    answers
-        Each possible answer, and the roles that it gives, by column.
-    """
-
-    text: str
-    answers: tuple[tuple[str, Mapping[str, str]], ...]
-
-    def options(self) -> str:
-        """The options of the shell for each answer."""
-        return "; or ".join(
-            f"{' '.join(option(name, role) for name, role in roles.items())} ({answer})"
-            for answer, roles in self.answers
-        )
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column and its role.
-
-    Attributes
-    ----------
-    at
-        Its position in the table, from 0.
-    name
-        Its name, trimmed.
-    role
-        One of `ROLES`.
-    display_name
-        Its name as a feature, an annotator or a class.
-    guessed
-        Whether its role is guessed: given neither by the user nor by a reserved name.
-    first
-        Its first cells, as an example; None where one is missing.
-    comma
-        Whether its numbers have a decimal comma.
-    asks
-        The question that its role depends on; None where its role is clear.
-    """
-
-    at: int
-    name: str
-    role: str
-    display_name: str
-    guessed: bool = False
-    first: tuple[str | None, ...] = ()
-    comma: bool = False
-    asks: Question | None = field(default=None, compare=False)
-
-
-def question(columns: Iterable[Column]) -> Question | None:
-    """Return the question to the user about these columns; None where their roles are clear.
-
-    Examples
-    --------
-    >>> columns = roles_of(["Anna", "Bert"], [["late", "ok"] * 4, ["ok", "late"] * 4])
-    >>> asked = question(columns)
-    >>> asked.text, asked.answers[0][1]
-    ('Anna and Bert use the same words. Whose answers are these?', {'Anna': 'annotator', 'Bert': 'annotator'})
-    """
-    return next((column.asks for column in columns if column.asks is not None), None)
-
 
 def refuse_questions(columns: Sequence[Column]) -> None:
     """Raise where two roles are possible: nothing is read until the user has chosen one.
@@ -287,100 +87,6 @@ def refuse_questions(columns: Sequence[Column]) -> None:
 
 
 # ---- names of columns ------------------------------------------------------------------------------------------------
-
-
-def plain_name(name: str) -> str:
-    """A name as `USUAL` writes it.
-
-    Examples
-    --------
-    >>> plain_name("True label"), plain_name("Gold-Standard")
-    ('true_label', 'gold_standard')
-    """
-    return re.sub(r"[\s.-]+", "_", name.casefold())
-
-
-def marked(role: str, name: str) -> str:
-    """The header of a column that is marked; in quotes what would be lost without.
-
-    Examples
-    --------
-    >>> marked("annotator", "ann"), marked("category", " x")
-    ('annotator:ann', 'category:" x"')
-    """
-    plain = name == name.strip() != "" and not name.startswith('"')
-    return MARKS[role] + (name if plain else json.dumps(name, ensure_ascii=False))
-
-
-def without_mark(header: str) -> str:
-    """Return the name of a column without its mark, if it has one."""
-    role = next((role for role, mark in MARKS.items() if header.startswith(mark)), "")
-    return bare_name(header, role)
-
-
-def bare_name(name: str, role: str) -> str:
-    """Return the name of a feature, an annotator, …: that of the column without the mark."""
-    mark = MARKS.get(role)
-    if mark is None or not name.startswith(mark) or name == mark:
-        return name
-    bare = name.removeprefix(mark)
-    if bare.startswith('"'):
-        with suppress(ValueError):
-            called = json.loads(bare)
-            return called if isinstance(called, str) else bare
-    return bare
-
-
-def option(name: str, role: str) -> str:
-    """Return the option of the shell that gives a column a role, quoted where the shell needs it.
-
-    Examples
-    --------
-    >>> option("true label", "true_label")
-    "--column 'true label=true_label'"
-    """
-    return f"--column {shlex.quote(f'{name}={role}')}"
-
-
-def results_among(names: Sequence[str]) -> set[str]:
-    """Return the columns with results of an earlier run: those of `RESULT_COLUMNS` from `IDENTIFIED` on.
-
-    Examples
-    --------
-    >>> sorted(results_among(["id", "source", "identified_label", "confidence"]))
-    ['confidence', 'identified_label']
-    """
-    start = names.index(IDENTIFIED) if IDENTIFIED in names else len(names)
-    return set(names[start:]) & set(RESULT_COLUMNS)
-
-
-def is_annotator(name: str) -> bool:
-    """Whether a column has a generic name of an annotator.
-
-    Examples
-    --------
-    >>> is_annotator("annotator_1"), is_annotator("worker B"), is_annotator("ann")
-    (True, True, False)
-    """
-    return _NUMBERED.fullmatch(name) is not None
-
-
-def is_named_id(name: str) -> bool:
-    """Whether a name is usual for ids, or ends in a word for one.
-
-    Examples
-    --------
-    >>> [is_named_id(name) for name in ("case", "Fall-Nr.", "TicketID", "Numéro", "number of rooms", "width")]
-    [True, True, True, True, False, False]
-    """
-    plain = "".join(one for one in unicodedata.normalize("NFKD", name) if not unicodedata.combining(one))
-    is_usual = plain_name(name) in USUAL["id"]
-    return is_usual or _NAMED_ID.fullmatch(plain) is not None or _CAMEL_ID.fullmatch(plain) is not None
-
-
-def may_hold_labels(name: str) -> bool:
-    """Whether a name is usual for labels of any kind."""
-    return any(plain_name(name) in USUAL[role] for role in ("vote", "true_label", "candidates"))
 
 
 # ---- the table of rules ----------------------------------------------------------------------------------------------
@@ -453,36 +159,6 @@ def _labels_among(cells: Cells) -> Counter[str]:
 def _share_among(words: Counter[str], others: Counter[str]) -> float:
     """Which share of the labels of one column another one uses too."""
     return sum(count for word, count in words.items() if word in others) / max(words.total(), 1)
-
-
-MAX_COLUMNS = 60_000
-"""Maximum number of columns; each takes the parser some 10 KB, however few rows there are."""
-
-
-def check_header(header: Sequence[str]) -> list[str]:
-    """Return the column names, trimmed; a column without a name is called by its position, `unnamed 1`.
-
-    Raises
-    ------
-    UserError
-        No name at all, one that occurs twice, or too many columns.
-    """
-    if len(header) > MAX_COLUMNS:
-        raise UserError(f"There are {len(header):,} columns; at most {MAX_COLUMNS:,} are supported.")
-    if not any(name.strip() for name in header):
-        raise UserError("The header is blank; the first row of a table must hold the names of its columns.")
-    names = [name.strip() or f"{UNNAMED} {at}" for at, name in enumerate(header, start=1)]
-    positions: dict[str, int] = {}
-    for at, name in enumerate(names, start=1):
-        part = name.casefold()
-        key = part if part in LABEL_COLUMNS else name  # ID and id would be one column
-        first = positions.setdefault(key, at)
-        if first != at:
-            raise UserError(
-                f"Columns {first} and {at} have the same name {shorten(name)}; every column needs its own. "
-                "The first row of a table must hold the column names."
-            )
-    return names
 
 
 def roles_of(header: Sequence[str], sample: Sequence[Cells], explicit: Mapping[str, str] | None = None) -> list[Column]:
@@ -854,7 +530,7 @@ def _vocabulary(table: _Header) -> None:
     groups = _of_one_vocabulary(table, [*columns, *voters])
     if not table.having("true_label"):
         shared = near.union(*(group for group in groups if len(group) > 1))
-        for name in [name for name in columns if plain_name(name) in ADJUDICATED and name in shared][:1]:
+        for name in [name for name in columns if plain_name(name) in NAMED_WORDS["adjudicated"] and name in shared][:1]:
             table.give(name, "true_label")
             near.add(name)
             is_labelled = True

@@ -27,11 +27,11 @@ from pll.errors import UserError
 from pll.formats.base import HEAD_BYTES, ReadOptions
 from pll.formats.checks import MAX_RECORD_BYTES, looks_like_text, parsing, readable, scan_text
 from pll.formats.encodings import ENCODINGS, HEAD_CHUNK, encode_like, encoding_of, without_marks
+from pll.formats.names import sample_rows
+from pll.formats.records import Records
 from pll.formats.results import Results, example_rows
-from pll.formats.tabular.columns import sample_rows
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.header import MOST_TITLES, Header, header_of, titles_above
-from pll.formats.tabular.table import ArrowTable
 from pll.formats.tabular.writer import (
     TextColumn,
     check_text,
@@ -188,7 +188,7 @@ class Delimited(TableFormat):
         delimiter = delimiter_of(head.decode("utf-8", errors="replace"), ",;\t")
         return delimiter is not None and delimiter in self.delimiters
 
-    def table(self, path: Path, options: ReadOptions) -> ArrowTable:
+    def table(self, path: Path, options: ReadOptions) -> Records:
         text = text_of_file(path, self.delimiters)
         scan = scan_text(path, options.tick, text.encoding)
         header, encoding = text.header, ENCODINGS.get(text.encoding)
@@ -198,7 +198,7 @@ class Delimited(TableFormat):
             [f"The file is in {encoding}, not UTF-8; where letters look wrong, save it as UTF-8."] if encoding else []
         )
         # Every row takes at least a byte a column, which bounds the memory for features by the file's size.
-        return ArrowTable(
+        return Records(
             header.names,
             lambda used: _batches(text, used),
             min(scan.records_at_most - header.rows, scan.size // len(header.names) + 1),

@@ -9,15 +9,15 @@ from typing import ClassVar
 
 from pll.dataset import PartialLabelDataset
 from pll.formats.base import Format, ReadOptions
+from pll.formats.reading import Column
+from pll.formats.records import Records
 from pll.formats.results import Results, omitted_columns
 from pll.formats.tabular.builder import build
-from pll.formats.tabular.columns import Column
-from pll.formats.tabular.table import ArrowTable
 from pll.formats.tabular.writer import table_limitations
 
 
 class TableFormat(Format):
-    """Base class of formats that are tables; a subclass says how a file becomes an `ArrowTable` and is written.
+    """Base class of formats that are tables; a subclass says how a file becomes an `Records` and is written.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class TableFormat(Format):
     holds: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
-    def table(self, path: Path, options: ReadOptions) -> ArrowTable:
+    def table(self, path: Path, options: ReadOptions) -> Records:
         """Return the table in a file.
 
         Raises

@@ -18,12 +18,13 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import json_objects
 from pll.formats.base import ReadOptions
+from pll.formats.forms import USUAL, plain_name
 from pll.formats.json_objects import Record
+from pll.formats.names import MAX_COLUMNS, marked, results_among
+from pll.formats.records import JSON, Records, as_json, cell_of, json_column, no_rows, value_of
 from pll.formats.results import Results, example_rows
 from pll.formats.tabular.answers import SCORE_FIELDS, answer_of
-from pll.formats.tabular.columns import MAX_COLUMNS, USUAL, marked, plain_name, results_among
 from pll.formats.tabular.format import TableFormat
-from pll.formats.tabular.table import JSON, ArrowTable, as_json, cell_of, json_column, no_rows, value_of
 from pll.formats.tabular.writer import feature_column_names, text_columns
 
 _BATCH = 4096
@@ -46,7 +47,7 @@ class JsonLines(TableFormat):
     def sniff(self, path: Path, head: bytes) -> bool:
         return json_objects.first_record(path, head) is not None
 
-    def table(self, path: Path, options: ReadOptions) -> ArrowTable:
+    def table(self, path: Path, options: ReadOptions) -> Records:
         lines: list[int] = []
         chunks: list[dict[str, pa.Array]] = []
         sizes: list[int] = []
@@ -69,7 +70,7 @@ class JsonLines(TableFormat):
             column = _whole([part.get(name, size) for part, size in zip(chunks, sizes, strict=True)])
             votes = None if name in options.columns else _votes_in(name, column)
             columns |= {name: column} if votes is None or names.keys() & votes.keys() else votes
-        return ArrowTable.of(pa.table(columns), row_of=lines.__getitem__)
+        return Records.of(pa.table(columns), row_of=lines.__getitem__)
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         json_objects.write(path, _records(dataset, results), as_list=False)

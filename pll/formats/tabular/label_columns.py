@@ -16,8 +16,8 @@ from pll.candidates import sort_names
 from pll.errors import UserError
 from pll.formats.base import ReadOptions
 from pll.formats.checks import MAX_NAME, check_class_count, listing, shorten
+from pll.formats.records import RowNumber
 from pll.formats.tabular.cells import spelling
-from pll.formats.tabular.table import RowNumber
 
 Chunks: TypeAlias = pa.ChunkedArray
 """A column of text."""

@@ -22,6 +22,7 @@ from pll.dataset import UNKNOWN
 from pll.errors import UserError
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_ids, listing, shorten
+from pll.formats.records import RowNumber
 from pll.formats.tabular.answers import COVERED, is_object, shares_of
 from pll.formats.tabular.cells import (
     BINARY,
@@ -50,7 +51,6 @@ from pll.formats.tabular.lines import (
     reader_of,
     rename_whole_numbers,
 )
-from pll.formats.tabular.table import RowNumber
 from pll.weights import Weights, checked_prior
 
 

@@ -18,11 +18,11 @@ from pll.errors import UserError
 from pll.formats.base import ReadOptions
 from pll.formats.checks import listing, shorten
 from pll.formats.proposals import is_sentence, proposed_classes
+from pll.formats.reading import LINES
+from pll.formats.records import RowNumber
 from pll.formats.tabular.answers import AnswerReader
 from pll.formats.tabular.cells import NEARLY_ALL, guess_separator
-from pll.formats.tabular.columns import LINES
 from pll.formats.tabular.label_columns import Chunks, LabelColumn, RoleColumns, read_column
-from pll.formats.tabular.table import RowNumber
 
 PROPOSED = "Classes that the answers name"
 """How the note on classes that nobody listed begins."""

@@ -25,11 +25,11 @@ from pll.formats.base import ReadOptions
 from pll.formats.checks import check_unpacked_size, parsing, shorten
 from pll.formats.label_frame import NUMBERS
 from pll.formats.limitations import class_names
+from pll.formats.reading import ROLES, Column
+from pll.formats.records import JSON, Records, is_list, no_rows, text_of
 from pll.formats.results import Results, example_rows
 from pll.formats.tabular.cells import write_label
-from pll.formats.tabular.columns import ROLES, Column
 from pll.formats.tabular.format import TableFormat
-from pll.formats.tabular.table import JSON, ArrowTable, is_list, no_rows, text_of
 from pll.formats.tabular.writer import (
     check_text,
     feature_column_names,
@@ -296,7 +296,7 @@ class Parquet(TableFormat):
     def sniff(self, path: Path, head: bytes) -> bool:
         return head.startswith(b"PAR1")
 
-    def table(self, path: Path, options: ReadOptions) -> ArrowTable:
+    def table(self, path: Path, options: ReadOptions) -> Records:
         schema, rows = schema_of(path)
         if not path.is_dir():  # which nobody uploads; its features may be larger than memory
             check_unpacked_size(8 * rows * max(len(schema), 1), _size(path), options.max_bytes, "this table")
@@ -320,7 +320,7 @@ class Parquet(TableFormat):
                 yield pa.record_batch(columns, names=names)
 
         kinds = {*labels.values()}  # of several, the user must choose
-        return ArrowTable(
+        return Records(
             schema.names,
             read,
             rows,

@@ -14,9 +14,10 @@ from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.checks import listing
 from pll.formats.limitations import ALL_BUT_PIXELS, class_limitations, class_names, part_limitations
+from pll.formats.names import LABEL_COLUMNS, marked, sample_rows
 from pll.formats.results import Results
 from pll.formats.tabular.cells import join_column, write_label
-from pll.formats.tabular.columns import LABEL_COLUMNS, marked, roles_of, sample_rows
+from pll.formats.tabular.columns import roles_of
 
 
 @dataclass(frozen=True)

@@ -25,11 +25,11 @@ from pll.formats.archive import open_zip
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_unpacked_size, listing, parsing, shorten
 from pll.formats.label_frame import NUMBERS
+from pll.formats.names import MAX_COLUMNS, sample_rows
+from pll.formats.records import Records, no_rows
 from pll.formats.results import Results, example_rows
-from pll.formats.tabular.columns import MAX_COLUMNS, sample_rows
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.header import MOST_TITLES, Header, header_of
-from pll.formats.tabular.table import ArrowTable, no_rows
 from pll.formats.tabular.writer import feature_column_names, text_columns
 
 MOST_CELLS = 5_000_000
@@ -55,7 +55,7 @@ class Xlsx(TableFormat):
     def sniff(self, path: Path, head: bytes) -> bool:
         return head.startswith(b"PK") and "xl/workbook.xml" in _members(path)
 
-    def table(self, path: Path, options: ReadOptions) -> ArrowTable:
+    def table(self, path: Path, options: ReadOptions) -> Records:
         sheet = _sheet_of(path, options)
         below, width = sheet.below, len(sheet.header.names)
         cells = [pa.array([row[at] or None for _, row in below], pa.string()) for at in range(width)]
@@ -63,9 +63,7 @@ class Xlsx(TableFormat):
         if others := [name for name in sheets(path, options) if name != sheet.name]:
             be = "is" if len(others) == 1 else "are"
             notes.append(f"The sheet {shorten(sheet.name)} was read; there {be} also {listing(others)}.")
-        return ArrowTable.of(
-            pa.table(cells, names=sheet.header.names), row_of=lambda at: below[at][0], notes=tuple(notes)
-        )
+        return Records.of(pa.table(cells, names=sheet.header.names), row_of=lambda at: below[at][0], notes=tuple(notes))
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         lost = super().cannot_hold(dataset)

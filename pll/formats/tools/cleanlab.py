@@ -15,11 +15,13 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.base import ReadOptions
 from pll.formats.limitations import added_limitation, class_limitations, part_limitations
+from pll.formats.names import CONSENSUS_COLUMNS, UNNAMED, check_header, is_annotator, marked
+from pll.formats.reading import LINES
+from pll.formats.records import Records
 from pll.formats.results import Results
 from pll.formats.tabular.cells import Cells, is_number
-from pll.formats.tabular.columns import CONSENSUS_COLUMNS, LINES, UNNAMED, check_header, is_annotator, marked, roles_of
+from pll.formats.tabular.columns import roles_of
 from pll.formats.tabular.csv import Csv, text_of_file, write_table
-from pll.formats.tabular.table import ArrowTable
 from pll.formats.tabular.writer import TextColumn, check_columns
 from pll.formats.tools.records import answers_of, has_own_sets
 
@@ -66,7 +68,7 @@ class Cleanlab(Csv):
             return data
         return super().read(path, replace(options, class_names=every))  # 0 … K−1, also those never chosen
 
-    def table(self, path: Path, options: ReadOptions) -> ArrowTable:
+    def table(self, path: Path, options: ReadOptions) -> Records:
         table = super().table(path, options)
         if {column.role for column in table.plan(options)} >= set(LINES):
             return table

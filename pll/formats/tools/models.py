@@ -22,8 +22,9 @@ import pyarrow as pa
 
 from pll.errors import UserError
 from pll.formats import json_objects
-from pll.formats.tabular.columns import LABEL_COLUMNS, USUAL
-from pll.formats.tabular.table import ArrowTable, text_of, value_of
+from pll.formats.forms import USUAL
+from pll.formats.names import LABEL_COLUMNS
+from pll.formats.records import Records, text_of, value_of
 
 SCHEMA = pa.schema(
     {
@@ -61,12 +62,12 @@ def are_samples(names: Collection[str]) -> bool:
     return "doc_id" in names and any(name in names for name in ("filtered_resps", "resps"))
 
 
-def batch_answers(table: ArrowTable, stem: str) -> tuple[pa.Table, int]:
+def batch_answers(table: Records, stem: str) -> tuple[pa.Table, int]:
     """Return the answers in batch results, and the number of requests that failed.
 
     Parameters
     ----------
-    table : ArrowTable
+    table : Records
         A column for each field.
     stem : str
         Name of the voter where the model is not named.
@@ -101,7 +102,7 @@ def _line(task: str, worker: str, vote: str, **more: float | None) -> dict[str, 
     return {"task": task, "worker": worker, "vote": vote, **more}
 
 
-def sample_answers(table: ArrowTable, path: Path) -> pa.Table:
+def sample_answers(table: Records, path: Path) -> pa.Table:
     """Return the answers in samples of lm-evaluation-harness.
 
     An answer that was extracted in several ways (`filter`) stands there several times: the first way counts.
@@ -149,7 +150,7 @@ def prompted_answers(path: Path) -> pa.Table:
     return lines_of(rows)
 
 
-def _records(table: ArrowTable) -> Iterator[tuple[int, dict[str, Any]]]:
+def _records(table: Records) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield (number in messages, record) of each row; text that holds JSON is decoded."""
     at = 0
     for batch in table.batches(range(len(table.names))):

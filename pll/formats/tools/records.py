@@ -28,19 +28,13 @@ from pll.formats.checks import listing, shorten
 from pll.formats.json_objects import Record
 from pll.formats.label_frame import RESULT_COLUMNS
 from pll.formats.limitations import class_names, is_union
+from pll.formats.names import marked, results_among, sample_rows, without_mark
+from pll.formats.reading import Column, option
+from pll.formats.records import Records, json_column, no_rows
 from pll.formats.results import Results
 from pll.formats.tabular.builder import build
 from pll.formats.tabular.cells import write_label
-from pll.formats.tabular.columns import (
-    Column,
-    marked,
-    option,
-    results_among,
-    roles_of,
-    sample_rows,
-    without_mark,
-)
-from pll.formats.tabular.table import ArrowTable, json_column, no_rows
+from pll.formats.tabular.columns import roles_of
 from pll.formats.tabular.writer import table_limitations
 
 PAYLOAD = ("text", "image")
@@ -206,7 +200,7 @@ def dataset_of(examples: Iterable[Example], options: ReadOptions, notes: Iterabl
         columns.append(_column("true_label", "true_label", [write_label(example.truth) for example in every]))
     arrow = pa.table([json_column(values) for _, values in columns], names=[one.name for one, _ in columns])
     placed = [replace(one, at=at) for at, (one, _) in enumerate(columns)]
-    data = build(ArrowTable.of(arrow, row_of=rows.__getitem__, columns=placed), placed, options)
+    data = build(Records.of(arrow, row_of=rows.__getitem__, columns=placed), placed, options)
     named = isinstance(fields.get("features", [{}])[0], dict)
     is_table = bool(data.feature_names and named) or bool(np.isnan(data.X).any())
     return replace(

@@ -13,7 +13,8 @@ import streamlit as st
 from pll.analysis.readiness import warnings_about
 from pll.colors import ACCENT, percent
 from pll.dataset import PartialLabelDataset
-from pll.formats.tabular.columns import Column, notes_on
+from pll.formats.reading import Column
+from pll.formats.tabular.columns import notes_on
 from pll.formats.tabular.label_columns import JOINED
 from pll.formats.votes import FAILED, FOREIGN, ONE_VOTER, ONE_VOTER_ALONE
 from pll.synthesis.ambiguity import co_occurrence, label_cooccurrence

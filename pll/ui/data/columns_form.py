@@ -18,8 +18,8 @@ from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, has_duplicate_ids
 from pll.formats.checks import capital, listing
+from pll.formats.reading import ROLES, SINGLE, Column, Question, question
 from pll.formats.tabular.cells import has_fractions
-from pll.formats.tabular.columns import ROLES, SINGLE, Column, Question, question
 from pll.formats.vote_files import VOTES
 from pll.ui.data import loader
 from pll.ui.data.editable import edit_column
@@ -43,11 +43,17 @@ TITLES = {
     "split": "Train or test",
     "annotator": "One annotator's labels",
     "score": "How sure an annotator was",
+    "answers": "All answers: a list, or who said what",
+    "people": "Who gave the answers of a list",
     "class": "A class: 1 where it is a candidate",
+    "count": "How many voted for a class",
     "probability": "How likely a class is",
     "task": "Example a line is about",
     "worker": "Who annotated",
     "vote": "Label that was given",
+    "state": "Whether an answer counts",
+    "person": "Whose answers a row holds",
+    "item": "The answers about one example",
     "keep": "Keep, do not learn from it",
     "ignore": "Leave out",
 }

@@ -10,7 +10,7 @@ import streamlit as st
 from pll.annotations import Annotations
 from pll.annotations.agreement import Agreement, agreement
 from pll.dataset import PartialLabelDataset
-from pll.formats.tabular.columns import Column
+from pll.formats.reading import Column
 from pll.ui.components.gallery import picture_uri
 from pll.ui.format import count
 

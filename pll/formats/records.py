@@ -1,6 +1,6 @@
 """The table that every tabular file becomes: Arrow columns with names, batch by batch.
 
-A reader makes an `ArrowTable` of a file and knows nothing of labels (`pll.formats.tabular.format`). What its columns
+A reader makes `Records` of a file and knows nothing of labels (`pll.formats.tabular.format`). What its columns
 are follows from their names and types (`pll.formats.tabular.columns`); `pll.formats.tabular.builder` makes the dataset.
 """
 
@@ -16,8 +16,10 @@ import pyarrow.compute as pc
 
 from pll.errors import UserError
 from pll.formats.base import ReadOptions
+from pll.formats.names import check_header, sample_rows
+from pll.formats.reading import Column
 from pll.formats.tabular.cells import Cells
-from pll.formats.tabular.columns import Column, check_header, roles_of, sample_rows
+from pll.formats.tabular.columns import roles_of
 
 JSON = pa.json_(pa.string())
 """Type of a column whose cells are JSON: its values are not text alone."""
@@ -30,8 +32,11 @@ _LABELS = ("candidates", "candidate", "true_label", "annotator", "vote", "id", "
 
 
 @dataclass(frozen=True)
-class ArrowTable:
-    """A file as columns with names.
+class Records:
+    """A source as columns with names: what the reader of every container returns.
+
+    A container of several tables (a sheet, or a file, a person) is one of these, with a column that names the part and
+    its role in `roles`.
 
     Attributes
     ----------
@@ -53,6 +58,12 @@ class ArrowTable:
         All classes in order, where the file has them.
     first : sequence of Cells
         The first cells of each column as text, where the reader has them at hand.
+    titles : mapping
+        By name, what a column is about in words, where a second header row says so (the text of a question).
+    anonymous : bool
+        Whether the columns of annotators are nobody's: the first, second, … answer on a row.
+    may_be_empty : bool
+        Whether an empty candidate set means that nobody answered, and is no mistake.
     """
 
     names: Sequence[str]
@@ -64,14 +75,17 @@ class ArrowTable:
     columns: Sequence[Column] = ()
     class_names: tuple[str, ...] = ()
     first: Sequence[Cells] = ()
+    titles: Mapping[str, str] = field(default_factory=dict)
+    anonymous: bool = False
+    may_be_empty: bool = False
 
     @classmethod
-    def of(cls, arrow: pa.Table, **more: Any) -> ArrowTable:
+    def of(cls, arrow: pa.Table, **more: Any) -> Records:
         """Return the table of an Arrow table that is in memory; `more` are other attributes.
 
         Examples
         --------
-        >>> ArrowTable.of(pa.table({"id": ["a"], "width": [1.5]})).sample()
+        >>> Records.of(pa.table({"id": ["a"], "width": [1.5]})).sample()
         [['a'], ['1.5']]
         """
         return cls(arrow.column_names, lambda used: arrow.select(list(used)).to_batches(), len(arrow), **more)

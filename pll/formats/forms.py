@@ -1,0 +1,97 @@
+"""Signatures of the files of tools and datasets, and the names that columns usually have: the data of `forms.toml`."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a table of a tool is told by, and what its columns are.
+
+    Attributes
+    ----------
+    name, title
+        Its short name; what a page says: "Read as TITLE".
+    told_by
+        Patterns of columns that are all there.
+    form
+        What a row is: `"example"`, `"answer"` or `"person"`.
+    roles
+        (pattern, role) in their order; the first that fits counts. A role "" is proposed as in any table.
+    counts
+        The states of an answer that counts; () where all count.
+    no_answer
+        Cells that are no answer here, besides those of every table.
+    flatten
+        Fields that hold an object of fields, which become columns.
+    """
+
+    name: str
+    title: str
+    told_by: tuple[str, ...]
+    form: str
+    roles: tuple[tuple[str, str], ...]
+    counts: tuple[str, ...] = ()
+    no_answer: tuple[str, ...] = ()
+    flatten: tuple[str, ...] = ()
+
+    def role_of(self, name: str) -> str:
+        """Return the role of a column of this name; "" where the form does not say."""
+        plain = name.casefold()
+        return next((role for pattern, role in self.roles if _fits(plain, pattern)), "")
+
+
+def form_told_by(names: Sequence[str]) -> Form | None:
+    """Return the signature that a table with these columns has; None for any other table.
+
+    Examples
+    --------
+    >>> form_told_by(["HITId", "WorkerId", "Answer.label"]).title
+    'a batch of Amazon Mechanical Turk'
+    """
+    plain = [name.casefold() for name in names]
+    told = (form for form in FORMS if all(any(_fits(name, one) for name in plain) for one in form.told_by))
+    return next(told, None)
+
+
+def _fits(name: str, pattern: str) -> bool:
+    return fnmatchcase(name, re.sub(r"\[", "[[]", pattern.casefold()))
+
+
+def plain_name(name: str) -> str:
+    """Return a name as `USUAL` writes it.
+
+    Examples
+    --------
+    >>> plain_name("True label"), plain_name("Gold-Standard")
+    ('true_label', 'gold_standard')
+    """
+    return re.sub(r"[\s.-]+", "_", name.casefold())
+
+
+@cache
+def _data() -> Mapping[str, Any]:
+    return tomllib.loads(files("pll.formats").joinpath("forms.toml").read_text(encoding="utf-8"))
+
+
+def _form(about: Mapping[str, Any]) -> Form:
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in about.items()}
+    return Form(**values | {"roles": tuple((pattern, role) for pattern, role in about["roles"])})
+
+
+FORMS: tuple[Form, ...] = tuple(map(_form, _data()["form"]))
+"""The signatures, in the order in which they are tried."""
+USUAL: Mapping[str, Sequence[str]] = _data()["usual"]
+"""Usual names of columns by role, the likelier first, as `plain_name` writes them."""
+WORDS: Mapping[str, frozenset[str]] = {kind: frozenset(words) for kind, words in _data()["words"].items()}
+"""Words of names by what they say: adjudicated, aggregate, labels, id, facts."""
+NO_ANSWER: Mapping[str, frozenset[str]] = {kind: frozenset(words) for kind, words in _data()["no_answer"].items()}
+"""Cells that are no answer, in the common spelling: everywhere, and among votes."""

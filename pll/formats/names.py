@@ -1,0 +1,196 @@
+"""What the names of columns say: reserved names, our own marks, and what people usually call things."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Sequence
+from contextlib import suppress
+
+from pll.errors import UserError
+from pll.formats.checks import shorten
+from pll.formats.forms import USUAL, WORDS, plain_name
+from pll.formats.label_frame import RESULT_COLUMNS
+
+LABEL_COLUMNS = ("id", "candidates", "true_label", "split")
+"""Reserved names; a feature cannot be called so."""
+
+PAYLOAD_COLUMNS = ("text", "image")
+"""Reserved names of columns that hold texts or pictures."""
+
+CONSENSUS_COLUMNS = ("num_annotations", "consensus_label", "annotator_agreement", "consensus_quality_score")
+"""Results of cleanlab, which are not read back."""
+
+IDENTIFIED = "identified_label"
+
+UNNAMED = "unnamed"
+"""Name of a column without one, followed by its position."""
+
+MARKS = {
+    "annotator": "annotator:",
+    "score": "score:",
+    "class": "candidate:",
+    "feature": "feature:",
+    "category": "category:",
+    "keep": "keep:",
+}
+"""Prefixes that mark the role of a column: `annotator:ann`, `category:zip`."""
+
+SCORE_ENDS = ("_score", "_confidence", "_prob", " score", " confidence")
+"""Suffixes of columns with the scores of an annotator."""
+
+_SHARE = re.compile(
+    r"(?P<stem>(?:votes|p|score)_|prob(?:a|ability)?[_: ]|softmax[_.]|p\()(?P<name>.+)", re.IGNORECASE | re.DOTALL
+)
+"""Columns with the probability of a class, and its name."""
+
+_PEOPLE = (
+    "annotators?|worker|rater|labell?er|coder|judge|expert|voter|model|annotatorin|annotateur|annotatrice|anotadora?|"
+    "prüfer(?:in)?|bewerter(?:in)?|évaluateur|evaluador"
+)
+
+_NUMBERED = re.compile(
+    rf"(?P<person>(?:{_PEOPLE})[ _.-]*(?:\d{{1,4}}|[a-z]))|(?P<label>label[ _.-]*\d{{1,4}})|"
+    r"(?:annotation|vote|rating)[ _.-]*\d{1,4}|ann[ _.-]*\d{1,2}|"  # more digits are years, as in "ann. 2019"
+    r"lf[ _.-].{1,40}",  # a labelling function, which may say one word or nothing
+    re.IGNORECASE,
+)
+
+_NAMED = re.compile(rf"(?:{_PEOPLE})[ _.-]+.{{1,40}}", re.IGNORECASE)
+
+_OPTION = re.compile(
+    r"(?:candidate|option|choice|alternative|possible[ _]label)[ _.-]*(?:\d{1,4}|[a-h])", re.IGNORECASE
+)
+
+_CLASS = re.compile(
+    r"(?P<stem>candidates?|cand|class|label|y)(?:(?:[_.= -]|: ?)(?P<name>.+)|(?P<number>\d{1,4}))", re.IGNORECASE | re.S
+)
+
+_NAMED_ID = re.compile(
+    rf"(?:.*[\W_])?(?:{'|'.join(sorted(WORDS['id']))})[\W_]*|.*(?:nummer|number)[\W_]*", re.IGNORECASE
+)
+
+_CAMEL_ID = re.compile(r".*[a-z](?:ID|Id|Nr|No)[\W_]*")
+
+SAMPLE_ROWS = 2000
+"""Maximum number of rows that the roles are guessed from; fewer in wide tables (`sample_rows`)."""
+
+FIRST_CELLS = 3
+"""Number of cells of a column that the interface shows."""
+
+MOST_WORDS = 60
+"""Characters of a word or the name of a class, on average; the longest names of classes in use have some 50."""
+
+
+def sample_rows(width: int) -> int:
+    """Return from how many rows of a table with so many columns its roles are guessed: 50,000 cells, 200 to 2,000 rows.
+
+    Examples
+    --------
+    >>> sample_rows(5), sample_rows(50), sample_rows(10_000)
+    (2000, 1000, 200)
+    """
+    return min(max(50_000 // max(width, 1), 200), SAMPLE_ROWS)
+
+
+def marked(role: str, name: str) -> str:
+    """The header of a column that is marked; in quotes what would be lost without.
+
+    Examples
+    --------
+    >>> marked("annotator", "ann"), marked("category", " x")
+    ('annotator:ann', 'category:" x"')
+    """
+    plain = name == name.strip() != "" and not name.startswith('"')
+    return MARKS[role] + (name if plain else json.dumps(name, ensure_ascii=False))
+
+
+def without_mark(header: str) -> str:
+    """Return the name of a column without its mark, if it has one."""
+    role = next((role for role, mark in MARKS.items() if header.startswith(mark)), "")
+    return bare_name(header, role)
+
+
+def bare_name(name: str, role: str) -> str:
+    """Return the name of a feature, an annotator, …: that of the column without the mark."""
+    mark = MARKS.get(role)
+    if mark is None or not name.startswith(mark) or name == mark:
+        return name
+    bare = name.removeprefix(mark)
+    if bare.startswith('"'):
+        with suppress(ValueError):
+            called = json.loads(bare)
+            return called if isinstance(called, str) else bare
+    return bare
+
+
+def results_among(names: Sequence[str]) -> set[str]:
+    """Return the columns with results of an earlier run: those of `RESULT_COLUMNS` from `IDENTIFIED` on.
+
+    Examples
+    --------
+    >>> sorted(results_among(["id", "source", "identified_label", "confidence"]))
+    ['confidence', 'identified_label']
+    """
+    start = names.index(IDENTIFIED) if IDENTIFIED in names else len(names)
+    return set(names[start:]) & set(RESULT_COLUMNS)
+
+
+def is_annotator(name: str) -> bool:
+    """Whether a column has a generic name of an annotator.
+
+    Examples
+    --------
+    >>> is_annotator("annotator_1"), is_annotator("worker B"), is_annotator("ann")
+    (True, True, False)
+    """
+    return _NUMBERED.fullmatch(name) is not None
+
+
+def is_named_id(name: str) -> bool:
+    """Whether a name is usual for ids, or ends in a word for one.
+
+    Examples
+    --------
+    >>> [is_named_id(name) for name in ("case", "Fall-Nr.", "TicketID", "Numéro", "number of rooms", "width")]
+    [True, True, True, True, False, False]
+    """
+    plain = "".join(one for one in unicodedata.normalize("NFKD", name) if not unicodedata.combining(one))
+    is_usual = plain_name(name) in USUAL["id"]
+    return is_usual or _NAMED_ID.fullmatch(plain) is not None or _CAMEL_ID.fullmatch(plain) is not None
+
+
+def may_hold_labels(name: str) -> bool:
+    """Whether a name is usual for labels of any kind."""
+    return any(plain_name(name) in USUAL[role] for role in ("vote", "true_label", "candidates"))
+
+
+MAX_COLUMNS = 60_000
+"""Maximum number of columns; each takes the parser some 10 KB, however few rows there are."""
+
+
+def check_header(header: Sequence[str]) -> list[str]:
+    """Return the column names, trimmed; a column without a name is called by its position, `unnamed 1`.
+
+    Raises
+    ------
+    UserError
+        No name at all, one that occurs twice, or too many columns.
+    """
+    if len(header) > MAX_COLUMNS:
+        raise UserError(f"There are {len(header):,} columns; at most {MAX_COLUMNS:,} are supported.")
+    if not any(name.strip() for name in header):
+        raise UserError("The header is blank; the first row of a table must hold the names of its columns.")
+    names = [name.strip() or f"{UNNAMED} {at}" for at, name in enumerate(header, start=1)]
+    positions: dict[str, int] = {}
+    for at, name in enumerate(names, start=1):
+        part = name.casefold()
+        key = part if part in LABEL_COLUMNS else name  # ID and id would be one column
+        first = positions.setdefault(key, at)
+        if first != at:
+            raise UserError(
+                f"Columns {first} and {at} have the same name {shorten(name)}; every column needs its own. "
+                "The first row of a table must hold the column names."
+            )
+    return names

@@ -1,0 +1,234 @@
+"""What is understood of a file, as records: the roles of its columns, what is asked, what is said, and all of it kept.
+
+Nothing here reads a file. `pll.formats.roles` proposes roles, `pll.formats.answers` uses them, pages and the shell show
+them; a `Reading` is what a run keeps, so that the same file is read alike again.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Self
+
+from pll.errors import UserError
+
+ROLES = {
+    "id": "name of the example",
+    "text": "what there is to read",
+    "image": "name or address of a picture",
+    "feature": "number to learn from",
+    "vector": "a list of numbers to learn from, such as an embedding",
+    "category": "words to learn from, once they are encoded",
+    "candidates": "the labels the example may have",
+    "candidate": "one of the labels the example may have; a column each",
+    "true_label": "its true label",
+    "split": "train or test",
+    "annotator": "the labels of one annotator; a column each",
+    "score": "the confidence of one annotator in each answer, as a number; a column each",
+    "answers": "all answers to the example: a list, counts of labels, or who answered what",
+    "people": "who gave the answers of the list in another column",
+    "class": "1 where this class is a candidate, 0 where not; a column each",
+    "count": "how many voted for this class; a column each",
+    "probability": "how likely this class is, as a model says; a column each",
+    "task": "one answer a line: the example it is about",
+    "worker": "one answer a line: who annotated",
+    "vote": "one answer a line: the label that was given",
+    "state": "one answer a line: whether it counts (submitted, rejected …)",
+    "person": "a person a row: who it is",
+    "item": "a person a row: the answers about one example; a column each",
+    "keep": "carried along, never learnt from",
+    "ignore": "left out",
+}
+"""Roles of columns."""
+
+SINGLE = (
+    *("id", "text", "image", "candidates", "true_label", "split", "answers", "people"),
+    *("task", "worker", "vote", "state", "person"),
+)
+"""Roles that only one column can have."""
+LABELLED = ("candidates", "candidate", "vote", "class", "annotator", "probability", "count", "answers", "item")
+"""Roles of which one is enough for candidate sets."""
+LINES = ("task", "worker", "vote")
+"""Roles of a table of one answer a line (long form)."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question to the user: which of several readings is meant, where names and types allow more than one.
+
+    Attributes
+    ----------
+    text
+        The question.
+    answers
+        Each possible answer, the likeliest first, and the roles that it gives, by column.
+    """
+
+    text: str
+    answers: tuple[tuple[str, Mapping[str, str]], ...]
+
+    def options(self) -> str:
+        """The options of the shell for each answer."""
+        return "; or ".join(
+            f"{' '.join(option(name, role) for name, role in roles.items())} ({answer})"
+            for answer, roles in self.answers
+        )
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column and its role.
+
+    Attributes
+    ----------
+    at
+        Its position in the table, from 0.
+    name
+        Its name, trimmed.
+    role
+        One of `ROLES`.
+    display_name
+        Its name as a feature, an annotator or a class.
+    guessed
+        Whether its role is proposed; else it is certain: given by the user, by a reserved name or by a signature.
+    first
+        Its first cells, as an example; None where one is missing.
+    comma
+        Whether its numbers have a decimal comma.
+    asks
+        The question that its role depends on; None where its role is clear.
+    why
+        Why a role was given or refused, in a few words; mostly "".
+    """
+
+    at: int
+    name: str
+    role: str
+    display_name: str
+    guessed: bool = False
+    first: tuple[str | None, ...] = ()
+    comma: bool = False
+    asks: Question | None = field(default=None, compare=False)
+    why: str = field(default="", compare=False)
+
+
+def question(columns: Iterable[Column]) -> Question | None:
+    """Return the question to the user about these columns; None where their roles are clear."""
+    return next((column.asks for column in columns if column.asks is not None), None)
+
+
+def option(name: str, role: str) -> str:
+    """Return the option of the shell that gives a column a role, quoted where the shell needs it.
+
+    Examples
+    --------
+    >>> option("true label", "true_label")
+    "--column 'true label=true_label'"
+    """
+    return f"--column {shlex.quote(f'{name}={role}')}"
+
+
+class Note(str):
+    """Something that reading a file says to the user: its text, what kind of thing it is, and the shell's option.
+
+    It is the text itself wherever a text is wanted; a page asks for `kind` and never parses the sentence.
+
+    Attributes
+    ----------
+    kind
+        What it is about (`"spellings"`, `"no answer"`, `"unmapped"`, …); `""` for a remark.
+    hint
+        What to type in the shell to change it; `""` for nothing.
+
+    Examples
+    --------
+    >>> note = Note("Spelled alike: Cat → cat.", kind="spellings", hint="--no-merge")
+    >>> print(note), note.kind, note.with_hint
+    Spelled alike: Cat → cat.
+    (None, 'spellings', 'Spelled alike: Cat → cat. (--no-merge)')
+    """
+
+    kind: str
+    hint: str
+
+    def __new__(cls, text: str, *, kind: str = "", hint: str = "") -> Self:
+        note = super().__new__(cls, text)
+        note.kind, note.hint = kind, hint
+        return note
+
+    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, str]]:
+        return (str(self),), {"kind": self.kind, "hint": self.hint}
+
+    @property
+    def with_hint(self) -> str:
+        """The text, with what to type in the shell."""
+        return f"{self} ({self.hint})" if self.hint else str(self)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was understood of a file: everything that a person may see, change and keep.
+
+    Attributes
+    ----------
+    form
+        What a row is: `"example"`, `"answer"` (of one person on one example) or `"person"`.
+    roles
+        By column, one of `ROLES`.
+    source
+        What the file was read as: the title of a signature, or "".
+    class_names
+        All classes, in order.
+    no_answer
+        Cells that were taken for no answer, and how often each stands there.
+    spellings
+        Spellings that were joined: what stands in the file → the class.
+    answers
+        Answers that name no class → the class they were mapped to by hand; "" for no answer.
+    sheet, question
+        Which sheet of a workbook, which of several questions; "" where there is one.
+    odd
+        Kinds of findings (`pll.formats.odd`) that a person accepted.
+    """
+
+    form: str = "example"
+    roles: Mapping[str, str] = field(default_factory=dict)
+    source: str = ""
+    class_names: tuple[str, ...] = ()
+    no_answer: Mapping[str, int] = field(default_factory=dict)
+    spellings: Mapping[str, str] = field(default_factory=dict)
+    answers: Mapping[str, str] = field(default_factory=dict)
+    sheet: str = ""
+    question: str = ""
+    odd: tuple[str, ...] = ()
+
+    def to_json(self) -> str:
+        """The record as JSON, with one field a line."""
+        return json.dumps(asdict(self), ensure_ascii=False, indent=1)
+
+    @classmethod
+    def from_json(cls, text: str) -> Reading:
+        """The record that `to_json` wrote.
+
+        Raises
+        ------
+        UserError
+            It is none.
+        """
+        try:
+            values: dict[str, Any] = json.loads(text)
+            known = {one.name for one in fields(cls)}
+            values = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items() if name in known}
+            return cls(**values)
+        except (ValueError, TypeError, AttributeError) as error:
+            raise UserError(
+                f"This is no reading of a file ({error}); write one with candid read FILE --save reading.json."
+            ) from error
+
+
+def form_of(columns: Sequence[Column]) -> str:
+    """Return what a row is, by the roles of its columns."""
+    roles = {column.role for column in columns}
+    return "person" if "item" in roles else "answer" if {"task", "vote"} & roles else "example"

@@ -36,7 +36,7 @@ from pll import formats
 from pll.catalog.sources import source_of, with_own_votes
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.tabular.columns import Question
+from pll.formats.reading import Question
 
 MOST_ASKED = 5
 TRACEBACK = "TRACEBACK"

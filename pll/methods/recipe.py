@@ -58,6 +58,7 @@ from pll.colors import percent
 from pll.errors import UserError
 from pll.methods.base import PartialLabelEstimator, Task
 from pll.methods.defaults import default_batch_size
+from pll.methods.temperature import MIXED, likeliest_temperature
 from pll.training.batched import BatchedModels, Steps
 from pll.training.metrics import Hook, StopTraining, is_diverging, no_hook
 from pll.training.models import SHALLOW_WIDTH, forward_flops
@@ -343,8 +344,6 @@ DEEP_STEPS = tuple(product((0.003, 0.01, 0.05), (1e-4, 1e-3)))
 """Learning rates and weight decays: of linear models, of shallow perceptrons (Adam), of the other models (SGD)."""
 SHALLOW = "shallow-mlp"
 BATCHED = ("linear", SHALLOW)
-MIXED = 0.01
-"""Share of the uniform distribution in the class probabilities: one confident mistake must not decide."""
 MOST_CLASSES = 200
 """With more classes all flip rates are taken to be equal: c² rates cannot be estimated from a few thousand examples."""
 COMPANIONS = 0.2
@@ -352,7 +351,6 @@ COMPANIONS = 0.2
 _RATE_PARTS, _RATE_STEPS = 4, 3
 _PSEUDO = 2.0
 """Examples with the mean rate that are added to those of a class."""
-TEMPERATURES = (0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 5.0)
 OWN = 3
 """Configurations of PRODEN's search that another method is tried with, beside its defaults."""
 EPOCHS = (10, 30, 100, 300)
@@ -983,7 +981,8 @@ def _measured(logits: Tensor, sets: CandidateSets, prior: Weights | None) -> tup
     best = finite.argmax(dim=2, keepdim=True)
     inside = torch.gather(mask.expand_as(finite), 2, best)[:, :, 0]
     agreed = torch.gather(v.expand_as(finite), 2, best)[:, :, 0]
-    log_p = _tempered(finite, mask)
+    temperature = likeliest_temperature(finite, mask.double())
+    log_p = torch.log_softmax(finite / temperature[:, None], dim=2)
     evidence = torch.logsumexp(log_p + v.double().log(), dim=2).clamp_min(-50.0).masked_fill(broken, -50.0)
     return (
         (inside & ~broken).cpu().numpy(),
@@ -991,27 +990,6 @@ def _measured(logits: Tensor, sets: CandidateSets, prior: Weights | None) -> tup
         evidence.cpu().numpy(),
         agreed.masked_fill(broken, 0.0).double().cpu().numpy(),
     )
-
-
-def _tempered(logits: Tensor, mask: Tensor) -> Tensor:
-    """Return log p (h, M, c) of logits at the temperature that makes the mean of log Σ_S p largest.
-
-    Parameters
-    ----------
-    logits
-        (h, M, c) float64; each of the M models has its own temperature.
-    mask
-        (h, 1, c) bool, the candidate sets.
-    """
-    most = torch.full(logits.shape[1:2], -torch.inf, dtype=logits.dtype, device=logits.device)
-    log_p = torch.empty_like(logits)
-    for temperature in TEMPERATURES:
-        here = torch.log_softmax(logits / temperature, dim=2)
-        inside = torch.logsumexp(here.masked_fill(~mask, -torch.inf), dim=2).exp()
-        mean = torch.log((1 - MIXED) * inside + MIXED * mask.sum(dim=2) / mask.shape[2]).mean(dim=0)  # (M,)
-        log_p = torch.where((mean > most)[:, None], here, log_p)
-        most = torch.maximum(most, mean)
-    return log_p
 
 
 def set_likelihood(

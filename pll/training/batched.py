@@ -1,9 +1,10 @@
-"""PRODEN on many small models at once: models of one shape that see the same mini-batches are one larger model.
+"""PRODEN on many small models at once: models of one shape that train side by side are one larger model.
 
-The linear models are columns of one matrix product, (B, d) × (d, M·c); the second layer of shallow perceptrons is a
-batched product over the M models. The gradient of the cross-entropy under fixed weights, softmax(z) − w, is written
-out. A step is Algorithm 1's (paper): the forward pass gives the loss's gradient under the old weights and the new
-weights. Only the settings of the optimiser differ between the models.
+Where all see the same mini-batches, the linear models are columns of one matrix product, (B, d) × (d, M·c); where each
+has examples of its own, and in the second layer of shallow perceptrons, it is a batched product over the M models. The
+gradient of the cross-entropy under fixed weights, softmax(z) − w, is written out. A step is Algorithm 1's (paper): the
+forward pass gives the loss's gradient under the old weights and the new weights. Only the settings of the optimiser
+differ between the models.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ class BatchedModels:
     Parameters
     ----------
     X
-        (n, d) scaled features.
+        (n, d) scaled features; or (n, M, d), those of each model's own examples.
     sets
-        (n, c) bool, the candidate sets.
+        (n, c) bool, the candidate sets; or (n, M, c).
     steps
         Settings of the M models.
     hidden
@@ -67,7 +68,7 @@ class BatchedModels:
         self.hidden, self.optimiser, self.batch_size, self.seed = hidden, optimiser, batch_size, seed
         self.epoch = 0
         self._count = 0
-        n, c, d, size = len(X), sets.shape[1], X.shape[1], len(steps)
+        n, c, d, size = len(X), sets.shape[-1], X.shape[-1], len(steps)
         generator = torch.Generator().manual_seed(seed)
         self._parameters: list[Tensor] = []  # (d, M, h or c), (1, M, h or c); of a hidden layer (M, h, c), (M, 1, c)
         for layer, (fan_in, fan_out) in enumerate(((d, hidden), (hidden, c)) if hidden else ((d, c),)):
@@ -78,7 +79,7 @@ class BatchedModels:
         self._moments = [torch.zeros_like(p) for p in self._parameters]
         self._squares = [torch.zeros_like(p) for p in self._parameters] if optimiser == "adam" else []
         self._settings = torch.tensor([[s.lr, s.weight_decay, s.momentum] for s in steps], device=X.device)
-        start = sets / sets.sum(dim=1, keepdim=True) if prior is None else prior.float()
+        start = sets / sets.sum(dim=-1, keepdim=True) if prior is None else prior.float()
         log_prior = torch.where(sets, 0.0, -torch.inf) if prior is None else start.log()
         self._log_prior = log_prior if log_prior.ndim == 3 else log_prior[:, None, :]  # (n, M or 1, c)
         self._weights = (start if start.ndim == 3 else start[:, None, :]).expand(n, size, c).contiguous()  # (n, M, c)
@@ -113,12 +114,15 @@ class BatchedModels:
         return [tensor.select(_model_axis(k), model) for k, tensor in enumerate(self._parameters)]
 
     def logits(self, X: Tensor) -> Tensor:
-        """Return (B, M, c) for scaled features (B, d)."""
+        """Return (B, M, c) for scaled features (B, d), or (B, M, d)."""
         return self._forward(X)[0]
 
     def _forward(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
         first, bias = self._parameters[:2]
-        z = (x @ first.flatten(1)).reshape(len(x), *first.shape[1:]) + bias  # (B, M, h or c)
+        if x.ndim == 3:
+            z = torch.bmm(x.transpose(0, 1), first.transpose(0, 1)).transpose(0, 1) + bias  # (B, M, h or c)
+        else:
+            z = (x @ first.flatten(1)).reshape(len(x), *first.shape[1:]) + bias
         if not self.hidden:
             return z, None
         h = z.relu_()
@@ -136,7 +140,10 @@ class BatchedModels:
             across = slope.transpose(0, 1)  # (M, B, c)
             gradients = [h.permute(1, 2, 0) @ across, across.sum(dim=1, keepdim=True)]
             slope = (across @ self._parameters[2].transpose(1, 2)).transpose(0, 1) * (h > 0)
-        first = (x.T @ slope.flatten(1)).reshape(x.shape[1], *slope.shape[1:])
+        if x.ndim == 3:
+            first = torch.bmm(x.permute(1, 2, 0), slope.transpose(0, 1)).transpose(0, 1)
+        else:
+            first = (x.T @ slope.flatten(1)).reshape(x.shape[1], *slope.shape[1:])
         self._update([first, slope.sum(dim=0, keepdim=True), *gradients])
 
     def _update(self, gradients: list[Tensor]) -> None:

@@ -1,0 +1,452 @@
+"""How sure is a label: label weights by models that did not learn from the example.
+
+A model's own label weights are no evidence: PRODEN trains on them, so that they go to 0 and 1 whatever is true. Here
+`MODELS` models with the settings of the fit learn from random subsets, at most half of the examples and at most `ROWS`,
+and each judges the examples it has not seen:
+
+1. Its scores are divided by the temperature under which the sets of unseen examples are likeliest
+   (`pll.methods.temperature`), and made probabilities p by softmax.
+2. Probabilities are averaged over the models that have not seen the example. The subsets come in disjoint pairs, so
+   that each example is unseen by at least half of the models.
+3. Held-out weight: w_ij ∝ prior_ij · p̄_ij on S_i. An example that no model has judged yet has its prior, or uniform
+   weights: nothing is known.
+
+Small subsets are not thrift alone: models of many shared examples agree on what they took for the label, right or
+wrong, and where models of few differ, that is the evidence (docs/decisions.md has the figures).
+
+Where votes are given, the held-out weight is the posterior of the labels under the voter models, with a classifier as
+class prior that is trained out of fold (`pll.methods.aggregation`); no further model is trained.
+
+What this cannot know: labels that come together in the thing itself. Where a wrong label accompanies a true one in
+every set, each model learns the pair, and no set tells which of the two is right.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from sklearn.base import clone
+from torch import Tensor
+
+from pll.annotations.data import Annotations
+from pll.annotations.voters import fit_voters
+from pll.candidates import CandidateSets, as_candidate_sets
+from pll.errors import UserError
+from pll.io import is_mapped
+from pll.methods.aggregation import aggregate
+from pll.methods.base import PartialLabelEstimator, Task, as_features, as_votes
+from pll.methods.classical import ClassicalEstimator
+from pll.methods.deep import DeepEstimator
+from pll.methods.defaults import default_batch_size, default_lr, default_scale
+from pll.methods.recipe import BATCHED
+from pll.methods.temperature import likeliest_temperature
+from pll.training.batched import BatchedModels, Steps
+from pll.training.devices import choose_device, computing_threads
+from pll.training.metrics import Hook, no_hook
+from pll.training.models import SHALLOW_WIDTH, forward_flops
+from pll.training.scaling import fit_scaling
+from pll.training.trainer import evaluation_batch
+from pll.weights import Weights, checked_prior, dense, normalise, on_candidates, restricted_softmax
+
+MODELS = 10
+ROWS = 2000
+"""Examples at most that a model learns from."""
+FEWEST = 4
+"""With fewer examples there are no halves to learn from."""
+QUICK = 20.0
+"""Seconds of a reference core: where one training takes less, all models are trained, whatever their cost."""
+TEMPERATURE_ROWS = 4000
+"""Unseen examples at most that a temperature is chosen on."""
+TEMPERATURE_STEPS = 12
+NUMBERS = 5 * 10**7
+"""Features of the examples of models that are trained together, at most: 200 MB."""
+TINY = 1e-12
+
+Rows = npt.NDArray[np.int64]
+Progress = Callable[[float], None]
+
+
+def held_out_weights(
+    estimator: PartialLabelEstimator,
+    X: npt.ArrayLike,
+    sets: Any,
+    *,
+    prior: npt.ArrayLike | None = None,
+    votes: npt.ArrayLike | Annotations | None = None,
+    truth: npt.ArrayLike | None = None,
+    seed: int = 0,
+    hook: Hook | None = None,
+    progress: Progress | None = None,
+) -> Weights:
+    """Return how likely each candidate is, judged by models that did not learn from the example.
+
+    Parameters
+    ----------
+    estimator
+        Its class and settings are used (what its recipe has chosen, where it is fitted); it stays as it is.
+    X
+        (n, d) or (n, C, H, W) features.
+    sets
+        The n candidate sets, in any form that `fit` takes.
+    prior, votes, truth
+        As `fit` takes them; `truth` for pn-oracle alone.
+    seed
+        Of the subsets and of the models.
+    hook
+        Called between mini-batches; may wait. What it raises ends the work; to keep what there is, use `HeldOut`.
+    progress
+        Called with the share that is done.
+
+    Returns
+    -------
+    Weights
+        (nnz,) float32, aligned with the candidates of the sets; sums to 1 on each set.
+
+    Raises
+    ------
+    UserError
+        Invalid data or settings.
+
+    Examples
+    --------
+    >>> from pll import PRODEN
+    >>> X = np.repeat(np.eye(3, dtype=np.float32), 20, axis=0)
+    >>> sets = CandidateSets.from_lists([[i // 20, (i // 20 + 1 + i % 2) % 3] for i in range(60)], n_classes=3)
+    >>> weights = held_out_weights(PRODEN(), X, sets)
+    >>> weights.shape, bool((weights.reshape(60, 2).sum(axis=1) > 0.999).all())
+    ((120,), True)
+    """
+    annotations = None if votes is None else as_votes(votes, sets)
+    candidates = as_candidate_sets(sets)
+    if candidates is None:
+        raise UserError("The candidate sets must be CandidateSets, lists of labels, or a 0/1 matrix.")
+    task = Task(
+        as_features(X, allow_missing=True),
+        candidates,
+        None if truth is None else np.asarray(truth, dtype=np.int64),
+        prior=None if prior is None else checked_prior(prior, candidates),
+        votes=annotations,
+    )
+    held_out = HeldOut(estimator, task, seed=seed)
+    for _ in held_out.run(hook, progress):
+        pass
+    return held_out.weights()
+
+
+class HeldOut:
+    """The models of random subsets, one after another, and what they say of examples that they have not seen.
+
+    Parameters
+    ----------
+    estimator
+        Its class and settings are used; it stays as it is.
+    task
+        The training data as `iter_fit` takes it, with the labels that the method added to sets.
+    seed
+        Of the subsets and of the models.
+
+    Attributes
+    ----------
+    total
+        Number of models; 0 where votes say all, or there are too few examples.
+    done
+        Models that are complete.
+    """
+
+    def __init__(self, estimator: PartialLabelEstimator, task: Task, *, seed: int = 0) -> None:
+        self.estimator, self.task, self.seed = estimator, task, seed
+        n = len(task.candidates)
+        self.rows = min(n // 2, ROWS)
+        has_models = task.votes is None and n >= FEWEST and task.X[:1].size > 0
+        self.total = n_models(estimator, task) if has_models else 0
+        self.done = 0
+        self._sums = np.zeros(task.candidates.nnz)  # of probabilities, float64: the order of the models must not matter
+        self._counts = np.zeros(n, dtype=np.int16)
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the arrays from which another one can go on to the same result."""
+        return {"done": np.array(self.done), "sums": self._sums.copy(), "counts": self._counts.copy()}
+
+    def load_state(self, state: dict[str, npt.NDArray[Any]]) -> None:
+        """Go on from what `state()` of one with the same arguments returned."""
+        self.done = int(state["done"])
+        self._sums, self._counts = np.array(state["sums"]), np.array(state["counts"])
+
+    def run(self, hook: Hook | None = None, progress: Progress | None = None) -> Iterator[int]:
+        """Train and ask the models that are left, yielding the number of complete ones after each step.
+
+        Parameters
+        ----------
+        hook
+            Called between mini-batches or units of work; may wait. What it raises ends the work, with the complete
+            models kept.
+        progress
+            Called with the share that is done.
+        """
+        hook = hook or no_hook
+        tell = progress or (lambda share: None)
+        while self.done < self.total:
+            models = self._models()
+            for _ in models.train(hook):
+                tell((self.done + len(models) * models.share) / self.total)
+            sums, counts = np.zeros_like(self._sums), np.zeros_like(self._counts)
+            for k in range(len(models)):
+                self._ask(models, k, sums, counts, hook)
+            self._sums += sums
+            self._counts += counts
+            self.done += len(models)
+            tell(self.done / self.total)
+            yield self.done
+
+    def weights(self) -> Weights:
+        """Return the (nnz,) held-out weights by the models that are complete."""
+        task, sets = self.task, self.task.candidates
+        if task.votes is not None:
+            return vote_weights(self.estimator, task, task.votes)
+        judged = (self._counts > 0)[sets.rows]
+        mean = self._sums / np.maximum(self._counts, 1)[sets.rows]
+        scores = np.where(judged, np.log(np.maximum(mean, TINY)), 0.0)
+        return restricted_softmax(scores, sets, task.prior, task.outside)
+
+    def subset(self, k: int) -> Rows:
+        """Return the (m,) rows that model k learns from; models 2h and 2h + 1 share none."""
+        order = np.random.default_rng([self.seed, 8, k // 2]).permutation(len(self.task.candidates))
+        return np.sort(order[(k % 2) * self.rows : (k % 2 + 1) * self.rows])
+
+    def _models(self) -> _Batched | _One:
+        """Return the next models, untrained."""
+        if is_batched(self.estimator, self.task):
+            size = max(1, NUMBERS // (self.rows * math.prod(self.task.X.shape[1:])))
+            last = min(self.total, self.done + (size if _setting(self.estimator, "model") == "linear" else 1))
+            return _Batched(self.estimator, self.task, [self.subset(k) for k in range(self.done, last)], self.seed)
+        seed = int(np.random.SeedSequence([self.seed, 9, self.done]).generate_state(1)[0])
+        return _One(self.estimator, self.task, self.subset(self.done), seed)
+
+    def _ask(
+        self, models: _Batched | _One, k: int, sums: npt.NDArray[np.float64], counts: npt.NDArray[Any], hook: Hook
+    ) -> None:
+        """Add what the model says of the examples that it has not seen."""
+        task, sets = self.task, self.task.candidates
+        unseen = np.ones(len(sets), dtype=np.bool_)
+        unseen[models.subsets[k]] = False
+        rows = np.flatnonzero(unseen)
+        temperature = self._temperature(models, k, rows)
+        if temperature is None:
+            return  # it has diverged and says nothing
+        for part in _in_parts(rows, task):
+            hook()
+            log_p = torch.log_softmax(models.scores(k, task.X[part]).double() / temperature, dim=1).numpy()
+            positions, some = sets.positions(part), sets.take(part)
+            sums[positions] += np.exp(log_p[some.rows, some.indices])
+            counts[part] += 1
+
+    def _temperature(self, models: _Batched | _One, k: int, rows: Rows) -> float | None:
+        """Return the likeliest temperature of a model by unseen examples; None where its scores are not finite."""
+        chosen = np.random.default_rng([self.seed, 10, self.done + k]).permutation(rows)
+        some = np.sort(chosen[: min(TEMPERATURE_ROWS, max(1, NUMBERS // self.task.candidates.n_classes))])
+        scores = torch.cat([models.scores(k, self.task.X[part]) for part in _in_parts(some, self.task)]).double()
+        if not bool(torch.isfinite(scores).all()):
+            return None
+        sets = self.task.candidates.take(some)
+        prior = self.task.prior
+        v = np.ones(sets.nnz) if prior is None else prior[self.task.candidates.positions(some)].astype(np.float64)
+        spread = float(scores.std()) if models.any_scale else 1.0
+        logits = (scores / max(spread, TINY))[:, None]
+        best = likeliest_temperature(logits, torch.from_numpy(dense(v, sets))[:, None], steps=TEMPERATURE_STEPS)
+        return float(best[0]) * max(spread, TINY)
+
+
+def n_models(estimator: PartialLabelEstimator, task: Task) -> int:
+    """Return how many models to train: `MODELS`, or as many as cost together no more than the training itself.
+
+    At least two: every example is then unseen by one of them.
+    """
+    n, shape, c = len(task.candidates), task.X.shape[1:], task.candidates.n_classes
+    if isinstance(estimator, DeepEstimator):
+        model = _setting(estimator, "model")
+        flops = forward_flops(model, tuple(shape), c) if isinstance(model, str) else math.inf
+        steps = n / (_setting(estimator, "batch_size") or default_batch_size(n))
+        seconds = _setting(estimator, "epochs") * (3 * n * flops / 3e10 + steps * 6e-4)
+    else:
+        assert isinstance(estimator, ClassicalEstimator)
+        seconds = type(estimator).cost(n, math.prod(shape), c, task.candidates.nnz).seconds
+    if seconds <= QUICK:
+        return MODELS
+    return min(MODELS, max(2, n // min(n // 2, ROWS) // 2 * 2))
+
+
+def vote_weights(estimator: PartialLabelEstimator, task: Task, votes: Annotations) -> Weights:
+    """Return the posterior of the labels under the voter models, on the candidates: (nnz,).
+
+    With features their class prior is a classifier trained out of fold. It is the posterior of the votes for methods
+    that learn from votes alone, or where it is not known who voted.
+    """
+    if votes.anonymous:
+        posterior = fit_voters(votes, kind="majority").posterior
+    elif estimator.takes_votes:
+        posterior = fit_voters(votes, true_labels=task.decided).posterior
+    else:
+        posterior = aggregate(task.X, votes, seed=estimator.seed, decided=task.decided).voters.posterior
+    return normalise(on_candidates(posterior, task.candidates), task.candidates)
+
+
+def taken_home(weights: Weights, held_out: Weights, sets: CandidateSets) -> Weights:
+    """Return the (nnz,) weights whose largest on each set is the label that a user takes home.
+
+    The mean of the model's own label weights and of the held-out weights; docs/decisions.md has the figures.
+    """
+    return normalise(weights.astype(np.float64) + held_out, sets)
+
+
+# ---- the models -----------------------------------------------------------------------------------------------------
+
+
+def _setting(estimator: PartialLabelEstimator, name: str) -> Any:
+    """Return a setting that the user or a recipe has chosen; None where the data chooses."""
+    chosen = vars(estimator)["recipe_"].settings if "recipe_" in vars(estimator) else {}
+    return chosen.get(name, getattr(estimator, name))
+
+
+def is_batched(estimator: PartialLabelEstimator, task: Task) -> bool:
+    """Whether the models are trained as PRODEN's batched models are (`pll.training.batched`)."""
+    if not isinstance(estimator, DeepEstimator) or not estimator.searched_as_proden or estimator.needs_truth:
+        return False
+    plain = {"loss": "ce", "lr_decay": 1.0, "augment": "none"}
+    model = _setting(estimator, "model")
+    same = all(_setting(estimator, name) == value for name, value in plain.items())
+    is_plain = task.outside is None and task.sample_weight is None and not is_mapped(task.X)
+    return same and is_plain and isinstance(model, str) and model in BATCHED
+
+
+class _Batched:
+    """Linear or shallow models as one batched model, each with its own examples."""
+
+    any_scale = False
+
+    def __init__(self, estimator: PartialLabelEstimator, task: Task, subsets: list[Rows], seed: int) -> None:
+        assert isinstance(estimator, DeepEstimator)
+        self.subsets = subsets
+        m = len(subsets[0])
+        self._device, self._threads = choose_device(estimator.device), estimator.threads
+        scale = _setting(estimator, "scale")
+        scale = default_scale(task.kind) if scale == "auto" else scale
+        model, optimiser = (_setting(estimator, name) for name in ("model", "optimiser"))
+        batch_size = _setting(estimator, "batch_size") or default_batch_size(m)
+        self._scalings = [fit_scaling(task.X[rows], scale) for rows in subsets]
+        lr = _setting(estimator, "lr")
+        if lr is None:
+            lr = default_lr(model, optimiser, task.X[subsets[0]], self._scalings[0], batch_size=batch_size)
+        steps = Steps(lr, _setting(estimator, "weight_decay"), _setting(estimator, "momentum"))
+        sets = task.candidates
+        masks = np.stack([sets.take(rows).mask() for rows in subsets], axis=1)
+        prior = None
+        if task.prior is not None:
+            some = [dense(task.prior[sets.positions(rows)], sets.take(rows)) for rows in subsets]
+            prior = torch.from_numpy(np.stack(some, axis=1)).to(self._device)
+        self._models = BatchedModels(
+            torch.stack([self._scaled(k, task.X[rows]) for k, rows in enumerate(subsets)], dim=1),
+            torch.from_numpy(masks).to(self._device),
+            [steps] * len(subsets),
+            hidden=0 if model == "linear" else SHALLOW_WIDTH,
+            optimiser=optimiser,
+            batch_size=batch_size,
+            seed=seed,
+            prior=prior,
+        )
+        self._epochs = int(_setting(estimator, "epochs"))
+
+    def __len__(self) -> int:
+        return len(self.subsets)
+
+    @property
+    def share(self) -> float:
+        """That is trained."""
+        return float(self._models.epoch / self._epochs)
+
+    def train(self, hook: Hook) -> Iterator[None]:
+        while self._models.epoch < self._epochs:
+            with computing_threads(self._threads):
+                self._models.train_epoch(hook)
+            yield
+
+    def scores(self, k: int, X: npt.NDArray[np.float32]) -> Tensor:
+        """Return the (B, c) logits of model k for raw features."""
+        x = self._scaled(k, X)
+        weights, bias, *second = self._models.parameters(k)
+        z = x @ weights + bias
+        if second:
+            z = z.relu_() @ second[0] + second[1]
+        return z.cpu()
+
+    def _scaled(self, k: int, X: npt.NDArray[np.float32]) -> Tensor:
+        with torch.no_grad():
+            scaled: Tensor = self._scalings[k](torch.from_numpy(np.array(X)))
+        return scaled.flatten(1).to(self._device)
+
+
+class _One:
+    """One model of any method, by `iter_fit` on its subset."""
+
+    def __init__(self, estimator: PartialLabelEstimator, task: Task, rows: Rows, seed: int) -> None:
+        self.subsets = [rows]
+        self.any_scale = not isinstance(estimator, DeepEstimator)
+        self._estimator = unfitted(estimator).set_params(seed=seed)
+        sets = task.candidates
+
+        def part(values: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
+            return None if values is None else values[rows]
+
+        self._task = replace(
+            task,
+            X=np.array(task.X[rows]),
+            candidates=sets.take(rows),
+            y=part(task.y) if estimator.needs_truth else None,
+            X_test=None,
+            y_test=None,
+            prior=None if task.prior is None else task.prior[sets.positions(rows)],
+            decided=part(task.decided),
+            outside=None if task.outside is None else task.outside.take(rows),
+            undecided=None if task.undecided is None else task.undecided.take(rows),
+            sample_weight=part(task.sample_weight),
+        )
+        self._epoch = 0
+
+    def __len__(self) -> int:
+        return 1
+
+    @property
+    def share(self) -> float:
+        """That is trained."""
+        return float(self._epoch / max(1, self._estimator.total_epochs()))
+
+    def train(self, hook: Hook) -> Iterator[None]:
+        for record in self._estimator.iter_fit(self._task, hook=hook):
+            self._epoch = record.epoch
+            yield
+        self._estimator.release()
+
+    def scores(self, k: int, X: npt.NDArray[np.float32]) -> Tensor:
+        """Return the (B, c) scores for raw features."""
+        return torch.from_numpy(self._estimator.predict_scores(X))
+
+
+def unfitted(estimator: PartialLabelEstimator) -> PartialLabelEstimator:
+    """Return an unfitted copy with the settings that were used, what a recipe or a search has chosen included."""
+    one: PartialLabelEstimator = clone(estimator)
+    if isinstance(estimator, DeepEstimator):
+        settings = estimator.recipe_.settings if "recipe_" in vars(estimator) else {}
+        one.set_params(**settings, recipe="default")
+    elif hasattr(estimator, "class_names_"):
+        one.set_params(**estimator.fitted_params())
+    return one
+
+
+def _in_parts(rows: Rows, task: Task) -> Iterator[Rows]:
+    size = evaluation_batch(task.X.shape, task.candidates.n_classes)
+    return (rows[start : start + size] for start in range(0, len(rows), size))

@@ -1,0 +1,195 @@
+"""Held-out weights: by models that did not learn from the example, repeatable, resumed to the same result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import minimize_scalar
+
+from pll.annotations import Annotations
+from pll.candidates import CandidateSets
+from pll.methods import METHODS
+from pll.methods.base import Task
+from pll.methods.held_out import MODELS, HeldOut, held_out_weights, n_models, taken_home
+from pll.methods.plknn import PLKNN
+from pll.methods.proden import PRODEN
+from pll.methods.recipe import Recipe
+from pll.methods.temperature import likeliest_temperature, set_evidence
+from pll.training.metrics import EpochRecord, Hook, StopTraining
+from pll.weights import restricted_softmax, sharpness
+from tests.methods.cases import clusters
+
+X, SETS = clusters(0)
+Y = np.random.default_rng(0).integers(0, 4, 40)
+QUICK = {"epochs": 3}
+
+
+def quick(name: str) -> dict[str, Any]:
+    return QUICK if "epochs" in METHODS[name]().get_params() else {}
+
+
+def sums(weights: np.ndarray, sets: CandidateSets) -> np.ndarray:
+    return np.add.reduceat(weights.astype(np.float64), sets.indptr[:-1])
+
+
+@pytest.mark.parametrize("name", list(METHODS))
+def test_every_method_has_held_out_weights(name: str) -> None:
+    estimator = METHODS[name](**quick(name))
+    before = estimator.get_params()
+    truth = Y if estimator.needs_truth else None
+    weights = held_out_weights(estimator, X, SETS, truth=truth)
+    assert weights.shape == (SETS.nnz,) and weights.dtype == np.float32
+    assert sums(weights, SETS) == pytest.approx(1, abs=1e-5) and (weights >= 0).all()
+    assert (weights[SETS.indptr[:-1]][SETS.sizes == 1] == 1).all()
+    assert estimator.get_params() == before and not hasattr(estimator, "label_weights_")
+    assert np.array_equal(weights, held_out_weights(estimator, X, SETS, truth=truth))
+
+
+class Witness(PLKNN):
+    """Remembers what it learnt from, and refuses to judge it."""
+
+    seen: set[bytes]
+
+    def iter_fit(
+        self, task: Task, *, hook: Hook | None = None, checkpoint: dict[str, Any] | None = None
+    ) -> Iterator[EpochRecord]:
+        self.seen = {row.tobytes() for row in task.X}
+        yield from super().iter_fit(task, hook=hook, checkpoint=checkpoint)
+
+    def predict_scores(self, X: Any) -> np.ndarray:
+        assert not self.seen & {row.tobytes() for row in np.asarray(X)}
+        return super().predict_scores(X)
+
+
+@pytest.mark.parametrize("n", [40, 41])
+def test_nobody_is_judged_by_a_model_that_learnt_from_them(n: int) -> None:
+    X, sets = clusters(1, n=n)
+    held_out = HeldOut(Witness(), Task(X, sets))
+    assert list(held_out.run()) == list(range(1, MODELS + 1))
+    seen = np.zeros(n, dtype=int)
+    for k in range(MODELS):
+        seen[held_out.subset(k)] += 1
+    assert (held_out.state()["counts"] == MODELS - seen).all() and (MODELS - seen >= MODELS // 2).all()
+
+
+def test_a_batched_model_is_not_told_of_the_examples_it_judges() -> None:
+    """The held-out weights of an example do not change where its own set, or its features, do."""
+    task = Task(X, SETS)
+    one = HeldOut(PRODEN(**QUICK), task)
+    other_sets = SETS.mask().copy()
+    unseen = np.setdiff1d(np.arange(len(X)), one.subset(0))
+    other_sets[unseen] = True
+    one.total = 1
+    two = HeldOut(PRODEN(**QUICK), replace(task, candidates=CandidateSets.from_mask(other_sets)))
+    two.total = 1
+    models = [held_out._models() for held_out in (one, two)]
+    for each in models:
+        list(each.train(lambda: None))
+    assert torch.equal(models[0].scores(0, X), models[1].scores(0, X))
+
+
+@pytest.mark.parametrize("estimator", [PRODEN(model="linear", **QUICK), PRODEN(model="mlp", **QUICK), PLKNN()])
+def test_a_stopped_one_goes_on_to_the_same_result(estimator: Any) -> None:
+    task = Task(X, SETS)
+    whole = HeldOut(estimator, task, seed=3)
+    shares: list[float] = []
+    for _ in whole.run(progress=shares.append):
+        pass
+    assert shares == sorted(shares) and shares[-1] == 1
+    calls = 0
+
+    def hook() -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise StopTraining
+
+    part = HeldOut(estimator, task, seed=3)
+    with pytest.raises(StopTraining):
+        for _ in part.run(hook):
+            pass
+    assert part.done < whole.done and sums(part.weights(), SETS) == pytest.approx(1, abs=1e-5)
+    again = HeldOut(estimator, task, seed=3)
+    again.load_state(part.state())
+    for _ in again.run():
+        pass
+    assert np.array_equal(again.weights(), whole.weights())
+
+
+def test_before_any_model_nothing_is_known() -> None:
+    assert np.array_equal(HeldOut(PRODEN(), Task(X, SETS)).weights(), SETS.uniform_weights())
+    few = SETS.take(slice(0, 3))
+    assert np.array_equal(held_out_weights(PRODEN(), X[:3], few), few.uniform_weights())
+
+
+def test_what_a_recipe_has_chosen_is_used() -> None:
+    chosen = PRODEN(recipe="auto")
+    chosen.use_recipe(Recipe("auto", {"scale": "unit", "epochs": 5, "lr": 0.2}, {}))
+    chosen.fit(X, SETS)
+    actual = held_out_weights(chosen, X, SETS)
+    assert np.array_equal(actual, held_out_weights(PRODEN(scale="unit", epochs=5, lr=0.2), X, SETS))
+
+
+def test_a_long_model_costs_at_most_one_more_training() -> None:
+    pictures = np.zeros((600, 3, 32, 32), dtype=np.float32)
+    sets = CandidateSets.from_labels(np.zeros(600, dtype=np.int64), 2)
+    assert n_models(PRODEN(model="resnet"), Task(pictures, sets)) == 2
+    assert n_models(PRODEN(), Task(X, SETS)) == MODELS
+
+
+def test_the_temperature_is_that_of_an_optimiser() -> None:
+    rng = np.random.default_rng(2)
+    z = rng.normal(size=(200, 4))
+    y = (z + rng.gumbel(size=(200, 4))).argmax(axis=1)  # drawn from softmax(z)
+    logits = torch.from_numpy(np.stack([3 * z, 0.7 * z], axis=1))
+    v = torch.from_numpy(np.maximum(rng.random((200, 4)) < 0.3, np.eye(4)[y]))[:, None]
+    actual = likeliest_temperature(logits, v, steps=20)
+    for k in range(2):
+        one = logits[:, k : k + 1]
+        best = minimize_scalar(lambda t, one=one: -float(set_evidence(one, v, torch.tensor([np.exp(t)]))[0]))
+        assert float(actual[k]) == pytest.approx(np.exp(best.x), rel=0.02)
+
+
+def generated(seed: int, n: int = 400, c: int = 5, q: float = 0.5) -> tuple[np.ndarray, np.ndarray, CandidateSets]:
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, c, n)
+    X = (rng.normal(size=(n, 10)) + 0.5 * rng.normal(size=(c, 10))[y]).astype(np.float32)
+    mask = rng.random((n, c)) < q
+    mask[np.arange(n), y] = True
+    return X, y, CandidateSets.from_mask(mask)
+
+
+def test_they_say_how_many_labels_are_right() -> None:
+    claimed, right, sharp = [], [], []
+    for seed in range(2):
+        X, y, sets = generated(seed)
+        estimator = PRODEN().fit(X, sets)
+        held_out = sharpness(held_out_weights(estimator, X, sets), sets)
+        claimed.append(held_out.top.mean())
+        right.append((held_out.identified == y).mean())
+        sharp.append(sharpness(estimator.label_weights_, sets).top.mean())
+    assert abs(np.mean(claimed) - np.mean(right)) < 0.1 and np.mean(sharp) > np.mean(right)
+
+
+def test_votes_are_judged_by_the_voter_models() -> None:
+    rng = np.random.default_rng(4)
+    y = rng.integers(0, 3, 150)
+    votes = np.stack([np.where(rng.random(150) < 0.7, y, rng.integers(0, 3, 150)) for _ in range(3)], axis=1)
+    useless = rng.normal(size=(150, 4)).astype(np.float32)
+    estimator = PRODEN(epochs=20).fit(useless, None, votes=votes)
+    sets = estimator.candidates_
+    actual = held_out_weights(estimator, useless, sets, votes=votes)
+    alone = held_out_weights(METHODS["dawid-skene"](), useless, sets, votes=Annotations.from_votes(votes))
+    assert sums(actual, sets) == pytest.approx(1, abs=1e-5)
+    certain = [(sharpness(weights, sets).top >= 0.9).sum() for weights in (actual, alone)]
+    assert abs(certain[0] - certain[1]) <= 0.05 * 150
+
+
+def test_what_is_taken_home_is_the_mean_of_both() -> None:
+    weights, held_out = (restricted_softmax(np.random.default_rng(k).normal(size=SETS.nnz), SETS) for k in (0, 1))
+    assert taken_home(weights, held_out, SETS) == pytest.approx((weights + held_out) / 2, abs=1e-6)

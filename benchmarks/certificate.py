@@ -1,10 +1,9 @@
 """Measure certificates of all labels, for docs/certificate.md: `python -m benchmarks.certificate`.
 
 Simulated reviews of real labels: every review shuffles the ties anew and draws its controls, a reviewer who knows the
-truth answers. Counted are wrong certificates and labels that nobody needs to look at, also with re-ranking (the
-expected number of checks: `benchmarks.expected_checks`). `--cache` keeps the labels of trained models; `--sims` is the
-number of reviews in each cell. Data is looked for in the folders of PLL_DATA_PATH; sets that are not there are left
-out, and the table says so.
+truth answers. Counted are wrong certificates and labels that nobody needs to look at (the expected number of checks:
+`benchmarks.expected_checks`). `--cache` keeps the labels of trained models; `--sims` is the number of reviews in each
+cell. Data is looked for in the folders of PLL_DATA_PATH; sets that are not there are left out, and the table says so.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import argparse
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,16 +20,12 @@ import pandas as pd
 from benchmarks.marked import put, table
 from benchmarks.review_settings import Setting, load, train
 from pll.catalog.files import search_roots
-from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.io import save_array
-from pll.review.certificate import RIGHT, WRONG, Answers, Ints, Plan, count_accepted, label_order, plan_controls
-from pll.review.reranking import EVERY, FIRST, PoolFeatures, pool_features, rank_pool
+from pll.review.certificate import RIGHT, WRONG, Answers, Ints, count_accepted, label_order, plan_controls
 from pll.weights import sharpness
 
 ERRORS = (0.03, 0.05, 0.1)
-TIES = 5
-"""Orders of ties that re-ranking is repeated with."""
 
 Flags = npt.NDArray[np.bool_]
 
@@ -43,9 +37,6 @@ class Labels:
     name: str
     wrong: Flags
     confidence: npt.NDArray[np.float64]
-    labels: npt.NDArray[np.str_]
-    features: npt.NDArray[np.float32] | None = None
-    texts: tuple[str, ...] | None = None
     worst: bool = False
 
 
@@ -62,7 +53,6 @@ def datasets(cache: Path) -> Iterator[Labels]:
             yield _trained(setting, cache)
         except (UserError, FileNotFoundError) as error:
             print(f"{setting.name} is left out: {error}")
-    yield _texts_tell()
     if stance is not None:
         up = np.linspace(1, 0, len(stance.wrong))
         upside_down = np.where(stance.wrong, 1 + up, up)
@@ -72,7 +62,7 @@ def datasets(cache: Path) -> Iterator[Labels]:
     wrong = np.zeros(2000, dtype=np.bool_)
     wrong[: plan.allowed + 1 + plan.tolerated] = True
     even = np.random.default_rng(0).permutation(np.linspace(0, 1, 2000))
-    yield Labels("2,000, one wrong too many", wrong, even, np.full(2000, "a"), worst=True)
+    yield Labels("2,000, one wrong too many", wrong, even, worst=True)
 
 
 def _file(name: str) -> Path | None:
@@ -85,25 +75,8 @@ def read_stance() -> Labels | None:
     if path is None:
         return None
     frame = pd.read_csv(path)
-    assigned = frame["Yhat (GPT4o)"]
-    return Labels(
-        "stance",
-        (assigned != frame["Y"]).to_numpy(),
-        frame["confidence"].to_numpy(float),
-        assigned.to_numpy(dtype=np.str_),
-        texts=tuple(frame["text"].astype(str)),
-    )
-
-
-def _texts_tell() -> Labels:
-    """Simulated: texts of eight topics, three of which are labelled wrongly often; confidences say little."""
-    rng, n = np.random.default_rng(0), 2000
-    topics = rng.integers(0, 8, n)
-    own, common = [[f"t{t}w{k}" for k in range(30)] for t in range(8)], [f"c{k}" for k in range(300)]
-    texts = tuple(" ".join([*rng.choice(own[topic], 4), *rng.choice(common, 12)]) for topic in topics)
-    wrong = rng.random(n) < np.array([0.02, 0.02, 0.03, 0.05, 0.05, 0.3, 0.5, 0.6])[topics]
-    confidence = np.round(np.clip(0.8 + 0.15 * rng.standard_normal(n) - 0.08 * wrong, 0.3, 1), 1)
-    return Labels("simulated, texts tell", wrong, confidence, rng.choice(["true", "false"], n), texts=texts)
+    wrong = (frame["Yhat (GPT4o)"] != frame["Y"]).to_numpy()
+    return Labels("stance", wrong, frame["confidence"].to_numpy(float))
 
 
 def read_imagenet() -> Labels | None:
@@ -111,8 +84,8 @@ def read_imagenet() -> Labels | None:
     if path is None:
         return None
     frame = pd.read_csv(path).sample(10_000, random_state=0)
-    wrong, assigned = (frame["Yhat"] != frame["Y"]).to_numpy(), frame["Yhat"].to_numpy(dtype=np.str_)
-    return Labels("ImageNet 10,000", wrong, frame["confidence"].to_numpy(float), assigned)
+    wrong = (frame["Yhat"] != frame["Y"]).to_numpy()
+    return Labels("ImageNet 10,000", wrong, frame["confidence"].to_numpy(float))
 
 
 TRAINED = (
@@ -133,8 +106,7 @@ def _trained(setting: Setting, cache: Path) -> Labels:
         save_array(file, train(setting, splits, "default", 0)[0])
     sharp = sharpness(np.load(file, allow_pickle=False), sets)
     assert data.y is not None
-    assigned = np.array(data.class_names)[sharp.identified]
-    return Labels(setting.name, sharp.identified != data.y, sharp.top.astype(float), assigned, features=data.X)
+    return Labels(setting.name, sharp.identified != data.y, sharp.top.astype(float))
 
 
 # ---- the rule --------------------------------------------------------------------------------------------------------
@@ -171,82 +143,21 @@ def simulate(labels: Labels, sims: int, errors: tuple[float, ...]) -> pd.DataFra
     return frame.assign(n=n, rate=wrong.mean(), attained=[plan.attained for plan in plans], worst=labels.worst)
 
 
-# ---- re-ranking ------------------------------------------------------------------------------------------------------
-
-
-def leaving_order(rows: PoolFeatures, ask: Callable[[Ints], Flags]) -> Ints:
-    """The order in which all rows leave, where `ask` says of rows that leave whether they are wrong.
-
-    Returns
-    -------
-    Ints
-        (n,) int64, the first to leave first. A review stops somewhere in it.
-    """
-    n = len(rows.order)
-    left, wrong = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.bool_)
-    while len(left) < n:
-        step = max(1, int((EVERY if len(left) else FIRST) * n))
-        next_ = rank_pool(rows, left, wrong)[:step]
-        left = np.concatenate([left, next_])
-        wrong = np.concatenate([wrong, ask(next_)])
-    return left
-
-
-def reranked(labels: Labels, sims: int, errors: tuple[float, ...]) -> pd.DataFrame:
-    """A row an error: labels unseen and wrong certificates, static and re-ranked.
-
-    The order is a function of answers and not of the draw, so that one order serves many draws.
-    """
-    n, ids = len(labels.wrong), [str(i) for i in range(len(labels.wrong))]
-    X = np.zeros((n, 0), dtype=np.float32) if labels.features is None else labels.features
-    data = PartialLabelDataset(X, texts=None if labels.texts is None else np.array(labels.texts, dtype=object))
-    static, plain, changed = [], [], []
-    for seed in range(TIES):
-        order = label_order(labels.confidence, seed, ids)
-        rows = pool_features(order, labels.confidence, labels.labels, data)
-        static.append(order)
-        bare = pool_features(order, labels.confidence, labels.labels)
-        plain.append(leaving_order(bare, lambda left: labels.wrong[left])[::-1])
-        changed.append(leaving_order(rows, lambda left: labels.wrong[left])[::-1])
-    cells = []
-    for error in errors:
-        fixed = plan_controls(n, error)
-        kinds = {
-            "static": draws(labels.wrong, static, fixed, sims),
-            "plain": draws(labels.wrong, plain, fixed, sims),
-            "reranked": draws(labels.wrong, changed, fixed, sims),
-        }
-        row = {f"{name} {what}": value for name, pair in kinds.items() for what, value in zip(WHAT, pair, strict=True)}
-        cells.append({"labels": labels.name, "error": error} | row)
-    return pd.DataFrame(cells)
-
-
-WHAT = ("unseen", "broken")
-
-
-def draws(
-    wrong: Flags, orders: list[Ints], plan: Plan, sims: int, peek: Literal["no", "yes"] = "no"
-) -> tuple[float, float]:
-    """(labels unseen, wrong certificates), shares over many draws on these orders.
-
-    Parameters
-    ----------
-    peek
-        Let wrong controls leave the pool first, which nothing may do.
-    """
-    rng, n = np.random.default_rng(1), len(wrong)
-    unseen = broken = 0
-    for sim in range(sims):
-        order = orders[sim % len(orders)]
-        inside = np.zeros(n, dtype=np.bool_)
-        inside[rng.choice(n, plan.controls, replace=False)] = True
-        if peek == "yes":
-            order = order[np.argsort((wrong & inside)[order], kind="stable")]
-        hits = np.flatnonzero((wrong & inside)[order])
-        cut = n if len(hits) <= plan.tolerated else int(hits[plan.tolerated])
-        unseen += cut - int(inside[order[:cut]].sum())
-        broken += int(wrong[order[:cut]].sum()) - min(len(hits), plan.tolerated) > plan.allowed
-    return unseen / sims / n, broken / sims
+def peeking(labels: Labels, sims: int) -> float:
+    """Share of wrong certificates where the order uses which controls are wrong, as nothing may do (ε = 5 %)."""
+    rng, n = np.random.default_rng(1), len(labels.wrong)
+    plan = plan_controls(n, 0.05)
+    order = label_order(labels.confidence, 0, [str(i) for i in range(n)])
+    broken = 0
+    for _ in range(sims):
+        drawn = rng.choice(n, plan.controls, replace=False)
+        found = np.zeros(n, dtype=np.bool_)
+        found[drawn] = labels.wrong[drawn]
+        last = order[np.argsort(found[order], kind="stable")]
+        answers = np.where(labels.wrong[drawn], WRONG, RIGHT).astype(np.int8)
+        cut = count_accepted(last, drawn, answers, plan.tolerated)
+        broken += int((labels.wrong & ~found)[last[:cut]].sum()) > plan.allowed
+    return broken / sims
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------
@@ -266,10 +177,9 @@ def percent(name: str, digits: int = 1) -> Callable[[pd.Series], str]:
     return lambda row: f"{row[name] * 100:.{digits}f}"
 
 
-def report(static: pd.DataFrame, changed: pd.DataFrame, peeking: float, sims: int) -> str:
+def report(static: pd.DataFrame, peeked: float, sims: int) -> str:
     """The figures of docs/certificate.md."""
     pooled, most = static["broken"].mean(), static["broken"].max()
-    worst = (changed["reranked unseen"] - changed["static unseen"]).min()
     return "\n".join(
         [
             f"**{len(static)} cells of {sims:,} simulated reviews each**: {pooled:.2%} of the certificates were wrong, "
@@ -287,19 +197,7 @@ def report(static: pd.DataFrame, changed: pd.DataFrame, peeking: float, sims: in
                     "unseen, knowing the truth": percent("oracle"),
                 },
             ),
-            "**Re-ranking**, labels unseen in %, and wrong certificates. *Re-ranked* uses features and texts too, as "
-            "at the desk; the shell has labels and confidences alone:\n",
-            by_labels(
-                changed,
-                {
-                    "static": percent("static unseen"),
-                    "by labels and confidences": percent("plain unseen"),
-                    "re-ranked": percent("reranked unseen"),
-                    "wrong certificates": percent("reranked broken", 2),
-                },
-            ),
-            f"The largest loss against the static order is {max(0.0, -worst):.1%} of the labels (difference of means). "
-            f"A ranking that uses which controls are wrong (stance, ε = 5 %) makes {peeking:.1%} of the certificates "
+            f"An order that uses which controls are wrong (stance, ε = 5 %) makes {peeked:.1%} of the certificates "
             "wrong.\n",
         ]
     )
@@ -312,20 +210,13 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=Path(".cache/benchmarks"))
     parser.add_argument("--out", type=Path, default=Path("docs/certificate.md"))
     options = parser.parse_args()
-    static, changed, peeking = [], [], float("nan")
+    static, peeked = [], float("nan")
     for labels in datasets(options.cache):
-        errors = (0.05,) if labels.worst else ERRORS
-        static.append(simulate(labels, options.sims, errors))
+        static.append(simulate(labels, options.sims, (0.05,) if labels.worst else ERRORS))
         print(static[-1].to_string(), flush=True)
-        if not labels.worst:
-            changed.append(reranked(labels, options.sims, errors))
-            print(changed[-1].to_string(), flush=True)
         if labels.name == "stance":
-            plan = plan_controls(len(labels.wrong), 0.05)
-            order = label_order(labels.confidence, 0, [str(i) for i in range(len(labels.wrong))])
-            peeking = draws(labels.wrong, [order], plan, options.sims, "yes")[1]
-    figures = report(pd.concat(static), pd.concat(changed), peeking, options.sims)
-    put(options.out, "figures", figures)
+            peeked = peeking(labels, options.sims)
+    put(options.out, "figures", report(pd.concat(static), peeked, options.sims))
 
 
 if __name__ == "__main__":

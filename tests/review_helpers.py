@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from pll.candidates import CandidateSets
-from pll.dataset import PartialLabelDataset
 from pll.review.database import Database
 from pll.review.desk import Assignment, Desk
 from pll.review.label_snapshot import LabelSnapshot, review_id
@@ -49,12 +47,11 @@ def open_with(
     url: str,
     given: LabelSnapshot | None = None,
     clock: Clock | None = None,
-    read_data: Callable[[str], PartialLabelDataset] | None = None,
     overlap: int = 1,
 ) -> ReviewSession:
     """A review of the snapshot in this database, as one process would have it."""
     more: dict[str, Any] = {} if clock is None else {"clock": clock}
-    review = ReviewSession("review", given or snapshot(), Database(url), read_data=read_data, **more)
+    review = ReviewSession("review", given or snapshot(), Database(url), **more)
     if overlap > 1:
         review.configure(overlap=overlap)
     return review

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -107,9 +106,9 @@ def _check_ids(frame: pd.DataFrame, path: Path) -> None:
         raise UserError(f"{path}: {error}") from error
 
 
-def classes_of(frame: pd.DataFrame, more: Sequence[str]) -> list[str]:
-    """Return the classes of a table of labels: those identified, candidates, true labels, and `more`."""
-    result = dict.fromkeys([*more, *frame["identified_label"]])
+def classes_of(frame: pd.DataFrame) -> list[str]:
+    """Return the classes of a table of labels: those identified, candidates, and true labels."""
+    result = dict.fromkeys(frame["identified_label"])
     for name, read in (("candidates", split_cell), ("true_label", lambda cell: (cell,))):
         if name in frame.columns:
             result |= dict.fromkeys(label for cell in frame[name].unique() if cell for label in read(cell))
@@ -117,19 +116,19 @@ def classes_of(frame: pd.DataFrame, more: Sequence[str]) -> list[str]:
 
 
 def read_decisions(path: Path, table: LabelTable, classes: Sequence[str]) -> list[CheckedLabel]:
-    """Return the answers by row; rows without a label are unanswered.
+    """Return the answers by row; rows without a label are unanswered. A class that no label has is noted.
 
     Labels are read as in every other file: case and spaces do not matter where one class alone is meant.
 
     Parameters
     ----------
     classes
-        Those a decision may name.
+        Of the labels.
 
     Raises
     ------
     UserError
-        Columns that are missing, ids that are not in the labels or occur twice, labels that are no class.
+        Columns that are missing, ids that are not in the labels or occur twice, or no answer is a class of the labels.
     """
     frame = read_cells(path, ("id", "label"))
     strangers = frame.index[~frame["id"].isin(table.ids)]
@@ -139,17 +138,18 @@ def read_decisions(path: Path, table: LabelTable, classes: Sequence[str]) -> lis
     frame = frame[frame["label"].str.strip() != ""]
     _check_ids(frame, path)
     class_of, result = _by_spelling(classes), []
+    strange: dict[str, tuple[str, object]] = {}
     for row, answer in zip(frame.index, frame.to_dict("records"), strict=True):
-        cell = answer["label"]
-        label = class_of.get(cell, class_of.get(spelling(cell)))
-        if cell.strip() == UNSURE and UNSURE not in classes:
-            label = None
-        elif label is None:
-            raise UserError(
-                f"{path}, row {row}: {cell!r} is no class of the labels ({listing(classes)}). Write it as there; if it "
-                f"is a class that no label has, add --class {shlex.quote(cell.strip())}."
-            )
+        cell = answer["label"].strip()
+        label = class_of.get(answer["label"], class_of.get(spelling(cell)))
+        if label is None and cell != UNSURE:
+            label = strange.setdefault(spelling(cell), (cell, row))[0]
         result.append(CheckedLabel(answer["id"], label, answer.get("reviewer", ""), answer.get("decided_at", "")))
+    if strange:
+        cells = listing([f"{cell!r} in row {row}" for cell, row in strange.values()])
+        if len(strange) == len({spelling(one.label) for one in result if one.label is not None}):
+            raise UserError(f"{path}: no decision names a class of the labels ({listing(classes)}), but {cells}.")
+        note([f"{path}: {cells}: no label has such a class. It is counted as a class; correct it if it is a slip."])
     return result
 
 
@@ -177,11 +177,10 @@ def plan(options: PlanOptions) -> None:
         drawn=earlier_draws(keys),
         share=options.controls,
         seed=options.seed,
-        reranked=options.rerank,
     )
     if settings_file.exists():
         _check_same_draw(settings_file, made)
-    elif made.draw_number > 1:
+    elif made.notes.draw_number > 1:
         note([f"{draws_note(made)} Draws at the desk count too."])
     certification = Certification(made, table)
     controls, order = certification.controls, certification.order
@@ -192,7 +191,7 @@ def plan(options: PlanOptions) -> None:
             "purpose": ["control"] * len(controls) + ["review"] * len(others),
         }
     )
-    settings = made.to_json() | {"made_at": made.made_at, "labels": str(path)}
+    settings = made.to_json() | {"made_at": made.notes.made_at, "labels": str(path)}
     write_csv(out, planned)
     write_json(settings_file, settings)
     remember_draw(keys, made.draw_hash)
@@ -239,14 +238,9 @@ def _certification(path: Path, table: LabelTable) -> Certification:
     settings_file = _beside(path, ".json")
     document = _read_json(settings_file)
     try:
-        plan = DrawnPlan.from_json(document)
+        certification = Certification(DrawnPlan.from_json(document), table)
     except UserError as error:
         raise UserError(f"{settings_file}: {error}") from error
-    except (KeyError, TypeError, ValueError) as error:
-        raise UserError(
-            f"{settings_file} is no plan of Candid, or damaged ({type(error).__name__}: {error})."
-        ) from error
-    certification = Certification(plan, table)
     drawn, named = set(table.ids[certification.controls].tolist()), set(frame["id"][frame["purpose"] == "control"])
     if drawn != named:
         strangers = named - drawn
@@ -293,11 +287,8 @@ def certify(options: CertifyOptions) -> None:
     page = _beside(out, ".html")
     table, path, frame = read_labels(options.labels)
     certification = _certification(Path(options.plan), table)
-    decisions = read_decisions(Path(options.decisions), table, classes_of(frame, options.classes))
+    decisions = read_decisions(Path(options.decisions), table, classes_of(frame))
     judgement = certification.judge(decisions)
-    if options.next_out is not None:
-        rows = pd.unique(np.concatenate([judgement.waiting, judgement.remaining]))  # open controls first
-        write_csv(Path(options.next_out), pd.DataFrame({"id": table.ids[rows]}))
     name = path.parent.name if Path(options.labels).is_dir() else path.stem
     drawn = earlier_draws(_draw_keys(table, frame))
     certified = certification.certified(decisions, judgement, drawn=drawn, name=name)
@@ -333,7 +324,9 @@ def verify(options: VerifyOptions) -> int:
     note(document["notes"])
     information = document[INFORMATION]
     details = ", ".join(f"{name} {value}" for name, value in information.items() if isinstance(value, str) and value)
-    print(f"Hash {document['hash']}. Not part of the proof: {details}.")
+    drawn, whole = document["plan"]["draw_hash"], document["hash"]
+    print(f"Hash of the draw {drawn}, of the certificate {whole}: compare them with those that were published.")
+    print(f"Not part of the proof: {details}.")
     print_result(valid=True, file=path, decisions=len(document["decisions"]), **document["result"])
     return 0
 

@@ -478,7 +478,6 @@ class PlanOptions:
         type=NUMBER, metavar="SHARE", help="share of the labels drawn as controls; else planned"
     )
     seed: int | None = option(type=click.IntRange(min=0), help="of the draw; if not given, one that nobody knows")
-    rerank: bool = option(is_flag=True, help="order the labels anew while people review (see certify --next-out)")
     out: str = option(required=True, metavar="FILE", help="plan.csv; plan.json is written beside it")
 
 
@@ -491,13 +490,6 @@ class CertifyOptions:
     decisions: str = option(required=True, metavar="FILE", help="a table with id and label; ? where nobody can tell")
     out: str = option(required=True, metavar="FILE", help="certificate.json; a page for people is written beside it")
     labels_out: str | None = option(metavar="FILE", help="write all labels, as they are accepted now")
-    next_out: str | None = option(metavar="FILE", help="write the ids to look at next, in their order")
-    classes: tuple[str, ...] = option(
-        "--class",
-        multiple=True,
-        metavar="NAME",
-        help="a class that no label has, but decisions (several times)",
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

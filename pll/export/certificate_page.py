@@ -74,8 +74,8 @@ def certificate_html(document: Mapping[str, Any]) -> str:
 {_notes(document["notes"])}
 <h2>The rule</h2>
 <p>{escape(plan["rule"])}</p>
-<h2>What it rests on</h2>
-<ul>{"".join(f"<li>{escape(one)}</li>" for one in document["assumptions"])}</ul>
+<h2>What is taken on trust</h2>
+<ul>{"".join(f"<li>{escape(one)}</li>" for one in document["taken_on_trust"])}</ul>
 <h2>To check it</h2>
 <p>The file certificate.json holds the labels, the draw and every decision. <code>candid verify certificate.json</code>
 makes all figures and sentences anew from it, and names what was altered.</p>

@@ -62,7 +62,7 @@ def export_source(folder: RunFolder, splits: Splits | None = None) -> ExportSour
         events=() if record is None else tuple(record.state.all_events),
         versions=() if record is None else record.versions,
         calibration=None if record is None else record.calibration(own, labels),
-        certificate=None if record is None else partial(record.certified, own.run, train, name),
+        certificate=None if record is None else partial(record.certified, own.run, train.row_ids, name),
         replay=partial(replay_html, folder, train),
         health=Health.from_json(state.get("health")),
         warnings=() if (recipe := folder.recipe()) is None else recipe.warnings,

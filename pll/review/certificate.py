@@ -12,7 +12,7 @@ Then more than A of the n labels stay wrong with probability at most α, whateve
 they are wrong. A breach needs more than A + c wrong labels ahead of the (c+1)-th wrong control, hence at most c
 controls among the *first* A + 1 + c wrong labels in the order. Which these are does not depend on the draw, so the
 number of controls among them is hypergeometric: choosing the cut by the same answers costs nothing. docs/certificate.md
-has the proof in full, also for an order that changes with the answers, and measurements.
+has the proof in full, and measurements.
 
 Conditions: labels and confidences are fixed before the draw; there is one draw, whose seed was not chosen by
 its result; ties are broken by another random stream than the draw; "unsure" counts as wrong; reviewers are right.
@@ -21,7 +21,8 @@ A certificate is one JSON object that holds all that its claims rest on: the lab
 fingerprint, the plan and the seed of the draw with their hash, every decision in a hash chain that begins with that
 hash, and the result of the rule. `verify_document` computes all of it again from labels, plan and decisions, its
 sentences too, and compares: what a certificate holds besides is refused, but for names and dates, which prove nothing
-and stand apart. Reviews, files and the count of draws: `pll.review.certification`.
+and stand apart. What no computation can show (`TRUST`) is in its first sentences. Reviews, files and the count of
+draws: `pll.review.certification`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from typing import Any, Self
@@ -52,6 +53,8 @@ Ints = npt.NDArray[np.int64]
 Ids = Sequence[str] | npt.NDArray[np.str_]
 
 LEVEL = 0.95
+ROUNDING = 1e-6
+"""By how much the risk of a plan may come out larger with another version of SciPy."""
 
 UNANSWERED, WRONG, RIGHT = -1, 0, 1
 """Answers to controls: whether the label is right. Unsure is `WRONG`."""
@@ -59,17 +62,26 @@ UNANSWERED, WRONG, RIGHT = -1, 0, 1
 Answers = npt.NDArray[np.int8]
 
 FORMAT = "candid-certificate"
-VERSION = 4
+VERSION = 5
 INFORMATION = "not_part_of_the_proof"
 """Key of entries that cannot be verified: names and dates."""
-ASSUMPTIONS = (
-    "A person's answer is right, and does not follow the model's label, which Candid hides.",
-    "Controls were drawn by the seed named here and by nobody's choice; the draw below is made anew by `verify`.",
-    "This is the only draw whose result was looked at; `draw_number` says how many are known for these labels.",
-    "Labels and confidences were fixed before the draw; their fingerprint is checked.",
-    "Ties of confidence are in an order of their own random stream, not in that of the file.",
-    "An answer 'unsure' counts as a wrong label.",
+RULE = (
+    "Labels stand by confidence, ties in an order of their own random stream, not in that of the file. Everything "
+    "ahead of the (c+1)-th wrong control is accepted; people look at the rest. Wrong controls are corrected; 'unsure' "
+    "counts as wrong."
 )
+TRUST = (
+    "That reviewers answered truly, and did not follow the model's label, which Candid hides.",
+    "That labels, confidences and draw were fixed before the first answer: they were if the hash of the draw, which "
+    "binds them, was published before it.",
+    "That no other draw was made of these labels and dropped for its result; `draw_number` says how many are known.",
+)
+"""What a certificate takes on trust; all else in it is computed again by `verify_document`."""
+ON_TRUST = (
+    "This takes on trust that reviewers answered truly, and that the labels and their one draw were fixed before the "
+    "first answer."
+)
+"""The same in its statement."""
 
 
 # ---- the plan --------------------------------------------------------------------------------------------------------
@@ -139,20 +151,11 @@ def plan_controls(n: int, error: float, level: float = LEVEL, controls: int | No
     >>> plan.tolerated, plan.controls, round(plan.attained, 4)
     (17, 426, 0.0499)
     """
-    if not 0 < level < 1:
-        raise UserError(f"The level of the certificate must lie between 0 and 1 (0.95, say), not {level}.")
-    if not 0 < error < 1:
-        raise UserError(
-            f"The error to be excluded must lie between 0 and 1 (0.02, say), not {error}; "
-            "that no label at all is wrong can only be shown by checking them all."
-        )
-    if n < 1:
-        raise UserError("There are no labels to certify.")
+    _check_target(n, error, level)
     allowed, alpha = _allowed(n, error), 1 - level
     if controls is None:
         return Plan(n, error, level, *_best_pair(n, allowed, alpha))
-    if not 1 <= controls <= n:
-        raise UserError(f"Draw 1 to {n:,} controls from {n:,} labels, not {controls:,}.")
+    _check_number(n, controls)
     # The risk grows with c (docs/certificate.md).
     tolerable = range(min(controls, n - allowed - 1) + 1)
     tolerated = bisect_left(tolerable, True, key=lambda c: _risk(n, allowed, controls, c) > alpha) - 1
@@ -163,6 +166,23 @@ def plan_controls(n: int, error: float, level: float = LEVEL, controls: int | No
             f"them are right. Draw at least {least:,}, or allow a larger error."
         )
     return Plan(n, error, level, controls, tolerated)
+
+
+def _check_target(n: int, error: float, level: float) -> None:
+    if not 0 < level < 1:
+        raise UserError(f"The level of the certificate must lie between 0 and 1 (0.95, say), not {level}.")
+    if not 0 < error < 1:
+        raise UserError(
+            f"The error to be excluded must lie between 0 and 1 (0.02, say), not {error}; "
+            "that no label at all is wrong can only be shown by checking them all."
+        )
+    if n < 1:
+        raise UserError("There are no labels to certify.")
+
+
+def _check_number(n: int, controls: int) -> None:
+    if not 1 <= controls <= n:
+        raise UserError(f"Draw 1 to {n:,} controls from {n:,} labels, not {controls:,}.")
 
 
 def _best_pair(n: int, allowed: int, alpha: float) -> tuple[int, int]:
@@ -197,10 +217,11 @@ def _fewest_controls(n: int, allowed: int, tolerated: int, alpha: float, within:
 def _risk(n: int, allowed: int, controls: int, tolerated: int) -> float:
     """Pr(at most c of A + 1 + c labels are controls): that the least favourable dataset breaks a plan.
 
-    Every dataset with at least A + 1 + c wrong labels attains it, in any order.
+    Every dataset with at least A + 1 + c wrong labels attains it, in any order. Where n has fewer labels than that,
+    the least favourable dataset is the one whose labels are all wrong.
     """
-    wrong = allowed + 1 + tolerated
-    return 0.0 if wrong > n else float(hypergeom.cdf(tolerated, n, wrong, controls))
+    tolerated = min(tolerated, n - allowed - 1)
+    return float(hypergeom.cdf(tolerated, n, allowed + 1 + tolerated, controls))
 
 
 def _allowed(n: int, error: float) -> int:
@@ -329,6 +350,25 @@ class LabelTable:
         return digest.hexdigest()
 
 
+@dataclass(frozen=True)
+class DrawNotes:
+    """What is noted of a draw; nothing shows that it is right.
+
+    Attributes
+    ----------
+    draw_number
+        How many draws of these labels are known, this one included.
+    draws_counted
+        Whether this draw was in the list that they were counted from.
+    made_at
+        ISO time, UTC.
+    """
+
+    draw_number: int = 1
+    draws_counted: bool = True
+    made_at: str = ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class DrawnPlan(Plan):
     """A plan with everything that decides the draw of its controls. Made before the first answer.
@@ -337,36 +377,27 @@ class DrawnPlan(Plan):
     ----------
     seed
         Of draw and ties.
-    fingerprint
-        Of the labels.
-    reranked
-        The order changes while people review.
-    draw_number
-        How many draws of these labels are known, this one included.
-    draws_counted
-        Whether this draw was in the list that they were counted from.
     seed_given
         Whether somebody chose the seed.
-    made_at
-        ISO time, UTC.
+    fingerprint
+        Of the labels.
+    notes
+        The one field that `draw_hash` does not bind.
     """
 
     seed: int
-    fingerprint: str
-    reranked: bool = False
-    draw_number: int = 1
-    draws_counted: bool = True
     seed_given: bool = False
-    made_at: str = ""
+    fingerprint: str
+    notes: DrawNotes = field(default_factory=DrawNotes)
 
     @property
     def draw_hash(self) -> str:
-        """SHA-256 (hex) of all that decides the draw; published before the first answer, it binds the seed."""
-        fields = (self.seed, self.fingerprint, self.n, self.error, self.level, self.controls, self.tolerated)
-        return hashlib.sha256("\n".join(map(str, fields)).encode()).hexdigest()
+        """SHA-256 (hex) of all fields but the notes; published before the first answer, it binds them."""
+        bound = {name: value for name, value in asdict(self).items() if name != "notes"}
+        return hashlib.sha256(json.dumps(bound, sort_keys=True).encode()).hexdigest()
 
     def to_json(self) -> dict[str, Any]:
-        """Return what plan.json and a certificate hold of it."""
+        """Return what a certificate holds of it; plan.json and the database have `made_at` besides."""
         return {
             "error": self.error,
             "confidence": self.level,
@@ -379,41 +410,67 @@ class DrawnPlan(Plan):
             "seed_given": self.seed_given,
             "fingerprint": self.fingerprint,
             "draw_hash": self.draw_hash,
-            "draw_number": self.draw_number,
-            "draws_counted": self.draws_counted,
-            "reranked": self.reranked,
+            "draw_number": self.notes.draw_number,
+            "draws_counted": self.notes.draws_counted,
         }
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Self:
-        """Return the plan of `to_json`.
+        """Return the plan of `to_json`. Whether it is valid: `check_plan`.
 
         Raises
         ------
         UserError
-            It was altered after the draw.
-        KeyError, TypeError, ValueError
-            It is no plan.
+            It is no plan, or was altered after the draw.
         """
-        plan = cls(
-            n=int(document["n"]),
-            error=float(document["error"]),
-            level=float(document["confidence"]),
-            controls=int(document["controls"]),
-            tolerated=int(document["tolerated"]),
-            seed=int(document["seed"]),
-            fingerprint=str(document["fingerprint"]),
-            reranked=bool(document["reranked"]),
-            draw_number=int(document["draw_number"]),
-            draws_counted=bool(document["draws_counted"]),
-            seed_given=bool(document["seed_given"]),
-            made_at=str(document.get("made_at", "")),
-        )
-        if plan.draw_hash != document["draw_hash"]:
+        try:
+            plan = cls(
+                n=int(document["n"]),
+                error=float(document["error"]),
+                level=float(document["confidence"]),
+                controls=int(document["controls"]),
+                tolerated=int(document["tolerated"]),
+                seed=int(document["seed"]),
+                seed_given=bool(document["seed_given"]),
+                fingerprint=str(document["fingerprint"]),
+                notes=DrawNotes(
+                    int(document["draw_number"]),
+                    bool(document["draws_counted"]),
+                    str(document.get("made_at", "")),
+                ),
+            )
+            stated = document["draw_hash"]
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise UserError(f"This is no plan of Candid, or damaged ({type(error).__name__}: {error}).") from error
+        if plan.draw_hash != stated:
             raise UserError(
                 "The plan was altered after the controls were drawn: its figures and seed do not have its draw_hash."
             )
         return plan
+
+
+def check_plan(plan: DrawnPlan, table: LabelTable) -> None:
+    """Check that a certificate may rest on a plan of these labels; its hash: `DrawnPlan.from_json`.
+
+    Raises
+    ------
+    UserError
+        A figure is out of range, the risk is above 1 − level, or it is the plan of other labels.
+    """
+    _check_target(plan.n, plan.error, plan.level)
+    _check_number(plan.n, plan.controls)
+    if plan.seed < 0 or plan.tolerated < 0:
+        raise UserError("The plan's seed, or the number of wrong controls that it tolerates, is below 0.")
+    if plan.attained > 1 - plan.level + ROUNDING:
+        raise UserError(
+            f"The plan is not valid: with {plan.controls:,} controls of which {plan.tolerated:,} may be wrong, the "
+            f"risk is {plan.attained:.4f}, above {1 - plan.level:.4f}. Make a new plan."
+        )
+    if table.fingerprint != plan.fingerprint or len(table) != plan.n:
+        raise UserError(
+            "The labels are not those of the plan: ids, labels or confidences have changed since the controls were "
+            "drawn. Use the labels that the plan was made of, or make a new plan for these."
+        )
 
 
 def controls_of(plan: DrawnPlan, table: LabelTable) -> Ints:
@@ -422,13 +479,9 @@ def controls_of(plan: DrawnPlan, table: LabelTable) -> Ints:
     Raises
     ------
     UserError
-        The table is not the one that the plan is of.
+        The plan is not valid for this table, see `check_plan`.
     """
-    if table.fingerprint != plan.fingerprint:
-        raise UserError(
-            "The labels are not those of the plan: ids, labels or confidences have changed since the controls were "
-            "drawn. Use the labels that the plan was made of, or make a new plan for these."
-        )
+    check_plan(plan, table)
     return draw_controls(plan.controls, plan.seed, table.ids)
 
 
@@ -486,29 +539,36 @@ class Judgement:
         With its draw.
     controls
         (K,) rows.
+    order
+        (n,) rows, the surest first (`label_order`).
     answers
         (n,) `RIGHT`, `WRONG` or `UNANSWERED`.
     unsure
         (n,) bool, answered without a label.
-    left
-        Rows that are not accepted, in the order in which they left.
-    remaining
-        Rows still to be looked at, in order.
     """
 
     plan: DrawnPlan
     controls: Ints
+    order: Ints
     answers: Answers
     unsure: Flags
-    left: Ints
-    remaining: Ints
+
+    @cached_property
+    def _cut(self) -> int:
+        return count_accepted(self.order, self.controls, self.answers[self.controls], self.plan.tolerated)
 
     @cached_property
     def accepted(self) -> Flags:
-        """(n,) bool, rows that have not left; nothing is certified before the review is `done`."""
-        result = np.ones(len(self.answers), dtype=np.bool_)
-        result[self.left] = False
+        """(n,) bool, by the rule; nothing is certified before the controls among them are answered."""
+        result = np.zeros(len(self.answers), dtype=np.bool_)
+        result[self.order[: self._cut]] = True
         return result
+
+    @cached_property
+    def remaining(self) -> Ints:
+        """Rows still to be looked at, the least sure first."""
+        behind = self.order[self._cut :][::-1]
+        return np.asarray(behind[self.answers[behind] == UNANSWERED])
 
     @property
     def looked_at(self) -> Flags:
@@ -543,8 +603,8 @@ class Judgement:
 
     @property
     def done(self) -> bool:
-        """Whether the labels can be certified."""
-        return not len(self.waiting) and self.wrong_inside <= self.plan.tolerated
+        """Whether people have looked at all that they have to."""
+        return not len(self.waiting) and not len(self.remaining)
 
     @property
     def bound(self) -> int:
@@ -552,22 +612,21 @@ class Judgement:
         return self.plan.allowed + int(self.unsure.sum())
 
 
-def judge_in_order(plan: DrawnPlan, controls: Ints, order: Ints, answers: Answers, unsure: Flags) -> Judgement:
-    """Apply the rule to an order that does not change.
+def judge(plan: DrawnPlan, table: LabelTable, decisions: Iterable[CheckedLabel]) -> Judgement:
+    """Apply the rule.
 
-    Parameters
-    ----------
-    order
-        (n,) rows, the surest first (`label_order`).
-    plan, controls, answers, unsure
-        As of `Judgement`.
+    Raises
+    ------
+    UserError
+        The plan is not valid for the table (`check_plan`), or the decisions do not belong to it.
     """
-    left = order[count_accepted(order, controls, answers[controls], plan.tolerated) :][::-1].copy()
-    return Judgement(plan, controls, answers, unsure, left, left[answers[left] == UNANSWERED])
+    controls = controls_of(plan, table)
+    order = label_order(table.confidence, plan.seed, table.ids)
+    return Judgement(plan, controls, order, *answers_of(table, decisions))
 
 
-def check_done(table: LabelTable, judgement: Judgement) -> None:
-    """Raise UserError where a control among the labels to be accepted is open, or a re-ranked review has not ended."""
+def check_controls(table: LabelTable, judgement: Judgement) -> None:
+    """Raise UserError where a control among the labels to be accepted is open."""
     waiting = judgement.waiting
     if len(waiting):
         some = ", ".join(repr(str(table.ids[row])) for row in waiting[:3])
@@ -576,12 +635,6 @@ def check_done(table: LabelTable, judgement: Judgement) -> None:
             f"{len(waiting):,} control{'s are' if len(waiting) > 1 else ' is'} not answered yet ({some}{more}); every "
             "control among the labels to be accepted needs a decision. Where nobody can tell, answer ? (it counts as "
             "wrong)."
-        )
-    if not judgement.done:
-        row = judgement.remaining[0] if len(judgement.remaining) else 0
-        raise UserError(
-            f"{judgement.wrong_inside:,} wrong controls are among the labels nobody has looked at; at most "
-            f"{judgement.plan.tolerated:,} may be. Go on looking at labels, {str(table.ids[row])!r} next."
         )
 
 
@@ -608,9 +661,9 @@ def certificate_document(
     Raises
     ------
     UserError
-        A control that matters is not answered, or a re-ranked review has not ended.
+        A control that matters is not answered.
     """
-    check_done(table, judgement)
+    check_controls(table, judgement)
     plan = judgement.plan
     controls = set(table.ids[judgement.controls].tolist())
     entries = [
@@ -620,9 +673,9 @@ def certificate_document(
     proof: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
-        "plan": plan.to_json() | {"rule": _rule(plan)},
+        "plan": plan.to_json() | {"rule": RULE},
         "result": _result(table, judgement),
-        "assumptions": list(ASSUMPTIONS),
+        "taken_on_trust": list(TRUST),
         "notes": [one for one in (_seed_note(plan), draws_note(plan)) if one],
         "labels": {
             "n": len(table),
@@ -636,7 +689,7 @@ def certificate_document(
     information = {
         "name": name,
         "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "planned_at": plan.made_at,
+        "planned_at": plan.notes.made_at,
         "candid": __version__,
         "reviewers": [
             {"name": by, "decisions": count} for by, count in Counter(decision.by for decision in decisions).items()
@@ -662,7 +715,6 @@ def _result(table: LabelTable, judgement: Judgement) -> dict[str, Any]:
         "unsure": int(judgement.unsure.sum()),
         "wrong_controls": judgement.wrong,
         "wrong_controls_inside": judgement.wrong_inside,
-        "left_the_pool": table.ids[judgement.left].tolist() if judgement.plan.reranked else None,
         "bound": bound,
         "bound_share": bound / len(table),
         "attained_alpha": judgement.plan.attained,
@@ -678,25 +730,13 @@ def _statement(table: LabelTable, judgement: Judgement) -> str:
     open_ = f" Of {unsure:,} of these, reviewers could not tell the label." if unsure else ""
     left = table.confidence[~judgement.accepted]
     threshold = ""
-    if not judgement.plan.reranked and 0 < len(left) < n:
+    if 0 < len(left) < n:
         threshold = f", among them all of a confidence above {left.max():.4g}"
     return (
         f"{once} most {bound:,} of all {n:,} labels ({bound / n:.2%}) are wrong, with "
-        f"{judgement.plan.level:.4g} confidence.{open_} {judgement.unseen:,} labels are accepted without anybody "
-        f"having looked at them{threshold}. {len(judgement.controls):,} random controls were drawn, "
+        f"{judgement.plan.level:.4g} confidence.{open_} {ON_TRUST} {judgement.unseen:,} labels are accepted without "
+        f"anybody having looked at them{threshold}. {len(judgement.controls):,} random controls were drawn, "
         f"{judgement.wrong:,} of them had a wrong label."
-    )
-
-
-def _rule(plan: DrawnPlan) -> str:
-    if plan.reranked:
-        return (
-            "Rows leave from the least sure end, people look at each, and the order inside is made anew from their "
-            "answers; what is inside is accepted once it holds at most c wrong controls. Wrong controls are corrected."
-        )
-    return (
-        "Labels stand by confidence. Everything ahead of the (c+1)-th wrong control is accepted; people look at the "
-        "rest. Wrong controls are corrected."
     )
 
 
@@ -710,16 +750,16 @@ def draws_note(plan: DrawnPlan) -> str:
     """Return the note on further draws of the same labels; "" for a single known draw."""
     unknown = (
         ""
-        if plan.draws_counted
+        if plan.notes.draws_counted
         else (
             "How many draws of these labels there were is not known: draws.jsonl, in the home of the machine where "
             "this one was made, is missing or does not have it."
         )
     )
-    if plan.draw_number < 2:
+    if plan.notes.draw_number < 2:
         return unknown
-    number = plan.draw_number if plan.draws_counted else f"at least {plan.draw_number}"
-    together = max(0.0, 1 - plan.draw_number * (1 - plan.level))
+    number = plan.notes.draw_number if plan.notes.draws_counted else f"at least {plan.notes.draw_number}"
+    together = max(0.0, 1 - plan.notes.draw_number * (1 - plan.level))
     return (
         f"Controls were drawn {number} times for labels of these examples. If a draw was chosen by its result, the "
         f"confidence is not {plan.level:.4g} but that of all draws together, {together:.4g}. {unknown}"
@@ -758,10 +798,7 @@ def _problems(document: Mapping[str, Any]) -> list[str]:
     if table.fingerprint != labels["fingerprint"]:
         return ["The labels were altered: ids, labels or confidences do not have the fingerprint stated."]
     plan = DrawnPlan.from_json(document["plan"])
-    if plan.n != len(table):
-        return [f"The plan is of {plan.n} labels, but there are {len(table):,}."]
-    if plan.attained > 1 - plan.level + 1e-6:
-        return [f"The rule is not valid: its risk is {plan.attained:.4f}, above {1 - plan.level:.4f}."]
+    check_plan(plan, table)
     broken = broken_links(entries, plan.draw_hash)
     if broken:
         return [
@@ -770,34 +807,13 @@ def _problems(document: Mapping[str, Any]) -> list[str]:
             for position in broken
         ]
     decisions = [CheckedLabel(one["id"], one["label"], one["by"], one["at"]) for one in entries]
-    judgement = _judged_again(plan, table, decisions, document["result"]["left_the_pool"])
-    anew = certificate_document(table, decisions, judgement)
+    anew = certificate_document(table, decisions, judge(plan, table, decisions))
     proof = {name: value for name, value in document.items() if name not in (INFORMATION, "hash")}
     problems = _differences(proof, {name: value for name, value in anew.items() if name not in (INFORMATION, "hash")})
     if not problems and document["hash"] != _hash(proof):
         problems.append("The certificate does not have its hash.")
     stray = sorted(document[INFORMATION].keys() - anew[INFORMATION].keys())
     return [*problems, *(f"{INFORMATION} holds {name!r}, which no certificate has." for name in stray)]
-
-
-def _judged_again(
-    plan: DrawnPlan, table: LabelTable, decisions: Sequence[CheckedLabel], left_ids: Sequence[str]
-) -> Judgement:
-    """Judge the decisions; of a re-ranked review, with the rows that left as the certificate names them.
-
-    Which model ranked them does not matter for the rule; that it saw nothing of what is inside is an assumption.
-    """
-    answers, unsure = answers_of(table, decisions)
-    controls = controls_of(plan, table)
-    if not plan.reranked:
-        order = label_order(table.confidence, plan.seed, table.ids)
-        return judge_in_order(plan, controls, order, answers, unsure)
-    place = {str(one): row for row, one in enumerate(table.ids)}
-    left = np.array([place[one] for one in left_ids], dtype=np.int64)
-    missing = left[answers[left] == UNANSWERED]
-    if len(missing):
-        raise UserError(f"{str(table.ids[missing[0]])!r} is stated to have left the pool, but has no decision.")
-    return Judgement(plan, controls, answers, unsure, left, missing)
 
 
 def _differences(stated: Any, anew: Any, where: str = "") -> list[str]:

@@ -26,7 +26,6 @@ import pandas as pd
 
 from pll.analysis.intervals import hypergeometric
 from pll.candidates import CandidateSets
-from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.paths import candid_home
 from pll.review.certificate import (
@@ -36,23 +35,22 @@ from pll.review.certificate import (
     WRONG,
     Answers,
     CheckedLabel,
+    DrawNotes,
     DrawnPlan,
     Flags,
     Ids,
     Ints,
     Judgement,
     LabelTable,
-    answers_of,
     certificate_document,
     controls_of,
-    judge_in_order,
+    judge,
     label_order,
     plan_controls,
 )
 from pll.review.expected_checks import ExpectedChecks, expected_checks
 from pll.review.follow import CERTIFY
 from pll.review.label_snapshot import LabelSnapshot
-from pll.review.reranking import Pool, PoolFeatures, pool_features
 from pll.review.state import Outcome, ReviewState
 
 # ---- the draw --------------------------------------------------------------------------------------------------------
@@ -66,7 +64,6 @@ def draw_plan(
     drawn: Collection[str] = (),
     share: float | None = None,
     seed: int | None = None,
-    reranked: bool = False,
 ) -> DrawnPlan:
     """Plan the controls of a table and fix the seed of their draw; call `remember_draw` once the plan is stored.
 
@@ -80,8 +77,6 @@ def draw_plan(
         Of the rows that are controls; by default what the plan finds best.
     seed
         By default a random one.
-    reranked
-        Whether the order changes while people review.
 
     Raises
     ------
@@ -95,11 +90,10 @@ def draw_plan(
         **asdict(plan_controls(len(table), error, level, controls)),
         seed=secrets.randbits(62) if seed is None else seed,
         fingerprint=table.fingerprint,
-        reranked=reranked,
         seed_given=seed is not None,
-        made_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-    return replace(plan, draw_number=len({*drawn, plan.draw_hash}))
+    made_at = datetime.now(UTC).isoformat(timespec="seconds")
+    return replace(plan, notes=DrawNotes(len({*drawn, plan.draw_hash}), made_at=made_at))
 
 
 def draws_of(table: LabelTable, plans: Iterable[DrawnPlan] = ()) -> set[str]:
@@ -206,8 +200,6 @@ class Certification:
         With its draw.
     table
         The labels that it is of.
-    data
-        Their examples: the order of what is to be looked at learns from features, texts and votes too.
 
     Attributes
     ----------
@@ -219,28 +211,19 @@ class Certification:
     Raises
     ------
     UserError
-        The labels are not those of the plan.
+        The plan is not valid for these labels (`pll.review.certificate.check_plan`).
     """
 
-    def __init__(self, plan: DrawnPlan, table: LabelTable, data: PartialLabelDataset | None = None) -> None:
+    def __init__(self, plan: DrawnPlan, table: LabelTable) -> None:
         self.plan, self.table = plan, table
         self.controls = controls_of(plan, table)
         self.order = label_order(table.confidence, plan.seed, table.ids)
-        self._data = data
-        self._features: PoolFeatures | None = None
         # Of the review whose state was looked at last:
-        self._pool: Pool | None = None
         self._answers: Answers = np.full(len(table), UNANSWERED, dtype=np.int8)
         self._unsure: Flags = np.zeros(len(table), dtype=np.bool_)
         self._seen = 0
         self._required: Ints | None = None
         self._judgement: Judgement | None = None
-
-    def prepare(self) -> PoolFeatures:
-        """Return the features for re-ranking; computed at the first call, seconds for large data."""
-        if self._features is None:
-            self._features = pool_features(self.order, self.table.confidence, self.table.labels, self._data)
-        return self._features
 
     def judge(self, decisions: Iterable[CheckedLabel]) -> Judgement:
         """Apply the rule to decisions, from the beginning.
@@ -250,10 +233,7 @@ class Certification:
         UserError
             Decisions that do not belong to the labels.
         """
-        answers, unsure = answers_of(self.table, decisions)
-        if not self.plan.reranked:
-            return judge_in_order(self.plan, self.controls, self.order, answers, unsure)
-        return self._judge_pool(self._new_pool(), answers, unsure)
+        return judge(self.plan, self.table, decisions)
 
     def certified(
         self,
@@ -279,25 +259,14 @@ class Certification:
         Raises
         ------
         UserError
-            A control that matters is not answered, or the review has not come so far.
+            A control that matters is not answered.
         """
-        plan = replace(
-            self.plan,
-            draw_number=max(len({*drawn, self.plan.draw_hash}), self.plan.draw_number),
-            draws_counted=self.plan.draw_hash in drawn,
-        )
-        judgement = replace(judgement, plan=plan)
+        own, before = self.plan.draw_hash, self.plan.notes
+        number = max(len({*drawn, own}), before.draw_number)
+        notes = replace(before, draw_number=number, draws_counted=own in drawn)
+        judgement = replace(judgement, plan=replace(self.plan, notes=notes))
         document = certificate_document(self.table, decisions, judgement, name=name, audit=audit)
         return Certified(document, _final_labels(self.table, decisions, judgement))
-
-    def _new_pool(self) -> Pool:
-        return Pool(self.prepare(), self.controls, self.plan.tolerated)
-
-    def _judge_pool(self, pool: Pool, answers: Answers, unsure: Flags) -> Judgement:
-        pool.advance(answers)
-        left = np.array(pool.left, dtype=np.int64)
-        rows = left if pool.done else pool.waiting
-        return Judgement(self.plan, self.controls, answers, unsure, left, rows[answers[rows] == UNANSWERED])
 
     # ---- at the desk: `required` (n,) is how many reviewers each example needs -----------------------------------
 
@@ -305,9 +274,8 @@ class Certification:
         """Return what follows from the decisions so far; only those since the last call are looked at."""
         self._update(state, required)
         if self._judgement is None:
-            if self._pool is None:
-                self._pool = self._new_pool()
-            self._judgement = self._judge_pool(self._pool, self._answers.copy(), self._unsure.copy())
+            answers, unsure = self._answers.copy(), self._unsure.copy()
+            self._judgement = Judgement(self.plan, self.controls, self.order, answers, unsure)
         return self._judgement
 
     def _update(self, state: ReviewState, required: Ints) -> None:
@@ -318,15 +286,13 @@ class Certification:
             rows = {event.row for event in state.all_events[self._seen :]}
         self._seen = len(state.all_events)
         for row in rows:
-            before, outcome = self._answers[row], _answer(row, state, required)
+            outcome = _answer(row, state, required)
             if outcome is None:
                 self._answers[row] = UNANSWERED
             else:
                 self._answers[row] = RIGHT if outcome.label == self.table.labels[row] else WRONG
             self._unsure[row] = outcome is not None and outcome.label is None
             self._judgement = None
-            if before not in (UNANSWERED, self._answers[row]):
-                self._pool = None  # an answer that the order may depend on was undone: start again
 
     def queue(self, state: ReviewState, required: Ints) -> tuple[str, Ints, bool]:
         """Return (name, rows, whether controls) of what is handed out now: the controls, then what is to be looked at.
@@ -342,7 +308,7 @@ class Certification:
     def expected(
         self, state: ReviewState, required: Ints, neighbour_labels: npt.NDArray[np.object_] | None = None
     ) -> ExpectedChecks:
-        """Return how many further labels people will look at, in the order as it is now.
+        """Return how many further labels people will look at.
 
         Parameters
         ----------
@@ -352,9 +318,8 @@ class Certification:
         judgement = self.status(state, required)
         if judgement.done:
             return ExpectedChecks(0, 0, 0)
-        assert self._pool is not None  # made with the status
         return expected_checks(
-            np.concatenate([self._pool.waiting[::-1], judgement.left]),  # the surest first; what left is answered
+            self.order,
             self.table.confidence,
             self.controls,
             judgement.answers,

@@ -168,10 +168,6 @@ class ReviewQueue:
         elif len(self.review.state.all_events) - self._ordered_at[1] >= interval:
             self._in_background(self.compute_order)
 
-    def prepare_certificate(self) -> None:
-        """Compute the features for re-ranking in the background; call it when a certificate begins."""
-        self._in_background(self._prepare)
-
     def wait(self, seconds: float = 60.0) -> None:
         """Wait for the work in the background."""
         if self._job is not None:
@@ -201,8 +197,6 @@ class ReviewQueue:
 
     def _prepare(self) -> None:
         """Compute neighbours and then the order, unless they exist."""
-        if (certification := self.review.certification) is not None:
-            certification.prepare()
         model = self._current_model()
         has_neighbours = model.signals.neighbours is not None or not model.data.X.size
         if has_neighbours and model.signals.mean_weights is not None:

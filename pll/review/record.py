@@ -9,7 +9,7 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.review.calibration import Calibration, calibration_of
-from pll.review.certificate import LabelTable
+from pll.review.certificate import Ids, LabelTable
 from pll.review.certification import Certification, Certified, draws_of
 from pll.review.database import Database, database_url
 from pll.review.follow import FEWEST, followed, teaching_decisions
@@ -64,13 +64,13 @@ class Record:
         proposed = propose(ReviewSignals.of_run(folder, data), decided)
         return followed(own, folder.config(), data, proposed, decided, self.state.restored_rows)
 
-    def certified(self, run: str, data: PartialLabelDataset, name: str = "") -> Certified | None:
+    def certified(self, run: str, ids: Ids, name: str = "") -> Certified | None:
         """The certificate of all labels of a run of this review; None where none was begun, or not yet earned.
 
         Parameters
         ----------
-        data
-            Its examples.
+        ids
+            (n,) of its examples.
         name
             Of the data, in the certificate.
         """
@@ -78,10 +78,12 @@ class Record:
             return None
         plans = [record.plan for record in self.plans]
         try:
-            table = LabelTable.of(data.row_ids, *self.frozen)
-            certification = Certification(plans[-1], table, data)
+            table = LabelTable.of(ids, *self.frozen)
+            certification = Certification(plans[-1], table)
             decisions = certification.decisions(self.state, required_of(self.review, len(table)))
             judgement = certification.judge(decisions)
+            if not judgement.done:
+                return None
             drawn = draws_of(table, plans)
             return certification.certified(decisions, judgement, drawn=drawn, name=name, audit=self.last_hash)
         except UserError:

@@ -22,7 +22,6 @@ from datetime import datetime
 import numpy as np
 import numpy.typing as npt
 
-from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.label_frame import Decision
 from pll.review.certificate import LEVEL, LabelTable
@@ -52,8 +51,6 @@ class ReviewSession:
         Who begins the review, where it does not exist yet, and whether that name was verified.
     load
         Gives the labels of a retrained run by its id; needed where there is one.
-    read_data
-        Gives the examples of a run by its id; certificates rank by their features.
     clock
         For tests.
 
@@ -87,7 +84,6 @@ class ReviewSession:
         opened_by: str | None = None,
         verified: bool = False,
         load: Callable[[str], LabelSnapshot] | None = None,
-        read_data: Callable[[str], PartialLabelDataset] | None = None,
         clock: Callable[[], datetime] = now,
     ) -> None:
         self.id = review_id
@@ -95,7 +91,6 @@ class ReviewSession:
         self.previous: LabelSnapshot | None = None
         self.database = database
         self.clock = clock
-        self._read_data = read_data
         self._load = load
         self._lock = threading.RLock()
         self.state = ReviewState(snapshot.candidates)
@@ -137,7 +132,7 @@ class ReviewSession:
         Raises
         ------
         UserError
-            The data that it needs is gone.
+            What is stored of it was altered.
         """
         with self._lock:
             if not self.plans:
@@ -146,7 +141,7 @@ class ReviewSession:
             if self._certification is None or self._certification[0] != record:
                 with reading(self.database, self.id) as reader:
                     table = LabelTable.of(self.root.ids, *reader.frozen(record.number))
-                self._certification = record, Certification(record.plan, table, self.data())
+                self._certification = record, Certification(record.plan, table)
             return self._certification[1]
 
     def certify(self, error: float, level: float = LEVEL, *, after: int = 0) -> None:
@@ -173,7 +168,7 @@ class ReviewSession:
             if newest != after or t.versions()[-1].run != self.own.run:
                 raise UserError("The review has changed in the meantime. Check the labels, then start again.")
             plans = [record.plan for record in records]
-            plan = draw_plan(table, error, level, drawn=draws_of(table, plans), reranked=True)
+            plan = draw_plan(table, error, level, drawn=draws_of(table, plans))
             same = [other for other in plans if other.fingerprint == plan.fingerprint]
             if same and (same[-1].error, same[-1].level) == (error, level):
                 raise UserError(
@@ -184,16 +179,6 @@ class ReviewSession:
             t.configure(goal="certify")
         remember_draw({labels_key(table.ids, table.labels)}, plan.draw_hash)
         self.refresh()
-
-    def data(self) -> PartialLabelDataset | None:
-        """The examples of the model under review; None where this session was opened without them.
-
-        Raises
-        ------
-        UserError
-            The data is gone.
-        """
-        return None if self._read_data is None else self._read_data(self.current.run)
 
     # ---- the labels, and how they are reviewed ----------------------------------------------------------------------
 
@@ -383,7 +368,6 @@ def open_review(
         opened_by=opened_by,
         verified=verified,
         load=lambda run_id: snapshot_of(get_run(run_id)),
-        read_data=lambda run_id: get_run(run_id).splits().train,
     )
 
 

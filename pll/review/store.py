@@ -30,7 +30,6 @@ from pll.review.tables import (
 )
 
 Record = TypeVar("Record", ReviewRecord, LabelVersion, Claim)
-_PLAN_COLUMNS = tuple(field.name for field in fields(DrawnPlan) if field.name in tables.plan.c)
 
 
 @dataclass(frozen=True)
@@ -103,14 +102,18 @@ class Reader:
         return [_record(LabelVersion, row) for row in self._db.execute(query.order_by(table.number)).mappings()]
 
     def plans(self) -> list[PlanRecord]:
-        """Plans of certificates, in the order in which they were made."""
+        """Plans of certificates, in the order in which they were made.
+
+        Raises
+        ------
+        UserError
+            One of them was altered.
+        """
         table = tables.plan.c
-        columns = [table[name] for name in ("number", "run", *_PLAN_COLUMNS)]
+        columns = table.number, table.run, table.document
         query = sa.select(*columns).where(table.review == self.review_id).order_by(table.number)
-        return [
-            PlanRecord(number, run, DrawnPlan(**dict(zip(_PLAN_COLUMNS, plan, strict=True)), reranked=True))
-            for number, run, *plan in self._db.execute(query)
-        ]
+        rows = self._db.execute(query)
+        return [PlanRecord(number, run, DrawnPlan.from_json(document)) for number, run, document in rows]
 
     def frozen(self, number: int) -> tuple[list[str], list[float]]:
         """Labels and confidences that a plan is of, in the order of rows."""
@@ -190,8 +193,11 @@ class Transaction(Reader):
 
     def add_plan(self, record: PlanRecord, table: LabelTable) -> None:
         """Store the plan of a certificate, with the labels that it is of."""
-        values = {name: getattr(record.plan, name) for name in _PLAN_COLUMNS}
-        values |= {"identified_label": table.labels.tolist(), "confidence": table.confidence.tolist()}
+        values = {
+            "document": record.plan.to_json() | {"made_at": record.plan.notes.made_at},
+            "identified_label": table.labels.tolist(),
+            "confidence": table.confidence.tolist(),
+        }
         self._db.execute(
             sa.insert(tables.plan).values(review=self.review_id, number=record.number, run=record.run, **values)
         )

@@ -158,15 +158,7 @@ plan = Table(
     Column("review", String(200), ForeignKey("review.id"), primary_key=True),
     Column("number", Integer, primary_key=True),
     Column("run", String(200), nullable=False),
-    Column("n", WholeNumber, nullable=False),
-    Column("error", Float, nullable=False),
-    Column("level", Float, nullable=False),
-    Column("controls", WholeNumber, nullable=False),
-    Column("tolerated", WholeNumber, nullable=False),
-    Column("seed", WholeNumber, nullable=False),
-    Column("fingerprint", String(64), nullable=False),
-    Column("draw_number", Integer, nullable=False),
-    Column("made_at", String(40), nullable=False),
+    Column("document", JSON, nullable=False),  # as plan.json has it
     Column("identified_label", JSON, nullable=False),
     Column("confidence", JSON, nullable=False),
 )

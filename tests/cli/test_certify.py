@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from pll.cli.main import main
+from pll.review.certificate import DrawnPlan
 
 N = 200
 
@@ -55,7 +57,6 @@ def certify(folder, *more, labels="labels.csv", decisions="checked.csv"):
         "--out",
         str(folder / "c.json"),
     ]
-    options += ["--class", "e"]  # of the truth, but of no label
     return main(["certify", str(folder / labels), *options, *more])
 
 
@@ -77,7 +78,7 @@ def test_plan_certify_verify(files, capsys):
         planned["controls"] == k and (plan.purpose[:k] == "control").all() and not (plan.purpose[k:] == "control").any()
     )
     assert {"error", "confidence", "controls", "seed", "fingerprint", "draw_hash"} <= settings.keys()
-    assert certify(folder, "--labels-out", str(folder / "final.csv"), "--next-out", str(folder / "next.csv")) == 0
+    assert certify(folder, "--labels-out", str(folder / "final.csv")) == 0
     result = last_json(capsys)
     assert result["bound"] == 20 and result["attained_alpha"] <= 0.05 and result["looked_at"] == k
     final = pd.read_csv(folder / "final.csv", keep_default_na=False)
@@ -86,8 +87,8 @@ def test_plan_certify_verify(files, capsys):
     assert final.accepted.sum() == k + result["accepted_unseen"] == N - result["to_be_looked_at"]
     human = final[final.source == "human"].set_index("id")
     assert (human.identified_label == frame.truth[human.index]).all()
-    later = pd.read_csv(folder / "next.csv").id.tolist()
-    assert later == [one for one in plan.id[k:] if final.set_index("id").accepted[one] == 0]
+    later = [one for one in plan.id[k:] if final.set_index("id").accepted[one] == 0]
+    assert later == plan.id[k : k + len(later)].tolist()  # plan.csv is the order in which to look
     assert main(["verify", str(folder / "c.json")]) == 0
     assert last_json(capsys)["valid"] is True
     assert "<html" in (folder / "c.html").read_text()
@@ -178,21 +179,23 @@ def test_formats_and_shares(files, capsys):
     assert main(["verify", str(folder / "c.json")]) == 0
 
 
-def test_a_reranked_review_in_the_shell(files, capsys):
-    folder, frame = files
-    options = ["plan", str(folder / "labels.csv"), "--error", "0.1", "--rerank", "--seed", "2", "--out"]
-    (folder / "plan.json").unlink()
-    assert main([*options, str(folder / "plan.csv")]) == 0
-    looked: list[str] = []
-    answer(folder, frame)
-    for _ in range(N):
-        if certify(folder, "--next-out", str(folder / "next.csv")) == 0:
-            break
-        looked += pd.read_csv(folder / "next.csv").id[:8].tolist()
-        answer(folder, frame, looked)
-    assert main(["verify", str(folder / "c.json")]) == 0
-    result = last_json(capsys)
-    assert result["complete"] and result["accepted_unseen"] > 0
+@pytest.mark.parametrize("more", [10, 1000])
+def test_a_plan_that_proves_nothing_is_refused_whatever_its_hash(files, capsys, more):
+    folder, _ = files
+    plan = DrawnPlan.from_json(json.loads((folder / "plan.json").read_text()))
+    (folder / "plan.json").write_text(json.dumps(replace(plan, tolerated=plan.tolerated + more).to_json()))
+    assert certify(folder) == 2 and "not valid" in capsys.readouterr().err
+    assert not (folder / "c.json").exists()
+
+
+def test_a_class_that_no_label_has_is_noted_and_another_file_refused(files, capsys):
+    folder, _ = files
+    capsys.readouterr()
+    assert certify(folder) == 0
+    message = capsys.readouterr().err
+    assert "'e' in row" in message and message.count("'e' in row") == 1
+    edit(folder / "checked.csv", lambda f: f.assign(label="yes"))
+    assert certify(folder) == 2 and "no decision names a class" in capsys.readouterr().err
 
 
 def test_a_run_folder_and_files_that_are_not_there(files, capsys):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
+import sqlalchemy as sa
 
 from pll.analysis.intervals import hypergeometric
-from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
 from pll.export.audit import altered_events, audit_rows
+from pll.review import tables
 from pll.review.certificate import verify_document
 from pll.review.certification import Certification, miss_rate_of
 from pll.review.desk import Desk
@@ -132,37 +135,18 @@ def test_the_audit_trail_is_a_chain_that_shows_what_was_altered(url: str, clock:
     close(review)
 
 
-def examples(n: int) -> PartialLabelDataset:
-    """What each example is: the texts of wrong labels are of another kind, and it has a source."""
-    rng = np.random.default_rng(1)
-    texts = [" ".join(rng.choice(["rumour", "hearsay"] if k % 4 == 0 else ["fact", "proof"], 3)) for k in range(n)]
-    sources = ["web" if k % 3 else "lab" for k in range(n)]
-    return PartialLabelDataset(
-        np.zeros((n, 0), np.float32), texts=np.array(texts), extras={"source": np.array(sources)}
-    )
-
-
-def test_the_changing_order_looks_at_the_texts_and_is_the_same_in_another_process(
-    url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    n = 400
-    monkeypatch.setattr("secrets.randbits", lambda _: 5)
-    review = open_with(url, snapshot(n), clock=clock, read_data=lambda _: examples(n))
-    review.certify(0.05, 0.9)
-    certification, wrong = in_force(review), np.arange(n) % 4 == 0
-    desk, labels, names = Desk(review, "Ann"), review.current.labels, np.array(NAMES)
-    answers = np.where(wrong, names[(np.searchsorted(names, labels.astype(str)) + 1) % 4], labels)
-    least_sure = np.argsort(review.current.sharp.top)[:200]
-    rows = np.union1d(certification.controls, least_sure)
-    for name in NAMES:
-        desk.accept(desk.batch(rows[answers[rows] == name]), name, blind=True)
-    other = open_with(url, snapshot(n), clock=clock, read_data=lambda _: examples(n))
-    mine, theirs = (in_force(one).status(one.state, one.required) for one in (review, other))
-    assert mine.answered == len(mine.controls) and mine.remaining.tolist() == theirs.remaining.tolist()
-    blind = Certification(certification.plan, certification.table)
-    assert wrong[mine.remaining[:20]].mean() > 0.7  # by their texts: nothing else tells
-    assert wrong[blind.status(review.state, review.required).remaining[:20]].mean() < 0.6
-    close(review, other)
+def test_a_plan_that_was_altered_in_the_database_is_refused(url: str, clock: Clock) -> None:
+    review = open_with(url, snapshot(N), clock=clock)
+    review.certify(0.1, 0.9)
+    plan = in_force(review).plan
+    other = replace(plan, tolerated=plan.tolerated + 10)
+    documents = [plan.to_json() | {"tolerated": other.tolerated}, other.to_json()]  # its hash, and one of its own
+    for document, says in zip(documents, ("draw_hash", "not valid"), strict=True):
+        with review.database.write() as connection:
+            connection.execute(sa.update(tables.plan).values(document=document))
+        with pytest.raises(UserError, match=says):
+            in_force(open_with(url, snapshot(N), clock=clock))
+    close(review)
 
 
 def test_controls_tell_how_many_sets_miss_the_right_label(url: str) -> None:

@@ -123,7 +123,6 @@ def begin(tab: ReviewTab, error: float, level: float, after: int) -> None:
     tab.queue.compute_order()  # the labels of this moment
     tab.review.certify(error, level, after=after)
     st.session_state[BOX] = False
-    tab.queue.prepare_certificate()
     tab.reassign()
 
 

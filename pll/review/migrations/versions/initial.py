@@ -9,7 +9,7 @@ from alembic import op
 
 from pll.review import tables
 
-revision = "initial"
+revision = "first"
 down_revision: str | None = None
 
 

@@ -84,6 +84,7 @@ def _how_it_was_made(folder: RunFolder) -> dict[str, Any]:
         "held_out": config.holdout,
         "seed": config.seed,
         "method": config.method,
+        "recipe": config.params.get("recipe", "default"),
         "parameters": about.get("parameters", {}),
         "created": about.get("created"),
         "versions": about.get("versions", {}),

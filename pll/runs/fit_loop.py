@@ -228,7 +228,7 @@ class FitLoop:
         self.estimator = new_estimator(self.config, is_table=train.kind == "table")
         save_vote_sets(self.folder, self.splits.vote_sets)
         self._choose_settings()
-        self._note_facts()
+        self._note_data()
         self._grow()
         train = self.splits.train
         first = self._warm_start()
@@ -275,12 +275,11 @@ class FitLoop:
         for sentence in recipe.messages():
             self.folder.log(sentence)
 
-    def _note_facts(self) -> None:
+    def _note_data(self) -> None:
         """Write what is known of the data to config.json; refuse other data than training began with."""
         train, test = self.splits.train, self.splits.test
         if train.outside is not None:  # labels that the method added: the facts are those of the data before that
             return
-        params = self.estimator.fitted_params() | {"recipe": self.config.params.get("recipe", "default")}
         fingerprint = self.folder.about().get("fingerprint")
         if fingerprint is not None and fingerprint != train.fingerprint:
             raise UserError(f"{train.name} is no longer the data this run was started with; start a new run.")
@@ -291,7 +290,6 @@ class FitLoop:
             )
         self.folder.note(
             fingerprint=train.fingerprint,
-            parameters={k: v if isinstance(v, (int, float, str, type(None))) else repr(v) for k, v in params.items()},
             data={
                 "name": train.name,
                 "examples": len(train),
@@ -304,6 +302,16 @@ class FitLoop:
                 "warnings": warnings,
             },
             epochs=self.estimator.total_epochs(),
+        )
+
+    def _note_parameters(self) -> None:
+        """Write what the method trains with to config.json: the settings given, those of the recipe, those of the data.
+
+        Only training decides the last ones: called once it has begun, and with the model for what is decided later.
+        """
+        params = self.estimator.fitted_params()
+        self.folder.note(
+            parameters={k: v if isinstance(v, (int, float, str, type(None))) else repr(v) for k, v in params.items()}
         )
 
     def _grow(self) -> None:
@@ -401,6 +409,8 @@ class FitLoop:
         )
         try:
             for learnt in learning:
+                if self.record is None:
+                    self._note_parameters()
                 record = _without(away, learnt, len(self.splits.train))
                 epoch = record.epoch
                 self._keep(record)
@@ -452,6 +462,7 @@ class FitLoop:
         save_labels(self.splits, self.estimator, weights, self.folder.path / LABELS)
         if self.splits.no_answer:
             write_no_answer(self.splits.no_answer, self.folder.path / NO_ANSWER)
+        self._note_parameters()
         save_model(
             self.estimator,
             self.folder.path,

@@ -184,7 +184,7 @@ class RunFolder(LockedFolder):
         return datetime.fromtimestamp(self.path.stat().st_mtime, UTC).isoformat(timespec="microseconds")
 
     def note(self, **facts: Any) -> None:
-        """Add facts to config.json that are known only after reading the data (fingerprint, sizes, all parameters)."""
+        """Add facts to config.json that are known only later: of the data (fingerprint, sizes), all parameters."""
         self._write_about(self.about() | facts)
 
     def set_state(self, state: State, **facts: Any) -> None:

@@ -14,13 +14,17 @@ import pandas as pd
 import pytest
 import torch
 
+from pll.catalog.sources import Source
 from pll.cli.main import main
 from pll.errors import UserError
+from pll.export.run_export import export_source
+from pll.methods import METHODS
 from pll.methods.persistence import load_model
 from pll.runs import fit_loop, run_data
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder
 from pll.runs.history import History
+from pll.synthesis import Flip
 from pll.training.distributed import RanksError
 from pll.training.metrics import StopTraining
 from pll.training.trainer import Trainer
@@ -254,6 +258,47 @@ def failure(folder: RunFolder) -> str:
     assert state["error"] == str(caught.value)
     assert "Traceback" in (folder.path / "log.txt").read_text(encoding="utf-8")
     return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "images"),
+    [
+        ("proden", {}, False),
+        ("proden", {}, True),
+        ("proden-sudden", {"optimiser": "adam"}, False),
+        ("proden", {"recipe": "auto"}, False),
+        ("plknn", {}, False),
+    ],
+)
+def test_what_is_recorded_trains_to_the_same_labels(
+    method: str, params: dict[str, Any], images: bool, tmp_path: Path
+) -> None:
+    """Learning rate, batch size and scaling follow from the data: the record is of what they became."""
+    source = write_data(tmp_path / "data.npz", n=60, images=images)
+    settings = params if method == "plknn" else {"epochs": 4, "threads": 1, **params}
+    folder = made(
+        tmp_path / "run",
+        RunConfig(Source(source.name, str(source)), method=method, flip=Flip("binomial", 0.6), params=settings),
+    )
+    loop = fit_loop.FitLoop(folder)
+    loop.train()
+    recorded = folder.about()["parameters"]
+    assert recorded == json.loads((folder.path / "model.json").read_text())["params"]
+    assert "proden" not in method or {"lr", "batch_size"} < {
+        name for name, value in recorded.items() if value is not None
+    }
+    task = loop.splits.task()
+    again = METHODS[method](**recorded).fit(task.X, task.candidates)
+    assert again.label_weights_.tobytes() == History(folder.history, task.candidates).final().tobytes()
+    assert export_source(folder).config["parameters"] == recorded
+
+
+def test_an_interrupted_run_has_recorded_what_it_trains_with(data: Path, tmp_path: Path) -> None:
+    folder = made(tmp_path / "run", config(data, params={"batch_size": None}))
+    loop = fit_loop.FitLoop(folder)
+    loop.advance()
+    loop.close()
+    assert folder.about()["parameters"]["batch_size"] == 32
 
 
 def test_after_a_lost_rank_the_run_is_interrupted(data: Path, tmp_path: Path) -> None:

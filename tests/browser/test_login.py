@@ -48,7 +48,7 @@ server_metadata_url = "{identity.url}/.well-known/openid-configuration"
             assert page.url == f"{server.url}/review?run={run_id}"
             page.get_by_role("button", name="Ada Lovelace").wait_for()
             page.wait_for_timeout(300)
-            page.keyboard.press("1")
+            page.keyboard.press(page.locator(".desk .pick kbd").first.inner_text())
             page.wait_for_function("performance.getEntriesByName('candid-key-to-next').length > 0")
             page.goto(server.url)  # nothing is remembered any more: Home stays Home
             page.get_by_role("button", name="Watch it work").wait_for()

@@ -81,6 +81,11 @@ def said(page: Any) -> str:
     return str(page.locator(".desk .spoken").inner_text())
 
 
+def key_of(page: Any, k: int = 0) -> str:
+    """The key of a candidate of the card, by its place there."""
+    return str(page.locator(".desk .pick kbd").nth(k).inner_text())
+
+
 def names(page: Any) -> list[str]:
     return [text.split("\n")[0] for text in page.locator(".desk .pick .name").all_inner_texts()]
 
@@ -91,7 +96,7 @@ def test_the_whole_desk_by_keyboard_alone(link: str, home: Path, run_id: str, ne
     enter(page, link, "Ann")
     rows = [row(page)]
     first = names(page)[0]
-    press(page, "1")
+    press(page, key_of(page))
     assert said(page).startswith("Saved:") and f"is {first}." in said(page)
     for key in ("?", "n", "s"):
         rows.append(row(page))
@@ -101,6 +106,8 @@ def test_the_whole_desk_by_keyboard_alone(link: str, home: Path, run_id: str, ne
     page.keyboard.press("a")  # another label: digits and letters go into the field, and label nothing
     page.keyboard.type("wasp 12nu")
     assert row(page) == rows[-1]
+    page.keyboard.press("Enter")
+    page.get_by_text("Add the class “wasp 12nu”?").wait_for()
     press(page, "Enter")
     assert "is wasp 12nu." in said(page)
 
@@ -109,10 +116,10 @@ def test_the_whole_desk_by_keyboard_alone(link: str, home: Path, run_id: str, ne
     held, out = row(page), names(page)[1]
     page.keyboard.press("e")
     page.get_by_text("Which one is wrong?").wait_for()
-    press(page, "2")
+    press(page, key_of(page, 1))
     assert row(page) == held and f"is not {out}." in said(page)
     assert page.locator(".desk .pick").nth(1).is_disabled()
-    press(page, "1")
+    press(page, key_of(page))
 
     kinds = [event.kind for event in events_of(home, run_id, "Ann") if event.kind != "skip"]
     assert kinds == ["pick", "unsure", "none", "other", "eliminate", "pick"]
@@ -132,7 +139,7 @@ def test_the_whole_desk_by_keyboard_alone(link: str, home: Path, run_id: str, ne
     decided = []
     for _ in range(5):
         decided.append(row(page))
-        press(page, "1")
+        press(page, key_of(page))
     for wanted in reversed(decided):
         press(page, "u")
         assert row(page) == wanted
@@ -150,8 +157,9 @@ def test_a_second_press_does_not_label_the_next_example(link: str, home: Path, r
     page = new_page()
     enter(page, link, "Bob")
     before = page.evaluate("performance.getEntriesByName('candid-key-to-next').length")
+    key = key_of(page)
     for _ in range(4):
-        page.keyboard.press("1")
+        page.keyboard.press(key)
     page.locator(".desk .pick").first.dblclick()
     page.wait_for_function(
         "before => performance.getEntriesByName('candid-key-to-next').length > before", arg=before, timeout=SLOW

@@ -56,19 +56,21 @@ class Seat:
         self.rows.add(int(row))
         return token, int(row)
 
-    def press(self, key: str) -> None:
+    def press(self, k: int) -> None:
         """Answer what is in view."""
         self.page.wait_for_timeout(max(0.0, LOOK - (time.monotonic() - self.seen_at)) * 1000)
         self.asked = self.shown()
-        self._press_at(self.asked[0], key)
+        self._press_at(self.asked[0], k)
 
-    def _press_at(self, token: str, key: str) -> None:
-        """Press a key if that example is in view; in the browser, where no other comes between the look and the key."""
+    def _press_at(self, token: str, k: int) -> None:
+        """Press the key of a candidate if that example is in view; in the browser: no other comes between look and key."""
         self.page.locator(".desk").first.evaluate(
-            """(desk, [token, key]) => {
-                if (desk.dataset.token === token) document.dispatchEvent(new KeyboardEvent("keydown", { key }));
+            """(desk, [token, k]) => {
+                if (desk.dataset.token !== token) return;
+                const key = desk.querySelectorAll(".pick kbd")[k].textContent;
+                document.dispatchEvent(new KeyboardEvent("keydown", { key }));
             }""",
-            [token, key],
+            [token, k],
         )
         self.pressed_at = time.monotonic()
 
@@ -79,7 +81,7 @@ class Seat:
         if self.shown()[0] == self.asked[0]:
             is_waiting = self.page.locator(".desk").first.evaluate("() => Boolean(globalThis.candidPending)")
             if time.monotonic() - self.pressed_at > AGAIN and not is_waiting:
-                self._press_at(self.asked[0], "1")  # the desk did not take the key: the page had just been built anew
+                self._press_at(self.asked[0], 0)  # the desk did not take the key: the page had just been built anew
             return None
         answered, self.asked, self.seen_at = self.asked[1], None, time.monotonic()
         return answered
@@ -105,7 +107,7 @@ def test_what_was_acknowledged_is_there_after_the_server_was_killed(chromium: An
             for seat in seats:
                 asked = sum(one.asked is not None for one in seats)
                 if seat.asked is None and len(acknowledged) + asked < DECISIONS:
-                    seat.press(chance.choice("12"))
+                    seat.press(chance.choice([0, 1]))
             if kills and len(acknowledged) >= kills[0]:
                 kills.pop(0)
                 time.sleep(chance.random() * 0.06)  # before, while, or after the decision is stored
@@ -138,7 +140,7 @@ def test_a_decision_is_kept_on_the_page_while_the_database_is_locked(new_page: A
         token = page.locator(".desk").get_attribute("data-token")
         with closing(sqlite3.connect(tmp_path / "reviews.sqlite3", isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
-            page.keyboard.press("1")
+            page.keyboard.press(page.locator(".desk .pick kbd").first.inner_text())
             page.get_by_text("keeps the database").first.wait_for()
             assert page.locator(".desk").get_attribute("data-token") == token
         page.locator(f".desk[data-token]:not([data-token='{token}'])").first.wait_for()

@@ -2,9 +2,13 @@
 // which has stored the answer before it sends another example.
 
 const GRACE = 120;        // milliseconds in which nobody can have seen a new example: what is pressed then is a bounce
+const UNSEEN = 500;       // and in which a click counts only where the pointer has moved: else it was meant for the example before
+const STILL = 8;          // pixels that a hand at rest moves it by
 const SEVERAL = 5;        // more candidates are drawn smaller where the window is low, so that the actions stay in view
 const MANY = 12;          // more stand side by side
 const FARTHEST = 3;       // standard deviations that fill the bar beside a column
+const OFFERED = 200;      // classes listed at a time for another label
+const DRAWN = { ArrowLeft: "←", ArrowRight: "→", Escape: "Esc" };
 
 /** A short form that the eye reads; the pointer and a screen reader get all of it. */
 function inShort(full, short, parent) {
@@ -15,7 +19,43 @@ function inShort(full, short, parent) {
   element("span", "unseen", parent, ` ${full}`);
 }
 
+/** How well a class fits what was typed: itself, its beginning, that of a word in it, any part; Infinity for not at all. */
+function fit(name, typed) {
+  const low = name.toLowerCase();
+  if (low === typed) return 0;
+  const at = low.indexOf(typed);
+  if (at < 1) return at < 0 ? Infinity : 1;
+  const inside = [...low.matchAll(/[\p{L}\p{N}]+/gu)].some(({ index }) => low.startsWith(typed, index));
+  return inside ? 2 : 3;
+}
+
 class Desk extends Station {
+  constructor(root) {
+    super(root);
+    this.onPointer = ({ clientX, clientY }) => { this.pointer = [clientX, clientY]; };
+    root.addEventListener("click", (event) => {
+      if (!this.isUnseen(event)) return;
+      event.stopPropagation();
+      event.preventDefault();
+    }, true);
+  }
+
+  listen() {
+    super.listen();
+    for (const kind of ["pointermove", "pointerdown"]) document.addEventListener(kind, this.onPointer, true);
+  }
+
+  leave() {
+    super.leave();
+    for (const kind of ["pointermove", "pointerdown"]) document.removeEventListener(kind, this.onPointer, true);
+  }
+
+  /** Whether a click was aimed at what stood there before this example came. One of a key has no place on the screen. */
+  isUnseen({ detail, clientX, clientY, target }) {
+    if (!detail || !this.rested || performance.now() - this.shownAt >= UNSEEN || target.closest(".moves")) return false;
+    return Math.hypot(clientX - this.rested[0], clientY - this.rested[1]) < STILL;
+  }
+
   update(component) {
     const { data } = component;
     const before = this.data;
@@ -26,8 +66,8 @@ class Desk extends Station {
     const isNew = !before || before.token !== data.token || before.row !== data.row;
     if (isNew) {
       this.shownAt = performance.now();
+      this.rested = this.pointer;
       this.mode = "pick";
-      this.query = null;
       this.filter = "";
     }
     this.draw(isNew);
@@ -45,12 +85,13 @@ class Desk extends Station {
     this.drawExample(stage);
     this.drawAnswers(stage);
     const spoken = this.root.querySelector(".spoken");
+    this.drawBar();
     this.root.querySelector(".board").replaceChildren(view);
     this.root.dataset.token = data.token;
     this.root.dataset.row = data.row;
     if (spoken.textContent !== data.message) spoken.textContent = data.message;
     if (wasFiltering) this.root.querySelector(".filter input")?.focus();
-    else if (this.query !== null) this.root.querySelector(".other input")?.focus();
+    else if (this.mode === "other") this.root.querySelector(".other input").focus();
     else if (hadFocus && isNew) this.root.querySelector(".board").focus({ preventScroll: true });
   }
 
@@ -58,7 +99,27 @@ class Desk extends Station {
     const bar = element("div", "past", view);
     element("strong", "", bar, `Earlier decision, ${this.data.past.place} of ${this.data.past.of}`);
     element("span", "", bar, this.data.past.words);
-    button("quiet", "Esc", "Back to the current example", bar, () => this.send({ what: "now" }));
+    const now = this.action("now");
+    button("quiet", now.key, now.label, bar, () => this.perform(now));
+  }
+
+  /** What is not a candidate, in places of its own: there a second click never meets a candidate of the next example. */
+  drawBar() {
+    const bar = this.root.querySelector(".bar");
+    const view = document.createDocumentFragment();
+    for (const place of ["answers", "moves"]) {
+      const group = element("div", place, view);
+      for (const action of this.data.actions) {
+        if (action.place !== place) continue;
+        const made = button("act", action.key, action.label, group, () => this.perform(action));
+        made.title = action.title;
+        made.disabled = !action.possible;
+        if (!action.label) made.setAttribute("aria-label", action.title);
+        if (action.name === "eliminate" || action.name === "other") made.setAttribute("aria-pressed", this.mode === action.name);
+      }
+      if (place === "moves") element("span", "state", group, "Saving…");
+    }
+    bar.replaceChildren(view);
   }
 
   // ---- the example --------------------------------------------------------------------------------------------------
@@ -104,37 +165,15 @@ class Desk extends Station {
   drawAnswers(stage) {
     const side = element("div", "answers", stage);
     side.dataset.mode = this.mode;
-    const { choices, can, keys } = this.data;
-    if (this.mode === "rule out") element("p", "ask", side, "Which one is wrong? Press its key. Esc goes back.");
+    if (this.mode === "other") return this.drawOther(side);
+    const { choices, decidable, by_place: byPlace } = this.data;
+    if (this.mode === "eliminate") element("p", "ask", side, "Which one is wrong? Press its key. Esc goes back.");
+    if (!decidable) element("p", "ask", side, "Somebody else has this example, or has answered it.");
+    if (byPlace) element("p", "order", side, "Keys follow this card: 1 is its first candidate.");
     if (choices.some(({ key }) => !key)) this.drawFilter(side);
     const list = element("ol", `choices ${choices.length > MANY ? "many" : choices.length > SEVERAL ? "several" : ""}`, side);
     choices.forEach((choice, k) => this.drawChoice(list, choice, k));
     this.applyFilter(list);
-    if (!can.decide) element("p", "ask", side, can.why);
-    const more = element("div", "more", side);
-    const act = (key, name, press, title, off) => {
-      const made = button("act", key, name, more, press);
-      made.title = title;
-      made.disabled = Boolean(off);
-      return made;
-    };
-    act(keys.none, "None of these", () => this.decide("none"), "None of the candidates is correct", !can.decide);
-    act(keys.other, "Another label", () => this.openOther(), "A label that is not among the candidates, or a new one", !can.decide);
-    act(keys.unsure, "Unsure", () => this.decide("unsure"), "You cannot tell", !can.decide);
-    act(keys.eliminate, "Rule one out", () => this.ruleOut(), "One candidate is wrong; the example stays", !can.decide || this.open().length < 2)
-      .setAttribute("aria-pressed", this.mode === "rule out");
-    act(keys.skip, "Skip", () => this.decide("skip"), "Decide later: it comes back at the end", !can.decide || this.data.past);
-    const ways = element("div", "ways", side);
-    const way = (key, name, press, off, title) => {
-      const made = button("act quiet", key, name, ways, press);
-      made.disabled = Boolean(off);
-      made.title = title;
-    };
-    way(keys.undo, "Undo", () => this.send({ what: "undo" }), !can.undo, "Undo your last decision");
-    way("←", "", () => this.send({ what: "back" }), !can.back, "The decision before");
-    way("→", "", () => this.send({ what: "forward" }), !this.data.past, "Forward again");
-    element("span", "state", ways, "Saving…");
-    if (this.query !== null) this.drawOther(side);
   }
 
   drawChoice(list, choice, k) {
@@ -142,7 +181,7 @@ class Desk extends Station {
     const { choices } = this.data;
     item.classList.toggle("alone", choices.length > MANY || !choices.some(({ near }) => near.length));
     const made = button(`pick ${choice.picked ? "picked" : ""}`, choice.key, "", item, () => this.choose(k));
-    made.disabled = choice.out || !this.data.can.decide;
+    made.disabled = choice.out || !this.data.decidable;
     made.style.setProperty("--colour", choice.colour);
     const name = element("span", "name", made, choice.short);
     if (choice.short !== choice.label) name.title = choice.label;
@@ -168,7 +207,7 @@ class Desk extends Station {
   /** More candidates than keys: a part of a name leaves those that have it. */
   drawFilter(side) {
     const label = element("label", "filter", side);
-    keycap(this.data.keys.filter, label);
+    keycap(this.action("filter").key, label);
     const field = element("input", "", label);
     field.type = "search";
     field.value = this.filter;
@@ -200,38 +239,81 @@ class Desk extends Station {
     this.data.choices.forEach((choice, k) => { list.children[k].hidden = !this.passes(choice); });
   }
 
+  // ---- another label ------------------------------------------------------------------------------------------------
+
+  /** All classes, those that fit what is typed first. A class that there is not is the last entry, and asked about. */
   drawOther(side) {
-    const form = element("form", "other", side);
+    const form = element("div", "other", side);
     const label = element("label", "", form, "Another label");
     const field = element("input", "", label);
-    field.setAttribute("list", "desk-classes");
-    field.value = this.query;
     field.autocomplete = "off";
-    field.placeholder = "type a label, Enter saves";
-    const classes = element("datalist", "", form);
-    classes.id = "desk-classes";
-    for (const name of this.data.classes) element("option", "", classes).value = name;
-    field.addEventListener("input", () => { this.query = field.value; });
-    field.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") this.closeOther();
-    });
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      const wanted = field.value.trim();
-      if (wanted) this.decide("other", wanted);
-    });
-    const save = button("act", "", "Save", form, () => form.requestSubmit());
-    save.title = "Save this label";
+    field.maxLength = 200;
+    field.placeholder = "type a part of its name";
+    field.setAttribute("role", "combobox");
+    field.setAttribute("aria-expanded", "true");
+    field.setAttribute("aria-controls", "desk-classes");
+    field.setAttribute("aria-autocomplete", "list");
     button("act quiet", "Esc", "Close", form, () => this.closeOther());
+    const list = element("ul", "classes", form);
+    list.id = "desk-classes";
+    list.setAttribute("role", "listbox");
+    list.setAttribute("aria-label", "Classes");
+    list.tabIndex = -1;
+    const typed = () => field.value.trim();
+    let offered = [];
+    let at = -1;                                   // the entry that Enter takes; none before anything is typed
+    const mark = (k) => {
+      at = k;
+      [...list.children].forEach((entry, j) => entry.setAttribute("aria-selected", j === at));
+      list.children[at]?.scrollIntoView({ block: "nearest" });
+      if (at < 0) field.removeAttribute("aria-activedescendant");
+      else field.setAttribute("aria-activedescendant", list.children[at].id);
+    };
+    const take = (k) => {
+      const entry = offered[k];
+      if (!entry) return;
+      if (!entry.isNew) return this.name(entry.name);
+      if (entry.isAsked) return this.decide("other", entry.name);
+      entry.isAsked = true;
+      list.children[k].textContent = `Add the class “${entry.name}”? Enter or a click adds it.`;
+      mark(k);
+    };
+    const offer = () => {
+      const wanted = typed().toLowerCase();
+      const fits = this.data.texts.map((name) => ({ name, fit: wanted ? fit(name, wanted) : 0 })).filter((one) => one.fit < Infinity);
+      fits.sort((a, b) => a.fit - b.fit);          // stable: the order of the classes within
+      offered = fits.slice(0, OFFERED);
+      if (wanted && fits[0]?.fit !== 0) offered.push({ name: typed(), isNew: true });
+      list.replaceChildren();
+      offered.forEach(({ name, isNew }, k) => {
+        const entry = element("li", isNew ? "new" : "", list, isNew ? `New class: ${name}` : name);
+        entry.id = `desk-class-${k}`;
+        entry.setAttribute("role", "option");
+        entry.addEventListener("click", ({ detail }) => { if (detail < 2) take(k); });
+      });
+      mark(wanted ? 0 : -1);
+      if (fits.length > OFFERED) element("li", "left", list, `${(fits.length - OFFERED).toLocaleString("en")} more: type a part of the name`);
+    };
+    field.addEventListener("input", offer);
+    field.addEventListener("keydown", (event) => {
+      if (event.isComposing) return;
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (step && offered.length) mark((Math.max(at + step, step < 0 && at < 0 ? -1 : at + step) + offered.length) % offered.length);
+      else if (event.key === "Enter") { if (!event.repeat) take(at); }
+      else if (event.key === "Escape") this.closeOther();
+      else return;
+      event.preventDefault();
+    });
+    offer();
   }
 
   openOther() {
-    this.query = "";
+    this.mode = "other";
     this.draw(false);
   }
 
   closeOther() {
-    this.query = null;
+    this.mode = "pick";
     this.draw(false);
     this.root.querySelector(".board").focus({ preventScroll: true });
   }
@@ -245,7 +327,7 @@ class Desk extends Station {
   choose(k) {
     const choice = this.data.choices[k];
     if (!choice || choice.out) return;
-    if (this.mode === "rule out") {
+    if (this.mode === "eliminate") {
       this.mode = "pick";
       this.decide("eliminate", choice.label);
     } else {
@@ -253,45 +335,58 @@ class Desk extends Station {
     }
   }
 
+  /** A class of which it does not matter whether it is a candidate. */
+  name(label) {
+    const isOpen = this.open().some((choice) => choice.label === label);
+    this.decide(isOpen ? "pick" : "other", label);
+  }
+
   ruleOut() {
-    this.mode = this.mode === "rule out" ? "pick" : "rule out";
+    this.mode = this.mode === "eliminate" ? "pick" : "eliminate";
     this.draw(false);
   }
 
   decide(kind, label = null) {
-    if (!this.data.can.decide || performance.now() - this.shownAt < GRACE) return;
+    if (!this.data.decidable || performance.now() - this.shownAt < GRACE) return;
     this.send({ what: "decide", kind, label, token: this.data.token, seconds: (performance.now() - this.shownAt) / 1000 });
   }
 
-  /** True where the key did something, or would have if the desk were not waiting. */
+  action(name) {
+    return this.data.actions.find((action) => action.name === name);
+  }
+
+  /** Does what a button or a key stands for, where that is possible now. */
+  perform({ name, possible, stores }) {
+    if (!possible || this.pending) return;
+    const own = {
+      other: () => (this.mode === "other" ? this.closeOther() : this.openOther()),
+      eliminate: () => this.ruleOut(),
+      filter: () => this.root.querySelector(".filter input")?.focus(),
+    };
+    if (Object.hasOwn(own, name)) own[name]();
+    else if (stores) this.decide(name);
+    else this.send({ what: name });
+  }
+
+  /** True where the key did something, or would have if it were possible now. */
   press(event) {
-    const { can, past } = this.data;
-    const key = event.key.length === 1 ? event.key.toUpperCase() : event.key;
-    const { choices, keys } = this.data;
+    const key = event.key.length === 1 ? event.key.toUpperCase() : (DRAWN[event.key] ?? event.key);
+    if (this.mode !== "pick" && event.key === "Escape") {
+      this.mode = "pick";
+      this.draw(false);
+      return true;
+    }
+    if (this.mode === "other") return false;       // the candidates and their keys are not in sight
+    const { choices, actions, decidable } = this.data;
     let picked = choices.findIndex((choice) => choice.key === event.key);   // classes a and A are two keys
     if (picked < 0) picked = choices.findIndex((choice) => choice.key && choice.key === key);
     if (picked >= 0) {
-      if (can.decide) this.choose(picked);
+      if (decidable) this.choose(picked);
       return true;
     }
-    const acts = {
-      [keys.none]: () => this.decide("none"),
-      [keys.other]: () => this.openOther(),
-      [keys.unsure]: () => this.decide("unsure"),
-      [keys.eliminate]: () => this.open().length > 1 && this.ruleOut(),
-      [keys.skip]: () => !past && this.decide("skip"),
-      [keys.filter]: () => this.root.querySelector(".filter input")?.focus(),
-    };
-    if (Object.hasOwn(acts, key)) {
-      if (can.decide && !this.pending) acts[key]();
-      return true;
-    }
-    if (key === "Escape" && this.mode === "rule out") this.ruleOut();
-    else if (key === "Escape" && past) this.send({ what: "now" });
-    else if (key === keys.undo) { if (can.undo) this.send({ what: "undo" }); }
-    else if (key === "ArrowLeft") { if (can.back) this.send({ what: "back" }); }
-    else if (key === "ArrowRight") { if (past) this.send({ what: "forward" }); }
-    else return false;
+    const action = actions.find((one) => one.key === key);
+    if (!action || (action.name === "now" && !action.possible)) return false;
+    this.perform(action);
     return true;
   }
 }

@@ -22,6 +22,7 @@ from pll.ui.review.reviewer import COOKIE
 HERE = Path(__file__).parent
 HTML = """
 <div class="desk">
+  <div class="bar"></div>
   <div class="strip"></div>
   <div class="board" tabindex="-1" role="region" aria-label="Desk"></div>
   <div class="spoken" role="status" aria-live="polite"></div>

@@ -1,27 +1,108 @@
-"""Keys of the desk: a class of one character is its own key, other candidates get digits, then letters.
+"""Keys of the desk: one entry for each action, and the keys of the candidates.
 
-A class name wins over an action: where a class is called n, *None of these* moves to another key. Every button shows
-its key.
+A class of one character is its own key. Where at most nine other classes remain, each has one key for the whole review:
+what the fingers have learnt stays true. Where there are more, keys follow the card: 1 is its first candidate. A class
+name wins over an action: where a class is called n, *None of these* moves to another key. Every button shows its key.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from string import ascii_uppercase, digits
+from typing import Literal
 
-ACTIONS = {
-    "none": "N",
-    "other": "A",
-    "unsure": "?",
-    "eliminate": "E",
-    "skip": "S",
-    "undo": "U",
-    "filter": "/",
-}
-"""The key of each action, where no class is called like it."""
+
+@dataclass(frozen=True)
+class Situation:
+    """What decides which actions are possible.
+
+    Attributes
+    ----------
+    can_decide
+        Whether this reviewer may decide the example.
+    open
+        Candidates that are not ruled out.
+    is_past
+        Whether an earlier decision is looked at.
+    can_undo, can_go_back
+        Whether there is a decision to undo, and an earlier one to look at.
+    """
+
+    can_decide: bool
+    open: int
+    is_past: bool
+    can_undo: bool
+    can_go_back: bool
+
+
+@dataclass(frozen=True)
+class Action:
+    """One action of the desk; the page, its keys and docs/review.md follow from it.
+
+    Attributes
+    ----------
+    name
+        What `desk.js` and `ReviewTab` know it by.
+    key
+        Where no class is called like it; arrows and Escape as they are drawn.
+    label
+        On its button.
+    title
+        What it does.
+    possible
+        When it can be done.
+    place
+        Of its button: among the answers, among the moves, or none.
+    stores
+        Whether the key alone is a decision of that name.
+    """
+
+    name: str
+    key: str
+    label: str
+    title: str
+    possible: Callable[[Situation], bool]
+    place: Literal["answers", "moves", ""] = "answers"
+    stores: bool = False
+
+
+ACTIONS = (
+    Action("none", "N", "None of these", "None of the candidates is right", lambda at: at.can_decide, stores=True),
+    Action(
+        "other",
+        "A",
+        "Another label",
+        "A class that is not among the candidates, or a new one",
+        lambda at: at.can_decide,
+    ),
+    Action("unsure", "?", "Unsure", "You cannot tell", lambda at: at.can_decide, stores=True),
+    Action(
+        "eliminate",
+        "E",
+        "Rule one out",
+        "One candidate is wrong, press its key; the example stays until one is left",
+        lambda at: at.can_decide and at.open > 1,
+    ),
+    Action(
+        "skip",
+        "S",
+        "Skip",
+        "Decide later: it comes back at the end",
+        lambda at: at.can_decide and not at.is_past,
+        stores=True,
+    ),
+    Action("undo", "U", "Undo", "Undo your last decision, any number of them", lambda at: at.can_undo, "moves"),
+    Action("back", "←", "", "The decision before; it can be changed", lambda at: at.can_go_back, "moves"),
+    Action("forward", "→", "", "Forward again", lambda at: at.is_past, "moves"),
+    Action("now", "Esc", "Back to the current example", "Back to the current example", lambda at: at.is_past, ""),
+    Action("filter", "/", "", "Filter the candidates, where there are more than keys", lambda at: at.can_decide, ""),
+)
 SPARE = "-=[];',.`!@#$%^&*()_+{}:<>|~" + ascii_uppercase[::-1]
 """Taken in this order by actions whose key is a class."""
 POSITIONS = digits[1:] + ascii_uppercase
+MOST_KEYED = 9
+"""Classes, besides those that are their own key, of which each has a key for the whole review."""
 
 
 def own_keys(class_names: Sequence[str]) -> dict[str, str]:
@@ -46,11 +127,25 @@ def action_keys(class_names: Sequence[str]) -> dict[str, str]:
     ('-', 'N')
     """
     taken = {key.upper() for key in own_keys(class_names).values()}
-    free = iter([key for key in SPARE if key not in taken and key not in ACTIONS.values()])
-    return {name: next(free) if key in taken else key for name, key in ACTIONS.items()}
+    free = iter([key for key in SPARE if key not in taken and key not in {action.key for action in ACTIONS}])
+    return {action.name: next(free) if action.key in taken else action.key for action in ACTIONS}
 
 
-def candidate_keys(listed: Sequence[str], class_names: Sequence[str], *, fixed: bool = False) -> list[str]:
+def stand_for_classes(class_names: Sequence[str]) -> bool:
+    """Whether a class has one key for the whole review, so that candidates are shown in the order of the classes.
+
+    Examples
+    --------
+    >>> stand_for_classes(["cat", "dog"]), stand_for_classes([f"class {k}" for k in range(10)])
+    (True, False)
+    >>> stand_for_classes([str(k) for k in range(10)])
+    True
+    """
+    own = own_keys(class_names)
+    return len(class_names) - len(own) <= min(MOST_KEYED, len(_free(class_names)))
+
+
+def candidate_keys(listed: Sequence[str], class_names: Sequence[str]) -> list[str]:
     """The key of each candidate, "" for those beyond the last key.
 
     Parameters
@@ -59,22 +154,24 @@ def candidate_keys(listed: Sequence[str], class_names: Sequence[str], *, fixed: 
         The candidates in the order shown.
     class_names
         Of the whole data.
-    fixed
-        a class keeps its key from example to example, where there are enough keys for all classes.
 
     Examples
     --------
-    >>> candidate_keys(["7", "2"], [str(k) for k in range(10)]), candidate_keys(["dog", "cat"], ["cat", "dog"])
-    (['7', '2'], ['1', '2'])
-    >>> candidate_keys(["dog"], ["cat", "dog"], fixed=True)
-    ['2']
+    >>> candidate_keys(["7", "2"], [str(k) for k in range(10)]), candidate_keys(["dog"], ["cat", "dog"])
+    (['7', '2'], ['2'])
+    >>> candidate_keys(["class 8", "class 3"], [f"class {k}" for k in range(10)])
+    ['1', '2']
     """
     own = own_keys(class_names)
-    taken = {key.upper() for key in (*own.values(), *action_keys(class_names).values())}
-    numbered = not any(key in digits for key in own.values())  # "2" for the second of digits would mislead
-    free = [key for key in POSITIONS if key not in taken and (numbered or key not in digits)]
-    places = [name for name in class_names if name not in own]
-    if not fixed or len(places) > len(free) or not set(listed) <= {*places, *own}:
-        places = [name for name in listed if name not in own]
-    assigned = dict(zip(places, free, strict=False))
+    places = [*class_names, *listed] if stand_for_classes(class_names) else listed
+    others = [name for name in dict.fromkeys(places) if name not in own]
+    assigned = dict(zip(others, _free(class_names), strict=False))
     return [own.get(name) or assigned.get(name, "") for name in listed]
+
+
+def _free(class_names: Sequence[str]) -> list[str]:
+    """The keys for classes that are not their own."""
+    own = own_keys(class_names).values()
+    taken = {key.upper() for key in (*own, *action_keys(class_names).values())}
+    numbered = not any(key in digits for key in own)  # "2" for the second of digits would mislead
+    return [key for key in POSITIONS if key not in taken and (numbered or key not in digits)]

@@ -13,7 +13,7 @@ from pll.review.desk import Assignment, CandidateOption
 from pll.review.tables import Event
 from pll.ui.components.component import Payload
 from pll.ui.components.gallery import picture_uri
-from pll.ui.review.keys import action_keys, candidate_keys
+from pll.ui.review.keys import ACTIONS, Situation, action_keys, candidate_keys, stand_for_classes
 from pll.ui.review.review_tab import ReviewTab
 
 PICTURE, NEIGHBOUR = 640, 64
@@ -22,8 +22,6 @@ BESIDE, BESIDE_LETTERS = 3, 12
 """Candidates whose nearest sure example is shown beside a row of numbers; letters of their names there."""
 WITH_NEIGHBOURS = 12
 """Maximum number of candidates that come with neighbours."""
-MOST_CLASSES = 2000
-"""Class names offered for another label."""
 MOST_VOTERS = 6
 """Annotators named one by one; of more, each candidate shows how many named it."""
 LONGEST = 20_000
@@ -39,26 +37,53 @@ def payload(tab: ReviewTab) -> Payload:
     data, past = tab.queue.data, tab.past
     can_undo = bool(tab.desk.history(1))
     n_past = 0 if past is None else len(tab.trail)
+    situation = Situation(
+        can_decide=bool(assignment.token),
+        open=sum(not one.eliminated for one in assignment.choices),
+        is_past=past is not None,
+        can_undo=can_undo,
+        can_go_back=can_undo if past is None else tab.back < n_past,
+    )
     votes = votes_of(data, assignment.row)
     listed = ordered(tab, assignment)
     return {
         "message": _spoken(tab, assignment, listed),
         "token": assignment.token,
         "row": assignment.row,
-        "keys": action_keys(data.class_names),
+        "actions": actions(data, situation),
         "id": assignment.example,
         "hero": hero(tab, assignment.row, listed),
         "choices": choices(tab, assignment, listed),
         "votes": _by_voter(data, votes),
-        "classes": list(data.class_names[:MOST_CLASSES]),
+        "texts": known_classes(tab),
+        "by_place": not stand_for_classes(data.class_names),
         "past": None if past is None else {"place": tab.back, "of": n_past, "words": format_event(past)},
-        "can": {
-            "decide": bool(assignment.token),
-            "why": "" if assignment.token else "Somebody else has this example, or has answered it.",
-            "undo": can_undo,
-            "back": can_undo if past is None else tab.back < n_past,
-        },
+        "decidable": situation.can_decide,
     }
+
+
+def actions(data: PartialLabelDataset, situation: Situation) -> list[Payload]:
+    """The actions of the desk: their keys and buttons, and whether they can be done now."""
+    keys = action_keys(data.class_names)
+    return [
+        {
+            "name": action.name,
+            "key": keys[action.name],
+            "label": action.label,
+            "title": action.title,
+            "place": action.place,
+            "stores": action.stores,
+            "possible": action.possible(situation),
+        }
+        for action in ACTIONS
+    ]
+
+
+def known_classes(tab: ReviewTab) -> list[str]:
+    """All classes, those last that people have added in this review."""
+    state = tab.review.state
+    added = (event.label for event in state.all_events if event.kind == "other" and state.is_live(event))
+    return list(dict.fromkeys((*tab.queue.data.class_names, *filter(None, added))))
 
 
 def hero(tab: ReviewTab, row: int, listed: list[CandidateOption]) -> Payload:
@@ -70,7 +95,8 @@ def hero(tab: ReviewTab, row: int, listed: list[CandidateOption]) -> Payload:
         text = str(data.row_ids[row])
     place = _places(data)
     is_row = picture is None and text is None
-    nearest = [place[one.label] for one in listed if one.label in place][:BESIDE] if is_row else []
+    likeliest = listed if tab.is_blind else sorted(listed, key=lambda one: -one.weight)
+    nearest = [place[one.label] for one in likeliest if one.label in place][:BESIDE] if is_row else []
     short = short_names(data.class_names, BESIDE_LETTERS)
     columns = []
     if is_row or ((data.feature_names or data.categories) and data.X.ndim == 2 and data.texts is None):
@@ -100,7 +126,7 @@ def choices(tab: ReviewTab, assignment: Assignment, listed: list[CandidateOption
     colours, short = class_colours(len(place)), short_by_name(data.class_names)
     votes = votes_of(data, assignment.row)
     n_votes, n_voters = Counter(label for _, label in votes), len({voter for voter, _ in votes})
-    keys = candidate_keys([one.label for one in listed], data.class_names, fixed=tab.is_blind or tab.fixed)
+    keys = candidate_keys([one.label for one in listed], data.class_names)
     is_shown = data.texts is not None or data.pictures is not None or data.images is not None or data.is_image
     result = []
     for rank, one in enumerate(listed):
@@ -125,10 +151,14 @@ def choices(tab: ReviewTab, assignment: Assignment, listed: list[CandidateOption
 
 
 def ordered(tab: ReviewTab, assignment: Assignment) -> list[CandidateOption]:
-    """The candidates by weight; in the order of classes where the model's view is hidden or that order is wanted."""
-    if not (tab.is_blind or tab.fixed):
+    """The candidates in the order of classes where keys stand for these, the model's view is hidden, or it is wanted.
+
+    Else by weight.
+    """
+    data = tab.queue.data
+    if not (tab.is_blind or tab.fixed or stand_for_classes(data.class_names)):
         return list(assignment.choices)
-    place = _places(tab.queue.data)
+    place = _places(data)
     return sorted(assignment.choices, key=lambda one: place.get(one.label, len(place)))
 
 

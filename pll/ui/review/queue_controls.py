@@ -9,7 +9,7 @@ import streamlit as st
 from pll.ui.error_messages import toast_errors
 from pll.ui.format import count
 from pll.ui.review import certify_panel
-from pll.ui.review.keys import action_keys
+from pll.ui.review.keys import action_keys, stand_for_classes
 from pll.ui.review.review_tab import Chosen, ReviewTab
 from pll.ui.routes import link
 
@@ -24,12 +24,14 @@ def display_options(tab: ReviewTab) -> None:
             key=key,
             help="No weights, candidates in fixed order. Your answers are then independent of the model.",
         )
+        if stand_for_classes(tab.queue.data.class_names):
+            return  # they are in the order of the classes anyway
         fixed = st.toggle(
             "Candidates in the order of the classes",
             value=tab.fixed or tab.blind,
             key=f"{key}-fixed",
             disabled=tab.blind,
-            help="On: classes in the order of the file, each with a fixed key. Off: the likeliest first.",
+            help="On: in the order of the file. Off: the likeliest first.",
         )
         if not tab.blind:
             tab.fixed = fixed

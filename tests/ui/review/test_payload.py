@@ -10,16 +10,19 @@ from pll.ui.review.payload import payload
 from pll.ui.review.review_tab import ReviewTab
 
 
-def test_candidates_come_by_weight_with_columns_beside_the_nearest_of_each(tab: ReviewTab) -> None:
+def test_candidates_come_in_the_order_of_few_classes_with_columns_beside_the_nearest_of_each(tab: ReviewTab) -> None:
     result = payload(tab)
     json.dumps(result)
-    weights = [choice["weight"] for choice in result["choices"]]
-    assert weights == sorted(weights, reverse=True) and sum(weights) == pytest.approx(1, abs=1e-3)
+    assert sum(choice["weight"] for choice in result["choices"]) == pytest.approx(1, abs=1e-3)
+    names = [choice["label"] for choice in result["choices"]]
+    assert names == sorted(names, key=tab.queue.data.class_names.index)
     columns = result["hero"]["columns"]
     assert len(columns) == 5 and all(len(column["classes"]) == len(result["hero"]["beside"]) for column in columns)
     apart = [column["distance"] for column in columns]
     assert apart == sorted(apart, reverse=True)
-    assert result["can"] == {"decide": True, "why": "", "undo": False, "back": False}
+    possible = {action["name"] for action in result["actions"] if action["possible"]}
+    assert result["decidable"] and possible >= {"none", "other", "unsure", "skip"}
+    assert not possible & {"undo", "back", "forward", "now"}
 
 
 def test_blind_tells_nothing_of_the_model(tab: ReviewTab) -> None:

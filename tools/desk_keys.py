@@ -15,7 +15,8 @@ def page() -> str:
     text = PAGE.read_text("utf-8")
     before, rest = text.split(START, 1)
     rows = [f"| {action.key} | {action.label} | {action.title} |\n" for action in ACTIONS]
-    return f"{before}{START}\n| key | button | what it does |\n|---|---|---|\n{''.join(rows)}\n{END}{rest.split(END, 1)[1]}"
+    table = "".join(["| key | button | what it does |\n", "|---|---|---|\n", *rows])
+    return f"{before}{START}\n{table}\n{END}{rest.split(END, 1)[1]}"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""At the desk nothing is saved that nobody meant: a class half typed, a second click, a key that changes its meaning."""
+"""At the desk nothing is saved that nobody meant: a class half typed, a second click, a key with two meanings."""
 
 from __future__ import annotations
 

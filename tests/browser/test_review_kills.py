@@ -63,7 +63,7 @@ class Seat:
         self._press_at(self.asked[0], k)
 
     def _press_at(self, token: str, k: int) -> None:
-        """Press the key of a candidate if that example is in view; in the browser: no other comes between look and key."""
+        """Press the key of a candidate if that example is in view; in the browser, where no other comes between."""
         self.page.locator(".desk").first.evaluate(
             """(desk, [token, k]) => {
                 if (desk.dataset.token !== token) return;

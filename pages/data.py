@@ -69,7 +69,7 @@ def show(brought: Source, page: DeltaGenerator, below: DeltaGenerator) -> None:
             return
     with details:
         classes_form.edit_classes(source, raw)
-    choice = choose(edited, data, ways, body, details)
+    choice = choose(edited, data, table, ways, body, details)
     annotations = data.annotations
     agreed = None if annotations is None else understood.agreement_of(loader.data_key(edited), annotations)
     head.markdown(f"##### {plain(understood.sentence(data, agreed, models=bool(source.vote_files)))}")
@@ -85,17 +85,24 @@ def show(brought: Source, page: DeltaGenerator, below: DeltaGenerator) -> None:
 
 
 def choose(
-    source: Source, data: PartialLabelDataset, ways: list[str], body: DeltaGenerator, details: DeltaGenerator
+    source: Source,
+    data: PartialLabelDataset,
+    table: columns_form.Columns,
+    ways: list[str],
+    body: DeltaGenerator,
+    details: DeltaGenerator,
 ) -> ChosenData | None:
     """How labels are made of this data; None while a matrix is missing."""
-    way = candidates.choose_way(ways, data, source, body, details)
-    with details:
+    way = candidates.choose_way(ways, source, body, details)
+    with body if way == candidates.SYNTHESISE and candidates.is_question(ways) else details:
         if way == candidates.SYNTHESISE:
-            choice = synthesis_form.make_from_truth(source, data)
+            known = source if data.y is not None else columns_form.taken_for_true(source, table)
+            choice = synthesis_form.make_from_truth(known, data, details)
         elif way == candidates.DOUBT:
             choice = synthesis_form.make_from_noisy_labels(source, data)
         else:
             choice = ChosenData(source if data.annotations is None else voters.with_rule(source, data))
+    with details:
         return None if choice is None else candidates.with_features(choice, data)
 
 

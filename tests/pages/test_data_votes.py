@@ -6,8 +6,11 @@ import json
 from typing import Any
 
 import numpy as np
+import pytest
 
+from pll.synthesis import Flip
 from pll.ui.data import loader
+from pll.ui.data.candidates import SYNTHESISE
 from tests.page_helpers import button, labels, understood
 
 NAMES = ("late", "lost", "praise")
@@ -100,3 +103,20 @@ def test_whether_one_persons_labels_are_right_is_asked(open_page: Any) -> None:
     button(page, "Settings").click().run()
     assert not page.exception and asked.value.startswith("Doubt")
     assert page.session_state["choice"].noisy is not None
+
+
+@pytest.mark.parametrize("column", ["annotator:Ann", "true_label"])
+def test_labels_that_are_right_are_made_ambiguous_to_see_what_is_found(open_page: Any, column: str) -> None:
+    rng = np.random.default_rng(0)
+    rows = "".join(f"{x:.3f},{NAMES[k]}\n" for x, k in zip(rng.normal(size=N), rng.integers(0, 3, N), strict=True))
+    file = ("own.csv", f"size,{column}\n{rows}".encode(), "text/csv")
+    page = open_page("data").file_uploader(key="uploader").set_value([file]).run()
+    (asked,) = [radio for radio in page.radio if radio.label == "Are these labels right?"]
+    page = asked.set_value(SYNTHESISE).run()
+    page = page.selectbox(key="flip_how").set_value("pair").run().slider(key="flip_q").set_value(0.5).run()
+    button(page, "Settings").click().run()
+    assert not page.exception
+    choice = page.session_state["choice"]
+    data = loader.prepared(choice)
+    assert choice.flip == Flip("pair", q=0.5) and data is not None and data.y is not None
+    assert 1 < data.sets().sizes.mean() < 2

@@ -18,7 +18,7 @@ from pll.ui.session import ChosenData
 AS_THEY_ARE, SYNTHESISE = "As in the data", "Make them from the true labels"
 DOUBT = "Doubt the labels: some are wrong"
 PLAIN = {
-    SYNTHESISE: "Yes: hide them among wrong ones, and see how many are found",
+    SYNTHESISE: "Make them ambiguous and see what is found",
     DOUBT: "Some may be wrong: find those",
     AS_THEY_ARE: "Yes: take them as they are",
 }
@@ -35,29 +35,33 @@ FEATURE_TITLES = {
 
 
 def ways(data: PartialLabelDataset) -> list[str]:
-    """What can be done with this data; nothing where it has neither candidates nor truth."""
+    """What can be done with this data, the usual first; nothing where it has neither candidates nor truth."""
     doubtful = single_labels(data) is not None
+    if doubtful and _is_of_one_person(data):
+        return [DOUBT, AS_THEY_ARE, SYNTHESISE]
     return [AS_THEY_ARE] * (data.candidates is not None) + [SYNTHESISE] * (data.y is not None) + [DOUBT] * doubtful
 
 
-def choose_way(
-    ways: Sequence[str], data: PartialLabelDataset, source: Source, page: DeltaGenerator, details: DeltaGenerator
-) -> str:
-    """Which of the ways, the first by default.
+def is_question(ways: Sequence[str]) -> bool:
+    """Whether the choice is the question of the page: the data has nothing but one label each, by one person or true.
 
-    Of data with candidates the choice is among the details; of data with nothing but one label each, by one person or
-    true ones, it is the question of the page.
+    Of data with candidates it is among the details.
     """
+    return len(ways) > 1 and ways[0] != AS_THEY_ARE
+
+
+def choose_way(ways: Sequence[str], source: Source, page: DeltaGenerator, details: DeltaGenerator) -> str:
+    """Which of the ways, the first by default."""
     if len(ways) == 1:
         return ways[0]
-    one_person = data.annotations is not None and data.annotations.n_annotators == 1 and not data.annotations.anonymous
-    if one_person and DOUBT in ways:
-        ways = [DOUBT, *(way for way in ways if way != DOUBT)]
-    has_candidates = AS_THEY_ARE in ways and not (one_person and DOUBT in ways)
-    key = f"candidates_way-{source.name}" + "-own" * has_candidates
-    if has_candidates:
-        return details.radio("Labels", ways, key=key, horizontal=True, persist_state="session")
+    key = f"candidates_way-{source.name}"
+    if not is_question(ways):
+        return details.radio("Labels", ways, key=f"{key}-own", horizontal=True, persist_state="session")
     return page.radio("Are these labels right?", ways, format_func=PLAIN.__getitem__, key=key, persist_state="session")
+
+
+def _is_of_one_person(data: PartialLabelDataset) -> bool:
+    return data.annotations is not None and data.annotations.n_annotators == 1 and not data.annotations.anonymous
 
 
 def feature_title(spec: str) -> str:

@@ -110,6 +110,11 @@ def _with_roles(source: Source, roles: Mapping[str, str]) -> Source:
     return replace(source, options={**source.options, "columns": {**source.options.get("columns", {}), **roles}})
 
 
+def taken_for_true(source: Source, table: Columns) -> Source:
+    """The file with the labels of its one annotator taken for the true ones."""
+    return _with_roles(source, {column.name: "true_label" for column in table.columns if column.role == "annotator"})
+
+
 def _is_quick(source: Source) -> bool:
     """Whether columns show without reading the whole file, or it is small: fields of JSON are known at its end."""
     assert source.path is not None

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pll.analysis.protocol import single_labels
 from pll.catalog.sources import Source
@@ -17,7 +18,11 @@ from pll.ui.data import matrices
 from pll.ui.data.loader import choice_key
 from pll.ui.session import ChosenData
 
-Q_HELP = "Probability that a wrong label becomes a candidate. 0: almost nothing is ambiguous; 1: everything is."
+Q_HELP = {
+    "binomial": "Probability that a wrong label becomes a candidate. Whoever gets none is given one at random (the "
+    "paper's rule), so that at 0 every example has two candidates; at 1 it has all.",
+    "pair": "Probability that the class after the true one becomes a candidate. 0: nothing is ambiguous, 1: all.",
+}
 CLASSIFIER = "From a classifier's confusions"
 NOISY_TITLES = {
     "topk": "What a classifier finds likeliest joins",
@@ -25,17 +30,19 @@ NOISY_TITLES = {
 }
 
 
-def make_from_truth(source: Source, data: PartialLabelDataset) -> ChosenData | None:
-    """Sets made from true labels; None while a matrix is missing."""
-    how = st.selectbox(
+def make_from_truth(source: Source, data: PartialLabelDataset, details: DeltaGenerator) -> ChosenData | None:
+    """Sets made from true labels; None while a matrix is missing. What few want to set stands among the details."""
+    left, right = st.columns(2, gap="large")
+    how = left.selectbox(
         "How wrong labels enter",
         list(FLIPS),
         format_func=lambda name: FLIPS[name].title,
         key="flip_how",
         persist_state="session",
     )
-    settings = _settings(how, data)
-    seed = st.number_input(
+    with right:
+        settings = _settings(how, data)
+    seed = details.number_input(
         "Seed",
         0,
         2**31 - 1,
@@ -54,7 +61,9 @@ def make_from_truth(source: Source, data: PartialLabelDataset) -> ChosenData | N
 
 def _settings(how: str, data: PartialLabelDataset) -> dict[str, Any]:
     if how in ("binomial", "pair"):
-        q = st.slider("Flipping probability q", 0.0, 1.0, 0.7, 0.05, key="flip_q", help=Q_HELP, persist_state="session")
+        q = st.slider(
+            "Flipping probability q", 0.0, 1.0, 0.7, 0.05, key="flip_q", help=Q_HELP[how], persist_state="session"
+        )
         return {"q": q}
     if how == "uniform":
         size = st.number_input("Candidates an example (0: any number)", 0, data.n_classes, 0, key="flip_size")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pll.colors import percent
 from pll.ui import session
 from pll.ui.choose_run import has_labels
 from pll.ui.export import download
@@ -24,12 +25,21 @@ def draw(now: Scene) -> None:
         now.data.annotations,
         predicted=0 if now.splits.holdout is None else len(now.splits.holdout),
     )
-    st.markdown(f"#### {result.sentence}")
+    st.markdown(f"#### {found(now)}{result.sentence}")
     if "next" not in now.looking.hidden:
         onward(now, result.doubtful)
     recipe = settings.recipe_of(now.run)
     show_health(now.snapshot.health, more=() if recipe is None else tuple(recipe.warnings))
     show_disputes(now.run)
+
+
+def found(now: Scene) -> str:
+    """Say how many true labels were found again, against chance, where they were known and made ambiguous."""
+    evidence = None if now.snapshot.health is None else now.snapshot.health.evidence
+    if now.run.config.flip is None or evidence is None or evidence.by != "truth":
+        return ""
+    share, chance = percent(evidence.share, 0), percent(evidence.chance, 0)
+    return f"{evidence.hits:,} of {evidence.n:,} true labels found: {share}, by chance {chance}. "
 
 
 def onward(now: Scene, doubtful: int) -> None:

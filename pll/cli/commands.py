@@ -72,6 +72,7 @@ def convert(options: ConvertOptions) -> None:
         ),
         format=options.source_format,
         uncertain_first=options.uncertain_first,
+        by_example=options.by_example,
         tell=note,
     )
     note(formula_messages(done.files, safe=options.spreadsheet_safe))

@@ -457,6 +457,7 @@ class ConvertOptions:
         help="sets from several annotators",
     )
     uncertain_first: bool = option(is_flag=True, help="the least certain first, in a tool's file (of a run)")
+    by_example: bool = option(is_flag=True, help="one row an example, where the file has a row an answer (of a run)")
     spreadsheet_safe: bool = option(**SPREADSHEET)
 
 

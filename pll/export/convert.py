@@ -165,6 +165,7 @@ def convert(
     options: ReadOptions | None = None,
     format: str | None = None,
     uncertain_first: bool = False,
+    by_example: bool = False,
     tell: Tell,
 ) -> Converted:
     """Write data, or the labels of a run, in a format.
@@ -183,6 +184,8 @@ def convert(
         The format of `origin`, where it is a file; by default what its content says.
     uncertain_first
         See `Conversion.write`.
+    by_example
+        See `of_run`.
     tell
         Called with what the format cannot hold.
 
@@ -197,7 +200,7 @@ def convert(
     if (source is None or source.path is None) and (format or options not in (None, ReadOptions())):
         raise UserError(f"--column, --classes, --combine and the like are for files; how {origin} is read is known.")
     if source is None:
-        plan = of_run(folder, to, results=_decided_results(folder))
+        plan = of_run(folder, to, results=_decided_results(folder), by_example=by_example)
     else:
         if source.path is not None:
             _check_other(Path(source.path), out)
@@ -222,7 +225,9 @@ def of_data(source: Source, to: str, options: ReadOptions | None = None) -> Conv
     return _anew(data, to, None)
 
 
-def of_run(folder: RunFolder, to: str, *, results: Results | None = None, load: Load = Source.load) -> Conversion:
+def of_run(
+    folder: RunFolder, to: str, *, results: Results | None = None, load: Load = Source.load, by_example: bool = False
+) -> Conversion:
     """What giving the labels of a run away in a format would do: back into its own file, or into a new one.
 
     Parameters
@@ -231,6 +236,8 @@ def of_run(folder: RunFolder, to: str, *, results: Results | None = None, load: 
         The labels, where they are not (only) those of labels.csv.
     load
         Reads a source; the caller may have its data already.
+    by_example
+        A row an example, even where the file has a row an answer, and the labels could go into that.
 
     Raises
     ------
@@ -241,7 +248,7 @@ def of_run(folder: RunFolder, to: str, *, results: Results | None = None, load: 
     config, results = folder.config(), results or run_results(folder)
     source = config.source
     file = files_of(source).get(to)
-    if file is not None:
+    if file is not None and not by_example:
         file.check_unchanged()
         path, options = Path(str(file.path)), ReadOptions(**file.options)
         data = load(replace(source, rule=""))  # rows that the rule left out stay in the file
@@ -335,6 +342,20 @@ def files_of(source: Source) -> dict[str, Source]:
         if name in GIVEN_BACK:
             result.setdefault(name, file)
     return result
+
+
+def has_a_row_an_answer(source: Source) -> bool:
+    """Whether the file of a source has a row for every answer, and not one an example.
+
+    Raises
+    ------
+    UserError
+        It cannot be read.
+    """
+    if source.path is None or source.format == VOTES:
+        return False
+    options = ReadOptions(**source.options)
+    return any(column.role == "task" for column in formats.columns(source.path, name=source.name, options=options))
 
 
 def _anew(data: PartialLabelDataset, to: str, results: Results | None, why_unlabelled: str = "") -> Conversion:

@@ -87,18 +87,63 @@ def write(path: Path, records: Iterable[Record], *, as_list: bool) -> None:
             ) from error
 
 
+def write_with(source: Path, path: Path, added: Iterable[Record]) -> None:
+    """Write a file again with fields at the end of its objects: every other character stays as it is.
+
+    Parameters
+    ----------
+    source
+        A file that `records` has read.
+    path
+        Where to write.
+    added
+        The fields of each object, in the order of `records`.
+    """
+    with source.open("rb") as raw:
+        head = raw.read(8)
+    mark = "\ufeff" if without_marks(head) != head else ""
+    with source.open(encoding="utf-8-sig", newline="") as file, path.open("w", encoding="utf-8", newline="") as out:
+        out.write(mark)
+        reader = _ObjectReader(file)
+        reader.passed = []
+        for _, fields in zip(reader.walk(), added, strict=True):
+            out.write(_with_fields("".join(reader.passed), fields))
+            reader.passed.clear()
+        out.write("".join(reader.passed) + reader.text[reader.at :])
+
+
+def _with_fields(text: str, fields: Record) -> str:
+    """Return a text that ends with an object, with fields added to that.
+
+    Examples
+    --------
+    >>> _with_fields('[{"a": 1}', {"label": "x"}), _with_fields("{ }", {"label": "x"})
+    ('[{"a": 1, "label": "x"}', '{"label": "x" }')
+    """
+    if not fields:
+        return text
+    inside = text[:-1].rstrip()
+    end = text[len(inside) :]
+    new = json.dumps(fields, ensure_ascii=False)[1:-1]
+    return f"{inside}{'' if inside.endswith('{') else ', '}{new}{end}"
+
+
 def count_values(text: str) -> int:
     """About how many values there are in a piece of JSON, from above."""
     return text.count(",") + text.count("[") + text.count("{")
 
 
 class _ObjectReader:
-    """Reads a file with a window that grows until the next object is complete."""
+    """Reads a file with a window that grows until the next object is complete.
+
+    Where `passed` is a list, it gets the text that was read past.
+    """
 
     def __init__(self, file: IO[str], limit: int = MAX_BYTES) -> None:
         self.file, self.limit = file, limit
         self.decoder = json.JSONDecoder(parse_constant=_constant, object_pairs_hook=unique_keys)
         self.text, self.at, self.line, self.ended = "", 0, 1, False
+        self.passed: list[str] | None = None
 
     def walk(self) -> Iterator[tuple[int, Record]]:
         inside_list = self._next_character() == "["
@@ -168,6 +213,8 @@ class _ObjectReader:
 
     def _move(self, count: int) -> None:
         self.line += self.text.count("\n", self.at, self.at + count)
+        if self.passed is not None:
+            self.passed.append(self.text[self.at : self.at + count])
         self.at += count
 
     def _grow(self) -> bool:

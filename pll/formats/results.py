@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain, count
 from pathlib import Path
 from typing import TypeVar
 
 from pll.errors import UserError
 from pll.formats.checks import parsing
 from pll.formats.label_frame import NUMBERS, RESULT_COLUMNS
-from pll.formats.names import CONSENSUS_COLUMNS, results_among
-from pll.formats.reading import Column
 
 T = TypeVar("T")
+Value = str | float | None
+"""What is added to a record; None where there is nothing to add."""
+OURS, REVIEWED = "Candid", "reviewed by"
+IN_OWN_FILE = {"label": "identified_label", "confidence": "confidence", REVIEWED: "reviewer"}
+"""What is added to the file that the examples came from, and which result it is; all others are in labels.csv."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,14 +96,24 @@ class Results:
         """The columns for these examples, in their order; "" where an example has no result."""
         return {column: [self.cell(example, column) for example in examples] for column in self.columns}
 
-    def without(self, names: Sequence[str]) -> Results:
-        """Return the results whose names do not collide with these columns.
+    def in_own_file(self) -> Results:
+        """Return what of the results is added to the file that its owner brought: `IN_OWN_FILE`.
 
-        Results of an earlier run, and those of cleanlab, are replaced. A column of the user's own with the name of one
-        of ours (`source`, say) stays, and ours is left out.
+        Examples
+        --------
+        >>> done = Results(["a"], {"identified_label": ["cat"], "confidence": ["0.75"], "margin": ["0.5"]})
+        >>> done.in_own_file().columns
+        {'label': ['cat'], 'confidence': ['0.75']}
         """
-        own = set(names) - results_among(names) - set(CONSENSUS_COLUMNS)
-        return replace(self, columns={name: cells for name, cells in self.columns.items() if name not in own})
+        there = {name: self.columns[column] for name, column in IN_OWN_FILE.items() if column in self.columns}
+        return replace(self, columns={name: cells for name, cells in there.items() if name != REVIEWED or any(cells)})
+
+    def added(self, examples: Sequence[str]) -> dict[str, list[Value]]:
+        """The columns for records that are about these examples, with numbers as such; None where there is none."""
+        return {
+            name: [float(cell) if cell and name in NUMBERS else cell or None for cell in cells]
+            for name, cells in self.aligned(examples).items()
+        }
 
     def rounded(self, digits: int = 3) -> Results:
         """Return the results with numbers of at most so many decimals.
@@ -109,14 +123,11 @@ class Results:
         >>> Results(["a"], {"identified_label": ["cat"], "confidence": ["0.98765"]}).rounded().columns["confidence"]
         ['0.988']
         """
-        return self._numbers(lambda cell: cell and str(round(float(cell), digits) + 0.0))  # never -0.0
-
-    def with_decimal_commas(self) -> Results:
-        """Return the results with numbers as a spreadsheet of many countries reads them: 0,5."""
-        return self._numbers(lambda cell: cell.replace(".", ","))
-
-    def _numbers(self, change: Callable[[str], str]) -> Results:
-        new = {name: [change(cell) for cell in self.columns[name]] for name in NUMBERS if name in self.columns}
+        new = {
+            name: [cell and str(round(float(cell), digits) + 0.0) for cell in self.columns[name]]  # never -0.0
+            for name in NUMBERS
+            if name in self.columns
+        }
         return replace(self, columns={**self.columns, **new})
 
     def record(self, example: str) -> dict[str, str | float]:
@@ -129,46 +140,16 @@ class Results:
         }
 
 
-def example_rows(
-    lines: Iterable[Sequence[T]], columns: Sequence[Column]
-) -> tuple[list[int], Iterable[tuple[str, Sequence[T]]]]:
-    """Bring the lines of a table to a row an example, where it has a line for every vote.
+def free_name(name: str, taken: Collection[str]) -> str:
+    """Return a name for an added column that a file does not have.
 
-    Parameters
-    ----------
-    lines
-        of the table, each a cell a column: text, or any other value.
-    columns
-        what all its columns are.
-
-    Returns
-    -------
-    The places of the columns that stay, and each example's id and row, in the order of the table. Of a table with a
-    line for every vote only those columns stay that are equal in all lines of an example.
+    Examples
+    --------
+    >>> free_name("label", ["id", "text"]), free_name("label", ["id", "label"])
+    ('label', 'label (Candid)')
     """
-    place = {column.role: column.at for column in columns}
-    if "task" not in place:
-        name = place.get("id")
-        return [column.at for column in columns], (
-            (str(k) if name is None else _text(row[name]), row) for k, row in enumerate(lines)
-        )
-    constant = [column.at for column in columns if column.role not in ("worker", "vote", "score")]
-    first: dict[str, Sequence[T]] = {}
-    for row in lines:
-        before = first.setdefault(_text(row[place["task"]]).strip(), row)
-        if before is not row:
-            constant = [at for at in constant if before[at] == row[at]]
-    return constant, first.items()
-
-
-def _text(value: object) -> str:
-    return "" if value is None else str(value)
-
-
-def omitted_columns(results: Results, written: Results) -> list[str]:
-    """Return warnings where the user's own columns stay in place of results."""
-    missing = [name for name in results.columns if name not in written.columns]
-    return [f"The run's {', '.join(missing)}: the file has columns of these names, which stay."] if missing else []
+    others = (f"{name} ({OURS}{number})" for number in chain([""], map(" {}".format, count(2))))
+    return next(one for one in chain([name], others) if one not in taken)
 
 
 def read_results(labels_csv: Path, model: str, more: Sequence[str] = ()) -> Results:

@@ -113,16 +113,12 @@ class TestRuns:
         (tmp_path / "t.csv").write_text(text)
         run = fit(tmp_path / "t.csv", tmp_path / "run")
         notes = converted(run, "csv", tmp_path / "out.csv")
-        assert ["source" in note for note in notes] == [True]
+        assert notes == []
         with (tmp_path / "out.csv").open(newline="") as file:
             rows = list(csv.reader(file, delimiter=";"))
         assert [row[:6] for row in rows] == [line.split(";") for line in text.splitlines()]
-        assert {row[0]: row[rows[0].index("identified_label")] for row in rows[1:]} == labels(run)
+        assert {row[0]: row[rows[0].index("label")] for row in rows[1:]} == labels(run)
         assert named_sets(formats.read(tmp_path / "out.csv")) == named_sets(formats.read(tmp_path / "t.csv"))
-        # Again: the results of an earlier run make way for the new ones.
-        again = fit(tmp_path / "out.csv", tmp_path / "again")
-        converted(again, "csv", tmp_path / "third.csv")
-        assert (tmp_path / "third.csv").read_text() == (tmp_path / "out.csv").read_text()
 
     @pytest.mark.parametrize("sample", ["labelstudio.json", "prodigy.jsonl", "doccano.jsonl", "argilla.json"])
     def test_the_least_certain_come_first_where_people_go_through_a_file(self, tmp_path: Path, sample: str) -> None:
@@ -181,12 +177,15 @@ class TestRuns:
                     table = next(name for name in archive.namelist() if name.endswith(".csv"))
                     assert archive.read(table).decode().count(",añadido,") == 2
             elif "parquet" in to or to == "huggingface":
-                assert pq.read_table(out)["identified_label"].to_pylist()[1:3] == ["añadido"] * 2
+                assert (
+                    pq.read_table(out)["label (Candid)" if to == "huggingface" else "label"].to_pylist()[1:3]
+                    == ["añadido"] * 2
+                )
             else:
                 assert out.read_text(encoding="utf-8").replace("\\u00f1", "ñ").count("añadido") >= 2
 
     @pytest.mark.parametrize("to", ["csv", "xlsx", "jsonl", "parquet"])
-    def test_a_row_is_an_example_where_it_was_a_vote(self, tmp_path: Path, to: str) -> None:
+    def test_every_line_comes_back_and_one_row_an_example_on_request(self, tmp_path: Path, to: str) -> None:
         with (SAMPLES / "reviews-long.csv").open(newline="") as file:
             votes = list(csv.DictReader(file))
         given = tmp_path / f"votes.{to}"
@@ -199,15 +198,18 @@ class TestRuns:
         else:
             pd.DataFrame(votes).to_excel(given, index=False)
         run = fit(given, tmp_path / "run")
-        out = tmp_path / f"out.{to}"
-        converted(run, to, out)
+        out, short = tmp_path / f"out.{to}", tmp_path / f"short.{to}"
+        assert converted(run, to, out) == []
+        told = converted(run, to, short, by_example=True)
+        assert to in ("parquet", "xlsx", "jsonl", "csv") and isinstance(told, list)
         read: dict[str, Any] = {"csv": pd.read_csv, "xlsx": pd.read_excel, "parquet": pd.read_parquet}
         read["jsonl"] = partial(pd.read_json, lines=True)
-        table = read[to](out)
-        assert dict(zip(table["task"].astype(str), table["identified_label"], strict=True)) == labels(run)
-        assert list(table.columns[:3]) == ["task", "text", "identified_label"] and len(table) == 12
-        if to == "xlsx":  # the votes stay, on their own sheet
-            assert len(pd.read_excel(out, sheet_name=1)) == len(votes)
+        lines, table = read[to](out), read[to](short)
+        names = list(votes[0])
+        assert lines[names].astype(str).to_dict("records") == votes
+        assert dict(zip(lines["task"].astype(str), lines["label (Candid)"], strict=True)) == labels(run)
+        assert dict(zip(table["id"].astype(str), table["identified_label"], strict=True)) == labels(run)
+        assert len(table) == 12 < len(lines) == len(votes)
 
     def test_a_source_that_has_changed(self, tmp_path: Path) -> None:
         run = fit(SAMPLES / "flowers.csv", tmp_path / "run")

@@ -45,7 +45,7 @@ def test_votes_in_one_field_are_votes_and_stay_as_they_are(tmp_path: Path, field
     assert data.feature_names == ("x",) and not data.extras
     formats.give_back(source, back, Results(["r0"], {"identified_label": ["cat"], "confidence": ["1"]}))
     given = [json.loads(line) for line in back.read_text().splitlines()]
-    assert given == [{**records[0], "identified_label": "cat", "confidence": 1.0}, *records[1:]]
+    assert given == [{**records[0], "label": "cat", "confidence": 1.0}, *records[1:]]
 
 
 @pytest.mark.parametrize(

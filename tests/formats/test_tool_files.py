@@ -170,7 +170,7 @@ class TestHuggingFace:
         table, before = pq.read_table(tmp_path / "out.parquet"), pq.read_table(tmp_path / "train.parquet")
         assert table.select(before.schema.names).equals(before)
         assert table.schema.metadata == before.schema.metadata
-        assert table["identified_label"].to_pylist() == ["pos", ""] and table["confidence"].to_pylist() == [0.5, None]
+        assert table["label (Candid)"].to_pylist() == ["pos", None] and table["confidence"].to_pylist() == [0.5, None]
         assert named_sets(formats.read(tmp_path / "out.parquet")) == [{"pos", "neg"}, {"neutral"}]
 
     def test_pictures_inside(self, tmp_path: Path) -> None:

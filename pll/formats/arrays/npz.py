@@ -41,7 +41,7 @@ from pll.formats.checks import (
     shorten,
 )
 from pll.formats.names import results_among
-from pll.formats.results import Results, omitted_columns
+from pll.formats.results import Results, free_name
 from pll.images import Pictures
 from pll.io import Column, as_column
 from pll.weights import Weights, on_candidates
@@ -146,21 +146,21 @@ class Npz(Format):
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
         if source.is_dir():
             return ["The folder of arrays itself: its features, sets and ids become one data.npz."]
-        return omitted_columns(results, results.without(_names_in(source)))
+        return []
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         if source.is_dir():
             self.write(self.read(source, options), path, results)
             return
         dataset, names = self.read(source, options), _names_in(source)
-        earlier, results = results_among(names), results.without(names)
+        earlier = results_among(names)
         with zipfile.ZipFile(source) as original, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             for info in original.infolist():
                 if info.filename.removesuffix(".npy") not in earlier:
                     with original.open(info) as old, archive.open(_like(info), "w", force_zip64=True) as new:
                         shutil.copyfileobj(old, new)
             for name, array in _identified(dataset, results).items():
-                with archive.open(f"{name}.npy", "w") as new:
+                with archive.open(f"{free_name(name, {*names} - earlier)}.npy", "w") as new:
                     np.lib.format.write_array(new, array, allow_pickle=False)
 
 

@@ -12,7 +12,7 @@ import io
 import itertools
 import re
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,7 +29,7 @@ from pll.formats.checks import MAX_RECORD_BYTES, looks_like_text, parsing, reada
 from pll.formats.encodings import ENCODINGS, HEAD_CHUNK, encode_like, encoding_of, without_marks
 from pll.formats.names import sample_rows
 from pll.formats.records import Records
-from pll.formats.results import Results, example_rows
+from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.header import MOST_TITLES, Header, header_of, titles_above
 from pll.formats.tabular.writer import (
@@ -89,6 +89,20 @@ class Text:
             for number, record in enumerate(reader, start=1):
                 yield number, above, record
                 above = reader.line_num
+
+    def raw_records(self) -> Iterator[tuple[str, list[str]]]:
+        """Yield (text, fields) of every record: its lines as they stand with their ends; a blank one has no fields."""
+        with self.open() as file:
+            lines: list[str] = []
+
+            def read() -> Iterator[str]:
+                while line := file.readline(MAX_RECORD_BYTES):
+                    lines.append(line)
+                    yield line
+
+            for record in csv.reader(read(), delimiter=self.delimiter):
+                yield "".join(lines), record
+                lines.clear()
 
     @cached_property
     def first(self) -> list[tuple[int, int, list[str]]]:
@@ -211,34 +225,29 @@ class Delimited(TableFormat):
         with path.open("wb") as file:
             write_table(file, self.delimiters[0], text_columns(dataset, results), dataset)
 
-    def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
-        """Write a table again with results, as it is written: delimiter, encoding, ends of lines, decimal commas.
-
-        A table with a line for every vote becomes one with a row an example.
-        """
-        table, text = self.table(source, options), text_of_file(source, self.delimiters)
-        names = [name.strip() for name in table.names]
-        results = results.without(names)
-        if text.delimiter == ";" and not any(
-            _POINT.fullmatch(cell or "") for cells in table.sample() for cell in cells
-        ):
-            results = results.with_decimal_commas()
-        places, rows = example_rows(table.lines(), table.plan(options))
-        places = [at for at in places if names[at] not in results.columns]
+    def add(self, source: Path, path: Path, added: Mapping[str, Sequence[Value]], options: ReadOptions) -> None:
+        """Write a table again: every byte as it is, and cells at the end of each row."""
+        text = text_of_file(source, self.delimiters)
+        header, number = text.header, 0
+        names = [free_name(name, [one.strip() for one in header.names]) for name in added]
+        sample = text.sample()
+        comma = text.delimiter == ";" and not any(_POINT.fullmatch(cell or "") for cells in sample for cell in cells)
+        rows = zip(*added.values(), strict=True)
         with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, delimiter=text.delimiter, lineterminator=_line_end(text))
-            writer.writerow([*(table.names[at] for at in places), *results.columns])
-            for example, row in rows:
-                writer.writerow(
-                    [*(row[at] for at in places), *(results.cell(example, name) for name in results.columns)]
-                )
+            for raw, record in text.raw_records():
+                if not record or number < header.above:
+                    cells: Sequence[Value] | None = None
+                elif number == header.above and header.rows:
+                    cells = names
+                else:
+                    cells = next(rows, [None] * len(names))  # a row of empty cells below the table
+                number += bool(record)
+                if cells is None:
+                    file.write(raw)
+                    continue
+                line = raw.rstrip("\r\n")
+                file.write(f"{line}{text.delimiter}{_joined(cells, text.delimiter, comma)}{raw[len(line) :]}")
         encode_like(source, path)
-
-    def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
-        lost = list(text_of_file(source, self.delimiters).header.lost)
-        if any(column.role == "task" for column in self.columns(source, options)):
-            lost.append("The single votes (a row is an example now).")
-        return [*lost, *super().cannot_give_back(source, results, options)]
 
 
 class Csv(Delimited):
@@ -278,9 +287,12 @@ def write_table(
             writer.write_batch(pa.record_batch(arrays, schema=schema))
 
 
-def _line_end(text: Text) -> str:
-    with text.open() as file:
-        return "\r\n" if "\r\n" in file.read(HEAD_BYTES) else "\n"
+def _joined(values: Sequence[Value], delimiter: str, comma: bool) -> str:
+    """Return values as cells of a record."""
+    file = io.StringIO(newline="")
+    cells = [str(value).replace(".", ",") if comma and isinstance(value, float) else value for value in values]
+    csv.writer(file, delimiter=delimiter, lineterminator="").writerow(cells)
+    return file.getvalue() if len(cells) > 1 or cells[0] else ""  # a record of one empty cell is quoted
 
 
 def _batches(text: Text, used: Sequence[int]) -> Iterator[pa.RecordBatch]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
@@ -10,8 +11,8 @@ from typing import ClassVar
 from pll.dataset import PartialLabelDataset
 from pll.formats.base import Format, ReadOptions
 from pll.formats.reading import Column
-from pll.formats.records import Records
-from pll.formats.results import Results, omitted_columns
+from pll.formats.records import Records, text_of
+from pll.formats.results import Results, Value
 from pll.formats.tabular.builder import build
 from pll.formats.tabular.writer import table_limitations
 
@@ -25,7 +26,7 @@ class TableFormat(Format):
         What it holds beyond a table of text: names of `table_limitations`.
     """
 
-    adds = "Columns with the label and its confidence are added to your own."
+    adds = "The label of its example and the confidence are added to every row; all else stays as it is."
     holds: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
@@ -49,5 +50,37 @@ class TableFormat(Format):
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         return table_limitations(dataset, self.holds)
 
-    def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
-        return omitted_columns(results, results.without([column.name for column in self.columns(source, options)]))
+    @abstractmethod
+    def add(self, source: Path, path: Path, added: Mapping[str, Sequence[Value]], options: ReadOptions) -> None:
+        """Write a file again with columns added to it, and nothing else changed.
+
+        Parameters
+        ----------
+        source
+            A file that `table` has read.
+        path
+            Where to write.
+        added
+            By name, a value for each row of `table`, in their order. A name that the file has gets another
+            (`free_name`).
+        options
+            What it was read with.
+        """
+
+    def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
+        table = self.table(source, options)
+        examples = examples_of(table, table.plan(options))
+        self.add(source, path, self.labels_of(source, results, options).added(examples), options)
+
+    def labels_of(self, source: Path, results: Results, options: ReadOptions) -> Results:
+        """Return what of the results is added to a file."""
+        return results.in_own_file()
+
+
+def examples_of(table: Records, columns: Sequence[Column]) -> list[str]:
+    """Return for every row of a table the id of its example."""
+    named = next((column for column in columns if column.role in ("task", "id")), None)
+    if named is None:
+        return list(map(str, range(sum(len(batch) for batch in table.batches([0])))))
+    batches = table.batches([named.at])
+    return [(cell or "").strip() for batch in batches for cell in text_of(batch.column(0), named.role).to_pylist()]

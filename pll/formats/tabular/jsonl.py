@@ -6,7 +6,7 @@ Every field is a column with a role (`columns`), `candidates` a list of names. V
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,9 @@ from pll.formats import json_objects
 from pll.formats.base import ReadOptions
 from pll.formats.forms import USUAL, plain_name
 from pll.formats.json_objects import Record
-from pll.formats.names import MAX_COLUMNS, marked, results_among
-from pll.formats.records import JSON, Records, as_json, cell_of, json_column, no_rows, value_of
-from pll.formats.results import Results, example_rows
+from pll.formats.names import MAX_COLUMNS, marked
+from pll.formats.records import JSON, Records, as_json, json_column, no_rows, value_of
+from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.answers import SCORE_FIELDS, answer_of
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.writer import feature_column_names, text_columns
@@ -38,7 +38,7 @@ class JsonLines(TableFormat):
     name = "jsonl"
     label = "JSON lines"
     tool = "your JSON lines"
-    adds = "Fields with the label and its confidence are added to your own."
+    adds = "The label of its example and the confidence are added to every object; all else stays as it is."
     content = "json"
     suffixes = (".jsonl", ".ndjson", ".json")
     row_note = "Rows are counted as the lines of the file, from 1."
@@ -75,26 +75,13 @@ class JsonLines(TableFormat):
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         json_objects.write(path, _records(dataset, results), as_list=False)
 
-    def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
-        columns = self.columns(source, options)
-        names = [column.name for column in columns]
-        earlier, results = results_among(names), results.without(names)
-        example = next((column for column in columns if column.role in ("id", "task")), None)
-
-        def lines() -> Iterator[list[Any]]:
-            for _, record in json_objects.records(source):
-                values = [record.get(name) for name in names]
-                if example is not None:
-                    values[example.at] = (cell_of(values[example.at]) or "").strip()
-                yield [*values, record]
-
-        places, examples = example_rows(lines(), columns)
-        gone = {*names} - {names[at] for at in places} | earlier
-        added = (
-            {name: value for name, value in row[-1].items() if name not in gone} | results.record(example_id)
-            for example_id, row in examples
-        )
-        json_objects.write(path, added, as_list=json_objects.is_list(source))
+    def add(self, source: Path, path: Path, added: Mapping[str, Sequence[Value]], options: ReadOptions) -> None:
+        """Write the objects again: every character as it is, and what is known of each in fields at its end."""
+        taken = {name for _, record in json_objects.records(source) for name in record}
+        names = [free_name(name, taken) for name in added]
+        rows = zip(*added.values(), strict=True)
+        known = ({name: value for name, value in zip(names, row, strict=True) if value is not None} for row in rows)
+        json_objects.write_with(source, path, known)
 
 
 def _whole(chunks: Sequence[pa.Array | int]) -> pa.ChunkedArray:

@@ -26,8 +26,8 @@ from pll.formats.checks import check_unpacked_size, parsing, shorten
 from pll.formats.label_frame import NUMBERS
 from pll.formats.limitations import class_names
 from pll.formats.reading import ROLES, Column
-from pll.formats.records import JSON, Records, is_list, no_rows, text_of
-from pll.formats.results import Results, example_rows
+from pll.formats.records import JSON, Records, is_list, no_rows
+from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.cells import write_label
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.writer import (
@@ -405,44 +405,21 @@ class Parquet(TableFormat):
         """Return the column of true labels."""
         return pa.array([cell or None for cell in cells], pa.string())
 
-    def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
-        columns, schema = self.columns(source, options), schema_of(source)[0]
-        results = results.without(schema.names)
-        places, examples = _examples(source, columns)
-        places = [at for at in places if schema.names[at] not in results.columns]
-        added = [pa.field(name, pa.float64() if name in NUMBERS else pa.string()) for name in results.columns]
-        wide = pa.schema([*(schema.field(at) for at in places), *added], metadata=schema.metadata)
+    def add(self, source: Path, path: Path, added: Mapping[str, Sequence[Value]], options: ReadOptions) -> None:
+        schema, row = schema_of(source)[0], 0
+        new = {free_name(name, schema.names): _array(values) for name, values in added.items()}
+        fields = [pa.field(name, array.type) for name, array in new.items()]
+        wide = pa.schema([*schema, *fields], metadata=schema.metadata)
         with pq.ParquetWriter(path, wide) as writer:
-            for ids, batch in examples:
-                new = []
-                for name, cells in results.aligned(ids).items():
-                    values = [float(cell) if cell else None for cell in cells] if name in NUMBERS else cells
-                    new.append(pa.array(values, pa.float64() if name in NUMBERS else pa.string()))
-                writer.write_batch(pa.record_batch([*(batch.column(at) for at in places), *new], schema=wide))
+            for batch in batches(source):
+                more = [array.slice(row, batch.num_rows) for array in new.values()]
+                writer.write_batch(pa.record_batch([*batch.columns, *more], schema=wide))
+                row += batch.num_rows
 
 
-def _examples(path: Path, columns: Sequence[Column]) -> tuple[list[int], Iterator[tuple[list[str], pa.RecordBatch]]]:
-    """The places of the columns that labels go beside, and the examples in batches, with their ids."""
-    task = next((column.at for column in columns if column.role == "task"), None)
-    if task is None:
-        return [column.at for column in columns], _numbered(path, columns)
-    lines = pa.Table.from_batches(list(batches(path)), schema_of(path)[0]).combine_chunks()
-    values = [column.to_pylist() for column in lines.columns]
-    values[task] = text_of(lines.column(task).combine_chunks()).to_pylist()
-    places, examples = example_rows(zip(*values, range(len(lines)), strict=True), columns)
-    place = {name: row[-1] for name, row in examples}  # of its first line
-    return places, iter([(list(place), lines.take(list(place.values())).to_batches()[0])])
-
-
-def _numbered(path: Path, columns: Sequence[Column]) -> Iterator[tuple[list[str], pa.RecordBatch]]:
-    example = next((column.at for column in columns if column.role == "id"), None)
-    row = 0
-    for batch in batches(path):
-        ids = [str(row + k) for k in range(batch.num_rows)]
-        if example is not None:
-            ids = [str(cell).strip() for cell in text_of(batch.column(example), "id").to_pylist()]
-        row += batch.num_rows
-        yield ids, batch
+def _array(values: Sequence[Value]) -> pa.Array:
+    """Return added values as a column."""
+    return pa.array(values, pa.float64() if any(isinstance(value, float) for value in values) else pa.string())
 
 
 def _json(column: pa.Array) -> pa.Array:

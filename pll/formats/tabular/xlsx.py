@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -27,7 +27,7 @@ from pll.formats.checks import check_unpacked_size, listing, parsing, shorten
 from pll.formats.label_frame import NUMBERS
 from pll.formats.names import MAX_COLUMNS, sample_rows
 from pll.formats.records import Records, no_rows
-from pll.formats.results import Results, example_rows
+from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.header import MOST_TITLES, Header, header_of
 from pll.formats.tabular.writer import feature_column_names, text_columns
@@ -47,7 +47,6 @@ class Xlsx(TableFormat):
     name = "xlsx"
     label = "Excel workbook"
     tool = "your workbook"
-    adds = "Columns with the label and its confidence are added to your own, in the same sheet."
     content = "binary"
     suffixes = (".xlsx", ".xlsm")
     row_note = "Rows are counted as a spreadsheet does: the header is row 1."
@@ -92,45 +91,22 @@ class Xlsx(TableFormat):
             sheet.append([*cells, *(None if np.isnan(x) else float(x) for x in flat[i])])
         book.save(path)
 
-    def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
-        """Write a workbook again with results in new columns of its sheet.
-
-        The examples of a sheet with a row for every vote stand on a sheet of their own, which comes first.
-        """
-        sheet_rows, table = _sheet_of(source, options), self.table(source, options)
-        columns, names = table.plan(options), [one.strip() for one in table.names]
-        results = results.without(names)
-        below = sheet_rows.below
+    def add(self, source: Path, path: Path, added: Mapping[str, Sequence[Value]], options: ReadOptions) -> None:
+        """Write a workbook again with columns beside the table of its sheet."""
+        sheet = _sheet_of(source, options)
         with parsing("the workbook"), source.open("rb") as file:
             book = _openpyxl().load_workbook(file)
-        places, examples = example_rows((row for _, row in below), columns)
-        if any(column.role == "task" for column in columns):
-            sheet = book.create_sheet("labels", 0)
-            book.active = 0
-            for at, header in enumerate([*(names[at] for at in places), *results.columns]):
-                _put(sheet, 1, at, header)
-            for number, (example, row) in enumerate(examples, start=2):
-                for at, cell in enumerate(row[at] for at in places):
-                    _put(sheet, number, at, cell or None)
-                for at, column in enumerate(results.columns, start=len(places)):
-                    _put(sheet, number, at, _result(results, example, column))
-            book.save(path)
-            return
-        sheet = book[sheet_rows.name]
-        place = dict(zip(results.columns, range(len(names), len(names) + len(results.columns)), strict=True))
-        place |= {name: at for at, name in enumerate(names) if name in place}
-        for column, at in place.items() if sheet_rows.header.rows else ():
-            _put(sheet, sheet_rows.top, at + sheet_rows.left, column)
-        for (number, _), (example, _) in zip(below, examples, strict=True):
-            for column, at in place.items():
-                _put(sheet, number, at + sheet_rows.left, _result(results, example, column))
+        taken = [name.strip() for name in sheet.header.names]
+        for at, (name, values) in enumerate(added.items(), start=sheet.left + len(taken)):
+            if sheet.header.rows:
+                _put(book[sheet.name], sheet.top, at, free_name(name, taken))
+            for (number, _), value in zip(sheet.below, values, strict=True):
+                _put(book[sheet.name], number, at, value)
         book.save(path)
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
         inside = _members(source)
-        header = _sheet_of(source, options).header
-        lost = [] if header.rows else header.lost[:1]  # a title stays
-        lost += super().cannot_give_back(source, results, options)
+        lost = super().cannot_give_back(source, results, options)
         if any("vbaProject" in name for name in inside):
             lost.append("Macros.")
         if any(name.startswith(("xl/drawings/", "xl/pivot", "xl/slicers")) for name in inside):
@@ -280,11 +256,6 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def _result(results: Results, example: str, column: str) -> str | float | None:
-    cell = results.cell(example, column)
-    return _number(cell) if column in NUMBERS else cell or None
-
-
 def _number(cell: str | None) -> float | None:
     return float(cell) if cell else None
 
@@ -299,7 +270,7 @@ def _text_cell(sheet: Any, text: str | None) -> Any:
     return cell
 
 
-def _put(sheet: Any, row: int, at: int, value: str | float | None) -> None:
+def _put(sheet: Any, row: int, at: int, value: Value) -> None:
     """Put a value into a row (from 1) and a column (from 0); text stays text."""
     cell = sheet.cell(row=row, column=at + 1)
     cell.value = _checked(value) if isinstance(value, str) else value

@@ -18,7 +18,7 @@ from pll.formats.limitations import added_limitation, class_limitations, part_li
 from pll.formats.names import CONSENSUS_COLUMNS, UNNAMED, check_header, is_annotator, marked
 from pll.formats.reading import LINES
 from pll.formats.records import Records
-from pll.formats.results import Results
+from pll.formats.results import OURS, Results
 from pll.formats.tabular.cells import Cells, is_number
 from pll.formats.tabular.columns import roles_of
 from pll.formats.tabular.csv import Csv, text_of_file, write_table
@@ -97,12 +97,8 @@ class Cleanlab(Csv):
         with path.open("wb") as file:
             write_table(file, ",", columns)
 
-    def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
-        named = replace(results, columns={name: [] for name in CONSENSUS_COLUMNS})
-        return super().cannot_give_back(source, named, options)
-
-    def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
-        super().give_back(source, path, consensus(self.read(source, options), results), options)
+    def labels_of(self, source: Path, results: Results, options: ReadOptions) -> Results:
+        return consensus(self.read(source, options), results)
 
 
 def consensus(dataset: PartialLabelDataset, results: Results) -> Results:
@@ -124,7 +120,7 @@ def _roles(header: list[str], sample: Sequence[Cells]) -> dict[str, str]:
     """Return every column but the index and cleanlab's own as an annotator."""
     roles: dict[str, str] = {}
     for at, name in enumerate(header):
-        if name in CONSENSUS_COLUMNS:
+        if name.removesuffix(f" ({OURS})") in CONSENSUS_COLUMNS:
             roles[name] = "ignore"
         elif at == 0 and (name.casefold() in _INDEX or name.startswith(UNNAMED) or not _are_classes(sample[0])):
             roles[name] = "id"

@@ -12,7 +12,7 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.export import EXPORTS, Exporter, ExportSource, archive_data, archive_name, exporters_of
-from pll.export.convert import Conversion, files_of, of_run, results_of
+from pll.export.convert import Conversion, files_of, has_a_row_an_answer, of_run, results_of
 from pll.export.run_export import export_source
 from pll.export.spreadsheet import neutralise
 from pll.formats import FORMATS, Results
@@ -24,6 +24,7 @@ from pll.ui.format import plain
 
 SAFE = "spreadsheet-safe"
 """Key of the switch that neutralises cells which spreadsheets would execute."""
+BY_EXAMPLE = "One row an example, with everybody's answers side by side."
 ELSEWHERE = ("labels-csv", "final", "certificate-page", "certificate")
 """Files that have a place of their own on the page."""
 
@@ -57,6 +58,9 @@ def back(run: Run, source: ExportSource, *, results: Results | None = None, is_f
             else of_run(run.folder, name, results=results, load=loader.dataset)
         )
         _offer(plan, labelled, about=FORMATS[name].adds, is_first=is_first and healthy, safe=source.spreadsheet_safe)
+        if results is None and has_a_row_an_answer(content):
+            short = _file_name(content.name, name, "by-example")
+            _offer(_plan(run, source, name, by_example=True), short, about=BY_EXAMPLE, safe=source.spreadsheet_safe)
     return list(uploads)
 
 
@@ -92,8 +96,8 @@ def _labels_csv(run: Run) -> bytes:
     return EXPORTS["labels-csv"].data(export_source(run.folder, run.splits()))
 
 
-def _file_name(source: str, form: str, ending: Literal["labelled", "certified"]) -> str:
-    """What a file is called once it has the labels of a run, or those of a certificate."""
+def _file_name(source: str, form: str, ending: Literal["labelled", "certified", "by-example"]) -> str:
+    """What a file is called once it has the labels of a run, those of a certificate, or a row an example."""
     file = Path(source)
     return f"{file.stem}-{ending}{file.suffix or FORMATS[form].suffixes[0]}"
 
@@ -179,13 +183,16 @@ def file_content(plan: Conversion, uncertain_first: bool, *, safe: bool = False)
         return file.read_bytes()
 
 
-def _plan(run: Run, source: ExportSource, to: str) -> Conversion:
+def _plan(run: Run, source: ExportSource, to: str, *, by_example: bool = False) -> Conversion:
     labels = run.folder.path / "labels.csv"
     made = labels.stat().st_mtime_ns if labels.exists() else 0
-    return _planned(run.id, to, (made, repr(source.decisions)), run.folder, source)
+    return _planned(run.id, to, by_example, (made, repr(source.decisions)), run.folder, source)
 
 
-@st.cache_resource(max_entries=2, show_spinner="Checking what this format can hold…")  # each may hold a copy
-def _planned(run_id: str, to: str, state: tuple[int, str], _folder: RunFolder, _source: ExportSource) -> Conversion:
+@st.cache_resource(max_entries=3, show_spinner="Checking what this format can hold…")  # each may hold a copy
+def _planned(
+    run_id: str, to: str, by_example: bool, state: tuple[int, str], _folder: RunFolder, _source: ExportSource
+) -> Conversion:
     """Return the plan of a conversion, cached for the present state of a run: large data takes a while to check."""
-    return of_run(_folder, to, results=results_of(_folder, _source), load=loader.dataset)
+    results = results_of(_folder, _source)
+    return of_run(_folder, to, results=results, load=loader.dataset, by_example=by_example)

@@ -1,0 +1,156 @@
+"""What comes back is what came in: without the added columns, the same bytes or cells, whatever the container."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pll import formats
+from pll.formats import Results
+
+Row = dict[str, Any]
+CELLS = st.text(st.sampled_from('ab "\n,;|ß0'), max_size=6)
+
+
+def table(kind: str, texts: list[str]) -> list[Row]:
+    """A table with a row an example, or with a row an answer, whose columns hold any text."""
+    rows: list[Row] = []
+    for k, text in enumerate(texts):
+        if kind == "example":
+            rows.append({"id": f"e{k}", "note": text, "candidates": "x|y" if k % 2 else "x", "width": k + 0.5})
+        else:
+            about = {"task": f"e{k // 2}", "worker": "pq"[k % 2], "label": "xy"[k % 3 == 0]}
+            rows.append(about | {"note": text, "when": f"2024-03-0{k % 9 + 1}T10:00"})
+    return rows
+
+
+def expected(rows: list[Row], results: Results) -> list[tuple[Any, Any]]:
+    """Label and confidence of every row, by its example."""
+    names = [row.get("task", row.get("id")) for row in rows]
+    return [(results.label(str(name)), results.confidence(str(name))) for name in names]
+
+
+def results_for(rows: list[Row]) -> Results:
+    """Labels of all examples but the last."""
+    names = list(dict.fromkeys(str(row.get("task", row.get("id"))) for row in rows))[:-1]
+    columns = {"identified_label": ["xy"[k % 2] for k in range(len(names))], "confidence": ["0.75"] * len(names)}
+    return Results(names, columns | {"margin": ["0.5"] * len(names), "source": ["model"] * len(names)})
+
+
+def as_text(rows: list[Row], delimiter: str, end: str) -> str:
+    file = io.StringIO(newline="")
+    writer = csv.DictWriter(file, list(rows[0]), delimiter=delimiter, lineterminator=end, quoting=csv.QUOTE_NONNUMERIC)
+    writer.writeheader()
+    writer.writerows(rows)
+    return file.getvalue()
+
+
+def back(path: Path, rows: list[Row]) -> Path:
+    out = path.with_name(f"out{path.suffix}")
+    formats.give_back(path, out, results_for(rows), options=formats.ReadOptions(columns={"note": "keep"}))
+    return out
+
+
+@pytest.mark.parametrize("kind", ["example", "answer"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@given(texts=st.lists(CELLS, min_size=4, max_size=6), end=st.sampled_from(["\n", "\r\n"]), mark=st.booleans())
+def test_a_text_keeps_every_byte(
+    tmp_path_factory: pytest.TempPathFactory, kind: str, delimiter: str, texts: list[str], end: str, mark: bool
+) -> None:
+    rows = table(kind, texts)
+    path = tmp_path_factory.mktemp("t") / ("t.tsv" if delimiter == "\t" else "t.csv")
+    path.write_bytes(codecs.BOM_UTF8 * mark + as_text(rows, delimiter, end).encode())
+    out = back(path, rows).read_bytes()
+    written = list(csv.reader(io.StringIO(out.decode("utf-8-sig"), newline=""), delimiter=delimiter))
+    done = (
+        written[0][-2:],
+        [(row[-2] or None, float(row[-1].replace(",", ".")) if row[-1] else None) for row in written[1:]],
+    )
+    names = ["label (Candid)" if kind == "answer" else "label", "confidence"]
+    assert done == (names, expected(rows, results_for(rows)))
+    was = path.read_bytes()
+    for added in [names, *[row[-2:] for row in written[1:]]]:  # each once, in their order
+        tail = (delimiter + delimiter.join(added) + end).encode()
+        at = out.index(tail)
+        assert was.startswith(out[:at] + end.encode())
+        was, out = was[at + len(end) :], out[at + len(tail) :]
+    assert (was, out) == (b"", b"")
+
+
+@pytest.mark.parametrize("kind", ["example", "answer"])
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda rows: "".join(json.dumps(row) + "\n" for row in rows),
+        lambda rows: "\n\n".join(json.dumps(row, ensure_ascii=False) for row in rows),
+        json.dumps,
+        lambda rows: "\ufeff" + json.dumps(rows, indent=2) + "\r\n",
+    ],
+    ids=["lines", "blank lines", "list", "indented"],
+)
+def test_json_keeps_every_character(tmp_path: Path, kind: str, write: Callable[[list[Row]], str]) -> None:
+    rows = table(kind, ["a", '"}', "ß", "\n", ""])
+    path = tmp_path / "t.json"
+    path.write_text(write(rows), encoding="utf-8", newline="")
+    out = back(path, rows).read_text(encoding="utf-8")
+    label = "label (Candid)" if kind == "answer" else "label"
+    for about, confidence in expected(rows, results_for(rows)):
+        if about is not None:
+            out = out.replace(f', "{label}": "{about}", "confidence": {confidence}', "", 1)
+    assert out == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("kind", ["example", "answer"])
+def test_parquet_keeps_every_cell_and_its_metadata(tmp_path: Path, kind: str) -> None:
+    rows = table(kind, ["a", "", "b", "c"])
+    was = pa.Table.from_pylist(rows).replace_schema_metadata({"own": "1"})
+    pq.write_table(was, tmp_path / "t.parquet")
+    out = pq.read_table(back(tmp_path / "t.parquet", rows))
+    assert out.select(was.column_names).equals(was, check_metadata=True)
+    added = [column.to_pylist() for column in out.columns[len(was.column_names) :]]
+    assert list(zip(*added, strict=True)) == expected(rows, results_for(rows))
+
+
+@pytest.mark.parametrize("kind", ["example", "answer"])
+def test_a_workbook_keeps_its_sheets_and_cells(tmp_path: Path, kind: str) -> None:
+    rows = table(kind, ["a", "b", "c", "d"])
+    book = openpyxl.Workbook()
+    book.active.append(["about"])
+    sheet = book.create_sheet("votes")
+    for line in [["A title"], [], list(rows[0]), *(list(row.values()) for row in rows)]:
+        sheet.append(line)
+    book.save(tmp_path / "t.xlsx")
+    after = openpyxl.load_workbook(back(tmp_path / "t.xlsx", rows))
+    assert after.sheetnames == book.sheetnames
+    width = len(rows[0])
+    for name in book.sheetnames:
+        for row in book[name].iter_rows():
+            for cell in row:
+                assert after[name].cell(cell.row, cell.column).value == cell.value
+    added = list(after["votes"].iter_rows(4, 3 + len(rows), width + 1, width + 2, values_only=True))
+    assert added == expected(rows, results_for(rows))
+
+
+def test_titles_missing_headers_and_rows_of_nothing_stay(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("Survey\nid,width,candidates\na,1.5,x|y\n\nb,2.5,y\n,,\n", newline="")
+    done = Results(["a", "b"], {"identified_label": ["x", "y"], "confidence": ["1", "0.5"], "reviewer": ["", "Ada"]})
+    formats.give_back(tmp_path / "t.csv", tmp_path / "out.csv", done)
+    assert (tmp_path / "out.csv").read_text() == (
+        "Survey\nid,width,candidates,label,confidence,reviewed by\na,1.5,x|y,x,1.0,\n\nb,2.5,y,y,0.5,Ada\n,,,,,\n"
+    )
+    (tmp_path / "u.csv").write_text("5.1,3.5,p\n4.9,3.0,q\n")
+    done = Results(["0", "1"], {"identified_label": ["p", "q"]})
+    formats.give_back(tmp_path / "u.csv", tmp_path / "out.csv", done)
+    assert (tmp_path / "out.csv").read_text() == "5.1,3.5,p,p\n4.9,3.0,q,q\n"

@@ -48,6 +48,9 @@ class Splits:
         Ids of examples that nobody answered and, without features, nothing predicts; they get no label.
     vote_sets
         Candidate sets and prior made of the votes of the training part; None without.
+    identity
+        SHA-256 over what came in, and how it is read, split and made into this: never over numbers computed of it,
+        whose last digits differ between machines. "" where nobody asked.
     """
 
     train: PartialLabelDataset
@@ -57,6 +60,7 @@ class Splits:
     all_ids: tuple[str, ...] = ()
     no_answer: tuple[str, ...] = ()
     vote_sets: VoteSets | None = None
+    identity: str = ""
 
     @property
     def unanswered(self) -> int:
@@ -119,6 +123,7 @@ def prepare(
     strict: bool = False,
     noisy: Noisy | None = None,
     vote_sets: VoteSets | None = None,
+    computed: Computed | None = None,
     progress: Progress | None = None,
 ) -> Splits:
     """Split the data, then compute features and candidate sets on the training part.
@@ -144,6 +149,8 @@ def prepare(
         Make candidate sets of single labels that may be wrong, on the training part; see `with_noisy_sets`.
     vote_sets
         Sets made of the votes of this very training part before; None makes them now.
+    computed
+        What was computed of this very data before; None computes it now.
     progress
         Callback of the progress of features and candidate sets.
 
@@ -181,6 +188,7 @@ def prepare(
         strict=strict,
         noisy=noisy,
         vote_sets=vote_sets,
+        computed=computed,
         progress=progress,
     )
     if holdout_data is None:
@@ -259,21 +267,23 @@ def _splits(
     strict: bool,
     noisy: Noisy | None = None,
     vote_sets: VoteSets | None = None,
+    computed: Computed | None = None,
     progress: Progress | None = None,
 ) -> Splits:
     spec = {"auto": suggested(train), "none": ""}.get(features, features)
-    made = fitted(spec, train, progress) if spec else None
+    known = computed or Computed()
+    made = known.featuriser or (fitted(spec, train, progress) if spec else None)
     if made is not None:  # before the sets are made: some ways to make them look at the features
-        train = featurised(train, made, progress)
+        train = featurised(train, made, progress, X=known.train)
         is_same = holdout is test
-        holdout = None if holdout is None else featurised(holdout, made, progress)
-        test = holdout if is_same else None if test is None else featurised(test, made, progress)
+        holdout = None if holdout is None else featurised(holdout, made, progress, X=known.holdout)
+        test = holdout if is_same else None if test is None else featurised(test, made, progress, X=known.test)
     if train.needs_vote_sets and flip_with is None and noisy is None:
         vote_sets = infer_vote_sets(train, seed, progress) if vote_sets is None else vote_sets
         train = vote_sets.applied(train)
     else:
         vote_sets = None
-    train = with_candidates(train, flip_with, seed, strict=strict, noisy=noisy, progress=progress)
+    train = with_candidates(train, flip_with, seed, strict=strict, noisy=noisy, sets=known.sets, progress=progress)
     if noisy is not None and test is not None and train.y is None:
         note = "The labels of the test part may be wrong too: test accuracy is how often the model agrees with them."
         train = replace(train, notes=(*train.notes, note))
@@ -287,6 +297,7 @@ def with_candidates(
     *,
     strict: bool = False,
     noisy: Noisy | None = None,
+    sets: CandidateSets | None = None,
     progress: Progress | None = None,
 ) -> PartialLabelDataset:
     """Return the data with candidate sets of `flip_with` or `noisy`, or with its own, after `check_trainable`.
@@ -301,6 +312,8 @@ def with_candidates(
         Refuse true labels outside their candidate set.
     noisy
         How single labels that may be wrong become candidate sets.
+    sets
+        What `flip_with` or `noisy` made before; None makes them now.
     progress
         Called as (steps done, steps in all).
 
@@ -313,11 +326,11 @@ def with_candidates(
         raise UserError("Candidates are made of true labels (flip) or of labels that may be wrong (noisy), not both.")
     folds_done = None if progress is None else partial(progress, "parts of the data judged")
     if noisy is not None:
-        data = with_noisy_sets(data, noisy, seed, folds_done)
+        data = with_noisy_sets(data, noisy, seed, folds_done, sets=sets)
     if flip_with is not None:
         if data.y is None:
             raise UserError(f"{data.name} has no true labels; candidates can be synthesised from true labels only.")
-        sets = flip(
+        sets = sets or flip(
             flip_with,
             data.y,
             data.n_classes,
@@ -329,6 +342,30 @@ def with_candidates(
         data = replace(data, candidates=sets, prior=None, needs_vote_sets=False, original_sets=None)
     check_trainable(data, strict=strict)
     return data
+
+
+@dataclass(frozen=True, eq=False)
+class Computed:
+    """What is computed of the data by numbers whose last digits differ between machines and numbers of threads.
+
+    A run stores it (`pll.runs.run_data`), and so goes on with the numbers that it began with.
+
+    Attributes
+    ----------
+    featuriser
+        Fitted; None where the data needs none.
+    train, test, holdout
+        (n, …) float32 features that it made of the parts; None where there are none, or too many to store: the fitted
+        featuriser makes them again.
+    sets
+        Candidate sets that a classifier had a part in; None without.
+    """
+
+    featuriser: Featuriser | None = None
+    train: npt.NDArray[np.float32] | None = None
+    test: npt.NDArray[np.float32] | None = None
+    holdout: npt.NDArray[np.float32] | None = None
+    sets: CandidateSets | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -420,7 +457,12 @@ def single_labels(data: PartialLabelDataset) -> npt.NDArray[np.int64] | None:
 
 
 def with_noisy_sets(
-    data: PartialLabelDataset, noisy: Noisy, seed: int, progress: Callable[[int, int], None] | None = None
+    data: PartialLabelDataset,
+    noisy: Noisy,
+    seed: int,
+    progress: Callable[[int, int], None] | None = None,
+    *,
+    sets: CandidateSets | None = None,
 ) -> PartialLabelDataset:
     """Return the data with candidate sets made of its single labels, which may be wrong (`single_labels`).
 
@@ -437,6 +479,8 @@ def with_noisy_sets(
         Of the classifier's folds.
     progress
         Called as (folds done, folds in all).
+    sets
+        What `noisy` made before; None makes them now.
 
     Raises
     ------
@@ -451,7 +495,7 @@ def with_noisy_sets(
     if (labels < 0).any():
         notes = (*notes, f"{int((labels < 0).sum()):,} examples have no label; they are left out.")
         data, labels = data.take(labels >= 0), labels[labels >= 0]
-    sets = noisy.sets(data.X, labels, data.class_names, seed=seed, progress=progress)
+    sets = sets or noisy.sets(data.X, labels, data.class_names, seed=seed, progress=progress)
     names = np.array(data.class_names, dtype=object)
     return replace(
         data,

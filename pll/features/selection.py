@@ -227,8 +227,12 @@ def _remedy(there: Sequence[str]) -> str:
     return f"Choose one of these instead: {', '.join(possible[:6])}{', …' if len(possible) > 6 else ''}."
 
 
-def featurised(data: PartialLabelDataset, made: Featuriser, progress: Progress | None = None) -> PartialLabelDataset:
+def featurised(
+    data: PartialLabelDataset, made: Featuriser, progress: Progress | None = None, *, X: Features | None = None
+) -> PartialLabelDataset:
     """Return the data with X replaced by the features of a fitted featuriser.
+
+    `X` are those that it made of all rows before, if it did.
 
     Notes are added on unused content and unknown values.
 
@@ -237,7 +241,8 @@ def featurised(data: PartialLabelDataset, made: Featuriser, progress: Progress |
     UserError
         See `Featuriser.transform`.
     """
-    X = made.transform(data, progress)
+    if X is None or len(X) != len(data):
+        X = made.transform(data, progress)
     left_out = [what for what in data.contents if what not in made.reads]
     unused = (f"No features are made of the {' and the '.join(left_out)}.",) if left_out else ()
     return replace(

@@ -212,7 +212,9 @@ class ReviewQueue:
         """Start the work unless some is running; if it fails, the current order stays."""
 
         def labour(report: Report) -> None:
-            with threadpool_limits(1):  # reviewers' key presses take precedence
+            # Reviewers' key presses take precedence. OpenMP's limit holds for this thread alone; that of BLAS would
+            # hold for the process, and slow down whoever trains.
+            with threadpool_limits(1, user_api="openmp"):
                 work()
 
         with self._lock:

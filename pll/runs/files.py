@@ -7,6 +7,7 @@ checkpoint/      state from which training continues to the same result         
 history/         label weights over epochs                                                         history
 recipe.json      settings chosen by a recipe, and what was tried                                   folder
 outside.npz      labels added to candidate sets that may miss the truth, by a method that does so  folder
+computed.npz     features made of texts, pictures and words; sets that a classifier made           run_data
 vote_sets.npz    candidate sets and prior made of votes                                            run_data
 labels.csv  no_answer.csv  model.json  model.safetensors  features.*    the result                 fit_loop
 source/          a copy of the data file (up to 100 MB); source-test/ of the test file             folder
@@ -27,6 +28,7 @@ from pll.io import PART
 
 CONFIG, STATE, METRICS, LOG = "config.json", "state.json", "metrics.csv", "log.txt"
 CHECKPOINT, RECIPE, OUTSIDE, VOTE_SETS = "checkpoint/checkpoint.pt", "recipe.json", "outside.npz", "vote_sets.npz"
+COMPUTED = "computed.npz"
 LABELS, NO_ANSWER, MODEL = "labels.csv", "no_answer.csv", "model.json"
 MANIFEST, NAME, ACCESS, DELETED, LOCK = "manifest.json", "name.json", "access.json", "deleted.json", "run.lock"
 COMPARISON = "comparison.json"

@@ -37,7 +37,7 @@ from pll.runs.history import HistoryWriter, history_bytes
 from pll.runs.labels_table import save_labels, write_no_answer
 from pll.runs.manifest import DamagedError, Manifest, damages, matches
 from pll.runs.ranks import other_processes, send_run
-from pll.runs.run_data import save_vote_sets, splits_of
+from pll.runs.run_data import save_computed, save_vote_sets, splits_of
 from pll.training.distributed import Ranks, RanksError
 from pll.training.metrics import FINAL_METRICS, EpochRecord, Hook, Monitor, StopTraining, TrainingProgress
 from pll.weights import Weights, sharpness
@@ -229,6 +229,7 @@ class FitLoop:
         save_vote_sets(self.folder, self.splits.vote_sets)
         self._choose_settings()
         self._note_data()
+        save_computed(self.folder, self.splits)
         self._grow()
         train = self.splits.train
         first = self._warm_start()
@@ -281,7 +282,7 @@ class FitLoop:
         if train.outside is not None:  # labels that the method added: the facts are those of the data before that
             return
         fingerprint = self.folder.about().get("fingerprint")
-        if fingerprint is not None and fingerprint != train.fingerprint:
+        if fingerprint is not None and fingerprint != self.splits.identity:
             raise UserError(f"{train.name} is no longer the data this run was started with; start a new run.")
         warnings = warnings_about(train)
         if train.prior is not None and not self.estimator.takes_prior:
@@ -289,7 +290,7 @@ class FitLoop:
                 f"{self.estimator.title} does not use the prior of the candidates; it takes them all alike."
             )
         self.folder.note(
-            fingerprint=train.fingerprint,
+            fingerprint=self.splits.identity,
             data={
                 "name": train.name,
                 "examples": len(train),
@@ -396,7 +397,7 @@ class FitLoop:
         recipe = self.folder.recipe()
         chosen = {} if recipe is None else {**recipe.settings, "recipe": "default"}
         config = replace(self.config, params=self.config.params | chosen | {"threads": estimator.threads})
-        send_run(self._ranks, self.folder, config, self.splits.train.fingerprint)
+        send_run(self._ranks, self.folder, config, self.splits.identity)
         estimator.use_ranks(self._ranks)
 
     # ---- epoch by epoch ------------------------------------------------------------------------------------------

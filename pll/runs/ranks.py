@@ -83,7 +83,7 @@ def follow(ranks: Ranks) -> None:
     try:
         config = RunConfig.from_json(message["run"])
         splits = splits_of(RunFolder(Path(message["folder"])))
-        if splits.train.fingerprint != message["fingerprint"]:
+        if splits.identity != message["fingerprint"]:
             raise UserError(f"{splits.train.name} is not the data that rank 0 has read.")
         estimator = new_estimator(config, is_table=splits.train.kind == "table")
         task = replace(splits.task(), X_test=None, y_test=None)

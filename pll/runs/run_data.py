@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
+import json
 import zipfile
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pll.analysis.protocol import Splits, VoteSets, prepare
+from pll.analysis.protocol import Computed, Splits, VoteSets, prepare
 from pll.candidates import CandidateSets
+from pll.catalog.sources import COPY_UP_TO
+from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.features.selection import restored
 from pll.formats.classes import with_classes
 from pll.io import Progress
 from pll.methods.aggregation import aggregate
 from pll.runs.config import RunConfig
-from pll.runs.files import VOTE_SETS
+from pll.runs.files import COMPUTED, VOTE_SETS
 from pll.runs.folder import RunFolder
 from pll.runs.manifest import Manifest, check
 
+PARTS = ("train", "test", "holdout")
+"""Parts of the data of which features are stored; a test part that is the one held out is stored once."""
 
-def load_splits(config: RunConfig, progress: Progress | None = None, *, vote_sets: VoteSets | None = None) -> Splits:
+
+def load_splits(
+    config: RunConfig,
+    progress: Progress | None = None,
+    *,
+    vote_sets: VoteSets | None = None,
+    computed: Computed | None = None,
+) -> Splits:
     """Return the data of a run, split and with its candidate sets.
 
     Parameters
@@ -34,6 +49,8 @@ def load_splits(config: RunConfig, progress: Progress | None = None, *, vote_set
         Called with the progress of reading, features and candidate sets; an exception in it stops them.
     vote_sets
         Stored with the run (`vote_sets_of`); None makes them of the votes now.
+    computed
+        Stored with the run (`computed_of`); None computes it now.
 
     Raises
     ------
@@ -43,8 +60,9 @@ def load_splits(config: RunConfig, progress: Progress | None = None, *, vote_set
     test = None if config.test is None else config.test.load(progress)
     if test is not None:
         test = with_classes(test, config.source.classes, strict=False)
+    data = config.source.load(progress)
     splits = prepare(
-        config.source.load(progress),
+        data,
         flip_with=config.flip,
         holdout=config.holdout,
         test=test,
@@ -53,8 +71,10 @@ def load_splits(config: RunConfig, progress: Progress | None = None, *, vote_set
         strict=config.strict,
         noisy=config.noisy,
         vote_sets=vote_sets,
+        computed=computed,
         progress=progress,
     )
+    splits = replace(splits, identity=_identity(config, data, test))
     if config.decided_sets is None:
         return splits
     train, made = config.decided_sets.applied(splits.train), splits.vote_sets
@@ -68,17 +88,82 @@ def load_splits(config: RunConfig, progress: Progress | None = None, *, vote_set
     return replace(splits, train=replace(train, prior=prior), vote_sets=updated)
 
 
+def _identity(config: RunConfig, data: PartialLabelDataset, test: PartialLabelDataset | None) -> str:
+    """Return `Splits.identity`: of the data as it was read, before anything is computed, and the options that split it.
+
+    That its files have not changed, `Source.load` sees by their bytes. The seed counts only where something is drawn,
+    so that lanes with other seeds may share their data.
+    """
+    run = config.to_json()
+    draws = config.flip is not None or config.noisy is not None or config.holdout is not None or data.needs_vote_sets
+    facts = {
+        "read": [data.fingerprint, None if test is None else test.fingerprint],
+        "made": {name: run[name] for name in ("flip", "holdout", "features", "noisy", "decided_sets")},
+        "rule": config.source.rule,
+        "seed": config.seed if draws else None,
+    }
+    return hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def computed_of(folder: RunFolder) -> Computed | None:
+    """Return what was computed of the data when the run began, as it is stored; None where nothing is.
+
+    A run on decided sets goes on with that of the run that the review began with.
+    """
+    for place in _places(folder):
+        with suppress(UserError, OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile):  # computed again then
+            file = check(place, COMPUTED)
+            with np.load(file, allow_pickle=False) as arrays:
+                made, sets = None, None
+                if "kind" in arrays:
+                    state = {name.removeprefix("state."): arrays[name] for name in arrays if name.startswith("state.")}
+                    made = restored(str(arrays["kind"]), json.loads(str(arrays["settings"])), state)
+                if "indptr" in arrays:
+                    names = tuple(arrays["class_names"].tolist())
+                    sets = CandidateSets(arrays["indptr"], arrays["indices"], len(names), names)
+                parts = {part: arrays[f"X.{part}"] for part in PARTS if f"X.{part}" in arrays}
+                return Computed(made, sets=sets, **parts)
+    return None
+
+
+def save_computed(folder: RunFolder, splits: Splits) -> None:
+    """Write what was computed of the data of a run that begins, features only up to the size of a copied source."""
+    config, arrays = folder.config(), dict[str, npt.NDArray[Any]]()
+    if (folder.path / COMPUTED).exists() or splits.train.outside is not None:
+        return
+    if splits.featuriser is not None:
+        settings, state = splits.featuriser.state()
+        arrays = {"kind": np.array(splits.featuriser.name), "settings": np.array(json.dumps(settings))}
+        arrays |= {f"state.{name}": array for name, array in state.items()}
+        test = None if splits.test is splits.holdout else splits.test
+        parts = dict(zip(PARTS, (splits.train, test, splits.holdout), strict=True))
+        features = {f"X.{name}": part.X for name, part in parts.items() if part is not None}
+        if sum(array.nbytes for array in (*arrays.values(), *features.values())) <= COPY_UP_TO:
+            arrays |= features
+    if config.noisy is not None or (config.flip is not None and config.flip.how == "instance"):
+        sets = splits.train.sets() if splits.train.undecided is None else splits.train.undecided
+        names = np.array(sets.class_names, dtype=np.str_)
+        arrays |= {"indptr": sets.indptr, "indices": sets.indices, "class_names": names}
+    if arrays:
+        content = io.BytesIO()
+        np.savez(content, allow_pickle=False, **arrays)
+        Manifest(folder.path).put(COMPUTED, content.getvalue())
+
+
+def _places(folder: RunFolder) -> list[Path]:
+    """Return the folders that may hold what was made of the data: of the run, and of the first run of its review."""
+    decided = folder.config().decided_sets
+    return [folder.path] + ([] if decided is None else [folder.path.parent / decided.root])
+
+
 def vote_sets_of(folder: RunFolder) -> VoteSets | None:
     """Return the candidate sets made of the votes of a run, as it stores them; None where it stores none.
 
     A run on decided sets has those of the run that the review began with.
     """
-    config = folder.config()
-    if config.source.rule != "voters":
+    if folder.config().source.rule != "voters":
         return None
-    decided = config.decided_sets
-    places = [folder.path] + ([] if decided is None else [folder.path.parent / decided.root])
-    for place in places:
+    for place in _places(folder):
         with suppress(UserError, OSError, ValueError, KeyError, zipfile.BadZipFile):  # made again then
             file = check(place, VOTE_SETS)
             with np.load(file, allow_pickle=False) as arrays:
@@ -121,7 +206,9 @@ def splits_of(folder: RunFolder, progress: Progress | None = None) -> Splits:
     UserError
         See `load_splits`; or the data is not read as it was when training began.
     """
-    splits = load_splits(folder.config(), progress=progress, vote_sets=vote_sets_of(folder))
+    splits = load_splits(
+        folder.config(), progress=progress, vote_sets=vote_sets_of(folder), computed=computed_of(folder)
+    )
     train, stored = splits.train, folder.about().get("data", {})
     current = {"examples": len(train), "input_shape": list(train.input_shape), "class_names": list(train.class_names)}
     others = [name.replace("_", " ") for name, value in current.items() if stored.get(name, value) != value]

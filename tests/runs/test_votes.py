@@ -89,7 +89,7 @@ def test_a_run_opens_again_with_the_settled_sets_it_keeps(
 ) -> None:
     monkeypatch.setattr("pll.analysis.protocol.aggregate", lambda *_, **__: pytest.fail("settled again"))
     parts = run_data.splits_of(trained)
-    assert parts.train.prior is not None and parts.train.fingerprint == trained.about()["fingerprint"]
+    assert parts.train.prior is not None and parts.identity == trained.about()["fingerprint"]
     assert (parts.train.original_sets or parts.train.sets()).sizes.max() <= 3
     (trained.path / "vote_sets.npz").rename(tmp_path / "aside.npz")
     try:
@@ -112,7 +112,7 @@ def test_a_link_asks_for_the_files_of_votes_and_sets_up_the_same(trained: RunFol
         half.with_file(Source("other.csv", "/tmp/other.csv", sha256="f" * 64))
     whole = half.with_file(config.source)
     assert not whole.missing and whole.configs[0].source == config.source
-    assert run_data.load_splits(whole.configs[0]).train.fingerprint == trained.about()["fingerprint"]
+    assert run_data.load_splits(whole.configs[0]).identity == trained.about()["fingerprint"]
 
 
 def test_decisions_measure_the_voters(trained: RunFolder) -> None:
@@ -132,7 +132,7 @@ def test_decisions_measure_the_voters(trained: RunFolder) -> None:
     assert result.train.prior is not None and train.prior is not None
     kept = result.train.sets().positions(np.arange(60, N)), train.sets().positions(np.arange(60, N))
     assert np.abs(result.train.prior[kept[0]] - train.prior[kept[1]]).max() > 0.01
-    assert result.train.fingerprint == child.about()["fingerprint"]
+    assert result.identity == child.about()["fingerprint"]
 
 
 def test_labels_go_back_into_every_tool_that_votes_came_from(brought: Path, tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def write_calibrated(
     calibrated: npt.NDArray[np.floating[Any]],
     path: Path,
 ) -> None:
-    """Write confidence.csv atomically: id, confidence, calibrated_confidence, both of the model's own label."""
+    """Write confidence.csv atomically: id, confidence, calibrated_confidence; empty where there is no label."""
     columns = {"confidence": confidence, "calibrated_confidence": calibrated}
     exact = {name: np.asarray(values, dtype=np.float64) for name, values in columns.items()}
     table = pd.DataFrame({"id": np.asarray(ids, dtype=np.str_).astype(object), **exact})

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from pll.errors import UserError
 from pll.export.audit import write_audit_csv, write_audit_jsonl
 from pll.export.certificate_page import certificate_html
@@ -69,7 +71,8 @@ class Exporter:
 
 def _calibrated(source: ExportSource, path: Path) -> None:
     assert source.calibration is not None  # it applies only then
-    write_calibrated(source.ids, source.learnt["confidence"].to_numpy(), source.calibration.confidence, path)
+    decided, own = (source.learnt["source"] == "human").to_numpy(), source.learnt["confidence"].to_numpy()
+    write_calibrated(source.ids, own, np.where(decided, own, source.calibration.confidence), path)
 
 
 def _is_certified(source: ExportSource) -> bool:
@@ -199,7 +202,7 @@ EXPORTS: dict[str, Exporter] = {
     ),
     "calibrated-confidence": Exporter(
         "Confidence, put right by review (CSV)",
-        "How sure each of the model's labels is: as the model says, and as the decisions of the review bear out.",
+        "How sure each label is: as the model says, and as the decisions of the review bear out.",
         "confidence.csv",
         _calibrated,
         applies=lambda source: source.calibration is not None,

@@ -77,6 +77,8 @@ class Conversion:
         Sentences on what the file will not hold.
     why_unlabelled
         Why some examples have no label, as in "the run held them out".
+    why_anew
+        Why the file that they came from is not written again, though it is of this format; "" where it is, or is not.
     """
 
     to: str
@@ -86,11 +88,13 @@ class Conversion:
     options: ReadOptions
     lost: tuple[str, ...]
     why_unlabelled: str = ""
+    why_anew: str = ""
 
     @property
     def notes(self) -> list[str]:
         """Warnings: what the format cannot hold, how many examples get no label."""
-        lost = [sentence if self.back_into else f"{self.to} cannot hold: {sentence}" for sentence in self.lost]
+        lost = [self.why_anew] if self.why_anew else []
+        lost += [sentence if self.back_into else f"{self.to} cannot hold: {sentence}" for sentence in self.lost]
         return [*lost, *self.unlabelled()]
 
     def unlabelled(self) -> list[str]:
@@ -248,12 +252,15 @@ def of_run(
     config, results = folder.config(), results or run_results(folder)
     source = config.source
     file = files_of(source).get(to)
+    why_anew = ""
     if file is not None and not by_example:
         file.check_unchanged()
         path, options = Path(str(file.path)), ReadOptions(**file.options)
-        data = load(replace(source, rule=""))  # rows that the rule left out stay in the file
-        lost = [*FORMATS[to].cannot_give_back(path, results, options), *FORMATS[to].cannot_label(data, results)]
-        return Conversion(to, data, results.rounded(), path, options, tuple(lost), _why_unlabelled(source))
+        why_anew = FORMATS[to].no_place(path, options)
+        if not why_anew:
+            data = load(replace(source, rule=""))  # rows that the rule left out stay in the file
+            lost = [*FORMATS[to].cannot_give_back(path, results, options), *FORMATS[to].cannot_label(data, results)]
+            return Conversion(to, data, results.rounded(), path, options, tuple(lost), _why_unlabelled(source))
     data = load(source)
     if (
         data.candidates is None
@@ -262,7 +269,7 @@ def of_run(
         or config.decided_sets is not None
     ):
         data = _with_sets(data, folder.path / LABELS)
-    return _anew(data, to, results, _why_unlabelled(source))
+    return replace(_anew(data, to, results, _why_unlabelled(source)), why_anew=why_anew)
 
 
 def run_results(folder: RunFolder) -> Results:

@@ -192,6 +192,10 @@ class Format(ABC):
         """
         self.write(self.read(source, options), path, results)
 
+    def no_place(self, source: Path, options: ReadOptions) -> str:
+        """Why a file of this format has no place for labels, in a sentence, so that a new one is written; mostly ""."""
+        return ""
+
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
         """What of a file `give_back` would not keep, in words for a person; mostly nothing."""
         return []

@@ -1,6 +1,6 @@
-"""Files of JSON objects, one a line or in one list, read object by object without trusting them.
+"""Files of JSON, read record by record without trusting them, in every shape that tables of objects have (`SHAPES`).
 
-However large the file, only one object is in memory at a time; a message names the line.
+However large a file of objects, only one is in memory at a time; a message names the line.
 """
 
 from __future__ import annotations
@@ -16,6 +16,26 @@ from pll.formats.checks import MAX_RECORD_BYTES, readable, scan_text, shorten
 from pll.formats.encodings import without_marks
 
 Record = dict[str, Any]
+
+KEY = "id"
+"""The field of a record for the key that it has in an object of objects."""
+VALUES = "candidates"
+"""The field of a record that is a list."""
+SHAPES = {
+    "lines": "objects one after the other",
+    "list": "a list of objects",
+    "keyed": "an object of objects, whose keys are the ids",
+    "inside": "a list of objects in one field of an object",
+    "columns": "an object of lists, one a column",
+    "indexed columns": "an object of objects, one a column, whose keys are the rows",
+    "lists": "a list of lists of labels",
+    "keyed lists": "an object of lists of labels, whose keys are the ids",
+}
+"""What a file may be, in words."""
+WITHOUT_PLACE = ("lists", "keyed lists")
+"""Shapes that have no place for a field of a record."""
+_MOST_KEYS = 50
+"""Values of an object that are looked at to see which shape it is."""
 
 MAX_BYTES = MAX_RECORD_BYTES
 """Longest object that is read."""
@@ -63,6 +83,12 @@ def is_list(path: Path) -> bool:
         return without_marks(file.read(2**16)).lstrip().startswith(b"[")
 
 
+def shape_of(path: Path) -> str:
+    """Return which of `SHAPES` a file has."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return _ObjectReader(file).find_shape()[0]
+
+
 def write(path: Path, records: Iterable[Record], *, as_list: bool) -> None:
     """Write objects, one a line; as the items of one list, or each for itself.
 
@@ -93,11 +119,11 @@ def write_with(source: Path, path: Path, added: Iterable[Record]) -> None:
     Parameters
     ----------
     source
-        A file that `records` has read.
+        A file that `records` has read, of a shape that has a place for fields (`shape_of`).
     path
         Where to write.
     added
-        The fields of each object, in the order of `records`.
+        The fields of each record, in the order of `records`.
     """
     with source.open("rb") as raw:
         head = raw.read(8)
@@ -106,9 +132,20 @@ def write_with(source: Path, path: Path, added: Iterable[Record]) -> None:
         out.write(mark)
         reader = _ObjectReader(file)
         reader.passed = []
-        for _, fields in zip(reader.walk(), added, strict=True):
-            out.write(_with_fields("".join(reader.passed), fields))
+        pairs = zip(reader.walk(), added, strict=True)
+        if reader.find_shape()[0] in ("columns", "indexed columns"):
+            rows = [fields for _, fields in pairs]
+            names = dict.fromkeys(name for fields in rows for name in fields)
+            columns = {name: [fields.get(name) for fields in rows] for name in names}
+            new: Record = dict(columns)
+            if reader.index:
+                new = {name: dict(zip(reader.index, values, strict=True)) for name, values in columns.items()}
+            out.write(_with_fields("".join(reader.passed), new))
             reader.passed.clear()
+        else:
+            for _, fields in pairs:
+                out.write(_with_fields("".join(reader.passed), fields))
+                reader.passed.clear()
         out.write("".join(reader.passed) + reader.text[reader.at :])
 
 
@@ -136,7 +173,7 @@ def count_values(text: str) -> int:
 class _ObjectReader:
     """Reads a file with a window that grows until the next object is complete.
 
-    Where `passed` is a list, it gets the text that was read past.
+    Where `passed` is a list, it gets the text that was read past. `index` are the keys of rows in columns, once read.
     """
 
     def __init__(self, file: IO[str], limit: int = MAX_BYTES) -> None:
@@ -144,27 +181,97 @@ class _ObjectReader:
         self.decoder = json.JSONDecoder(parse_constant=_constant, object_pairs_hook=unique_keys)
         self.text, self.at, self.line, self.ended = "", 0, 1, False
         self.passed: list[str] | None = None
+        self.index: list[str] = []
+        self._shape: tuple[str, str] | None = None
+
+    def find_shape(self) -> tuple[str, str]:
+        """Return which of `SHAPES` the text has, and the field that holds its records."""
+        if self._shape is None:
+            first = self._next_character()
+            text = self.text[self.at :]
+            self._shape = _shape(text, len(text) < _CHUNK, self.decoder) if first else ("lines", "")
+        return self._shape
 
     def walk(self) -> Iterator[tuple[int, Record]]:
-        inside_list = self._next_character() == "["
-        if inside_list:
+        shape, name = self.find_shape()
+        if shape in ("columns", "indexed columns"):
+            yield from self._columns(indexed=shape == "indexed columns")
+        elif shape in ("list", "lists"):
+            yield from ((line, record) for line, _, record in self._items("]"))
+            self._end("list")
+        elif shape in ("keyed", "keyed lists"):
+            for line, key, record in self._items("}"):
+                yield line, record if KEY in record else {KEY: key} | record
+            self._end("object")
+        elif shape == "inside":
             self._move(1)
+            while self._key() != name:
+                self._value("The value")
+                if self._next_character() == ",":
+                    self._move(1)
+            yield from ((line, record) for line, _, record in self._items("]"))
+            self._move(len(self.text) - self.at)  # what stands beside the list is not looked at
+            while not self.ended:
+                self._grow()
+                self._move(len(self.text) - self.at)
+        else:
+            while self._next_character() != "":
+                yield self.line, self._object()
+
+    def _items(self, end: str) -> Iterator[tuple[int, str, Record]]:
+        """Yield (line, key, record) of every item of a list, or of an object, up to its end."""
+        self._next_character()
+        self._move(1)
         number = 0
         while (character := self._next_character()) != "":
-            if inside_list and character == "]":
+            if character == end:
                 self._move(1)
-                if self._next_character():
-                    raise self._wrong("There is something after the end of the list")
                 return
-            if inside_list and number:
+            if number:
                 if character != ",":
-                    raise self._wrong(f"Where a comma or the end of the list should be stands {character!r}")
+                    what = "list" if end == "]" else "object"
+                    raise self._wrong(f"Where a comma or the end of the {what} should be stands {character!r}")
                 self._move(1)
                 self._next_character()
             number += 1
-            yield self.line, self._object()
-        if inside_list:
-            raise self._wrong("The file ends inside its list of objects")
+            line, key = self.line, self._key() if end == "}" else ""
+            if self._next_character() == "[":
+                yield line, key, {VALUES: self._value("The list")}
+            else:
+                yield line, key, self._object()
+        raise self._wrong(f"The file ends inside its {'list' if end == ']' else 'object'} of objects")
+
+    def _end(self, what: str) -> None:
+        if self._next_character():
+            raise self._wrong(f"There is something after the end of the {what}")
+
+    def _key(self) -> str:
+        """Read a key and its colon."""
+        if self._next_character() != '"':
+            raise self._wrong("Where a key should be stands something else")
+        key = str(self._value("The key"))
+        if self._next_character() != ":":
+            raise self._wrong(f"After the key {shorten(key)} a colon is missing")
+        self._move(1)
+        self._next_character()
+        return key
+
+    def _columns(self, *, indexed: bool) -> Iterator[tuple[int, Record]]:
+        """Yield the rows of an object of columns."""
+        line, columns = self.line, self._object()
+        if indexed:
+            self.index = list(dict.fromkeys(key for column in columns.values() for key in column))
+            for key in self.index:
+                yield line, {KEY: key} | {name: column.get(key) for name, column in columns.items()}
+            return
+        lengths = {name: len(values) if isinstance(values, list) else 0 for name, values in columns.items()}
+        if len(set(lengths.values())) > 1:
+            first, other = min(lengths, key=lengths.__getitem__), max(lengths, key=lengths.__getitem__)
+            raise self._wrong(
+                f"The lists {shorten(first)} and {shorten(other)} have {lengths[first]:,} and {lengths[other]:,} values"
+            )
+        for values in zip(*columns.values(), strict=True):
+            yield line, dict(zip(columns, values, strict=True))
 
     def _object(self) -> Record:
         if self.text[self.at : self.at + 1] != "{":
@@ -172,12 +279,17 @@ class _ObjectReader:
                 f"Where an object {{…}} should be stands {self.text[self.at : self.at + 20]!r}" if self.text[self.at :]
                 else "The file ends where an object should be"
             )  # fmt: skip
+        record: Record = self._value("The object")
+        return record
+
+    def _value(self, what: str) -> Any:
+        """Read a value, reading on until it is complete."""
         while True:
             try:
-                decoded = self.decoder.raw_decode(self.text, self.at)
+                value, end = self.decoder.raw_decode(self.text, self.at)
                 break
             except RecursionError:
-                raise self._wrong("The object is nested too deeply") from None
+                raise self._wrong(f"{what} is nested too deeply") from None
             except json.JSONDecodeError as error:
                 # A mistake far from the end of the window will not go away as the window grows.
                 cut_off = error.pos >= len(self.text) - 64 or error.msg.startswith("Unterminated string")
@@ -185,18 +297,16 @@ class _ObjectReader:
                     where = self.line + self.text.count("\n", self.at, error.pos)
                     ends = error.pos >= len(self.text) - 1 or error.msg.startswith("Unterminated string")
                     why = "the file ends inside it" if self.ended and ends else error.msg
-                    raise self._wrong(f"The object is not JSON ({why}, line {where})") from None
+                    raise self._wrong(f"{what} is not JSON ({why}, line {where})") from None
             except UserError as error:
                 raise self._wrong(str(error)) from None
             except ValueError as error:
-                raise self._wrong(f"The object cannot be read ({str(error)[:100]})") from None
-        record: Record = decoded[0]
-        end: int = decoded[1]
+                raise self._wrong(f"{what} cannot be read ({str(error)[:100]})") from None
         raw = self.text[self.at : end]
         if "\\ud" in raw or "\\uD" in raw:
-            _check_characters(record, self)
+            _check_characters(value, self)
         self._move(end - self.at)
-        return record
+        return value
 
     def _next_character(self) -> str:
         """The next character that is no space, "" at the end of the file."""
@@ -231,6 +341,85 @@ class _ObjectReader:
 
     def _wrong(self, what: str) -> UserError:
         return UserError(f"Row {self.line}: {what}; correct it, or export the file again.")
+
+
+def _shape(text: str, whole: bool, decoder: json.JSONDecoder) -> tuple[str, str]:
+    """Return which of `SHAPES` a text has, by its beginning (or whole), and which field holds its records.
+
+    Examples
+    --------
+    >>> read = json.JSONDecoder()
+    >>> _shape('{"7": {"a": 1}, "9": {"a": 2}}', True, read), _shape('{"a": {"x": 1}, "b": 2}', True, read)
+    (('keyed', ''), ('lines', ''))
+    >>> _shape('{"a": [1, 2, 3], "b": [4, 5, 6]}', True, read), _shape("[[1], [2, 3]]", True, read)
+    (('columns', ''), ('lists', ''))
+    """
+    if text.startswith("["):
+        return "lists" if text[1:].lstrip(_SPACE).startswith("[") else "list", ""
+    values, rest = _fields(text, decoder)
+    if rest == "{" or not text.startswith("{"):
+        return "lines", ""
+    found = list(values.values())
+    closed = rest == ""
+    if len(found) > 1 and all(isinstance(value, dict) and value for value in found):
+        if all(2 * len(value.keys() & found[0].keys()) >= len(found[0]) for value in found):
+            rows = all(key.isdecimal() for value in found for key in value)
+            flat = not any(isinstance(one, dict | list) for value in found for one in value.values())
+            is_indexed = rows and flat and not any(key.isdecimal() for key in values)
+            return "indexed columns" if is_indexed else "keyed", ""
+        return "lines", ""
+    if len(found) > 1 and all(isinstance(value, list) for value in found):
+        sizes = {len(value) for value in found}
+        inner = any(isinstance(one, dict) for value in found for one in value)
+        if len(sizes) == 1 and (min(sizes) > len(found) or inner) and closed:
+            return "columns", ""
+        return ("lines", "") if inner else ("keyed lists", "")
+    lists = [
+        name
+        for name, value in values.items()
+        if isinstance(value, list) and len(value) > 1 and all(isinstance(one, dict) for one in value)
+    ]
+    if closed and whole and len(lists) == 1 and KEY not in values:
+        return "inside", lists[0]
+    if not closed and not lists and KEY not in values and rest.startswith("["):
+        return ("inside", rest[1:]) if rest[1:] else ("columns", "")
+    return "lines", ""
+
+
+def _fields(text: str, decoder: json.JSONDecoder) -> tuple[dict[str, Any], str]:
+    """Return the first fields of the object that a text begins with, and what follows them.
+
+    That is "" where the object is all there is, "{" where another one follows, "…" after many fields; where a list is
+    cut off "[", with its field where it is one of objects; "?" for anything else.
+    """
+    values: dict[str, Any] = {}
+    at = _after_space(text, 1)
+    try:
+        while len(values) < _MOST_KEYS and text[at : at + 1] == '"':
+            key, at = decoder.raw_decode(text, at)
+            at = _after_space(text, at)
+            if text[at : at + 1] != ":":
+                return values, "?"
+            at = _after_space(text, at + 1)
+            try:
+                values[key], at = decoder.raw_decode(text, at)
+            except ValueError:
+                inside = text[_after_space(text, at + 1) :][:1] if text[at : at + 1] == "[" else ""
+                return values, f"[{key}" if inside == "{" else "[" if inside else "?"
+            at = _after_space(text, at)
+            if text[at : at + 1] == "}":
+                following = text[_after_space(text, at + 1) :][:1]
+                return values, following if following in ("", "{") else "?"
+            at = _after_space(text, at + 1)
+    except (ValueError, RecursionError, UserError):
+        return values, "?"
+    return values, "…"
+
+
+def _after_space(text: str, at: int) -> int:
+    while text[at : at + 1] and text[at] in _SPACE:
+        at += 1
+    return at
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> Record:

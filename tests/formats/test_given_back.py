@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pll import formats
-from pll.formats import Results
+from pll.formats import Results, json_objects
 
 Row = dict[str, Any]
 CELLS = st.text(st.sampled_from('ab "\n,;|ß0'), max_size=6)
@@ -154,3 +154,48 @@ def test_titles_missing_headers_and_rows_of_nothing_stay(tmp_path: Path) -> None
     done = Results(["0", "1"], {"identified_label": ["p", "q"]})
     formats.give_back(tmp_path / "u.csv", tmp_path / "out.csv", done)
     assert (tmp_path / "out.csv").read_text() == "5.1,3.5,p,p\n4.9,3.0,q,q\n"
+
+
+SHAPES: dict[str, Callable[[list[Row]], Any]] = {
+    "keyed": lambda rows: {row["id"]: {name: value for name, value in row.items() if name != "id"} for row in rows},
+    "inside": lambda rows: {"version": 2, "rows": rows, "about": {"by": "us"}},
+    "columns": lambda rows: {name: [row[name] for row in rows] for name in rows[0]},
+    "indexed columns": lambda rows: {name: {str(k): row[name] for k, row in enumerate(rows)} for name in rows[0]},
+    "list": lambda rows: rows,
+}
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_shape_of_json_is_read_alike_and_keeps_its_shape(tmp_path: Path, shape: str, indent: int | None) -> None:
+    rows = table("example", ["a", "b", "c", "d", "e", "f"])
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps(SHAPES[shape](rows), indent=indent))
+    assert json_objects.shape_of(path) == shape
+    data = formats.read(path, columns={"note": "keep"})
+    ids = [row["id"] for row in rows]
+    if shape != "indexed columns":  # whose keys number the rows, and whose ids are a column
+        assert data.row_ids.tolist() == ids
+    assert [data.sets().names(k) for k in range(6)] == [row["candidates"].split("|") for row in rows]
+    done = Results(data.row_ids.tolist(), {"identified_label": ["x"] * 6, "confidence": ["0.5"] * 6})
+    formats.give_back(path, tmp_path / "out.json", done)
+    added = [row | {"label": "x", "confidence": 0.5} for row in rows]
+    assert json.loads((tmp_path / "out.json").read_text()) == SHAPES[shape](added)
+
+
+def test_bare_lists_are_sets_and_have_no_place_for_labels(tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    for text, ids in (("[[3, 7], [7]]", ["0", "1"]), ('{"a": [3, 7], "c": [7]}', ["a", "c"])):
+        path.write_text(text)
+        data = formats.read(path)
+        assert data.row_ids.tolist() == ids
+        assert data.sets().names(0) == ["3", "7"]
+        assert formats.FORMATS["jsonl"].no_place(path, formats.ReadOptions())
+
+
+def test_a_record_with_objects_in_it_is_no_object_of_records(tmp_path: Path) -> None:
+    record = {"about": {"text": "a"}, "answer": {"text": "b"}}
+    (tmp_path / "t.jsonl").write_text(f"{json.dumps(record)}\n{json.dumps(record)}\n")
+    assert json_objects.shape_of(tmp_path / "t.jsonl") == "lines"
+    (tmp_path / "t.jsonl").write_text(json.dumps({"id": 1, "votes": [{"by": "a"}, {"by": "b"}]}))
+    assert json_objects.shape_of(tmp_path / "t.jsonl") == "lines"

@@ -1,4 +1,4 @@
-"""JSON lines: a table whose rows are objects; a single list of objects is read as well.
+"""JSON lines: a table whose rows are objects; every other shape of `json_objects.SHAPES` is read as well.
 
 Every field is a column with a role (`columns`), `candidates` a list of names. Votes in one field become a column each.
 """
@@ -70,7 +70,14 @@ class JsonLines(TableFormat):
             column = _whole([part.get(name, size) for part, size in zip(chunks, sizes, strict=True)])
             votes = None if name in options.columns else _votes_in(name, column)
             columns |= {name: column} if votes is None or names.keys() & votes.keys() else votes
-        return Records.of(pa.table(columns), row_of=lines.__getitem__)
+        is_bare = json_objects.shape_of(path) in json_objects.WITHOUT_PLACE
+        return Records.of(pa.table(columns), row_of=lines.__getitem__, may_be_empty=is_bare)
+
+    def no_place(self, source: Path, options: ReadOptions) -> str:
+        shape = json_objects.shape_of(source)
+        if shape in json_objects.WITHOUT_PLACE:
+            return f"The file that came in is {json_objects.SHAPES[shape]}, which has no place for another field."
+        return super().no_place(source, options)
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         json_objects.write(path, _records(dataset, results), as_list=False)

@@ -168,7 +168,7 @@ def _offer(plan: Conversion, name: str, *, about: str, is_first: bool = False, s
     lost = [plain(sentence) for sentence in plan.lost]
     if lost:
         st.caption(f":material/info: Not in this file: {' '.join(lost)}")
-    for sentence in plan.unlabelled():
+    for sentence in [*filter(None, [plan.why_anew]), *plan.unlabelled()]:
         st.caption(f":material/info: {plain(sentence)}")
 
 

@@ -49,7 +49,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from scipy.special import logsumexp, softmax
 from scipy.stats import binomtest
 from torch import Tensor
 
@@ -58,7 +57,7 @@ from pll.colors import percent
 from pll.errors import UserError
 from pll.methods.base import PartialLabelEstimator, Task
 from pll.methods.defaults import default_batch_size
-from pll.methods.temperature import MIXED, likeliest_temperature
+from pll.methods.set_likelihood import likeliest_temperature, set_likelihood
 from pll.training.batched import BatchedModels, Steps
 from pll.training.metrics import Hook, StopTraining, is_diverging, no_hook
 from pll.training.models import SHALLOW_WIDTH, forward_flops
@@ -344,13 +343,8 @@ DEEP_STEPS = tuple(product((0.003, 0.01, 0.05), (1e-4, 1e-3)))
 """Learning rates and weight decays: of linear models, of shallow perceptrons (Adam), of the other models (SGD)."""
 SHALLOW = "shallow-mlp"
 BATCHED = ("linear", SHALLOW)
-MOST_CLASSES = 200
-"""With more classes all flip rates are taken to be equal: c² rates cannot be estimated from a few thousand examples."""
 COMPANIONS = 0.2
 """Gain of rates by class in log-likelihood; -.04 to .08 for uniform flips, .5 to 2.5 on real sets and pairs."""
-_RATE_PARTS, _RATE_STEPS = 4, 3
-_PSEUDO = 2.0
-"""Examples with the mean rate that are added to those of a class."""
 OWN = 3
 """Configurations of PRODEN's search that another method is tried with, beside its defaults."""
 EPOCHS = (10, 30, 100, 300)
@@ -990,68 +984,3 @@ def _measured(logits: Tensor, sets: CandidateSets, prior: Weights | None) -> tup
         evidence.cpu().numpy(),
         agreed.masked_fill(broken, 0.0).double().cpu().numpy(),
     )
-
-
-def set_likelihood(
-    log_p: npt.NDArray[np.floating[Any]], sets: CandidateSets, seed: int = 0, *, by_class: bool = True
-) -> Values:
-    """Return log P(S | x) of examples that a model was not trained on, with flip rates by class.
-
-    The rates r_jb, at which label b joins the sets of class j, are found by EM on these examples in four parts: those
-    that an example is judged by come from the other three. With more than `MOST_CLASSES` classes all are equal.
-
-    Parameters
-    ----------
-    log_p
-        (h, c) log-probabilities; rows that are NaN say nothing.
-    sets
-        h candidate sets.
-    seed
-        Of the parts.
-    by_class
-        False: one rate for all.
-
-    Returns
-    -------
-    (h,) float64, at most 0.
-
-    References
-    ----------
-    Lv et al., Progressive identification of true labels for partial-label learning, ICML 2020, section 5: labels join
-    independently of each other and of x, given the class.
-
-    Examples
-    --------
-    >>> y = np.arange(400) % 2  # of three classes; label 2 joins class 0 only
-    >>> sets = CandidateSets.from_lists([[0, 2] if label == 0 else [0, 1] for label in y], n_classes=3)
-    >>> right, always_0 = np.full((2, 400, 3), -9.0)  # both cover all sets
-    >>> right[np.arange(400), y], always_0[:, 0] = 0.0, 0.0
-    >>> [round(float(set_likelihood(log_p, sets).mean()), 1) for log_p in (right, always_0)]
-    [-0.0, -1.4]
-    """
-    mask, c = sets.mask(), sets.n_classes
-    p = (1 - MIXED) * np.exp(np.nan_to_num(log_p.astype(np.float64), nan=-math.log(c))) + MIXED / c
-    inside = np.where(mask, np.log(p), -np.inf)  # (h, c)
-    mean = float(np.clip((sets.nnz - len(sets)) / max(1, len(sets) * (c - 1)), 1e-6, 1 - 1e-6))
-    if c > MOST_CLASSES or not by_class:
-        others = sets.sizes - 1
-        equal: Values = logsumexp(inside, axis=1) + others * np.log(mean) + (c - 1 - others) * np.log1p(-mean)
-        return equal
-    joined = mask.astype(np.float64)
-    part = np.random.default_rng([seed, 6]).permutation(len(sets)) % _RATE_PARTS
-    q = softmax(inside, axis=1)  # (h, c) probability of each class, given the set
-    total = np.empty(len(sets))
-    for _ in range(_RATE_STEPS):
-        posterior = np.empty_like(q)
-        for k in range(_RATE_PARTS):
-            here, others = part == k, part != k
-            pairs = q[others].T @ joined[others]  # (c, c): examples of a class, with label b
-            rates = (pairs + _PSEUDO * mean) / (q[others].sum(axis=0)[:, None] + _PSEUDO)
-            rates = np.clip(rates, 1e-9, 1 - 1e-9)
-            on, off = np.log(rates), np.log1p(-rates)
-            np.fill_diagonal(on, 0.0)
-            np.fill_diagonal(off, 0.0)
-            scores = inside[here] + joined[here] @ (on - off).T + off.sum(axis=1)  # log p_j P(S | j)
-            posterior[here], total[here] = softmax(scores, axis=1), logsumexp(scores, axis=1)
-        q = posterior
-    return total

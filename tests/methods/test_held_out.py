@@ -19,7 +19,7 @@ from pll.methods.held_out import MODELS, HeldOut, held_out_weights, n_models, ta
 from pll.methods.plknn import PLKNN
 from pll.methods.proden import PRODEN
 from pll.methods.recipe import Recipe
-from pll.methods.temperature import likeliest_temperature, set_evidence
+from pll.methods.set_likelihood import likeliest_temperature, set_evidence
 from pll.training.metrics import EpochRecord, Hook, StopTraining
 from pll.weights import restricted_softmax, sharpness
 from tests.methods.cases import clusters
@@ -193,3 +193,17 @@ def test_votes_are_judged_by_the_voter_models() -> None:
 def test_what_is_taken_home_is_the_mean_of_both() -> None:
     weights, held_out = (restricted_softmax(np.random.default_rng(k).normal(size=SETS.nnz), SETS) for k in (0, 1))
     assert taken_home(weights, held_out, SETS) == pytest.approx((weights + held_out) / 2, abs=1e-6)
+
+
+def test_labels_that_come_together_are_told_and_read_in_two_ways() -> None:
+    """Label y + 1 comes with nearly every y: models learn the pair, rates by class tell it apart."""
+    X, y, sets = generated(5, n=600)
+    rng = np.random.default_rng(5)
+    mask = np.eye(5, dtype=bool)[y] | (np.eye(5, dtype=bool)[(y + 1) % 5] & (rng.random(600) < 0.9)[:, None])
+    plain, paired = (HeldOut(PRODEN(epochs=30), Task(X, some)) for some in (sets, CandidateSets.from_mask(mask)))
+    for held_out in (plain, paired):
+        for _ in held_out.run():
+            pass
+        held_out.weights()
+    assert plain.gain[0] < 0.1 < paired.gain[0] - paired.gain[1]
+    assert not plain.notes and paired.notes

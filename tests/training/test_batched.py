@@ -59,3 +59,20 @@ def test_they_are_the_models_of_the_trainer(model: str, optimiser: str, with_pri
         assert float(losses[k]) == pytest.approx(last.loss, rel=1e-3)
         together: Tensor = batched.logits(torch.from_numpy(X))[:, k]
         np.testing.assert_allclose(together.numpy(), alone.predict_scores(X), rtol=2e-3, atol=2e-4)
+
+
+@pytest.mark.parametrize("hidden", [0, 7])
+def test_models_with_examples_of_their_own_are_those_trained_alone(hidden: int) -> None:
+    X_own, sets = torch.from_numpy(X[:36].reshape(12, 3, 5)), torch.from_numpy(SETS.mask()[:36].reshape(12, 3, 3))
+    settings = {"hidden": hidden, "batch_size": 5, "seed": 2}
+    together = BatchedModels(X_own, sets, [STEPS[0]] * 3, **settings)
+    for _ in range(4):
+        losses = together.train_epoch(with_loss=True)
+    assert losses is not None
+    for k in range(3):
+        alone = BatchedModels(X_own[:, k].contiguous(), sets[:, k], [STEPS[0]], **settings)
+        for _ in range(4):
+            loss = alone.train_epoch(with_loss=True)
+        assert loss is not None and float(loss[0]) == pytest.approx(float(losses[k]), rel=1e-4)
+        for mine, theirs in zip(together.parameters(k), alone.parameters(0), strict=True):
+            assert torch.allclose(mine, theirs, atol=1e-5)

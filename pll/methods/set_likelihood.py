@@ -1,0 +1,167 @@
+"""What candidate sets say of a classifier that did not learn from them: its temperature, and their likelihood.
+
+Temperature: Σ_S v_j p_j is the probability that the label is in the set (v: the prior of its labels, or 1 each). The
+temperature that makes the mean of its logarithm largest says how sure a model may be: one that is often sure of a label
+off the set is too sure of itself.
+
+Likelihood: log P(S | x) = log Σ_{j∈S} p_j Π_{b∈S, b≠j} r_jb Π_{b∉S} (1 − r_jb), with the rates r_jb at which label b
+joins the sets of class j, or one rate for all. A rate for all changes nothing about which label of a set is likely;
+rates by class do.
+
+References
+----------
+Guo et al., On calibration of modern neural networks, ICML 2017, with true labels in place of sets. Lv et al.,
+Progressive identification of true labels for partial-label learning, ICML 2020, section 5: labels join independently of
+each other and of x, given the class.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from scipy.special import logsumexp, softmax
+from torch import Tensor
+
+from pll.candidates import CandidateSets
+
+TEMPERATURES = (0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 5.0)
+MIXED = 0.01
+"""Share of the uniform distribution in the class probabilities: one confident mistake must not decide."""
+MOST_CLASSES = 200
+"""With more classes all flip rates are taken to be equal: c² rates cannot be estimated from a few thousand examples."""
+_RATE_PARTS, _RATE_STEPS = 4, 3
+_PSEUDO = 2.0
+"""Examples with the mean rate that are added to those of a class."""
+Values = npt.NDArray[np.float64]
+_GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+def set_evidence(logits: Tensor, v: Tensor, temperature: Tensor) -> Tensor:
+    """Return the mean of log Σ_S v_j p_j over examples, p mixed with the uniform distribution, (M,).
+
+    Parameters
+    ----------
+    logits
+        (h, M, c) of M models.
+    v
+        (h, 1, c), 0 off the sets: 1 on them, or a prior.
+    temperature
+        (M,), above 0.
+    """
+    p = torch.softmax(logits / temperature[:, None], dim=2)
+    inside = torch.einsum("hmc,hc->hm", p, v[:, 0])
+    mixed: Tensor = torch.log((1 - MIXED) * inside + MIXED * v.sum(dim=2) / v.shape[2]).mean(dim=0)
+    return mixed
+
+
+def likeliest_temperature(logits: Tensor, v: Tensor, *, steps: int = 0) -> Tensor:
+    """Return the temperature of each model with the largest `set_evidence`, (M,): of `TEMPERATURES`, or near it.
+
+    Parameters
+    ----------
+    logits, v
+        As for `set_evidence`.
+    steps
+        Of a golden-section search between the neighbours of the best on the grid; 0 keeps to the grid.
+    """
+    grid = logits.new_tensor(TEMPERATURES)
+    every = torch.stack([set_evidence(logits, v, one.expand(logits.shape[1])) for one in grid])  # (10, M)
+    best = every.argmax(dim=0)
+    if not steps:
+        return grid[best]
+    ratio = TEMPERATURES[-1] / TEMPERATURES[-2]
+    around = torch.cat([grid[:1] / ratio, grid, grid[-1:] * ratio]).log()
+    low, high = around[best], around[best + 2]
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    f_left, f_right = (set_evidence(logits, v, one.exp()) for one in (left, right))
+    for _ in range(steps):
+        is_left = f_left >= f_right
+        low, high = torch.where(is_left, low, left), torch.where(is_left, right, high)
+        new = torch.where(is_left, high - _GOLDEN * (high - low), low + _GOLDEN * (high - low))
+        f_new = set_evidence(logits, v, new.exp())
+        left, right = torch.where(is_left, new, right), torch.where(is_left, left, new)
+        f_left, f_right = torch.where(is_left, f_new, f_right), torch.where(is_left, f_left, f_new)
+    return ((low + high) / 2).exp()
+
+
+def set_likelihood(
+    log_p: npt.NDArray[np.floating[Any]], sets: CandidateSets, seed: int = 0, *, by_class: bool = True
+) -> Values:
+    """Return log P(S | x) of examples that a model was not trained on, with flip rates by class; see `set_posterior`.
+
+    Parameters
+    ----------
+    log_p
+        (h, c) log-probabilities; rows that are NaN say nothing.
+    sets
+        h candidate sets.
+    seed
+        Of the parts.
+    by_class
+        False: one rate for all.
+
+    Returns
+    -------
+    (h,) float64, at most 0.
+
+    Examples
+    --------
+    >>> y = np.arange(400) % 2  # of three classes; label 2 joins class 0 only
+    >>> sets = CandidateSets.from_lists([[0, 2] if label == 0 else [0, 1] for label in y], n_classes=3)
+    >>> right, always_0 = np.full((2, 400, 3), -9.0)  # both cover all sets
+    >>> right[np.arange(400), y], always_0[:, 0] = 0.0, 0.0
+    >>> [round(float(set_likelihood(log_p, sets).mean()), 1) for log_p in (right, always_0)]
+    [-0.0, -1.4]
+    """
+    c = sets.n_classes
+    p = (1 - MIXED) * np.exp(np.nan_to_num(log_p.astype(np.float64), nan=-math.log(c))) + MIXED / c
+    return set_posterior(np.log(p), sets, seed, by_class=by_class)[1]
+
+
+def set_posterior(log_p: Values, sets: CandidateSets, seed: int = 0, *, by_class: bool = True) -> tuple[Values, Values]:
+    """Return how likely each class is, given the set, and log P(S | x), of examples that a model was not trained on.
+
+    The rates r_jb, at which label b joins the sets of class j, are found by EM on these examples in four parts: those
+    that an example is judged by come from the other three. With more than `MOST_CLASSES` classes all are equal.
+
+    Parameters
+    ----------
+    log_p
+        (h, c) float64; finite on the sets.
+    sets, seed, by_class
+        As for `set_likelihood`.
+
+    Returns
+    -------
+    tuple
+        (h, c) float64, 0 off the sets, rows sum to 1; (h,) float64.
+    """
+    mask, c = sets.mask(), sets.n_classes
+    inside = np.where(mask, log_p, -np.inf)  # (h, c)
+    mean = float(np.clip((sets.nnz - len(sets)) / max(1, len(sets) * (c - 1)), 1e-6, 1 - 1e-6))
+    if c > MOST_CLASSES or not by_class:
+        others = sets.sizes - 1
+        equal: Values = logsumexp(inside, axis=1) + others * np.log(mean) + (c - 1 - others) * np.log1p(-mean)
+        return softmax(inside, axis=1), equal
+    joined = mask.astype(np.float64)
+    part = np.random.default_rng([seed, 6]).permutation(len(sets)) % _RATE_PARTS
+    q = softmax(inside, axis=1)  # (h, c) probability of each class, given the set
+    total = np.empty(len(sets))
+    for _ in range(_RATE_STEPS):
+        posterior = np.empty_like(q)
+        for k in range(_RATE_PARTS):
+            here, others = part == k, part != k
+            pairs = q[others].T @ joined[others]  # (c, c): examples of a class, with label b
+            rates = (pairs + _PSEUDO * mean) / (q[others].sum(axis=0)[:, None] + _PSEUDO)
+            rates = np.clip(rates, 1e-9, 1 - 1e-9)
+            on, off = np.log(rates), np.log1p(-rates)
+            np.fill_diagonal(on, 0.0)
+            np.fill_diagonal(off, 0.0)
+            scores = inside[here] + joined[here] @ (on - off).T + off.sum(axis=1)  # log p_j P(S | j)
+            posterior[here], total[here] = softmax(scores, axis=1), logsumexp(scores, axis=1)
+        q = posterior
+    return q, total

@@ -15,10 +15,10 @@ import pll
 from pll.runs.registry import default_registry
 from pll.ui import background, health, labelstudio
 from pll.ui.login import remember_downloads
-from pll.ui.middleware import IgnoreDeveloperMessages, LoginGate, SecurityHeaders, SessionLimit
+from pll.ui.middleware import DropMessages, LoginGate, ReloadBlankPages, SecurityHeaders, SessionLimit
 from pll.ui.startup import begin, get_ready_in_background
 
-MIDDLEWARE = [Middleware(layer) for layer in (SecurityHeaders, SessionLimit, LoginGate, IgnoreDeveloperMessages)]
+MIDDLEWARE = [Middleware(layer) for layer in (SecurityHeaders, SessionLimit, LoginGate, ReloadBlankPages, DropMessages)]
 
 
 @asynccontextmanager

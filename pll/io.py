@@ -6,11 +6,13 @@ import hashlib
 import json
 import math
 import os
+import platform
 import shutil
 import stat
 import tempfile
 import threading
 import time
+import zlib
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, wraps
@@ -300,7 +302,8 @@ def write_atomically(path: Path, write: Callable[[Path], object], *, durable: bo
     path = path.resolve() if path.is_symlink() else path
     path.parent.mkdir(parents=True, exist_ok=True)
     end = path.name.encode()[-100:].decode(errors="ignore")  # with its suffix; a file system takes 255 bytes
-    temporary = path.with_name(f"{PART}{os.getpid()}-{threading.get_ident()}-{end}")
+    _remove_stale_parts(path.parent)
+    temporary = path.with_name(f"{PART}{_HOST}-{os.getpid()}-{threading.get_ident()}-{end}")
     try:
         write(temporary)
         if durable:
@@ -309,6 +312,36 @@ def write_atomically(path: Path, write: Callable[[Path], object], *, durable: bo
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+_HOST = f"{zlib.crc32(platform.node().encode()):08x}"
+_SWEPT: set[Path] = set()
+_SWEEPING = threading.Lock()
+
+
+def _remove_stale_parts(folder: Path) -> None:
+    """Delete what killed processes of this machine left half-written; once a folder, before the first file there."""
+    with _SWEEPING:
+        if folder in _SWEPT:
+            return
+        _SWEPT.add(folder)
+        for part in folder.glob(f"{PART}{_HOST}-*"):
+            pid = part.name.removeprefix(f"{PART}{_HOST}-").partition("-")[0]
+            # A container that starts again has the same process numbers: this process has written nothing here yet.
+            if pid == str(os.getpid()) or (pid.isdecimal() and not _is_running(int(pid))):
+                part.unlink(missing_ok=True)
+
+
+def _is_running(pid: int) -> bool:
+    if os.name != "posix":  # elsewhere the signal 0 ends a process
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
 
 
 @contextmanager

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -72,3 +74,18 @@ def test_a_device_is_written_to_and_stays_one(tmp_path: Path) -> None:
         with pytest.raises(OSError, match="No space"):
             write_text(full, "x")
         assert full.is_char_device()
+
+
+def test_the_next_file_removes_what_a_killed_process_left(tmp_path: Path) -> None:
+    """An export, a plan or a synthesis that is killed leaves a part; those of processes that run stay."""
+    program = (
+        "import os, sys, pathlib; from pll.io import write_atomically\n"
+        "def die(part): part.write_text('half'); os.kill(os.getpid(), 9)\n"
+        "write_atomically(pathlib.Path(sys.argv[1]), die)"
+    )
+    subprocess.run([sys.executable, "-c", program, str(tmp_path / "plan.csv")], check=False)
+    (left,) = tmp_path.iterdir()
+    living = tmp_path / left.name.replace(left.name.split("-")[2], str(os.getppid()), 1)
+    living.write_text("half")
+    write_text(tmp_path / "plan.csv", "whole")
+    assert sorted(tmp_path.iterdir()) == sorted([living, tmp_path / "plan.csv"])

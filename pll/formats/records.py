@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -160,6 +161,9 @@ def text_of(column: pa.Array, role: str = "") -> pa.Array:
         return pa.array([None if cell is None else _joined(cell) for cell in column.to_pylist()], pa.string())
     if pa.types.is_map(kind):
         return pa.array([None if cell is None else _as_json(dict(cell)) for cell in column.to_pylist()], pa.string())
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        with suppress(pa.ArrowInvalid):  # no UTF-8, as bytes of a picture
+            return column.cast(pa.string())
     if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         return pa.array([None if cell is None else _as_json(cell) for cell in column.to_pylist()], pa.string())
     return column.cast(pa.string())

@@ -180,6 +180,12 @@ def who_sees_file(file_id: str) -> set[str | None]:
     return readers | (manager.made_for(file_id) if isinstance(manager, FilesOfPeople) else set())
 
 
+def may_make_file(file_id: str, person: str) -> bool:
+    """Whether a download that is made on request is on a page of this person; one that is on no page is not made."""
+    deferred = get_instance().media_file_mgr._deferred_callables.get(file_id)
+    return deferred is None or who_has_session(deferred["session_id"]) == person
+
+
 class FilesOfPeople(MediaFileManager):
     """Streamlit's files of pages, which also lists downloads that are made on request.
 

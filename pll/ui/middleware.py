@@ -25,12 +25,15 @@ class Layer:
         self.app = app
 
 
-class IgnoreDeveloperMessages(Layer):
-    """ASGI middleware that drops the messages by which a browser empties Streamlit's caches, for everybody, or writes
-    files of instructions for programming assistants into the server's folder.
+class DropMessages(Layer):
+    """ASGI middleware that drops messages which no page of Candid sends, or not for this person.
 
-    The developer's menu of Streamlit sends them; any client can. Nothing is lost where it gets through, since what must
-    live as long as the process is no cache (`pll.runs.process`), but every page would read its data again.
+    - Those by which a browser empties Streamlit's caches, for everybody, or writes files of instructions for
+      programming assistants into the server's folder: the developer's menu sends them. Nothing is lost where one gets
+      through, since what must live as long as the process is no cache (`pll.runs.process`), but every page would read
+      its data again.
+    - Frames of text, for each of which Streamlit logs a traceback: its messages are bytes.
+    - A request to make a download that is on somebody else's page (`LoginGate` refuses the file itself).
     """
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -40,27 +43,88 @@ class IgnoreDeveloperMessages(Layer):
             return
 
         async def checked() -> Message:
-            while _is_for_developers(message := await receive()):
+            while _is_unwanted(message := await receive(), scope):
                 pass
             return message
 
         await self.app(scope, checked, send)
 
 
-def _is_for_developers(message: Message) -> bool:
-    content = message.get("bytes")
-    if message["type"] != "websocket.receive" or not content:
+def _is_unwanted(message: Message, scope: Scope) -> bool:
+    if message["type"] != "websocket.receive":
         return False
+    content = message.get("bytes")
+    if not content:
+        return content is None
     try:
         sent = BackMsg.FromString(content)
     except DecodeError:  # Streamlit answers it
         return False
-    if sent.WhichOneof("type") == "backend_operation_request":
-        return sent.backend_operation_request.WhichOneof("payload") in (
-            "install_skills",
-            "dismiss_skills_nudge",
-        )
-    return bool(sent.WhichOneof("type") == "clear_cache")
+    if sent.WhichOneof("type") != "backend_operation_request":
+        return bool(sent.WhichOneof("type") == "clear_cache")
+    request = sent.backend_operation_request
+    if request.WhichOneof("payload") == "deferred_file":
+        file = request.deferred_file.file_id
+        return login.login_is_set_up() and not login.may_make_file(file, login.who_asks(HTTPConnection(scope)))
+    return request.WhichOneof("payload") in ("install_skills", "dismiss_skills_nudge")
+
+
+RELOAD = b"""<script>
+/* Scripts that do not load (the server restarted just after it sent this page) leave it blank: wait, reload once. */
+{
+  const once = "candid-reloaded", failed = () => {
+    const root = document.getElementById("root") ?? document.body;
+    root.textContent = "The server restarted. Reload this page.";
+    root.style.cssText = "font: 1rem/1.6 system-ui, sans-serif; padding: 15vh 1rem; text-align: center";
+    if (sessionStorage.getItem(once)) return;
+    sessionStorage.setItem(once, "1");
+    const later = () => setTimeout(again, 500);
+    const again = () => fetch("./_stcore/health").then((answer) => answer.ok ? location.reload() : later(), later);
+    again();
+  };
+  addEventListener("error", (event) => { if (event.target instanceof HTMLScriptElement) failed(); }, true);
+  addEventListener("vite:preloadError", failed);
+  addEventListener("load", () => setTimeout(() => sessionStorage.removeItem(once), 10000));
+}
+</script>"""
+
+
+class ReloadBlankPages(Layer):
+    """ASGI middleware that puts a script into every page, which reloads it once where its own scripts do not load."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass everything else on."""
+        if scope["type"] != "http" or not _is_page(scope):
+            await self.app(scope, receive, send)
+            return
+        plain = [(name, value) for name, value in scope["headers"] if name != b"accept-encoding"]
+        start: Message = {}
+        body = b""
+
+        async def with_script(message: Message) -> None:
+            nonlocal start, body
+            if message["type"] == "http.response.start":
+                start = message
+                kind = MutableHeaders(scope=start).get("content-type", "")
+                if start["status"] != 200 or not kind.startswith("text/html"):
+                    await send(start)
+                    start = {}
+                return
+            if not start or message["type"] != "http.response.body":
+                await send(message)
+                return
+            body += message.get("body", b"")
+            if message.get("more_body"):
+                return
+            head, mark, rest = body.partition(b"<head>")
+            whole = head + mark + RELOAD + rest if mark else body
+            headers = MutableHeaders(scope=start)
+            if "content-length" in headers:
+                headers["content-length"] = str(len(whole))
+            await send(start)
+            await send({**message, "body": whole})
+
+        await self.app({**scope, "headers": plain}, receive, with_script)
 
 
 class SecurityHeaders(Layer):

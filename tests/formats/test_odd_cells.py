@@ -6,6 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import pll
@@ -98,3 +100,20 @@ def test_measurements_of_one_stem_stay_features(tmp_path: Path, stem: str) -> No
     path = tmp_path / "momenta.csv"
     path.write_text("\n".join([f"{stem}x,{stem}y,{stem}z,true_label", *lines]) + "\n")
     assert pll.read(path).feature_names == (f"{stem}x", f"{stem}y", f"{stem}z")
+
+
+def test_a_set_joined_otherwise_is_noted(tmp_path: Path) -> None:
+    path = tmp_path / "sets.csv"
+    path.write_text("width,candidates\n1,x|y\n2,x;y\n3,y|z\n4,x\n")
+    data = pll.read(path)
+    assert any("x;y" in note for note in data.notes)
+    path.write_text("width,candidates\n1,x|y\n2,x;q\n3,y|z\n4,x\n")
+    assert not any("x;q" in note for note in pll.read(path).notes)
+
+
+def test_a_column_of_bytes_is_its_text(tmp_path: Path) -> None:
+    table = pa.table(
+        {"width": [1.5, 2.5, 3.5], "true_label": pa.array([b"cat", "h\u00e9".encode(), b"cat"], pa.binary())}
+    )
+    pq.write_table(table, tmp_path / "bytes.parquet")
+    assert set(pll.read(tmp_path / "bytes.parquet").class_names) == {"cat", "h\u00e9"}

@@ -3,12 +3,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.types import Message, Receive, Scope, Send
@@ -17,7 +18,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from pll.runs.process import PerProcess
 from pll.ui import health, login
-from pll.ui.middleware import IgnoreDeveloperMessages, LoginGate, SecurityHeaders, SessionLimit
+from pll.ui.middleware import DropMessages, LoginGate, ReloadBlankPages, SecurityHeaders, SessionLimit
 
 HEARTBEAT, CLEAR = BackMsg(app_heartbeat=True), BackMsg(clear_cache=True)
 
@@ -37,7 +38,7 @@ def through(messages: Sequence[Message], kind: str = "websocket") -> list[Messag
         while not seen or seen[-1]["type"].endswith("receive"):
             seen.append(await receive())
 
-    asyncio.run(IgnoreDeveloperMessages(app)({"type": kind}, receive, send))
+    asyncio.run(DropMessages(app)({"type": kind}, receive, send))
     return seen
 
 
@@ -53,10 +54,50 @@ def test_nobody_has_the_server_write_files(payload: str) -> None:
     assert through([sent(message.SerializeToString()), last]) == [last]
 
 
-@pytest.mark.parametrize("content", [HEARTBEAT.SerializeToString(), b"", b"\xff\xff", None])
+@pytest.mark.parametrize("content", [HEARTBEAT.SerializeToString(), b"", b"\xff\xff"])
 def test_only_the_message_that_empties_the_caches_is_dropped(content: bytes) -> None:
     messages = [sent(content), sent(CLEAR.SerializeToString()), sent(content), {"type": "websocket.disconnect"}]
     assert through(messages) == [messages[0], messages[2], messages[3]]
+
+
+def test_frames_of_text_are_dropped() -> None:
+    last = {"type": "websocket.disconnect"}
+    assert through(
+        [{"type": "websocket.receive", "text": "hello"}, {"type": "websocket.receive", "bytes": None}, last]
+    ) == [last]
+
+
+@pytest.mark.parametrize(("asks", "is_made"), [("ada", True), ("eve", False), ("", False)])
+def test_a_download_is_made_only_for_who_has_it_on_a_page(
+    asks: str, is_made: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manager = SimpleNamespace(_deferred_callables={"file": {"session_id": "tab of ada"}})
+    monkeypatch.setattr(login, "get_instance", lambda: SimpleNamespace(media_file_mgr=manager))
+    monkeypatch.setattr(login, "who_has_session", lambda session: session.removeprefix("tab of "))
+    monkeypatch.setattr(login, "who_asks", lambda connection: asks)
+    message = BackMsg()
+    message.backend_operation_request.deferred_file.file_id = "file"
+    last = {"type": "websocket.disconnect"}
+    monkeypatch.setattr(login, "login_is_set_up", lambda: True)
+    assert through([sent(message.SerializeToString()), last])[:-1] == [sent(message.SerializeToString())] * is_made
+    monkeypatch.setattr(login, "login_is_set_up", lambda: False)
+    assert len(through([sent(message.SerializeToString()), last])) == 2
+
+
+def test_a_page_gets_the_script_that_reloads_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def page(request: Request) -> Response:
+        assert "accept-encoding" not in request.headers
+        return HTMLResponse("<html><head><title>x</title></head></html>")
+
+    async def other(_: Request) -> Response:
+        return PlainTextResponse("<head>")
+
+    app = Starlette(routes=[Route("/", page), Route("/x", other)], middleware=[Middleware(ReloadBlankPages)])
+    with TestClient(app) as client:
+        got = client.get("/", headers={"accept": "text/html"})
+        assert got.text.startswith("<html><head><script>") and "location.reload" in got.text
+        assert int(got.headers["content-length"]) == len(got.content)
+        assert client.get("/x", headers={"accept": "text/html"}).text == "<head>"
 
 
 # ---- headers, limits and routes, of the real app without its pages ---------------------------------------------------
@@ -76,7 +117,7 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClie
         await websocket.receive()
 
     routes = [*health.ROUTES, WebSocketRoute("/_stcore/stream", stream), Route("/{path:path}", hello)]
-    layers = (SecurityHeaders, SessionLimit, LoginGate, IgnoreDeveloperMessages)
+    layers = (SecurityHeaders, SessionLimit, LoginGate, DropMessages)
     yield TestClient(Starlette(routes=routes, middleware=[Middleware(layer) for layer in layers]))
     PerProcess.forget_all()
 

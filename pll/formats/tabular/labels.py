@@ -26,6 +26,7 @@ from pll.formats.records import RowNumber
 from pll.formats.tabular.answers import COVERED, is_object, shares_of
 from pll.formats.tabular.cells import (
     BINARY,
+    SEPARATORS,
     WORDS,
     guess_separator,
     is_missing,
@@ -266,6 +267,7 @@ def read_labels(columns_by_role: RoleColumns, options: ReadOptions, row_of: RowN
     if true is not None:
         others = {name for column in (set_column, votes) if column is not None for _, name in column.names()}
         notes += _without_no_answers(true, {*by_column, *others})
+    notes += [] if set_column is None else _doubtful_names(set_column)
     columns = [column for column in (set_column, true, votes) if column is not None]
     notes += join_spellings(columns, options, by_column)
     names = names_in(columns, options.class_names)
@@ -298,6 +300,23 @@ def read_labels(columns_by_role: RoleColumns, options: ReadOptions, row_of: RowN
     ids = check_ids(lines.ids, lambda at: row_of(int(first[at])))
     y = None if y is None else y[first]
     return replace(labels, y=y, first=first, ids=ids, example=lines.tasks)
+
+
+def _doubtful_names(column: LabelColumn) -> list[str]:
+    """Return a note on candidates that may be several, joined otherwise than in the other cells: `x;y` beside `x|y`."""
+    names = {name for _, name in column.names()}
+    doubtful = [
+        name
+        for name in sorted(names)
+        if any(mark in name and {part.strip() for part in name.split(mark)} <= names for mark in SEPARATORS)
+    ]
+    if not doubtful:
+        return []
+    were = "was" if len(doubtful) == 1 else "were each"
+    return [
+        f"{listing(doubtful)} {were} read as one label, though the parts are labels too: join them as in the other "
+        "cells if they are several."
+    ]
 
 
 def _joined(columns: Mapping[str, Chunks]) -> Chunks | None:

@@ -1,0 +1,26 @@
+"""A page whose scripts do not load, as where the server restarts just after it sent the page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+
+def test_it_says_so_and_reloads_once(app: str, chromium: Any) -> None:
+    context = chromium.new_context()
+    page = context.new_page()
+    page.set_default_timeout(120_000)
+    failing = True
+    page.route("**/static/js/**", lambda route: route.abort() if failing else route.continue_())
+    page.goto(f"{app}/learn", wait_until="commit")
+    page.get_by_text("Reload this page").wait_for()
+    with page.expect_navigation():  # by itself, once; and it fails again
+        pass
+    page.get_by_text("Reload this page").wait_for()
+    failing = False
+    page.reload()
+    page.locator("[data-testid=stApp]").wait_for()
+    context.close()

@@ -53,11 +53,11 @@ def datasets(cache: Path) -> Iterator[Labels]:
                     print(f"{setting} is left out: {error}")
                     continue
                 signals, sets = ready.signals, ready.signals.sets
-                identified = signals.sharp.identified
+                identified = signals.certainty.identified
                 names = np.array(sets.class_names, dtype=object)
                 neighbours = signals.neighbour_labels
                 disagrees = None if neighbours is None else neighbours != names[identified]
-                confidence = signals.sharp.top.astype(float)
+                confidence = signals.certainty.confidence.astype(float)
                 yield Labels(f"{setting}, {recipe}", group, identified != ready.y, confidence, disagrees)
     for one in (read_stance(), read_imagenet()):
         if one is not None:

@@ -26,6 +26,7 @@ from benchmarks.marked import table
 from benchmarks.review_settings import DEVELOPMENT, HELD_OUT, RECIPES, SETTINGS, Prepared, prepared
 from pll.errors import UserError
 from pll.review.decided import Decided
+from pll.review.follow import FEWEST
 from pll.review.logit import propose
 from pll.review.queue import review_order
 from pll.review.signals import ReviewSignals
@@ -75,7 +76,7 @@ def order_of(name: str, ready: Prepared, seed: int = 0) -> Ranking:
     """
     if name == LEARNING:
         return lambda signals, decided: review_order(signals, decided, seed=seed)
-    labels, confidence = ready.signals.sharp.identified, ready.signals.sharp.top
+    labels, confidence = ready.signals.certainty.identified, ready.signals.certainty.confidence
     if name == BASE:
         score = confidence.astype(np.float64)
     elif name == CLEANLAB:
@@ -118,7 +119,9 @@ def review(
     done = 0
     while done < n:
         decided = Decided.of(sets, answers)
-        labels = identified_labels(propose(signals, decided) if follows else signals.weights, sets)
+        labels = signals.certainty.identified
+        if follows and len(decided) >= FEWEST:
+            labels = identified_labels(propose(signals, decided), sets)
         wrong = (labels != y) & ~seen
         curve[done] = int(wrong.sum())
         if curve[done] <= until:
@@ -147,7 +150,7 @@ def reviews_needed(curve: Curve, errors: int) -> float:
 def rows_of(setting: str, recipe: str, seed: int, cache: Path) -> list[Row]:
     """Simulate every order on one draw of a setting."""
     ready = prepared(SETTINGS[setting], recipe, seed, cache)
-    wrong = int((ready.signals.sharp.identified != ready.y).sum())
+    wrong = int((ready.signals.certainty.identified != ready.y).sum())
     left = [int((1 - share) * wrong) for share in SHARES]
     rows = []
     for name in ORDERS:

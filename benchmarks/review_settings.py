@@ -23,6 +23,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.io import as_column, write_atomically
 from pll.methods import METHODS
+from pll.methods.held_out import HeldOut
 from pll.review.forest import grow_forest
 from pll.review.kernel_ridge import fit_factor
 from pll.review.neighbours import best_points, find_neighbours
@@ -125,19 +126,19 @@ def prepared(setting: Setting, recipe: str, seed: int, cache: Path) -> Prepared:
     file = cache / f"{setting.name.replace(' ', '-')}-{recipe}-{seed}.npz"
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
-        weights, mean = train(setting, splits, recipe, seed)
-        write_atomically(file, partial(np.savez, weights=weights, mean=mean))
+        weights, mean, held_out = train(setting, splits, recipe, seed)
+        write_atomically(file, partial(np.savez, weights=weights, mean=mean, held_out=held_out))
         print(f"trained {file.stem}")
     with np.load(file, allow_pickle=False) as arrays:
-        weights, mean = arrays["weights"], arrays["mean"]
+        weights, mean, held_out = arrays["weights"], arrays["mean"], arrays["held_out"]
     points = best_points(data.X, sets, weights)
     near, factor = find_neighbours(points), fit_factor(points, sets, weights)
     leaves = grow_forest(points, sets, weights)
-    return Prepared(data, ReviewSignals(sets, weights, mean, near, factor=factor, leaves=leaves))
+    return Prepared(data, ReviewSignals(sets, weights, mean, near, factor=factor, leaves=leaves, held_out=held_out))
 
 
-def train(setting: Setting, splits: Splits, recipe: str, seed: int) -> tuple[Weights, Weights]:
-    """PRODEN: final label weights, and their mean over the epochs."""
+def train(setting: Setting, splits: Splits, recipe: str, seed: int) -> tuple[Weights, Weights, Weights]:
+    """PRODEN: final label weights, their mean over the epochs, and held-out weights."""
     params = {"threads": 1, "seed": seed, "missing": "mean", "recipe": recipe, **setting.params}
     estimator = METHODS["proden"](**params)
     total, count = np.zeros(splits.train.sets().nnz), 0
@@ -145,7 +146,10 @@ def train(setting: Setting, splits: Splits, recipe: str, seed: int) -> tuple[Wei
         total += record.label_weights
         count += 1
     estimator.release()
-    return estimator.label_weights_, (total / count).astype(np.float32)
+    step = HeldOut(estimator, splits.task(), seed=seed)
+    for _ in step.run():
+        pass
+    return estimator.label_weights_, (total / count).astype(np.float32), step.weights()
 
 
 def _read(dataset: str, seed: int) -> PartialLabelDataset:

@@ -16,7 +16,6 @@ from pll.ui.export import certificate, download, labelstudio
 from pll.ui.format import count, plain, without_none
 from pll.ui.result import result_of, show_disputes, show_health
 from pll.ui.routes import link
-from pll.weights import sharpness
 
 PREVIEWED = 200
 COLUMNS = ["id", "identified_label", "confidence", "source", "true_label"]
@@ -29,11 +28,10 @@ def offer(run: Run) -> None:
         export_source(run.folder, run.splits()), spreadsheet_safe=bool(st.session_state.get(download.SAFE))
     )
     annotations = run.splits().train.annotations
-    sharp = sharpness(source.label_weights, source.candidates)
     result = result_of(
-        sharp.identified,
-        sharp.top,
+        source.certainty,
         annotations,
+        source.health,
         decided=source.decisions or (),
         predicted=0 if source.holdout is None else len(source.holdout),
     )

@@ -376,6 +376,88 @@ def _sharpness_by_blocks(weights: Weights, candidates: CandidateSets) -> Sharpne
     return Sharpness(identified, top, margin, entropy)
 
 
+@dataclass(frozen=True, eq=False)
+class Certainty:
+    """The label that people take home of each example, and how sure it is.
+
+    Attributes
+    ----------
+    identified
+        (n,) int64.
+    confidence
+        (n,) float32 in [0, 1], the probability that the label is right: its held-out weight.
+    margin
+        (n,) float32 in [0, 1], top minus second held-out weight; 1 for singletons.
+    entropy
+        (n,) float32 in [0, 1], −Σ w log w of the held-out weights over log |S_i|; 0 for singletons.
+
+    The numbers are NaN where no model has judged the example without having learnt from it.
+    """
+
+    identified: npt.NDArray[np.int64]
+    confidence: npt.NDArray[np.float32]
+    margin: npt.NDArray[np.float32]
+    entropy: npt.NDArray[np.float32]
+
+    @property
+    def is_known(self) -> npt.NDArray[np.bool_]:
+        """(n,) bool, whether it is known how sure the label is."""
+        return ~np.isnan(self.confidence)
+
+
+def taken_home(label_weights: Weights, held_out: Weights | None, candidates: CandidateSets) -> Certainty:
+    """Return the label that people take home of each example, and how sure it is.
+
+    It is the argmax over S_i of the mean of both, where held-out weights are known: right more often than either
+    (docs/decisions.md). Identified labels in pictures, metrics and `label_weights_` are those of label weights alone.
+
+    Parameters
+    ----------
+    label_weights
+        (nnz,) of the final model.
+    held_out
+        (nnz,) held-out weights, NaN in the rows of examples where they are not known; None where none are.
+    """
+    both = label_weights if held_out is None else label_weights + best_known(label_weights, held_out)
+    return certainty(identified_labels(both, candidates), held_out, candidates)
+
+
+def best_known(label_weights: Weights, held_out: Weights | None) -> Weights:
+    """Return the (nnz,) held-out weights, label weights in the rows where they are not known."""
+    return label_weights if held_out is None else np.where(np.isnan(held_out), label_weights, held_out)
+
+
+def certainty(identified: npt.NDArray[np.int64], held_out: Weights | None, candidates: CandidateSets) -> Certainty:
+    """Compute how sure labels are.
+
+    Parameters
+    ----------
+    identified
+        (n,) class indices, each a member of its set.
+    held_out
+        (nnz,) held-out weights, NaN in the rows of examples where they are not known; None where none are.
+
+    Examples
+    --------
+    >>> sets = CandidateSets.from_lists([[0, 2], [1, 2]], n_classes=3)
+    >>> known = np.array([0.25, 0.75, np.nan, np.nan], dtype=np.float32)
+    >>> certainty(np.array([0, 2]), known, sets).confidence.tolist()
+    [0.25, nan]
+    """
+    if held_out is None:
+        unknown = np.full(len(candidates), np.nan, dtype=np.float32)
+        return Certainty(identified, unknown, unknown, unknown)
+    starts = candidates.indptr[:-1]
+    is_known = ~np.isnan(held_out[starts])
+    weights = np.nan_to_num(held_out, nan=0.0)
+    sharp = sharpness(weights, candidates)
+    own = np.add.reduceat(weights * (candidates.indices == identified[candidates.rows]), starts)
+    confidence, margin, entropy = (
+        np.where(is_known, values, np.float32(np.nan)) for values in (own, sharp.margin, sharp.entropy)
+    )
+    return Certainty(identified, confidence, margin, entropy)
+
+
 Values = npt.NDArray[np.floating[Any]]
 IN_CACHE = 2**18
 """Weights that are looked at together."""

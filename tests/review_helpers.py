@@ -40,7 +40,7 @@ def snapshot(n: int = 40, *, run: str = "first", seed: int = 0, names: tuple[str
     lists = [sorted(rng.choice(len(names), size=int(rng.integers(2, 4)), replace=False).tolist()) for _ in range(n)]
     sets = CandidateSets.from_lists(lists, len(names), names)
     weights = normalise(rng.random(sets.nnz).astype(np.float32) + 0.05, sets)
-    return LabelSnapshot(run, np.array([f"example {row}" for row in range(n)]), sets, weights)
+    return LabelSnapshot(run, np.array([f"example {row}" for row in range(n)]), sets, weights, held_out=weights)
 
 
 def open_with(

@@ -53,6 +53,7 @@ def result_of(folder: RunFolder) -> dict[str, Any]:
         "state": folder.state()["state"],
         "final": folder.state()["metrics"],
         "metrics": [{k: v for k, v in row.items() if k not in TIMINGS} for row in folder.metrics()],
+        "held_out": (path / "held_out.npz").read_bytes() if (path / "held_out.npz").exists() else b"",
         "labels.csv": (path / "labels.csv").read_bytes(),
         "model": {name: (array.dtype, array.shape, array.tobytes()) for name, array in model.items()},
         "history": {str(file.relative_to(path)): file.read_bytes() for file in sorted(files)},

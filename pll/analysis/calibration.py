@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import binom
 
 RELIABILITY_BINS = 10
 
@@ -68,29 +67,3 @@ def reliability(
     gaps = np.nan_to_num(np.abs(accurate - sure))
     error = float((counts * gaps).sum() / len(confidence)) if len(confidence) else float("nan")
     return ReliabilityDiagram(np.linspace(0, 1, bins + 1), counts, sure, accurate, error)
-
-
-def error_by_chance(diagram: ReliabilityDiagram) -> float:
-    """Return the expected calibration error of perfectly calibrated confidence for the same numbers of examples.
-
-    Right labels in a bin of n examples are then binomial around its mean confidence p, and their mean absolute
-    deviation is E|X − np| = 2ν(1 − p) P(X = ν), ν = ⌊np⌋ + 1 (De Moivre). Spread of confidence within a bin is left
-    out; it makes the deviation smaller.
-
-    Returns
-    -------
-    float
-        In [0, 1]; NaN where there is no example.
-
-    Examples
-    --------
-    >>> coin = reliability(np.array([0.5, 0.5]), np.array([True, True]), bins=1)
-    >>> error_by_chance(coin)  # no head, one or two: off by 0.5, 0 and 0.5
-    0.25
-    """
-    filled = diagram.counts > 0
-    n, p = diagram.counts[filled], np.clip(diagram.confidence[filled], 0.0, 1.0)
-    if not n.sum():
-        return float("nan")
-    above = np.floor(n * p) + 1
-    return float((2 * above * (1 - p) * binom.pmf(above, n, p)).sum() / n.sum())

@@ -136,7 +136,7 @@ def verdict_by_lane(lanes: Sequence[LaneFigures], truths: Sequence[Labels | None
         if y is not None and labelled is not None and labelled.any():
             text = f"{_share_with_interval(int((lane.identified == y)[labelled].sum()), int(labelled.sum()))} correct"
         else:
-            text = f"no true labels; mean confidence {percent(float(lane.confidence.mean()))}"
+            text = f"no true labels; sharpness {percent(float(lane.confidence.mean()))}"
         lines.append(LaneSummary(lane.title, f"{text}, {len(lane.identified):,} examples"))
     return Verdict(
         "These runs did not learn from the same examples and candidate sets, so their figures cannot be compared.",
@@ -214,7 +214,7 @@ def _evidence(lane: LaneFigures, best: LaneFigures, y: Labels, has_truth: npt.ND
     mine, other = float(lane.confidence.mean()), float(best.confidence.mean())
     accuracy = float((lane.identified == y)[has_truth].mean())
     if mine < other - TELLING:
-        sentences.append(f"its label weights stay flat, mean confidence {percent(mine)} against {percent(other)}")
+        sentences.append(f"its label weights stay flat, sharpness {percent(mine)} against {percent(other)}")
     if lane.early is not None and best.early is not None and lane.early[0] < lane.epoch:
         stuck, stuck_of = _still_wrong(lane, y, has_truth)
         also, also_of = _still_wrong(best, y, has_truth)
@@ -228,7 +228,7 @@ def _evidence(lane: LaneFigures, best: LaneFigures, y: Labels, has_truth: npt.ND
     if clearly_more(sure, wrong, sure_too, wrong_too, by=TELLING):
         sentences.append(f"{sure:,} of its {wrong:,} wrong labels carry a weight of at least {percent(CONFIDENT, 0)}")
     elif mine > accuracy + TELLING:
-        sentences.append(f"it is surer than it is right, mean confidence {percent(mine)}")
+        sentences.append(f"it is sharper than it is right, sharpness {percent(mine)}")
     return sentences
 
 
@@ -252,9 +252,9 @@ def _without_truth(lanes: Sequence[LaneFigures], sizes: npt.NDArray[np.int64]) -
     lines = [
         LaneSummary(
             lane.title,
-            f"Mean confidence {percent(float(lane.confidence.mean()))}; "
-            f"{percent(float((lane.confidence >= CONFIDENT).mean()))} of the labels are at least "
-            f"{percent(CONFIDENT, 0)} sure",
+            f"Sharpness {percent(float(lane.confidence.mean()))}; "
+            f"{percent(float((lane.confidence >= CONFIDENT).mean()))} of the labels have a label weight of "
+            f"at least {percent(CONFIDENT, 0)}",
         )
         for lane in lanes
     ]
@@ -269,7 +269,7 @@ def _without_truth(lanes: Sequence[LaneFigures], sizes: npt.NDArray[np.int64]) -
         lines.insert(1, LaneSummary("Farthest", f"{least[0]} and {least[1]} agree on {percent(agreement[least])}"))
     chance = float(np.mean(1.0 / sizes))
     notes = (
-        "No true labels are known here: nobody can say which lane is right, only how far they agree and how sure they "
+        "No true labels are known here: nobody can say which lane is right, only how far they agree and how sharp they "
         f"are. Two that chose at random among the candidates would agree on {percent(chance)}. Agreement is no proof: "
         "methods can make the same mistake.",
     )

@@ -1,9 +1,10 @@
-"""Health of a run: whether labels still change, and whether anything but the model's confidence supports them.
+"""Health of a run: whether labels still change, and whether models that did not learn from them find them right.
 
-Confidence is not evidence: a diverging model is confident. Where enough true labels are known, the identified labels
-are compared with them; elsewhere the same method, fitted on a part of the examples, predicts the others, and a
-prediction inside the candidate set of an example that it was not fitted on counts for it (the covering rate, as PLENCH,
-ICLR 2025, uses it). Either share is compared with chance: the share after shuffling the labels over the examples.
+Label weights are no evidence: a diverging model is sharp. Where enough true labels are known, the identified labels are
+compared with them. Elsewhere models that did not learn from an example judge it (`pll.methods.held_out`): the mean
+confidence is the share of labels that is expected to be right, and a prediction inside the candidate set counts for
+them (the covering rate, as PLENCH, ICLR 2025, uses it), compared with chance: the share after shuffling the labels over
+the examples.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ VOTES_REMEDY = (
 SWALLOWED = 0.95
 """Share of the ambiguous sets with a class that the class takes, from which it dominates the others."""
 FLAT = 0.02
-"""Minimum excess of the mean confidence over that of uniform weights."""
+"""Minimum excess of the mean top label weight over that of uniform weights."""
+LEAST_RIGHT = 0.5
+"""Share of the labels that must be expected to be right."""
 FEWEST = 30
 """Minimum number of examples for a comparison with chance."""
 
@@ -43,8 +46,8 @@ class Evidence:
     Attributes
     ----------
     by
-        `"truth"` (identified labels that are the known true ones) or `"candidates"` (predictions for examples that were
-        not learnt from, inside their candidate sets).
+        `"truth"` (identified labels that are the known true ones) or `"candidates"` (predictions by models that did not
+        learn from the examples, inside their candidate sets).
     hits, n
         So many of so many.
     chance
@@ -92,7 +95,7 @@ class Finding:
     Attributes
     ----------
     name
-        `"diverging"`, `"changing"`, `"collapsed"`, `"flat"` or `"unsupported"`.
+        `"diverging"`, `"changing"`, `"collapsed"`, `"flat"`, `"unsupported"` or `"doubtful"`.
     sentence
         Description.
     remedy
@@ -111,16 +114,23 @@ class Health:
     Attributes
     ----------
     verdict
-        `"healthy"`; `"unhealthy"` where there are findings; `"unchecked"` where there are none, and no evidence either.
+        `"healthy"`; `"unhealthy"` where there are findings; `"unchecked"` where there are none, and it is not known how
+        sure the labels are, or there are doubts.
     findings
         What is wrong, the worst first.
     evidence
         None where there are too few examples, or the run was stopped.
+    expected
+        Share of the labels that is expected to be right, the mean confidence; None where it is not known.
+    doubts
+        Why that may be too much, as sentences.
     """
 
     verdict: str
     findings: tuple[Finding, ...] = ()
     evidence: Evidence | None = None
+    expected: float | None = None
+    doubts: tuple[str, ...] = ()
 
     @property
     def is_healthy(self) -> bool:
@@ -134,18 +144,26 @@ class Health:
         Examples
         --------
         >>> Health("unchecked").headline
-        'Not checked: there is no evidence for or against these labels yet.'
+        'Not checked: it is not known how sure these labels are.'
+        >>> Health("healthy", expected=0.874).headline
+        'Healthy: about 87 % of the labels are expected to be right.'
         """
+        if self.verdict == "healthy" and self.expected is not None:
+            return f"Healthy: about {percent(self.expected, 0)} of the labels are expected to be right."
         if self.verdict == "healthy":
             return "Healthy: stable labels, better than chance."
+        if self.verdict == "unchecked" and self.expected is not None:
+            return f"Not checked: models expect about {percent(self.expected, 0)} of the labels to be right."
         if self.verdict == "unchecked":
-            return "Not checked: there is no evidence for or against these labels yet."
+            return "Not checked: it is not known how sure these labels are."
         return f"Do not trust these labels yet. {self.findings[0].sentence}"
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values for state.json and the shell."""
         result = None if self.evidence is None else asdict(self.evidence) | {"share": self.evidence.share}
-        return {"verdict": self.verdict, "findings": [asdict(one) for one in self.findings], "evidence": result}
+        findings = [asdict(one) for one in self.findings]
+        about = {"expected": self.expected, "doubts": list(self.doubts)}
+        return {"verdict": self.verdict, "findings": findings, "evidence": result, **about}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any] | None) -> Health | None:
@@ -162,7 +180,8 @@ class Health:
         result = values.get("evidence")
         evidence = None if result is None else Evidence(result["by"], result["hits"], result["n"], result["chance"])
         findings = tuple(Finding(**one) for one in values.get("findings", ()))
-        return cls(values["verdict"], findings, evidence)
+        doubts = tuple(values.get("doubts", ()))
+        return cls(values["verdict"], findings, evidence, values.get("expected"), doubts)
 
 
 def health_of(
@@ -171,6 +190,8 @@ def health_of(
     sets: CandidateSets,
     evidence: Evidence | None,
     *,
+    expected: float | None = None,
+    doubts: Sequence[str] = (),
     top_loss: float | None = None,
     votes_alone: bool = False,
 ) -> Health:
@@ -185,7 +206,11 @@ def health_of(
     sets
         n candidate sets.
     evidence
-        See `against_truth` and `against_sets`.
+        See `against_truth` and `pll.methods.held_out.HeldOut.covered`.
+    expected
+        Mean confidence; None where it is not known.
+    doubts
+        Why it may be too high, as sentences; they do not count where enough true labels are known.
     top_loss
         The loss of uniform predictions; None where it is not known.
     votes_alone
@@ -204,8 +229,8 @@ def health_of(
             result.append(
                 Finding(
                     "flat",
-                    "The label weights have stayed as they began: mean confidence "
-                    f"{percent(now, 0)}, {percent(before, 0)} before.",
+                    f"The label weights have stayed as they began: {percent(now, 0)} on the first label in the mean, "
+                    f"{percent(before, 0)} before.",
                     "Train longer, with a larger learning rate or less weight decay; or use another method.",
                 )
             )
@@ -213,14 +238,25 @@ def health_of(
         result.append(
             Finding(
                 "unsupported",
-                f"{evidence.sentence} That is not clearly better than chance, however sure the labels look.",
+                f"{evidence.sentence} That is not clearly better than chance: the features tell nothing of the labels.",
                 "Check features and columns, or choose other settings; review a sample before you use the labels.",
+            )
+        )
+    right = evidence.share if evidence is not None and evidence.by == "truth" else expected
+    if right is not None and right < LEAST_RIGHT:
+        result.append(
+            Finding(
+                "doubtful",
+                f"Only about {percent(right, 0)} of the labels are expected to be right.",
+                "Bring better features or further voters; review a sample before you use the labels.",
             )
         )
     if votes_alone:
         result = [replace(finding, remedy=VOTES_REMEDY) for finding in result]
-    verdict = "unhealthy" if result else "unchecked" if evidence is None else "healthy"
-    return Health(verdict, tuple(result), evidence)
+    by_truth = evidence is not None and evidence.by == "truth"
+    is_checked = by_truth or (expected is not None and not doubts)
+    verdict = "unhealthy" if result else "healthy" if is_checked else "unchecked"
+    return Health(verdict, tuple(result), evidence, expected, () if by_truth else tuple(doubts))
 
 
 def _diverging(rows: Sequence[Mapping[str, Any]], top_loss: float | None) -> Finding | None:

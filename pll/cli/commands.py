@@ -124,6 +124,8 @@ def predict(options: PredictOptions) -> None:
     explicit |= folder.config().source.options.get("columns", {}) if folder.exists() else {}
     result = Predictor(folder.path).predict(load(source_like(options.data, explicit, resolve_columns(options.column))))
     note(result.warnings)
+    if pd.isna(result.confidence).any():
+        note(["How sure the predictions are is not known: the run was stopped before, or did not find out."])
     frame = pd.DataFrame({"id": result.ids, "predicted_label": result.labels, "confidence": result.confidence})
     write_csv(Path(options.out), frame)
     note(formula_messages([Path(options.out)], safe=options.spreadsheet_safe))

@@ -109,7 +109,13 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
             with _Bars() as bars, stopped_by_signals() as stop:
                 load = partial(_load, folder, stop.hook)
                 loop = FitLoop(
-                    folder, load=load, hook=stop.hook, on_ready=bars.ready, on_search=bars.search, ranks=ranks
+                    folder,
+                    load=load,
+                    hook=stop.hook,
+                    on_ready=bars.ready,
+                    on_search=bars.search,
+                    on_how_sure=bars.how_sure,
+                    ranks=ranks,
                 )
                 result = loop.train(bars.record)
     finally:
@@ -254,11 +260,12 @@ def _in_words(option: str, options: dict[str, Any]) -> str:
 
 
 class _Bars:
-    """A progress bar of the search for settings, then one of epochs, with rate and time left."""
+    """Progress bars, with rate and time left: the search for settings, the epochs, then how sure the labels are."""
 
     def __init__(self) -> None:
         self._open = ExitStack()
         self._search: Any = None
+        self._how_sure: Any = None
         self._epochs: Any = None
 
     def __enter__(self) -> _Bars:
@@ -268,9 +275,16 @@ class _Bars:
         self._open.close()
 
     def search(self, share: float) -> None:
-        if self._search is None:
-            self._search = self._open.enter_context(tqdm(total=100, unit="%", desc="choosing settings"))
-        self._search.update(round(100 * share) - self._search.n)
+        self._search = self._advanced(self._search, "choosing settings", share)
+
+    def how_sure(self, share: float) -> None:
+        self._how_sure = self._advanced(self._how_sure, "how sure the labels are", share)
+
+    def _advanced(self, bar: Any, what: str, share: float) -> Any:
+        """The bar, made where there is none, at this share."""
+        bar = bar or self._open.enter_context(tqdm(total=100, unit="%", desc=what))
+        bar.update(round(100 * share) - bar.n)
+        return bar
 
     def ready(self, loop: FitLoop) -> None:
         self._open.close()
@@ -283,5 +297,5 @@ class _Bars:
         bar = self._epochs
         if not bar.n:
             bar.initial = bar.n = record.epoch - 1  # a resumed run starts where it was
-        bar.set_postfix(confidence=f"{record.mean_confidence:.3f}", refresh=False)
+        bar.set_postfix(sharpness=f"{record.mean_confidence:.3f}", refresh=False)
         bar.update(record.epoch - bar.n)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -109,23 +108,6 @@ def write_label_weights(candidates: CandidateSets, weights: Weights, ids: npt.Ar
         "ids": np.asarray(ids, dtype=np.str_),
     }
     write_atomically(path, lambda temporary: np.savez_compressed(temporary, allow_pickle=False, **arrays))
-
-
-def write_calibrated(
-    ids: npt.ArrayLike,
-    confidence: npt.NDArray[np.floating[Any]],
-    calibrated: npt.NDArray[np.floating[Any]],
-    path: Path,
-) -> None:
-    """Write confidence.csv atomically: id, confidence, calibrated_confidence; empty where there is no label."""
-    columns = {"confidence": confidence, "calibrated_confidence": calibrated}
-    exact = {name: np.asarray(values, dtype=np.float64) for name, values in columns.items()}
-    table = pd.DataFrame({"id": np.asarray(ids, dtype=np.str_).astype(object), **exact})
-
-    def write(temporary: Path) -> None:
-        table.to_csv(temporary, index=False, encoding="utf-8", lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-
-    write_atomically(path, write)
 
 
 def _objects(column: pd.Series[Any]) -> list[Any]:

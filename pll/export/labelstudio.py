@@ -36,8 +36,6 @@ Json = Mapping[str, Any]
 ANNOTATED = ("ANNOTATION_CREATED", "ANNOTATION_UPDATED", "ANNOTATIONS_CREATED")
 DELETED = ("ANNOTATION_DELETED", "ANNOTATIONS_DELETED")
 TRAIN = "START_TRAINING"
-SCORES = {"label": 1.0, "none": 0.0}
-"""Score of what a person decided: a label, or that none is right."""
 
 
 @dataclass(frozen=True)
@@ -140,8 +138,8 @@ class Backend:
         Returns
         -------
         list of JSON objects
-            `result` (empty where there is no label), `score` in [0, 1] (1 where a person decided, 0 without a label)
-            and `model_version`.
+            `result` (empty where there is no label), `score` in [0, 1] (1 where a person decided) and
+            `model_version`.
 
         Raises
         ------
@@ -171,14 +169,15 @@ class Backend:
             if row is None:
                 result.append(None)
                 continue
-            status = review.state.outcome(row).status
-            score = SCORES[status] if status in SCORES else review.label_and_confidence(row)[1]
+            decided = review.state.outcome(row).status in ("label", "none")
+            score = 1.0 if decided else review.label_and_confidence(row)[1]
             result.append(self._prediction(place, question, review.label_of(row), score))
         return result
 
     def _prediction(self, place: int, question: ChoiceQuestion, label: str | None, score: float) -> dict[str, Any]:
         answers = [choice_answer(f"candid-{place}", question.from_name, question.to_name, [label])] if label else []
-        return {"result": answers, "score": score, "model_version": self.version}
+        known = score if score == score else 0.0  # NaN: it is not known how sure the label is, so it is looked at first
+        return {"result": answers, "score": known, "model_version": self.version}
 
     def _predict_new(self, tasks: Sequence[Json]) -> list[tuple[str | None, float]]:
         """Predict examples outside the run; no label where the model cannot read them."""

@@ -8,13 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from pll.errors import UserError
 from pll.export.audit import write_audit_csv, write_audit_jsonl
 from pll.export.certificate_page import certificate_html
 from pll.export.check import CHECK_FILE, CHECK_PROGRAM, write_check, write_check_program
-from pll.export.label_files import write_calibrated, write_jsonl, write_label_weights, write_parquet
+from pll.export.label_files import write_jsonl, write_label_weights, write_parquet
 from pll.export.programs import NotExportable, why_no_onnx, why_no_program, write_onnx, write_torch_program
 from pll.export.source import ExportSource
 from pll.export.spreadsheet import neutralise
@@ -67,12 +65,6 @@ class Exporter:
         self.build(source, path)
         if source.spreadsheet_safe:
             neutralise(path)
-
-
-def _calibrated(source: ExportSource, path: Path) -> None:
-    assert source.calibration is not None  # it applies only then
-    decided, own = (source.learnt["source"] == "human").to_numpy(), source.learnt["confidence"].to_numpy()
-    write_calibrated(source.ids, own, np.where(decided, own, source.calibration.confidence), path)
 
 
 def _is_certified(source: ExportSource) -> bool:
@@ -199,13 +191,6 @@ EXPORTS: dict[str, Exporter] = {
         "final.csv",
         _final_csv,
         applies=_is_certified,
-    ),
-    "calibrated-confidence": Exporter(
-        "Confidence, put right by review (CSV)",
-        "How sure each label is: as the model says, and as the decisions of the review bear out.",
-        "confidence.csv",
-        _calibrated,
-        applies=lambda source: source.calibration is not None,
     ),
     "audit-csv": Exporter(
         "Audit trail as a table (CSV)",

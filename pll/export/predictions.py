@@ -25,7 +25,7 @@ class Predictions:
     labels : (n,) object
         Names of classes.
     confidence : (n,) float32
-        Probability of the predicted class, in [0, 1].
+        Probability of the predicted class, in [0, 1], at the model's temperature; NaN where that is not known.
     warnings : tuple of str
         Where features lie outside what the model was trained on.
     """
@@ -72,7 +72,10 @@ class Predictor:
             data = replace(data, X=made.transform(data), feature_names=made.feature_names)
         card = self._card
         X = _features_for(card, data, self._name)
-        best = [(part.argmax(axis=1), part.max(axis=1)) for part in self._estimator.iter_proba(X)]
+        best = [(part.argmax(axis=1), part.max(axis=1)) for part in self._estimator.iter_tempered(X)]
+        confidence = np.concatenate([share for _, share in best])
+        if self._estimator.temperature_ is None:
+            confidence = np.full_like(confidence, np.nan)
         try:
             warnings = tuple(range_warnings(X, card.extra[RANGE], card.feature_names)) if RANGE in card.extra else ()
         except (KeyError, TypeError, ValueError):  # edited by the user: the predictions are still right
@@ -80,7 +83,7 @@ class Predictor:
         return Predictions(
             data.row_ids,
             np.asarray(self._estimator.class_names_, dtype=object)[np.concatenate([k for k, _ in best])],
-            np.concatenate([share for _, share in best]),
+            confidence,
             warnings,
         )
 

@@ -36,7 +36,7 @@ def export_source(folder: RunFolder, splits: Splits | None = None) -> ExportSour
     sets = train.sets()
     record = record_of(folder, sets if folder.config().decided_sets is None else None)
     weights = History(folder.history, sets).final()
-    own = labels = LabelSnapshot(folder.path.name, train.row_ids, sets, weights)
+    own = labels = LabelSnapshot(folder.path.name, train.row_ids, sets, weights, folder.held_out(sets))
     if record is not None:
         own.check_rows(record.state.all_events)
         labels = record.labels(own, folder, train)
@@ -47,6 +47,7 @@ def export_source(folder: RunFolder, splits: Splits | None = None) -> ExportSour
         method=folder.config().method,
         candidates=sets,
         label_weights=labels.weights,
+        held_out=labels.held_out,
         follows=labels.follows,
         ids=train.row_ids,
         y=train.y,
@@ -61,7 +62,6 @@ def export_source(folder: RunFolder, splits: Splits | None = None) -> ExportSour
         reviewed=None if record is None else record.state.candidates,
         events=() if record is None else tuple(record.state.all_events),
         versions=() if record is None else record.versions,
-        calibration=None if record is None else record.calibration(own, labels),
         certificate=None if record is None else partial(record.certified, own.run, train.row_ids, name),
         replay=partial(replay_html, folder, train),
         health=Health.from_json(state.get("health")),

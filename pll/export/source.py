@@ -20,11 +20,10 @@ from pll.features import Featuriser
 from pll.formats.label_frame import Decisions, labels_frame
 from pll.methods import PartialLabelEstimator
 from pll.methods.input_range import input_range
-from pll.review.calibration import Calibration
 from pll.review.certification import Certified
 from pll.review.tables import Event, LabelVersion
 from pll.runs.labels_table import RunLabels, label_table
-from pll.weights import Weights, identified_labels
+from pll.weights import Certainty, Weights, taken_home
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +40,8 @@ class ExportSource:
         n candidate sets.
     label_weights
         (nnz,) float32, aligned with `candidates.indices`.
+    held_out
+        (nnz,) float32, held-out weights, NaN where they are not known; None where none are.
     ids
         (n,) text.
     y
@@ -63,8 +64,6 @@ class ExportSource:
         n candidate sets as the reviewers saw them, those of the review's first run; None without a review.
     events
         How they came to it, for the audit trail; versions: which labels were under review meanwhile.
-    calibration
-        Confidence put right by the decisions of a review, where there are enough.
     features
         What made features of texts, pictures or words; None where they came as they are.
     follows
@@ -96,6 +95,7 @@ class ExportSource:
     candidates: CandidateSets
     label_weights: Weights
     ids: npt.NDArray[np.str_]
+    held_out: Weights | None = None
     y: npt.NDArray[np.int64] | None = None
     name: str = "data"
     input_shape: tuple[int, ...] = ()
@@ -107,7 +107,6 @@ class ExportSource:
     reviewed: CandidateSets | None = None
     events: Sequence[Event] = ()
     versions: Sequence[LabelVersion] = ()
-    calibration: Calibration | None = None
     features: Featuriser | None = None
     replay: Callable[[], str] | None = None
     follows: bool = False
@@ -136,15 +135,26 @@ class ExportSource:
         """The labels of the n examples that were learnt from. Read only."""
         decided, sets = self.decisions, self.original_sets
         return labels_frame(
-            self.candidates, self.label_weights, self.ids, y=self.y, decisions=decided, original_sets=sets
+            self.candidates,
+            self.label_weights,
+            self.ids,
+            held_out=self.held_out,
+            y=self.y,
+            decisions=decided,
+            original_sets=sets,
         )
+
+    @cached_property
+    def certainty(self) -> Certainty:
+        """The label of each of the n examples that nobody decided, and how sure it is."""
+        return taken_home(self.label_weights, self.held_out, self.candidates)
 
     @property
     def off_set(self) -> int:
         """How many of the model's labels are outside the set that the data has for their example."""
         if self.original_sets is None:
             return 0
-        return int((~self.original_sets.contains(identified_labels(self.label_weights, self.candidates))).sum())
+        return int((~self.original_sets.contains(self.certainty.identified)).sum())
 
     @cached_property
     def labels(self) -> RunLabels:
@@ -200,11 +210,13 @@ def preview(source: ExportSource, rows: int) -> pd.DataFrame:
         learnt = np.flatnonzero(np.isin(source.ids, first))
         holdout = holdout.take(np.flatnonzero(np.isin(holdout.row_ids, first)))
     decisions = source.decisions or {}
+    positions = source.candidates.positions(learnt)
     own = replace(
         source,
         candidates=source.candidates.take(learnt),
         original_sets=None if source.original_sets is None else source.original_sets.take(learnt),
-        label_weights=source.label_weights[source.candidates.positions(learnt)],
+        label_weights=source.label_weights[positions],
+        held_out=None if source.held_out is None else source.held_out[positions],
         ids=source.ids[learnt],
         y=None if source.y is None else source.y[learnt],
         holdout=holdout,

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.formats.tabular.cells import join_column
-from pll.weights import Weights, sharpness
+from pll.weights import Weights, taken_home
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,9 +28,7 @@ COLUMNS = (
 )
 """The columns of labels.csv, in their order. The order of rows is that of the examples."""
 NUMBERS = ("confidence", "margin", "entropy")
-"""Those that hold numbers, 0-1."""
-SETTLED = (1.0, 1.0, 0.0)
-"""These of an example that a person gave a label."""
+"""Those that hold numbers, 0-1, of the held-out weights."""
 RESULT_COLUMNS = tuple(name for name in COLUMNS if name not in ("id", "candidates", "true_label"))
 """Those that hold results: written with the data, not read back."""
 
@@ -64,6 +62,7 @@ def labels_frame(
     label_weights: Weights,
     ids: npt.ArrayLike,
     *,
+    held_out: Weights | None = None,
     y: npt.NDArray[np.int64] | None = None,
     decisions: Decisions | None = None,
     source: str = "model",
@@ -72,9 +71,9 @@ def labels_frame(
 ) -> pd.DataFrame:
     """Return a table with one row per example, in order, and the columns `COLUMNS`.
 
-    Labels are class names. `identified_label` is the decision where there is one (`source` is then `human`), with the
-    confidence 1; where people refused all candidates, label and numbers are missing values. So are reviewer and time
-    of the model's rows, and unknown truths. Every file of labels is made from this table, so that this holds in all.
+    Labels are class names. `identified_label` is the decision where there is one (`source` is then `human`); the
+    numbers are those of the label that nobody decided, in every row. What is not known is a missing value: how sure a
+    label is, reviewer and time of the model's rows, true labels.
 
     Parameters
     ----------
@@ -84,6 +83,8 @@ def labels_frame(
         (nnz,) float32, aligned with `candidates.indices`.
     ids
         (n,) text.
+    held_out
+        (nnz,) held-out weights, which the numbers are of; NaN, or None, where they are not known.
     y
         (n,) true labels, −1 where not known.
     decisions
@@ -103,7 +104,8 @@ def labels_frame(
     Examples
     --------
     >>> sets = CandidateSets.from_lists([[0, 1], [1]], n_classes=2, class_names=["cat", "dog"])
-    >>> frame = labels_frame(sets, np.array([0.75, 0.25, 1.0], dtype=np.float32), ["a", "b"])
+    >>> weights, held_out = np.array([[0.99, 0.01, 1.0], [0.75, 0.25, 1.0]], dtype=np.float32)
+    >>> frame = labels_frame(sets, weights, ["a", "b"], held_out=held_out)
     >>> frame[["id", "identified_label", "confidence", "candidates", "source"]].values.tolist()
     [['a', 'cat', 0.75, 'cat|dog', 'model'], ['b', 'dog', 1.0, 'dog', 'model']]
     """
@@ -112,25 +114,23 @@ def labels_frame(
     names = np.array([*candidates.class_names, None], dtype=object)  # −1, unknown, indexes the last
     n = len(candidates)
     rows = np.asarray(ids, dtype=np.str_).astype(object)
-    result = sharpness(label_weights, candidates)
+    result = taken_home(label_weights, held_out, candidates)
     identified = names[result.identified]
-    top, margin, entropy = result.top.copy(), result.margin.copy(), result.entropy.copy()
     sources = np.full(n, source, dtype=object)
     reviewer, decided_at = np.full(n, None, dtype=object), np.full(n, None, dtype=object)
     for row, decision in (decisions or {}).items():
         if not 0 <= row < n:
             raise UserError(f"There is a decision for row {row}, but rows run from 0 to {n - 1}.")
         identified[row], sources[row] = decision.label, "human"
-        top[row], margin[row], entropy[row] = SETTLED if decision.label is not None else (np.nan,) * 3
         reviewer[row], decided_at[row] = decision.reviewer, decision.decided_at.isoformat()
     truth = np.full(n, None, dtype=object) if y is None else names[y]
     cells = candidate_cells(original_sets or candidates) if has_candidates else np.full(n, "", dtype=object)
     values = {
         "id": _text(rows),
         "identified_label": _text(identified),
-        "confidence": top,
-        "margin": margin,
-        "entropy": entropy,
+        "confidence": result.confidence,
+        "margin": result.margin,
+        "entropy": result.entropy,
         "candidates": _text(cells),
         "source": _text(sources),
         "reviewer": _text(reviewer),

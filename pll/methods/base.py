@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags
@@ -133,6 +134,10 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     input_shape_: tuple[int, ...]
     missing: str
     seed: int
+    temperature_: float | None = None
+    """Temperature at which models with these settings were likeliest by examples that they had not seen
+    (`pll.methods.held_out`), that is at which probabilities of unseen examples say how sure they are; None where it is
+    not known."""
     stage_: str = ""
     """Current work between two records ("neighbours of 3,072 of 5,000 examples"); "" within ordinary epochs."""
     notes_: tuple[str, ...] = ()
@@ -412,6 +417,13 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     def iter_proba(self, X: npt.ArrayLike) -> Iterator[npt.NDArray[np.float32]]:
         """Yield `predict_proba` of consecutive rows of X, (b, c) each: few rows at a time where c is large."""
         yield self.predict_proba(X)
+
+    def iter_tempered(self, X: npt.ArrayLike) -> Iterator[npt.NDArray[np.float32]]:
+        """Yield class probabilities of consecutive rows of X as `iter_proba`, at `temperature_` where it is known."""
+        if self.temperature_ is None:
+            yield from self.iter_proba(X)
+        else:
+            yield softmax(self.predict_scores(X) / np.float32(self.temperature_), axis=1).astype(np.float32)
 
     def decision_function(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """Return scores in the form that scikit-learn expects.

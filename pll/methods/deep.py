@@ -432,6 +432,10 @@ class DeepEstimator(PartialLabelEstimator):
         for part in self._scores_in_parts(self.checked_features(X)):
             yield torch.softmax(part, dim=1).numpy()
 
+    def iter_tempered(self, X: npt.ArrayLike) -> Iterator[npt.NDArray[np.float32]]:
+        for part in self._scores_in_parts(self.checked_features(X)):
+            yield torch.softmax(part / (self.temperature_ or 1.0), dim=1).numpy()
+
     def _scores_in_parts(self, features: npt.NDArray[np.float32]) -> Iterator[Tensor]:
         """Yield the (B, c) logits of consecutive rows, on the CPU."""
         device, c = next(self.model_.parameters()).device, len(self.class_names_)

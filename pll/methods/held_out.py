@@ -187,15 +187,22 @@ class HeldOut:
         self.gain = (0.0, 0.0)
         self._sums = np.zeros(task.candidates.nnz)  # of probabilities, float64: the order of the models must not matter
         self._counts = np.zeros(n, dtype=np.int16)
+        self._tally = np.zeros(5)  # of answers: all, covering, covering by chance; of models: all, sum of log T
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return the arrays from which another one can go on to the same result."""
-        return {"done": np.array(self.done), "sums": self._sums.copy(), "counts": self._counts.copy()}
+        return {
+            "done": np.array(self.done),
+            "sums": self._sums.copy(),
+            "counts": self._counts.copy(),
+            "tally": self._tally.copy(),
+        }
 
     def load_state(self, state: dict[str, npt.NDArray[Any]]) -> None:
         """Go on from what `state()` of one with the same arguments returned."""
         self.done = int(state["done"])
         self._sums, self._counts = np.array(state["sums"]), np.array(state["counts"])
+        self._tally = np.array(state["tally"])
 
     def run(self, hook: Hook | None = None, progress: Progress | None = None) -> Iterator[int]:
         """Train and ask the models that are left, yielding the number of complete ones after each step.
@@ -214,11 +221,12 @@ class HeldOut:
             models = self._models()
             for _ in models.train(hook):
                 tell((self.done + len(models) * models.share) / self.total)
-            sums, counts = np.zeros_like(self._sums), np.zeros_like(self._counts)
+            sums, counts, tally = np.zeros_like(self._sums), np.zeros_like(self._counts), np.zeros_like(self._tally)
             for k in range(len(models)):
-                self._ask(models, k, sums, counts, hook)
+                self._ask(models, k, sums, counts, tally, hook)
             self._sums += sums
             self._counts += counts
+            self._tally += tally
             self.done += len(models)
             tell(self.done / self.total)
             yield self.done
@@ -264,6 +272,20 @@ class HeldOut:
         """What a user should know beside the numbers, as sentences; after `weights()`."""
         return (COMPANION_NOTE,) if self.gain[0] - self.gain[1] > COMPANIONS else ()
 
+    def covered(self) -> tuple[float, float] | None:
+        """Return how many answers lie in the set of the example: their share, and that of the same answers shuffled.
+
+        The answer of a model to an example it has not seen is the likeliest of all classes. None without any.
+        """
+        asked, covering, by_chance, *_ = self._tally.tolist()
+        return (covering / asked, by_chance / asked) if asked else None
+
+    @property
+    def temperature(self) -> float | None:
+        """Geometric mean of the temperatures of the models; None where no model has answered."""
+        *_, models, log_sum = self._tally.tolist()
+        return math.exp(log_sum / models) if models else None
+
     def subset(self, k: int) -> Rows:
         """Return the (m,) rows that model k learns from; models 2h and 2h + 1 share none."""
         order = np.random.default_rng([self.seed, 8, k // 2]).permutation(len(self.task.candidates))
@@ -279,7 +301,13 @@ class HeldOut:
         return _One(self.estimator, self.task, self.subset(self.done), seed)
 
     def _ask(
-        self, models: _Batched | _One, k: int, sums: npt.NDArray[np.float64], counts: npt.NDArray[Any], hook: Hook
+        self,
+        models: _Batched | _One,
+        k: int,
+        sums: npt.NDArray[np.float64],
+        counts: npt.NDArray[Any],
+        tally: npt.NDArray[np.float64],
+        hook: Hook,
     ) -> None:
         """Add what the model says of the examples that it has not seen."""
         task, sets = self.task, self.task.candidates
@@ -289,12 +317,19 @@ class HeldOut:
         temperature = self._temperature(models, k, rows)
         if temperature is None:
             return  # it has diverged and says nothing
+        c, covering = sets.n_classes, 0
+        answers, members = np.zeros(c), np.zeros(c)  # by class: how often predicted, in how many sets
         for part in _in_parts(rows, task):
             hook()
             log_p = torch.log_softmax(models.scores(k, task.X[part]).double() / temperature, dim=1).numpy()
             positions, some = sets.positions(part), sets.take(part)
             sums[positions] += np.exp(log_p[some.rows, some.indices])
             counts[part] += 1
+            predicted = log_p.argmax(axis=1)
+            covering += int(some.contains(predicted).sum())
+            answers += np.bincount(predicted, minlength=c)
+            members += np.bincount(some.indices, minlength=c)
+        tally += [len(rows), covering, float(answers @ members) / len(rows), 1, math.log(temperature)]
 
     def _temperature(self, models: _Batched | _One, k: int, rows: Rows) -> float | None:
         """Return the likeliest temperature of a model by unseen examples; None where its scores are not finite."""

@@ -57,6 +57,8 @@ class ModelCard:
         Of the `model.safetensors` that belongs to it.
     feature_names
         d names of the columns the model was fitted on; empty where they have none.
+    temperature
+        `temperature_` of the estimator.
     versions
         Of Candid and the libraries that wrote it.
     extra
@@ -70,6 +72,7 @@ class ModelCard:
     class_names: tuple[str, ...]
     weights_sha256: str
     feature_names: tuple[str, ...] = ()
+    temperature: float | None = None
     versions: dict[str, str] = field(default_factory=dict)
     extra: dict[str, Any] = field(default_factory=dict)
 
@@ -137,6 +140,7 @@ def load_model(folder: Path | str, **custom: Any) -> PartialLabelEstimator:
     arrays = _read_weights(place, card)
     try:
         estimator = METHODS[card.method](**card.params, **custom)
+        estimator.temperature_ = card.temperature
         return estimator.restore(arrays, card.input_shape, card.class_names)
     except UserError:
         raise
@@ -219,6 +223,7 @@ def model_card(
         class_names=estimator.class_names_,
         weights_sha256=hashlib.sha256(weights).hexdigest(),
         feature_names=tuple(str(name) for name in feature_names),
+        temperature=estimator.temperature_,
         versions={"candid": pll.__version__, "torch": str(torch.__version__), "numpy": np.__version__},
         extra=extra or {},
     )
@@ -268,6 +273,7 @@ def _checked_card(path: Path, value: dict[str, Any]) -> ModelCard:
         "class_names": _all_text(value.get("class_names")) and len(value["class_names"]) > 0,
         "weights_sha256": isinstance(value.get("weights_sha256"), str),
         "feature_names": _all_text(value.get("feature_names")),
+        "temperature": value.setdefault("temperature", None) is None or _is_positive(value["temperature"]),
         "versions": _maps_to_text(value.get("versions")),
         "extra": isinstance(value.get("extra"), dict),
     }
@@ -278,6 +284,10 @@ def _checked_card(path: Path, value: dict[str, Any]) -> ModelCard:
         raise UserError(f"{path} is a model of the method {value['method']!r}, which this Candid does not have.")
     as_tuples = {name: tuple(value[name]) for name in ("input_shape", "class_names", "feature_names")}
     return ModelCard(**({name: value[name] for name in wanted} | as_tuples))
+
+
+def _is_positive(value: object) -> bool:
+    return isinstance(value, float) and 0 < value < float("inf")
 
 
 def _check_custom(path: Path, card: ModelCard, replacements: dict[str, Any]) -> None:

@@ -141,8 +141,11 @@ def remember_draw(keys: Collection[str], draw_hash: str) -> None:
 
 
 def table_of(snapshot: LabelSnapshot, state: ReviewState) -> LabelTable:
-    """Return the labels of this moment as a table: people's where they decided, with confidence 1, else the model's."""
-    labels, confidence = snapshot.labels.copy(), snapshot.sharp.top.astype(np.float64)
+    """Return the labels of this moment as a table: people's where they decided, with confidence 1, else the model's.
+
+    Where it is not known how sure a label is, its confidence is 0: it is among the first to be looked at.
+    """
+    labels, confidence = snapshot.labels.copy(), np.nan_to_num(snapshot.certainty.confidence.astype(np.float64))
     rows, decided = state.labels()
     labels[rows], confidence[rows] = decided, 1.0
     return LabelTable(np.asarray(snapshot.ids, dtype=np.str_), labels.astype(np.str_), confidence)
@@ -339,8 +342,7 @@ class Certification:
                 (one.event for one in outcome.answers.values() if one.event is not None), None
             )
             by, at = ("", "") if event is None else (event.reviewer, event.at.isoformat())
-            refused = outcome.status == "none"
-            result.append(CheckedLabel(str(self.table.ids[row]), outcome.label, by, at, refused))
+            result.append(CheckedLabel(str(self.table.ids[row]), outcome.label, by, at))
         return result
 
 
@@ -351,24 +353,21 @@ def _answer(row: int, state: ReviewState, required: Ints) -> Outcome | None:
 
 
 def _final_labels(table: LabelTable, decisions: Sequence[CheckedLabel], judgement: Judgement) -> pd.DataFrame:
-    """final.csv: every row in input order, with people's labels where they looked; no label where they refused all."""
-    labels, confidence = table.labels.astype(object), table.confidence.copy()
+    """final.csv: every row in input order, with people's labels where they looked."""
+    labels = table.labels.astype(object)
     place = {str(one): row for row, one in enumerate(table.ids)}
-    by_people = np.zeros(len(table), dtype=np.bool_)
     for decision in decisions:
-        if decision.label is None and not decision.refused:
-            continue  # an unsure reviewer leaves the label as it is
-        row = place[decision.id]
-        labels[row], confidence[row] = decision.label, 1.0 if decision.label is not None else np.nan
-        by_people[row] = True
+        if decision.label is not None:
+            labels[place[decision.id]] = decision.label
+    checked = judgement.looked_at & ~judgement.unsure
     # An accepted label that a reviewer was unsure of still needs a decision.
-    done = (judgement.looked_at & ~judgement.unsure) | (judgement.accepted & ~judgement.looked_at)
+    done = checked | (judgement.accepted & ~judgement.looked_at)
     return pd.DataFrame(
         {
             "id": table.ids,
             "identified_label": labels,
-            "confidence": confidence,
-            "source": np.where(by_people, "human", "model"),
+            "confidence": table.confidence,
+            "source": np.where(checked, "human", "model"),
             "accepted": done.astype(np.int64),
         }
     )

@@ -57,8 +57,8 @@ class Assignment:
         looked at, and not be decided by this reviewer.
     choices
         The candidates, the largest weight first; those of the first run also where a retrained one has ruled them out.
-    identified, confidence
-        The model's label and its weight.
+    identified
+        The model's label.
     queue, position
         The queue it came from ("control", "focus", "batch", "" where it was opened directly), and its place there.
     is_control
@@ -74,7 +74,6 @@ class Assignment:
     token: str
     choices: tuple[CandidateOption, ...]
     identified: str
-    confidence: float
     queue: str
     position: int | None
     is_control: bool
@@ -556,7 +555,7 @@ class Desk:
 
     def _assignment(self, claim: Claim) -> Assignment:
         review, row = self.review, claim.row
-        outcome, (identified, confidence) = review.state.outcome(row), review.label_and_confidence(row)
+        outcome, (identified, _) = review.state.outcome(row), review.label_and_confidence(row)
         weights = review.current.weights_of(row)
         names = dict.fromkeys((*weights, *review.root.candidates.names(row)))
         mine = outcome.answers.get(self.reviewer)
@@ -566,7 +565,6 @@ class Desk:
             token=claim.token,
             choices=tuple(CandidateOption(name, weights.get(name, 0.0), name in outcome.eliminated) for name in names),
             identified=identified,
-            confidence=confidence,
             queue=claim.queue,
             position=claim.position,
             is_control=claim.control,

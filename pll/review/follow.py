@@ -38,7 +38,7 @@ class LabelChanges:
     ----------
     rows : (k,) the examples, the least certain first
     before, after : (k,) names of their labels
-    confidence : (k,) of the new ones
+    confidence : (k,) of the new ones, NaN where it is not known
     """
 
     rows: npt.NDArray[np.int64]
@@ -53,8 +53,9 @@ class LabelChanges:
 def changes(before: LabelSnapshot, after: LabelSnapshot, state: ReviewState) -> LabelChanges:
     """Return the changed labels of unanswered examples."""
     rows = np.flatnonzero((before.labels != after.labels) & (state.answers == 0))
-    rows = rows[np.argsort(after.sharp.top[rows], kind="stable")]
-    return LabelChanges(rows, before.labels[rows], after.labels[rows], after.sharp.top[rows])
+    confidence = after.certainty.confidence
+    rows = rows[np.argsort(confidence[rows], kind="stable")]
+    return LabelChanges(rows, before.labels[rows], after.labels[rows], confidence[rows])
 
 
 def follow(own: LabelSnapshot, proposed: Weights, decided: Decided, restored: Iterable[int] = ()) -> LabelSnapshot:
@@ -120,11 +121,14 @@ def followed(
 
 
 def _with_restored(own: LabelSnapshot, weights: Weights, restored: Iterable[int]) -> LabelSnapshot:
-    """Return the labels of these weights; some rows keep the run's."""
+    """Return the labels of these weights; some rows keep the run's. What was not known of how sure one is, stays so."""
     weights = weights.copy()
     stays = own.candidates.positions(np.array(sorted(restored), dtype=np.int64))
+    held_out = None if own.held_out is None else np.where(np.isnan(own.held_out), own.held_out, weights)
     weights[stays] = own.weights[stays]
-    return replace(own, weights=weights, follows=True)
+    if held_out is not None and own.held_out is not None:
+        held_out[stays] = own.held_out[stays]
+    return replace(own, weights=weights, held_out=held_out, follows=True)
 
 
 def teaching_outcomes(state: ReviewState) -> Iterator[tuple[int, Outcome]]:

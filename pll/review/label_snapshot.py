@@ -17,7 +17,7 @@ from pll.review.tables import Event
 from pll.runs.folder import RunFolder, check_has_result
 from pll.runs.history import History
 from pll.runs.run import Run
-from pll.weights import Sharpness, Weights, sharpness
+from pll.weights import Certainty, Weights, best_known, taken_home
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,14 +34,17 @@ class LabelSnapshot:
         n candidate sets, as the run was given them.
     weights
         (nnz,) float32, its final label weights.
+    held_out
+        (nnz,) float32, its held-out weights, NaN where they are not known; None where none are.
     follows
-        They follow the decisions (`pll.review.follow`).
+        Both follow the decisions (`pll.review.follow`).
     """
 
     run: str
     ids: npt.NDArray[np.str_]
     candidates: CandidateSets
     weights: Weights
+    held_out: Weights | None = None
     follows: bool = False
 
     def __len__(self) -> int:
@@ -53,27 +56,32 @@ class LabelSnapshot:
         return self.run, self.fingerprint
 
     @cached_property
-    def sharp(self) -> Sharpness:
-        """Identified label, confidence, margin and entropy of every example."""
-        return sharpness(self.weights, self.candidates)
+    def certainty(self) -> Certainty:
+        """The label of every example, and how sure it is."""
+        return taken_home(self.weights, self.held_out, self.candidates)
+
+    @cached_property
+    def shown(self) -> Weights:
+        """(nnz,) what is shown beside the candidates: held-out weights, label weights where these are not known."""
+        return best_known(self.weights, self.held_out)
 
     @cached_property
     def labels(self) -> npt.NDArray[np.object_]:
         """(n,) the names of the identified labels."""
-        return np.array(self.candidates.class_names, dtype=object)[self.sharp.identified]
+        return np.array(self.candidates.class_names, dtype=object)[self.certainty.identified]
 
     @cached_property
     def fingerprint(self) -> str:
         """Of labels and confidences: where it differs, a certificate does not apply."""
         digest = hashlib.sha256(json.dumps(self.candidates.class_names).encode())
-        for array in (self.sharp.identified, self.sharp.top):
+        for array in (self.certainty.identified, self.certainty.confidence):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
     def weights_of(self, row: int) -> dict[str, float]:
         """Label → weight of one example, the heaviest first."""
         start, end = self.candidates.indptr[row], self.candidates.indptr[row + 1]
-        result = zip(self.candidates.names(row), self.weights[start:end].tolist(), strict=True)
+        result = zip(self.candidates.names(row), self.shown[start:end].tolist(), strict=True)
         return dict(sorted(result, key=lambda pair: -pair[1]))  # stable: equals stay in the order of classes
 
     def check_rows(self, events: Iterable[Event]) -> None:
@@ -100,7 +108,8 @@ def snapshot_of(run: Run) -> LabelSnapshot:
     check_has_result(run.folder)
     train = run.splits().train
     sets = train.sets()
-    return LabelSnapshot(run.id, train.row_ids, sets, History(run.folder.history, sets).final())
+    weights = History(run.folder.history, sets).final()
+    return LabelSnapshot(run.id, train.row_ids, sets, weights, run.folder.held_out(sets))
 
 
 def review_id(folder: RunFolder) -> str:

@@ -4,10 +4,10 @@ For example i and candidate j, with ℓ(a) = log(a + .01), the run gives
 
     f_ij = [ℓ(w_ij), ℓ(m_ij), ℓ(k_ij), ℓ(k'_ij), ℓ(g_ij), ℓ(t_ij), ℓ(v_ij), r_j, |r_j − mean r over S_i|]
 
-    w final label weight, m its mean over the epochs; k, k' their means among the nearest neighbours; g what a kernel
-    ridge on the labels and decisions of all others says (pll.review.kernel_ridge), t what a forest says
-    (pll.review.forest); v share of the annotators who named the label; r, where class names are numbers, the rank of
-    the class
+    w held-out weight (label weight where that is not known), m mean label weight over the epochs; k, k' their means
+    among the nearest neighbours; g what a kernel ridge on the labels and decisions of all others says
+    (pll.review.kernel_ridge), t what a forest says (pll.review.forest); v share of the annotators who named the label;
+    r, where class names are numbers, the rank of the class
     p_ij = exp(θ·f_ij + b_j) / Σ_{l ∈ S_i} exp(θ·f_il + b_l)
 
 (McFadden's conditional logit, S_i being the choices). θ and b maximise the likelihood of the decisions less a ridge
@@ -122,9 +122,9 @@ def _fitted(signals: ReviewSignals, decided: Decided, features: dict[str, Flat])
 
 def features_now(signals: ReviewSignals, decided: Decided) -> dict[str, Flat]:
     """Each feature that there is, (nnz,), in the order of `START`, with all that has been decided counting."""
-    result: dict[str, Flat] = {"weights": log_of(signals.weights)}
+    result: dict[str, Flat] = {"weights": log_of(signals.opinion)}
     sets, counts, near = signals.sets, decided.counts, signals.neighbourhood
-    weights, of_each = decided.apply_to(signals.weights), counts[sets.rows]
+    weights, of_each = decided.apply_to(signals.opinion), counts[sets.rows]
     if signals.mean_weights is not None:
         result["mean_weights"] = log_of(signals.mean_weights)
     if near is not None:
@@ -147,7 +147,7 @@ def near_then(signals: ReviewSignals, decided: Decided, at: npt.NDArray[np.int64
         return {}
     own_turn = decided.turn[signals.sets.rows[at]]
     starts = np.flatnonzero(np.diff(signals.sets.rows[at], prepend=-1))
-    near_of = {"near_weights": signals.weights}
+    near_of = {"near_weights": signals.opinion}
     if signals.mean_weights is not None:
         near_of["near_mean"] = signals.mean_weights
     of_each = decided.counts[signals.sets.rows]

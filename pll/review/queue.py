@@ -61,7 +61,7 @@ def _ordered(signals: ReviewSignals, decided: Decided, proposed: Weights, seed: 
     """`review_order` where the logit's probabilities are known."""
     shuffled = np.random.default_rng(seed).permutation(len(signals.sets))
     certainty = top_probability(proposed, signals.sets)
-    return np.lexsort((shuffled, signals.sharp.top, certainty, signals.sets.sizes == 1, decided.is_decided))
+    return np.lexsort((shuffled, signals.certainty.confidence, certainty, signals.sets.sizes == 1, decided.is_decided))
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +126,7 @@ class ReviewQueue:
         with self._lock:
             labels, data = self.review.current, self.data
             if self._similar is None or self._similar[0] is not labels:
-                self._similar = labels, Similar(data, labels.sharp)
+                self._similar = labels, Similar(data, labels.certainty)
             return self._similar[1]
 
     def _current_model(self) -> _Model:

@@ -8,7 +8,6 @@ from pathlib import Path
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.review.calibration import Calibration, calibration_of
 from pll.review.certificate import Ids, LabelTable
 from pll.review.certification import Certification, Certified, draws_of
 from pll.review.database import Database, database_url
@@ -86,15 +85,6 @@ class Record:
                 return None
             drawn = draws_of(table, plans)
             return certification.certified(decisions, judgement, drawn=drawn, name=name, audit=self.last_hash)
-        except UserError:
-            return None
-
-    def calibration(self, own: LabelSnapshot, labels: LabelSnapshot) -> Calibration | None:
-        """Calibrated confidence of a run of this review; None where too few of its examples are decided."""
-        if all(made.key != own.key for made in self.versions):
-            return None
-        try:
-            return calibration_of(self.state.candidates, own, labels, self.state)
         except UserError:
             return None
 

@@ -32,6 +32,7 @@ from pll.review.state import Outcome, ReviewState, required_of
 from pll.review.store import PlanRecord, Transaction, now, reading, writing
 from pll.review.tables import GOALS, Event, LabelVersion, ReviewRecord
 from pll.runs.run import Run
+from pll.weights import sharpness
 
 Ints = npt.NDArray[np.int64]
 
@@ -256,11 +257,14 @@ class ReviewSession:
         return self.label_and_confidence(row)[0]
 
     def label_and_confidence(self, row: int) -> tuple[str, float]:
-        """Return the label of an example that no person decided, and its confidence; frozen while people certify."""
+        """Return the label of an example that no person decided, and its confidence, NaN where it is not known.
+
+        Both are frozen while people certify.
+        """
         certification = self.certification
         if certification is not None:
             return str(certification.table.labels[row]), float(certification.table.confidence[row])
-        return str(self.current.labels[row]), float(self.current.sharp.top[row])
+        return str(self.current.labels[row]), float(self.current.certainty.confidence[row])
 
     # ---- the database -----------------------------------------------------------------------------------------------
 
@@ -372,4 +376,6 @@ def open_review(
 
 
 def _by_confidence(snapshot: LabelSnapshot) -> Ints:
-    return np.lexsort((snapshot.sharp.top, snapshot.candidates.sizes == 1)).astype(np.int64)
+    return np.lexsort((sharpness(snapshot.shown, snapshot.candidates).top, snapshot.candidates.sizes == 1)).astype(
+        np.int64
+    )

@@ -29,7 +29,7 @@ from pll.review.kernel_ridge import Factor, fit_factor
 from pll.review.neighbours import NEIGHBOURS, Neighbourhood, Neighbours, Progress, best_points, find_neighbours
 from pll.runs.folder import RunFolder
 from pll.runs.history import History
-from pll.weights import Sharpness, Weights, identified_labels, sharpness
+from pll.weights import Certainty, Weights, best_known, identified_labels, taken_home
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +50,8 @@ class ReviewSignals:
         (n, r) of the kernel ridge in the same space; None until then.
     leaves
         (n, T) of the forest on the same points; None until then.
+    held_out
+        (nnz,) held-out weights, NaN where they are not known; None where none are.
     votes
         (nnz,) share of an example's annotators who named the label; None without annotators.
     epoch
@@ -64,6 +66,7 @@ class ReviewSignals:
     epoch: int = 0
     factor: Factor | None = None
     leaves: Leaves | None = None
+    held_out: Weights | None = None
 
     @classmethod
     def of_run(cls, folder: RunFolder, data: PartialLabelDataset) -> ReviewSignals:
@@ -91,6 +94,7 @@ class ReviewSignals:
         return cls(
             sets,
             history.weights(epochs[-1]),
+            held_out=folder.held_out(sets),
             mean_weights=_stored(home / "mean.npz", epochs[-1], sets.nnz),
             neighbours=neighbours,
             factor=factor,
@@ -100,9 +104,14 @@ class ReviewSignals:
         )
 
     @cached_property
-    def sharp(self) -> Sharpness:
-        """Identified label, confidence, margin and entropy of each example, by the run's own label weights."""
-        return sharpness(self.weights, self.sets)
+    def certainty(self) -> Certainty:
+        """The run's own label of each example, and how sure it is."""
+        return taken_home(self.weights, self.held_out, self.sets)
+
+    @cached_property
+    def opinion(self) -> Weights:
+        """(nnz,) the run's best opinion: held-out weights, label weights where these are not known."""
+        return best_known(self.weights, self.held_out)
 
     @cached_property
     def neighbourhood(self) -> Neighbourhood | None:
@@ -127,7 +136,7 @@ class ReviewSignals:
         """(n,) names of the likeliest candidates to the neighbours, by the run's own labels; None without them."""
         if self.neighbourhood is None:
             return None
-        likeliest = identified_labels(self.neighbourhood.shares(self.weights), self.sets)
+        likeliest = identified_labels(self.neighbourhood.shares(self.opinion), self.sets)
         return np.array(self.sets.class_names, dtype=object)[likeliest]
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pll.dataset import PartialLabelDataset
 from pll.training.scaling import clipped, fit_scaling
-from pll.weights import CONFIDENT, Sharpness
+from pll.weights import CONFIDENT, Certainty
 
 FEWEST = 20
 """If fewer reach it, the most certain examples of a class represent it."""
@@ -55,7 +55,7 @@ class Similar:
     ----------
     data
         The training part.
-    sharp
+    certainty
         Identified labels and confidences by the final label weights.
     seed
         Of the choice of at most `PER_CLASS` sure examples of each class.
@@ -66,14 +66,14 @@ class Similar:
     >>> sets = CandidateSets.from_lists([[0], [0], [1], [0, 1]], n_classes=2)
     >>> data = PartialLabelDataset(np.array([[0.0], [1.0], [4.0], [1.5]], dtype=np.float32), sets)
     >>> ones = np.array([1.0, 1.0, 1.0, 0.5])
-    >>> similar = Similar(data, Sharpness(np.array([0, 0, 1, 0]), ones, ones, ones))
+    >>> similar = Similar(data, Certainty(np.array([0, 0, 1, 0]), ones, ones, ones))
     >>> similar.of_class(3, 0).tolist(), similar.of_class(3, 1).tolist()
     ([1, 0], [2])
     """
 
-    def __init__(self, data: PartialLabelDataset, sharp: Sharpness, seed: int = 0) -> None:
+    def __init__(self, data: PartialLabelDataset, certainty: Certainty, seed: int = 0) -> None:
         self.data = data
-        self._rows, self._starts = _representatives(sharp, data.n_classes, seed)
+        self._rows, self._starts = _representatives(certainty, data.n_classes, seed)
         self._scaling = fit_scaling(data.X[self._rows] if len(self._rows) else data.X[:1])
         self._points = self._scaled(data.X[self._rows])  # (p, d)
 
@@ -147,13 +147,13 @@ class Similar:
         return clipped(self._scaling, X)
 
 
-def _representatives(sharp: Sharpness, n_classes: int, seed: int) -> tuple[Rows, Rows]:
+def _representatives(certainty: Certainty, n_classes: int, seed: int) -> tuple[Rows, Rows]:
     """(p,) rows, class by class, and (c + 1,) where each class begins."""
     most = max(1, min(PER_CLASS, IN_ALL // max(1, n_classes)))
-    shuffled = np.random.default_rng(seed).permutation(len(sharp.top))
-    labels = sharp.identified[shuffled]
+    shuffled = np.random.default_rng(seed).permutation(len(certainty.confidence))
+    labels = certainty.identified[shuffled]
     # By class: certain ones in random order, then the others by confidence.
-    doubt = np.where(sharp.top[shuffled] >= CONFIDENT, 0.0, 1.0 - sharp.top[shuffled])
+    doubt = np.where(certainty.confidence[shuffled] >= CONFIDENT, 0.0, 1.0 - certainty.confidence[shuffled])
     order = np.lexsort((doubt, labels))
     ends = np.searchsorted(labels[order], np.arange(n_classes + 1))
     chosen = []

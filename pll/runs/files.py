@@ -3,11 +3,12 @@
 config.json      every parameter, seed, versions, fingerprint of the data                          folder
 state.json       queued, running, paused, stopped, failed or finished; final metrics, health       folder
 metrics.csv      a row an epoch                                                                    folder
-checkpoint/      state from which training continues to the same result                            folder
+checkpoint/      state from which the run continues to the same result                             folder
 history/         label weights over epochs                                                         history
 recipe.json      settings chosen by a recipe, and what was tried                                   folder
 outside.npz      labels added to candidate sets that may miss the truth, by a method that does so  folder
 computed.npz     features made of texts, pictures and words; sets that a classifier made           run_data
+held_out.npz     held-out weights: how sure the labels are; none where that is not known           folder
 vote_sets.npz    candidate sets and prior made of votes                                            run_data
 labels.csv  no_answer.csv  model.json  model.safetensors  features.*    the result                 fit_loop
 source/          a copy of the data file (up to 100 MB); source-test/ of the test file             folder
@@ -29,12 +30,13 @@ from pll.io import PART
 CONFIG, STATE, METRICS, LOG = "config.json", "state.json", "metrics.csv", "log.txt"
 CHECKPOINT, RECIPE, OUTSIDE, VOTE_SETS = "checkpoint/checkpoint.pt", "recipe.json", "outside.npz", "vote_sets.npz"
 COMPUTED = "computed.npz"
+HELD_OUT, HELD_OUT_SO_FAR = "held_out.npz", "checkpoint/held_out.npz"
 LABELS, NO_ANSWER, MODEL = "labels.csv", "no_answer.csv", "model.json"
 MANIFEST, NAME, ACCESS, DELETED, LOCK = "manifest.json", "name.json", "access.json", "deleted.json", "run.lock"
 COMPARISON = "comparison.json"
 
-FITTED = ("model.*", "features.*", "history/final.*")
-"""The fitted model and its label weights: what predictions and exports need."""
+FITTED = ("model.*", "features.*", "history/final.*", HELD_OUT)
+"""The fitted model, its label weights and held-out weights: what predictions and exports need."""
 RESULTS = (LABELS, NO_ANSWER, *FITTED)
 """What is written when a run ends, or is stopped."""
 PER_EPOCH = (METRICS, "history/*")

@@ -14,6 +14,7 @@ from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import torch
 
 from pll.analysis.covering_check import against_sets, top_loss_of
@@ -27,9 +28,10 @@ from pll.io import check_free_space, remove_parts
 from pll.methods import PartialLabelEstimator
 from pll.methods.advice import check_memory
 from pll.methods.deep import DeepEstimator
+from pll.methods.held_out import HeldOut
 from pll.methods.input_range import RANGE, input_range
 from pll.methods.persistence import save_model, warm_start
-from pll.methods.recipe import Recipe
+from pll.methods.recipe import VOTE_NOTE, Recipe
 from pll.runs.config import RunConfig, new_estimator
 from pll.runs.files import FRAMES, LABELS, NO_ANSWER, PER_EPOCH, RESULTS
 from pll.runs.folder import RunFolder, State
@@ -38,9 +40,10 @@ from pll.runs.labels_table import save_labels, write_no_answer
 from pll.runs.manifest import DamagedError, Manifest, damages, matches
 from pll.runs.ranks import other_processes, send_run
 from pll.runs.run_data import save_computed, save_vote_sets, splits_of
+from pll.runs.snapshots import StepProgress
 from pll.training.distributed import Ranks, RanksError
 from pll.training.metrics import FINAL_METRICS, EpochRecord, Hook, Monitor, StopTraining, TrainingProgress
-from pll.weights import Weights, sharpness
+from pll.weights import Certainty, Weights, accuracy, sharpness, taken_home
 
 CHECKPOINT_EVERY = 10.0
 """Seconds between checkpoints; longer where they take more than `CHECKPOINT_SHARE` of the time."""
@@ -62,8 +65,10 @@ class FitLoop:
         Called between mini-batches; may wait, may raise `StopTraining`.
     on_ready
         Called with this loop before the first epoch, once `splits` and `estimator` are complete.
-    on_search
-        Called while settings are searched, before that, with the share that is done.
+    on_search, on_how_sure
+        Called with the share that is done: while settings are searched, before that; and in the last step.
+    find_out
+        Whether to find out, after training, how sure the labels are.
     ranks
         The processes that torchrun has started, of which this one leads; the others `follow`. None for this one alone,
         which starts those that the config wants.
@@ -80,6 +85,8 @@ class FitLoop:
         Last record; None before the first.
     moment
         Progress within the epoch, while the hook waits and `note_moment` was called.
+    how_sure
+        Progress of the last step, which finds out how sure the labels are; None else.
     is_over
         Whether `advance` has nothing left to train: finished, stopped or failed.
     error
@@ -104,6 +111,8 @@ class FitLoop:
         hook: Hook | None = None,
         on_ready: Callable[[FitLoop], None] = lambda loop: None,
         on_search: Callable[[float], None] = lambda share: None,
+        on_how_sure: Callable[[float], None] = lambda share: None,
+        find_out: bool = True,
         ranks: Ranks | None = None,
     ) -> None:
         self.folder = folder
@@ -111,12 +120,16 @@ class FitLoop:
         self.rows = folder.metrics()
         self.record: EpochRecord | None = None
         self.moment: TrainingProgress | None = None
+        self.how_sure: StepProgress | None = None
         self.is_over = False
         self.error: str | None = None
         self._load = load
         self._outer_hook = hook
         self._on_ready = on_ready
         self._on_search = on_search
+        self._on_how_sure = on_how_sure
+        self._find_out_wanted = find_out
+        self._is_skipped = self._is_cut = False
         self._ranks = ranks
         self._others = ExitStack()
         self._saved_at = time.monotonic()
@@ -140,7 +153,15 @@ class FitLoop:
 
     def note_moment(self) -> None:
         """Keep the progress within the epoch, while the hook waits."""
-        self.moment = self.estimator.moment() if self.is_ready else None
+        self.moment = self.estimator.moment() if self.is_ready and self.how_sure is None else None
+
+    def skip(self) -> None:
+        """Leave it open how sure the labels are; nothing before the last step."""
+        self._is_skipped = self.how_sure is not None
+
+    def cut_short(self) -> None:
+        """End the last step with what is known by then; nothing before it."""
+        self._is_cut = self.how_sure is not None
 
     # ---- by the caller -------------------------------------------------------------------------------------------
 
@@ -355,6 +376,7 @@ class FitLoop:
         manifest = Manifest(self.folder.path)
         manifest.forget(*PER_EPOCH)  # before they are rewritten
         self.folder.rewind_metrics(epoch)
+        self.folder.save_held_out(None)
         train = self.splits.train
         self.history = HistoryWriter(self.folder.history, train.sets(), first=first)
         self.history.rewind(epoch)
@@ -451,16 +473,22 @@ class FitLoop:
     def _end(self, state: State, epoch: int, weights: Weights, why: str = "") -> None:
         """Write the result: of the final model, after so many epochs, whose label weights these are."""
         train, test = self.splits.train, self.splits.test
-        health = self._health(weights, check=state == "finished" or bool(why)).to_json()
+        step = self._find_out(epoch, may_train=state == "finished" or bool(why), by_itself=bool(why))
+        held_out = None if step is None else known_weights(step)
+        labels = taken_home(weights, held_out, train.sets())
+        self.estimator.temperature_ = None if step is None else step.temperature
+        health = self._health(weights, labels, step)
         predicted = None if test is None else self.estimator.predict(test.X)
         final = Monitor(train.sets(), train.y, None if test is None else test.y).record(
             epoch, weights, predicted_test=predicted
         )
         metrics = {"method": self.config.method, "epoch": epoch}
         metrics |= {name: getattr(final, name) for name in FINAL_METRICS}
+        metrics |= {"expected_accuracy": health.expected, "label_accuracy": accuracy(labels.identified, train.y)}
         metrics |= {"known_labels": _count_known_labels(train), "known_test_labels": _count_known_labels(test)}
         Manifest(self.folder.path).forget(*RESULTS)
-        save_labels(self.splits, self.estimator, weights, self.folder.path / LABELS)
+        self.folder.save_held_out(held_out)
+        save_labels(self.splits, self.estimator, weights, held_out, self.folder.path / LABELS)
         if self.splits.no_answer:
             write_no_answer(self.splits.no_answer, self.folder.path / NO_ANSWER)
         self._note_parameters()
@@ -481,26 +509,113 @@ class FitLoop:
         doubt = [VOTES_CONFIDENCE] if train.annotations is not None and not train.annotations.anonymous else []
         unanswered = self.splits.about_unanswered()
         notes = [*messages, *self.estimator.notes_, *unanswered, *doubt, *([why] if why else [])]
-        self.folder.set_state(state, metrics=metrics, notes=notes, health=health)
+        self.folder.set_state(state, metrics=metrics, notes=notes, health=health.to_json())
 
-    def _health(self, weights: Weights, *, check: bool) -> Health:
+    def _find_out(self, epoch: int, *, may_train: bool, by_itself: bool) -> HeldOut | None:
+        """Let models that have not learnt from an example judge it; None where that is not done, or was skipped.
+
+        Parameters
+        ----------
+        epoch
+            The run ended after it.
+        may_train
+            Whether models may be trained for that.
+        by_itself
+            Whether training was stopped, and not by a user: its hook goes on to say so.
+        """
+        if not self._find_out_wanted:
+            return None
+        task = self.splits.task(needs_features=self.estimator.needs_features)
+        step = HeldOut(self._settings_from_the_start(), task, seed=self.config.seed)
+        if step.total and not may_train:
+            return None
+        if step.total:
+            if (so_far := self.folder.held_out_so_far(epoch)) is not None:
+                step.load_state(so_far)
+            else:
+                self._save_checkpoint()  # of the trained model
+            self.how_sure = StepProgress()
+        try:
+            for _ in step.run(lambda: self._check_step(by_itself), self._progress_of_step()):
+                self.folder.save_held_out_so_far(epoch, step.state())
+        except StopTraining:
+            pass
+        except UserError as error:  # for example too few examples of a kind in a part
+            self.folder.log(f"how sure the labels are is not known: {error}")
+            return None
+        finally:
+            self.how_sure = None
+        return None if self._is_skipped else step
+
+    def _settings_from_the_start(self) -> PartialLabelEstimator:
+        """Return the method as it is trained from the start: of a run that goes on from a model, as that was."""
+        decided = self.config.decided_sets
+        root = None if decided is None or not decided.warm else RunFolder(self.folder.path.parent / decided.root)
+        if root is None or not root.exists():
+            return self.estimator
+        estimator = new_estimator(root.config(), is_table=self.splits.train.kind == "table")
+        recipe = root.recipe()
+        if recipe is not None and isinstance(estimator, DeepEstimator):
+            estimator.use_recipe(recipe)
+        return estimator
+
+    def _check_step(self, by_itself: bool) -> None:
+        if self._is_skipped or self._is_cut:
+            raise StopTraining
+        if self._outer_hook is not None and not by_itself:
+            self._outer_hook()
+
+    def _progress_of_step(self) -> Callable[[float], None]:
+        first: list[tuple[float, float]] = []
+
+        def tell(share: float) -> None:
+            now = time.perf_counter()
+            first.append((share, now)) if not first else None
+            gained, seconds = share - first[0][0], now - first[0][1]
+            self.how_sure = StepProgress(share, seconds / gained * (1 - share) if gained > 0 else None)
+            self._on_how_sure(share)
+
+        return tell
+
+    def _health(self, weights: Weights, labels: Certainty, step: HeldOut | None) -> Health:
         """Return the health of the run.
 
         Parameters
         ----------
-        check
-            Whether to fit the method on a part of the examples without true labels.
+        labels
+            That people take home.
+        step
+            Of `_find_out`.
         """
         train, sets = self.splits.train, self.splits.train.sets()
         final = sharpness(weights, sets)
-        evidence = against_truth(final.identified, train.y, sets)
-        if evidence is None and check and self.estimator.needs_features:  # else labels came from votes alone
-            self.estimator.stage_ = "checking the labels on examples that were not learnt from"
-            evidence = against_sets(self.estimator, self.splits.task())
-            self.estimator.stage_ = ""
-        top_loss = top_loss_of(self.estimator, sets.n_classes)
-        alone = not self.estimator.needs_features
-        return health_of(self.rows, final, sets, evidence, top_loss=top_loss, votes_alone=alone)
+        evidence = against_truth(labels.identified, train.y, sets)
+        if evidence is None and step is not None:
+            evidence = against_sets(step)
+        return health_of(
+            self.rows,
+            final,
+            sets,
+            evidence,
+            doubts=self._doubts(),
+            expected=float(np.nanmean(labels.confidence)) if labels.is_known.any() else None,
+            top_loss=top_loss_of(self.estimator, sets.n_classes),
+            votes_alone=not self.estimator.needs_features,
+        )
+
+    def _doubts(self) -> list[str]:
+        """Return why confidence may be too high: features that tell nothing."""
+        recipe = self.folder.recipe()
+        return [] if recipe is None else [one for one in recipe.warnings if one != VOTE_NOTE]
+
+
+def known_weights(step: HeldOut) -> Weights | None:
+    """Return the (nnz,) held-out weights, NaN in the rows that no model has judged; None where none has been."""
+    weights = step.weights()
+    if not step.total:
+        return weights
+    is_judged = step.state()["counts"] > 0
+    return np.where(is_judged[step.task.candidates.rows], weights, np.float32(np.nan)) if is_judged.any() else None
 
 
 def _count_known_labels(data: PartialLabelDataset | None) -> int:

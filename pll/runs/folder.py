@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from zipfile import BadZipFile
 
 import numpy as np
+import numpy.typing as npt
 
 import pll
 from pll.candidates import CandidateSets
@@ -26,7 +27,7 @@ from pll.runs.config import RunConfig
 from pll.runs.locked_folder import LockedFolder
 from pll.runs.manifest import Manifest, check, is_verifiable, matches, read_manifest
 from pll.training.metrics import METRICS
-from pll.weights import Outside
+from pll.weights import Outside, Weights
 
 if TYPE_CHECKING:
     from pll.methods.recipe import Recipe
@@ -38,6 +39,7 @@ State = Literal["queued", "running", "paused", "stopped", "failed", "interrupted
 ENDED: tuple[State, ...] = ("stopped", "failed", "finished")
 """States in which nothing is written any more, until the run is resumed."""
 
+Array = npt.NDArray[Any]
 MOST_NAME = 200
 """Characters of a display name."""
 
@@ -257,12 +259,12 @@ class RunFolder(LockedFolder):
         UserError
             Outside.npz is damaged.
         """
-        if not (self.path / files.OUTSIDE).exists():
+        arrays = self._arrays(files.OUTSIDE)
+        if arrays is None:
             return None
         try:
-            with np.load(self.checked(files.OUTSIDE), allow_pickle=False) as file:
-                return Outside.of(original_sets, file["rows"], file["labels"], file["miss"])
-        except (OSError, ValueError, KeyError, BadZipFile) as error:
+            return Outside.of(original_sets, arrays["rows"], arrays["labels"], arrays["miss"])
+        except (ValueError, KeyError) as error:
             raise UserError(f"{self.path / files.OUTSIDE} is damaged ({error}); start a new run.") from error
 
     def save_outside(self, outside: Outside) -> None:
@@ -271,6 +273,65 @@ class RunFolder(LockedFolder):
         rows, labels = sets.rows[outside.added], sets.indices[outside.added]
         np.savez_compressed(content, rows=rows, labels=labels, miss=outside.miss)
         Manifest(self.path).put(files.OUTSIDE, content.getvalue())
+
+    # ---- how sure the labels are ---------------------------------------------------------------------------------
+
+    def held_out(self, sets: CandidateSets) -> Weights | None:
+        """Return the (nnz,) held-out weights of a run that has ended, NaN in rows where they are not known.
+
+        Parameters
+        ----------
+        sets
+            The candidate sets that it learnt from.
+
+        Returns
+        -------
+        Weights | None
+            None where it is not known how sure the labels are: the run was stopped, or this was skipped.
+
+        Raises
+        ------
+        UserError
+            Held_out.npz is damaged.
+        """
+        arrays = self._arrays(files.HELD_OUT)
+        if arrays is None:
+            return None
+        weights = arrays.get("weights")
+        if weights is None or weights.shape != (sets.nnz,) or weights.dtype != np.float32:
+            raise UserError(f"{self.path / files.HELD_OUT} does not fit the candidate sets; start a new run.")
+        return weights
+
+    def save_held_out(self, weights: Weights | None) -> None:
+        """Write held_out.npz; None deletes it."""
+        if weights is None:
+            Manifest(self.path).forget(files.HELD_OUT)
+            (self.path / files.HELD_OUT).unlink(missing_ok=True)
+        else:
+            self._put_arrays(files.HELD_OUT, {"weights": weights})
+
+    def held_out_so_far(self, epoch: int) -> dict[str, Array] | None:
+        """Return what `save_held_out_so_far` wrote for the model after this epoch; None where there is nothing."""
+        arrays = self._arrays(files.HELD_OUT_SO_FAR) or {}
+        return arrays if arrays.pop("epoch", None) == epoch else None
+
+    def save_held_out_so_far(self, epoch: int, arrays: Mapping[str, Array]) -> None:
+        """Write the state of `pll.methods.held_out.HeldOut`, from which a run goes on after a crash."""
+        self._put_arrays(files.HELD_OUT_SO_FAR, {"epoch": np.array(epoch), **arrays})
+
+    def _arrays(self, name: str) -> dict[str, Array] | None:
+        if not (self.path / name).exists():
+            return None
+        try:
+            with np.load(self.checked(name), allow_pickle=False) as file:
+                return dict(file)
+        except (OSError, ValueError, KeyError, BadZipFile) as error:
+            raise UserError(f"{self.path / name} is damaged ({error}); start a new run.") from error
+
+    def _put_arrays(self, name: str, arrays: Mapping[str, Array]) -> None:
+        content = io.BytesIO()
+        np.savez(content, allow_pickle=False, **arrays)
+        Manifest(self.path).put(name, content.getbuffer())
 
     # ---- metrics, checkpoint -------------------------------------------------------------------------------------
 

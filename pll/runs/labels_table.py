@@ -40,13 +40,15 @@ class RunLabels:
     rows: npt.NDArray[np.int64]
 
 
-def save_labels(splits: Splits, estimator: PartialLabelEstimator, weights: Weights, path: Path) -> None:
+def save_labels(
+    splits: Splits, estimator: PartialLabelEstimator, weights: Weights, held_out: Weights | None, path: Path
+) -> None:
     """Write labels.csv of a run: identified labels of what was trained on, predicted ones of the other rows."""
     train, sets = splits.train, splits.train.sets()
     if splits.holdout is None and len(train) > PART:
-        write_labels_in_parts(train, weights, path)
+        write_labels_in_parts(train, weights, path, held_out)
         return
-    learnt = labels_frame(sets, weights, train.row_ids, y=train.y, original_sets=train.original_sets)
+    learnt = labels_frame(sets, weights, train.row_ids, held_out=held_out, y=train.y, original_sets=train.original_sets)
     table = label_table(learnt, train.original_sets or sets, estimator, splits.holdout, splits.all_ids)
     write_labels(table.frame, path)
 
@@ -89,7 +91,8 @@ def predicted_frame(
 ) -> pd.DataFrame:
     """Return the labels of rows that were not learnt from, as `labels_frame` with the source `predicted`.
 
-    A label is the most probable of the row's own candidates; of all classes where it has none.
+    A label is the most probable of the row's own candidates; of all classes where it has none. How sure it is follows
+    from the temperature of the estimator; it is not known where that is not.
 
     Parameters
     ----------
@@ -100,7 +103,8 @@ def predicted_frame(
     class_names
         Of the estimator; those of `holdout` are the same.
     """
-    batches = (np.asarray(batch, dtype=np.float32) for batch in estimator.iter_proba(holdout.X))  # (b, c) each
+    batches = (np.asarray(batch, dtype=np.float32) for batch in estimator.iter_tempered(holdout.X))  # (b, c) each
+    is_known = estimator.temperature_ is not None
     sets, begin = holdout.candidates, 0
     if sets is None:
         frames = []
@@ -110,7 +114,11 @@ def predicted_frame(
             rows = slice(begin, begin + m)
             y = None if holdout.y is None else holdout.y[rows]
             ids = holdout.row_ids[rows]
-            frames.append(labels_frame(every, batch.ravel(), ids, y=y, source="predicted", has_candidates=False))
+            weights = batch.ravel()
+            held_out = weights if is_known else None
+            frames.append(
+                labels_frame(every, weights, ids, held_out=held_out, y=y, source="predicted", has_candidates=False)
+            )
             begin += m
         return pd.concat(frames, ignore_index=True)
     weights = np.empty(sets.nnz, dtype=np.float32)
@@ -121,7 +129,9 @@ def predicted_frame(
         begin += len(batch)
     if holdout.prior is not None and type(estimator).takes_prior:
         weights = weights * holdout.prior
-    frame = labels_frame(sets, normalise(weights, sets), holdout.row_ids, y=holdout.y, source="predicted")
+    weights = normalise(weights, sets)
+    held_out = weights if is_known else None
+    frame = labels_frame(sets, weights, holdout.row_ids, held_out=held_out, y=holdout.y, source="predicted")
     if holdout.unanswered is not None:  # their set is every class; nobody named one
         frame.loc[holdout.unanswered, "candidates"] = ""
     return frame
@@ -142,7 +152,9 @@ def write_labels(frame: pd.DataFrame, path: Path) -> None:
     _write_frames([frame], path, bare)
 
 
-def write_labels_in_parts(train: PartialLabelDataset, weights: Weights, path: Path) -> None:
+def write_labels_in_parts(
+    train: PartialLabelDataset, weights: Weights, path: Path, held_out: Weights | None = None
+) -> None:
     """Write labels.csv like `write_labels` of the `labels_frame` of all examples, a part of them at a time."""
     sets, original_sets = train.sets(), train.original_sets
     bare = any("\r" in name for name in train.class_names)
@@ -152,6 +164,7 @@ def write_labels_in_parts(train: PartialLabelDataset, weights: Weights, path: Pa
             sets[part],
             np.asarray(weights[sets.span(part)]),
             train.ids_of(part),
+            held_out=None if held_out is None else np.asarray(held_out[sets.span(part)]),
             y=None if train.y is None else train.y[part],
             original_sets=None if original_sets is None else original_sets[part],
         )

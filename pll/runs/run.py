@@ -181,8 +181,11 @@ class Lane:
                 rows=rows,
                 record=record,
                 moment=loop.moment,
-                seconds_left=seconds_left(rows, loop.total, pace),
+                seconds_left=seconds_left(rows, loop.total, pace)
+                if loop.how_sure is None
+                else loop.how_sure.seconds_left,
                 stage=loop.stage,
+                how_sure=loop.how_sure,
             )
         stored = self.folder.state()
         state, error = stored["state"], stored.get("error")
@@ -416,9 +419,35 @@ class Run:
                 self.start()
 
     def stop(self) -> None:
-        """Stop before the next mini-batch. The result so far is kept, and training can be resumed."""
+        """Stop before the next mini-batch. The result so far is kept, and training can be resumed.
+
+        While it finds out how sure the labels are, the run ends with what is known by then.
+        """
         with self._guard:
+            for loop in self._unfinished():
+                loop.cut_short()
             self._want("stopped")
+
+    def find_out(self) -> None:
+        """Find out how sure the labels of a finished run are, where that was left out; training itself is complete.
+
+        Raises
+        ------
+        UserError
+            As for `start`.
+        """
+        with self._guard:
+            if self.is_alive() or self.is_comparison or self.folder.state()["state"] != "finished":
+                return
+            self.folder.set_state("interrupted")
+            self.start()
+
+    def skip(self) -> None:
+        """End the last step of the run, without a word on how sure the labels are; nothing before that step."""
+        with self._guard:
+            for loop in self._unfinished():
+                loop.skip()
+            self._want("running")  # it may be paused
 
     def set_patience(self, epochs: int | None) -> None:
         """Stop automatically once no identified label has changed for so many epochs; None for never."""
@@ -509,7 +538,13 @@ class Run:
                 undo.callback(lane.folder.unlock)
                 if lane.folder.state()["state"] not in over:
                     note_ready = partial(self._note_ready, lane)
-                    loops[lane] = FitLoop(lane.folder, load=self._load, hook=self._hook, on_ready=note_ready)
+                    loops[lane] = FitLoop(
+                        lane.folder,
+                        load=self._load,
+                        hook=self._hook,
+                        on_ready=note_ready,
+                        find_out=not self.is_comparison,
+                    )
             if not loops:
                 return False
             wanted = (lane.config.params.get("device") for lane in loops)

@@ -15,6 +15,22 @@ ACTIVE: tuple[State, ...] = ("queued", "running", "paused")
 
 
 @dataclass(frozen=True)
+class StepProgress:
+    """How far the last step of a run is, which finds out how sure its labels are.
+
+    Attributes
+    ----------
+    share
+        That is done.
+    seconds_left
+        Estimated; None at the beginning.
+    """
+
+    share: float = 0.0
+    seconds_left: float | None = None
+
+
+@dataclass(frozen=True)
 class LaneSnapshot:
     """Immutable state of a lane at one moment.
 
@@ -44,6 +60,8 @@ class LaneSnapshot:
         Deviations from the original method, and why it ended by itself, once ended.
     health
         Whether its labels can be used, once ended.
+    how_sure
+        While it finds out how sure its labels are, after training; else None.
     """
 
     id: str
@@ -60,6 +78,7 @@ class LaneSnapshot:
     stage: str = ""
     notes: tuple[str, ...] = ()
     health: Health | None = None
+    how_sure: StepProgress | None = None
 
     @property
     def epoch(self) -> int:

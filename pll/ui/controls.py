@@ -257,6 +257,19 @@ def stop(run: Run) -> None:
 
 
 @toast_errors
+def skip(run: Run) -> None:
+    """Leave it open how sure the labels are; the run ends."""
+    session.registry().control(run, run.skip)
+    run.join(PATIENCE)
+
+
+@toast_errors
+def find_out(run: Run) -> None:
+    """Find out how sure the labels of a finished run are."""
+    session.registry().control(run, run.find_out, trains=True)
+
+
+@toast_errors
 def reset(run: Run) -> None:
     """A new run with the same settings, paused before its first batch; the example in view stays in view."""
     registry = session.registry()

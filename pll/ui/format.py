@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING
 
+from pll.colors import percent
 from pll.runs.snapshots import Snapshot
 
 if TYPE_CHECKING:
@@ -153,18 +154,18 @@ def format_shape(shape: Sequence[int]) -> str:
 
 
 def headline(metrics: Mapping[str, float | None]) -> tuple[float | None, str]:
-    """The one figure that says how well a run went: against the truth where it is known, else its own confidence.
+    """The one figure that says how well a run went: against the truth where it is known, else what is expected.
 
     Examples
     --------
-    >>> headline({"transductive_accuracy": 0.9, "known_labels": 20, "mean_confidence": 0.8})
+    >>> headline({"label_accuracy": 0.9, "known_labels": 20, "expected_accuracy": 0.8})
     (0.9, 'right (18 of 20 known)')
-    >>> headline({"mean_confidence": 0.8})
-    (0.8, 'mean confidence')
+    >>> headline({"expected_accuracy": 0.8})
+    (0.8, 'expected to be right')
     """
-    right, n_labelled = metrics.get("transductive_accuracy"), int(metrics.get("known_labels") or 0)
+    right, n_labelled = metrics.get("label_accuracy"), int(metrics.get("known_labels") or 0)
     if right is None:
-        return metrics.get("mean_confidence"), "mean confidence"
+        return metrics.get("expected_accuracy"), "expected to be right"
     of_labelled = f" ({round(right * n_labelled):,} of {n_labelled:,} known)" if n_labelled else ""
     return right, f"right{of_labelled}"
 
@@ -208,6 +209,10 @@ def format_state(snapshot: Snapshot) -> str:
 
 def _format_work(snapshot: Snapshot, total: str) -> str:
     """What is being trained, and how long it will take."""
+    step = snapshot.lane.how_sure
+    if step is not None:
+        left = "" if step.seconds_left is None else f" · about {duration(max(1.0, step.seconds_left))} left"
+        return f"done. Finding out how sure each label is: {percent(step.share, 0)}{left}"
     stage = next((lane.stage for lane in snapshot.lanes if lane.stage and lane.state == "running"), "")
     if len(snapshot.lanes) == 1 and stage:
         return stage.split(": ")[0]

@@ -11,8 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pll.errors import UserError
 from pll.runs.run import Run
-from pll.runs.snapshots import Snapshot
-from pll.ui import session
+from pll.runs.snapshots import Snapshot, StepProgress
+from pll.ui import controls, session
 from pll.ui.components.timeline import Timeline, mount_timeline
 from pll.ui.error_messages import show_error, show_errors
 from pll.ui.format import STATES, format_state, plain, state_icon
@@ -94,10 +94,27 @@ def progress(now: Sequence[Scene], snapshot: Snapshot) -> None:
     with st.container():  # always there: a timeline that changes places is made anew
         if back or snapshot.state != "finished" or len(now) > 1:  # the result of one lane says that it has ended
             st.caption(format_state(snapshot) + back)
+    if snapshot.lane.how_sure is not None:
+        _skip(now[0].run, snapshot.lane.how_sure)
     draw_timeline(now, snapshot)
     for scene in now if len(now) > 1 else ():
         if scene.figures.failure:
             st.error(plain(f"{scene.title}: {scene.figures.failure}"), icon=":material/error:")
+
+
+def _skip(run: Run, step: StepProgress) -> None:
+    """How far the last step of a run is, and the button that leaves it out."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.progress(min(1.0, step.share), width=320)
+        if session.registry().may(run, "owner"):
+            st.button(
+                "Skip",
+                icon=":material/skip_next:",
+                key=f"skip-{run.id}",
+                on_click=controls.skip,
+                args=(run,),
+                help="End without it: no label is then called certain.",
+            )
 
 
 def draw_timeline(now: Sequence[Scene], snapshot: Snapshot) -> None:

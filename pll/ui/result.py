@@ -17,7 +17,7 @@ from pll.runs.run_data import vote_sets_of
 from pll.ui.format import count, plain
 from pll.ui.review.queue_controls import DISPUTED, choose_rows
 from pll.ui.routes import go
-from pll.weights import CONFIDENT
+from pll.weights import CONFIDENT, Certainty
 
 ICONS = {"healthy": ":material/verified:", "unchecked": ":material/help:", "unhealthy": ":material/warning:"}
 IN_SHORT = {
@@ -26,6 +26,7 @@ IN_SHORT = {
     "collapsed": "One class takes nearly all examples.",
     "flat": "Nothing was learnt.",
     "unsupported": "They are not clearly better than chance.",
+    "doubtful": "Too few are expected to be right.",
 }
 
 
@@ -34,10 +35,14 @@ class LabelCounts:
     """How many labels there are, and how many of them deserve a look."""
 
     labels: int  # of the examples that were learnt from
-    doubtful: int  # of them, those whose label weight is below `CONFIDENT` and that nobody decided
+    # of them, those whose confidence is below `CONFIDENT` and that nobody decided; None where it is not known how sure
+    # they are, or they are not to be trusted
+    doubtful: int | None
     # of them, those that the majority of the votes would label differently; None without several voters
     differs: int | None = None
     predicted: int = 0  # labels of examples that were not learnt from
+    wrong: float = 0.0  # expected number of wrong ones among the certain: Σ (1 − confidence)
+    is_known: bool = True  # whether it is known how sure the labels are
 
     @property
     def sentence(self) -> str:
@@ -45,33 +50,52 @@ class LabelCounts:
 
         Examples
         --------
-        >>> LabelCounts(60, 8, 9).sentence
-        '60 labels. 52 certain, 8 worth a look. The majority would differ on 9.'
+        >>> LabelCounts(60, 8, 9, wrong=2.6).sentence
+        '60 labels. 52 certain, 8 worth a look. About 3 of the 52 may be wrong. The majority would differ on 9.'
+        >>> LabelCounts(60, None, is_known=False).sentence
+        '60 labels. How sure they are is not known.'
         """
-        text = (
-            f"{count(self.labels, 'label')}. {self.labels - self.doubtful:,} certain, {self.doubtful:,} worth a look."
-        )
+        text = f"{count(self.labels, 'label')}."
+        if self.doubtful is not None:
+            certain = self.labels - self.doubtful
+            text += f" {certain:,} certain, {self.doubtful:,} worth a look.{_expected_wrong(self.wrong, certain)}"
+        elif not self.is_known:
+            text += " How sure they are is not known."
         majority = "" if self.differs is None else f" The majority would differ on {self.differs:,}."
         return f"{text}{majority}" + (f" {self.predicted:,} more are predicted." if self.predicted else "")
 
 
+def _expected_wrong(wrong: float, certain: int) -> str:
+    if not certain:
+        return ""
+    if wrong < 0.5:
+        return f" Hardly any of the {certain:,} should be wrong."
+    return f" About {round(wrong):,} of the {certain:,} may be wrong."
+
+
 def result_of(
-    identified: npt.NDArray[np.int64],
-    confidence: npt.NDArray[np.float32],
+    labels: Certainty,
     votes: Annotations | None,
+    health: Health | None,
     *,
     decided: Collection[int] = (),
     predicted: int = 0,
 ) -> LabelCounts:
     """Return what the labels of n examples come to, with `votes` of the same examples where there are any.
 
-    Rows in `decided` were decided by a person, and are certain; `predicted` labels are of examples not learnt from.
+    Rows in `decided` were decided by a person, and are certain; `predicted` labels are of examples not learnt from. Of
+    labels that are not to be trusted (`health`) none is called certain.
     """
-    doubtful = confidence < CONFIDENT
-    doubtful[list(decided)] = False
     is_one = votes is None or (votes.n_annotators == 1 and not votes.anonymous)
-    differs = None if votes is None or is_one else _differing(identified, votes)
-    return LabelCounts(len(identified), int(doubtful.sum()), differs, predicted)
+    differs = None if votes is None or is_one else _differing(labels.identified, votes)
+    is_known = bool(labels.is_known.any())
+    if not is_known or (health is not None and health.verdict == "unhealthy"):
+        return LabelCounts(len(labels.identified), None, differs, predicted, is_known=is_known)
+    confidence = labels.confidence.astype(np.float64)
+    confidence[list(decided)] = 1.0
+    is_certain = confidence >= CONFIDENT
+    wrong = float((1 - confidence[is_certain]).sum())
+    return LabelCounts(len(confidence), int((~is_certain).sum()), differs, predicted, wrong)
 
 
 def _differing(identified: npt.NDArray[np.int64], votes: Annotations) -> int:
@@ -90,6 +114,7 @@ def show_health(health: Health | None, *, more: Sequence[str] = ()) -> None:
 
     `more` also speaks against the labels: beside a verdict that is not good, it is among what was found.
     """
+    more = list(dict.fromkeys((*more, *(() if health is None else health.doubts))))
     if health is None or health.verdict != "unhealthy":
         for warning in more:
             st.warning(plain(warning), icon=ICONS["unhealthy"])

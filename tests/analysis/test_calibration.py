@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from pll.analysis.calibration import error_by_chance, reliability
+from pll.analysis.calibration import reliability
 
 
 def test_against_a_count_by_hand():
@@ -29,12 +29,3 @@ def test_the_error_is_a_mean_of_gaps(pairs, bins):
     assert 0 <= result.error <= 1
     # Bins can only hide gaps that cancel out: never less than the gap of all examples together.
     assert result.error >= abs(confidence.mean() - right.mean()) - 1e-9
-
-
-def test_the_error_by_chance_is_what_calibrated_confidence_shows_on_average():
-    rng = np.random.default_rng(0)
-    confidence = np.repeat([0.15, 0.55, 0.75, 0.95, 1.0], [3, 7, 20, 30, 4])
-    errors = [reliability(confidence, rng.random(len(confidence)) < confidence).error for _ in range(4000)]
-    spread = np.std(errors) / np.sqrt(len(errors))
-    assert error_by_chance(reliability(confidence, confidence > 0)) == pytest.approx(np.mean(errors), abs=4 * spread)
-    assert np.isnan(error_by_chance(reliability(np.empty(0), np.empty(0, dtype=bool))))

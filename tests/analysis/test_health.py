@@ -15,8 +15,9 @@ from pll.analysis.health import (
 )
 from pll.candidates import CandidateSets
 from pll.methods.base import Task
-from pll.weights import Sharpness, sharpness
+from pll.weights import Sharpness, sharpness, taken_home
 from tests.analysis.clouds import C, clouds, fitted
+from tests.analysis.test_covering_check import judged
 
 
 def settled(identified: np.ndarray[Any, Any], confidence: float = 0.9) -> Sharpness:
@@ -39,13 +40,17 @@ def names_of(health: Health) -> list[str]:
 
 
 def test_a_run_that_has_settled_and_beats_chance_is_healthy() -> None:
-    X, _, sets = clouds()
+    X, y, sets = clouds()
     estimator, history = fitted(sets, X, batch_size=32)
-    evidence = against_sets(estimator, Task(X, sets))
+    step = judged(estimator, Task(X, sets))
+    evidence = against_sets(step)
     assert evidence is not None and evidence.by == "candidates" and evidence.n == len(sets)
     final = sharpness(estimator.label_weights_, sets)
-    result = health_of(history, final, sets, evidence, top_loss=top_loss_of(estimator, C))
-    assert result.is_healthy and result.findings == ()
+    labels = taken_home(estimator.label_weights_, step.weights(), sets)
+    expected = float(labels.confidence.mean())
+    result = health_of(history, final, sets, evidence, expected=expected, top_loss=top_loss_of(estimator, C))
+    assert result.is_healthy and result.findings == () and result.expected == expected
+    assert abs(expected - (labels.identified == y).mean()) < 0.1
 
 
 def test_a_learning_rate_far_too_large_is_no_healthy_run_however_sure() -> None:
@@ -80,3 +85,16 @@ def test_truth_counts_where_there_is_enough_of_it() -> None:
     y[:40] = 0
     result = against_truth(np.zeros(100, dtype=np.int64), y, sets)
     assert result == Evidence("truth", 40, 40, 0.5) and result.beats_chance
+
+
+def test_it_is_healthy_only_where_the_labels_are_expected_to_be_right() -> None:
+    sets = CandidateSets.from_lists([[k % 4, (k + 1) % 4] for k in range(100)], 4)
+    final, history = settled(np.arange(100) % 4), rows([0, 0, 0], [1.0, 0.9, 0.8])
+    covering = Evidence("candidates", 90, 100, 0.5)
+    assert health_of(history, final, sets, covering).verdict == "unchecked"  # it is not known how sure they are
+    assert health_of(history, final, sets, covering, expected=0.8).is_healthy
+    assert names_of(health_of(history, final, sets, covering, expected=0.4)) == ["doubtful"]
+    doubted = health_of(history, final, sets, covering, expected=0.8, doubts=["Labels come together."])
+    assert doubted.verdict == "unchecked" and doubted.doubts
+    assert Health.from_json(doubted.to_json()) == doubted
+    assert health_of(history, final, sets, GOOD, doubts=["Labels come together."]).is_healthy  # true labels tell more

@@ -150,8 +150,8 @@ def test_the_pictures_are_told_in_words_and_keys_reach_every_example(opened: Any
 
     star(page).focus()
     page.keyboard.press("ArrowUp")  # from the middle to the top
-    assert tip(page).inner_text().splitlines() == ["example 0", "ant, 100 % sure"]
-    assert page.locator(".plot .now").first.inner_text() == "example 0, ant, 100 % sure"
+    assert tip(page).inner_text().splitlines() == ["example 0", "ant, label weight 100 %"]
+    assert page.locator(".plot .now").first.inner_text() == "example 0, ant, label weight 100 %"
     seen = set()
     for _ in range(4):
         page.keyboard.press("PageDown")

@@ -49,7 +49,7 @@ def figures(page: Any) -> tuple[list[str], bytes]:
     shown = page.get_by_test_id("stMetricValue").all_inner_texts()[:4]
     page.get_by_role("button", name="Options").nth(1).click()
     with page.expect_download() as download:
-        page.get_by_role("button", name="How sure each is, as CSV").click()
+        page.get_by_role("button", name="Label weights as CSV").click()
     return shown, Path(download.value.path()).read_bytes()
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.io
+from scipy.special import softmax
 
 from pll import formats
 from pll.cli.declared import CHOICES
@@ -284,7 +285,7 @@ def test_fit_ends_with_one_line_of_json_and_a_complete_folder(run: Run, data: Pa
     assert len(result.out.splitlines()) == 1
     assert set(result.json) == {
         *("method", "epoch", *FINAL_METRICS),
-        *("known_labels", "known_test_labels", "health"),
+        *("expected_accuracy", "label_accuracy", "known_labels", "known_test_labels", "health"),
     }
     assert result.json["health"]["verdict"] in ("healthy", "unhealthy")
     assert (result.json["method"], result.json["epoch"]) == ("proden", 3)
@@ -496,7 +497,9 @@ def test_predictions_have_ids_names_and_confidence(run: Run, table: Path, finish
     scores = model.predict_proba(data.X)
     assert result["id"].tolist() == data.row_ids.tolist()
     assert result["predicted_label"].tolist() == [["cat", "dog"][k] for k in scores.argmax(axis=1)]
-    np.testing.assert_allclose(result["confidence"], scores.max(axis=1), rtol=1e-6)
+    assert model.temperature_ is not None
+    logits = model.predict_scores(data.X) / model.temperature_
+    np.testing.assert_allclose(result["confidence"], softmax(logits, axis=1).max(axis=1), rtol=1e-5)
 
 
 # ---- as a process ----------------------------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ def make_source(model: object = "linear", shape: tuple[int, ...] = (5,), n: int 
         "config": {"epochs": 2},
         "metrics": {"transductive_accuracy": 0.5},
         "y": truth,
+        "held_out": estimator.label_weights_,
         "replay": lambda: "<!doctype html><title>replay</title>",
     }
     ids = np.array([f"id {row}" for row in range(n)])

@@ -63,7 +63,9 @@ def no_network(monkeypatch: pytest.MonkeyPatch, source: ExportSource) -> ExportS
     X = np.random.default_rng(0).normal(size=(len(source.candidates), 5)).astype(np.float32)
     estimator = Centroids().fit(X, source.candidates)
     sets, weights = source.candidates, estimator.label_weights_
-    return ExportSource(estimator, "centroids", sets, weights, source.ids, input_shape=(5,), replay=source.replay)
+    return ExportSource(
+        estimator, "centroids", sets, weights, source.ids, weights, input_shape=(5,), replay=source.replay
+    )
 
 
 @pytest.fixture(scope="module")

@@ -37,7 +37,7 @@ def none_for_missing(column: pd.Series) -> list[object]:
 def test_a_table_computed_by_hand() -> None:
     sets = CandidateSets.from_lists([[0, 2], [1], [0, 1, 2]], 3, ["cat", "dog", "fox"])
     weights = np.array([0.25, 0.75, 1, 0.5, 0.5, 0], dtype=np.float32)
-    frame = labels_frame(sets, weights, ["x", "y", "z"], y=np.array([2, -1, 1]))
+    frame = labels_frame(sets, weights, ["x", "y", "z"], held_out=weights, y=np.array([2, -1, 1]))
     assert frame["id"].tolist() == ["x", "y", "z"]
     assert frame["identified_label"].tolist() == ["fox", "dog", "cat"]
     assert frame["confidence"].tolist() == [0.75, 1, 0.5]
@@ -51,18 +51,30 @@ def test_a_table_computed_by_hand() -> None:
     assert frame["decided_at"].isna().all()
 
 
-def test_decisions_replace_the_label_and_how_sure_it_is() -> None:
+def test_labels_are_of_both_weights_and_numbers_of_the_held_out_ones_alone() -> None:
+    sets = CandidateSets.from_lists([[0, 1], [0, 1], [0, 1]], 2, ["cat", "dog"])
+    weights = np.array([0.9, 0.1, 0.6, 0.4, 1.0, 0.0], dtype=np.float32)
+    held_out = np.array([0.4, 0.6, 0.3, 0.7, np.nan, np.nan], dtype=np.float32)
+    frame = labels_frame(sets, weights, ["x", "y", "z"], held_out=held_out)
+    assert frame["identified_label"].tolist() == ["cat", "dog", "cat"]
+    np.testing.assert_allclose(frame["confidence"], [0.4, 0.7, np.nan], rtol=1e-6)
+    np.testing.assert_allclose(frame["margin"], [0.2, 0.4, np.nan], rtol=1e-5)
+    unknown = labels_frame(sets, weights, ["x", "y", "z"])
+    assert unknown[["confidence", "margin", "entropy"]].isna().all().all()
+
+
+def test_decisions_replace_the_label_and_nothing_else() -> None:
     sets = CandidateSets.from_lists([[0, 1], [0, 1]], 2, ["cat", "dog"])
     weights = np.array([0.75, 0.25, 0.25, 0.75], dtype=np.float32)
-    plain = labels_frame(sets, weights, ["x", "y"])
-    decided = labels_frame(sets, weights, ["x", "y"], decisions={1: Decision("a new label", "Ada", WHEN)})
+    plain = labels_frame(sets, weights, ["x", "y"], held_out=weights)
+    decided = labels_frame(
+        sets, weights, ["x", "y"], held_out=weights, decisions={1: Decision("a new label", "Ada", WHEN)}
+    )
     assert decided["identified_label"].tolist() == ["cat", "a new label"]
     assert decided["source"].tolist() == ["model", "human"]
     assert none_for_missing(decided["reviewer"]) == [None, "Ada"]
     assert none_for_missing(decided["decided_at"]) == [None, "2026-11-20T12:30:00+00:00"]
-    assert decided[["confidence", "margin", "entropy"]].iloc[1].tolist() == [1, 1, 0]
-    pd.testing.assert_series_equal(decided.loc[0, ["confidence", "margin"]], plain.loc[0, ["confidence", "margin"]])
-    kept = ["id", "candidates", "true_label"]
+    kept = ["id", "confidence", "margin", "entropy", "candidates", "true_label"]
     pd.testing.assert_frame_equal(decided[kept], plain[kept])
 
 
@@ -110,7 +122,7 @@ def tables(draw: st.DrawFn) -> tuple[CandidateSets, np.ndarray, list[str], np.nd
 @given(tables())
 def test_any_name_survives_the_csv(table: tuple[CandidateSets, np.ndarray, list[str], np.ndarray]) -> None:
     sets, weights, ids, y = table
-    frame = labels_frame(sets, weights, ids, y=y)
+    frame = labels_frame(sets, weights, ids, held_out=weights, y=y)
     with tempfile.TemporaryDirectory() as folder:
         write_labels(frame, Path(folder) / "labels.csv")
         result = read_csv(Path(folder) / "labels.csv")
@@ -142,8 +154,9 @@ def test_many_rows_are_written_in_parts(tmp_path: Path, monkeypatch: pytest.Monk
     data = PartialLabelDataset(
         np.ones((n, 1)), sets, rng.integers(-1, 4, n), ids=ids, original_sets=sets if own_ids else None
     )
-    weights = normalise(rng.random(sets.nnz), sets)
+    weights, held_out = normalise(rng.random(sets.nnz), sets), normalise(rng.random(sets.nnz), sets)
+    held_out[sets.span(slice(7, 9))] = np.nan
     monkeypatch.setattr(labels_table, "PART", 5)
-    write_labels_in_parts(data, weights, tmp_path / "parts.csv")
-    write_labels(labels_frame(sets, weights, data.row_ids, y=data.y), tmp_path / "whole.csv")
+    write_labels_in_parts(data, weights, tmp_path / "parts.csv", held_out)
+    write_labels(labels_frame(sets, weights, data.row_ids, held_out=held_out, y=data.y), tmp_path / "whole.csv")
     assert (tmp_path / "parts.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()

@@ -112,7 +112,7 @@ def test_annotations_become_sets(tmp_path: Path) -> None:
 
 def test_what_a_person_decided_carries_their_name_and_makes_way_for_the_next(tmp_path: Path) -> None:
     tasks(tmp_path, *EXPORT)
-    columns = {"identified_label": ["pos", "neg", "neutral"], "confidence": ["0.9", "1.0", "0.625"]}
+    columns = {"identified_label": ["pos", "neg", "neutral"], "confidence": ["0.9", "0.5", "0.625"]}
     people = {"source": ["model", "human", "model"], "reviewer": ["", "Ada", ""]}
     done = Results(["7", "9", "12"], columns | people, "proden-a")
     formats.give_back(tmp_path / "tasks.json", tmp_path / "out.json", done)
@@ -125,7 +125,7 @@ def test_what_a_person_decided_carries_their_name_and_makes_way_for_the_next(tmp
         return {task: (one["model_version"], one["score"]) for task, one in found}
 
     assert ours("out.json") == {7: ("proden-a", 0.9), 9: ("proden-a, decided by Ada", 1.0), 12: ("proden-a", 0.625)}
-    undone = Results(["7", "9", "12"], columns | {"confidence": ["0.9", "0.5", "0.625"]}, "proden-a")
+    undone = Results(["7", "9", "12"], columns, "proden-a")
     formats.give_back(tmp_path / "out.json", tmp_path / "again.json", undone)
     assert ours("again.json")[9] == ("proden-a", 0.5)
 

@@ -1,4 +1,4 @@
-"""The view of a review on progress: the certificate, calibration, teaching, labels that follow."""
+"""The view of a review on progress: the certificate, teaching, labels that follow."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from pll.review.calibration import calibration_of
 from pll.review.desk import Desk
 from pll.runs.run import Run
 from pll.ui import session
 from pll.ui.format import count
-from pll.ui.review import follow_panel, service
-from tests.page_helpers import begun, button, entered, figures, for_experts, said, turned_to
+from pll.ui.review import follow_panel
+from tests.page_helpers import begun, button, entered, for_experts, said, turned_to
 from tests.review_helpers import given
 
 
@@ -26,16 +25,6 @@ def progress_after(open_page: Any, run: Run, answers: int) -> Any:
         other = next((choice.label for choice in one.choices if choice.label != one.identified), one.identified)
         desk.decide(one, "pick", other if turn % 5 == 0 else one.identified)
     return for_experts(turned_to(entered(open_page("review", run=run.id)), run))
-
-
-def test_calibration_shows_reliability_before_and_after(open_page: Any, finished: Run) -> None:
-    page = progress_after(open_page, finished, 40)
-    assert not page.exception
-    review = service.queue_of(finished).review
-    result = calibration_of(review.root.candidates, review.own, review.current, review.state)
-    assert figures(page)["Expected calibration error"] == f"{result.after.error:.1%}".replace("%", " %")
-    assert f"On 40 decided examples: {result.before.error:.1%}".replace("%", " %") in said(page)
-    assert f"Temperature {result.temperature:.2f}" in said(page)
 
 
 def test_teaching_shows_what_changed_and_offers_to_look_at_it(open_page: Any, finished: Run) -> None:

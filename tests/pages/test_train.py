@@ -9,11 +9,15 @@ import pytest
 
 from pll.catalog.sources import Source
 from pll.methods import recipe
+from pll.runs.fit_loop import FitLoop
+from pll.runs.folder import RunFolder
+from pll.runs.history import History
 from pll.runs.run import Run
 from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.train.views import VIEWS
-from tests.page_helpers import button, said
+from pll.weights import CONFIDENT, taken_home
+from tests.page_helpers import IRIS, button, said
 
 
 def test_a_run_in_several_processes_is_set_up_where_method_and_machine_can(
@@ -89,7 +93,7 @@ def test_every_view_of_a_finished_run(open_page: Any, finished: Run, view: str) 
     page.session_state[f"run-view-{finished.id}"].view = view
     page.run()
     assert not page.exception
-    told = {"Pictures": "Where each example is heading", "Examples": "Least certain", "Map": "Neighbours are alike"}
+    told = {"Pictures": "Where each example is heading", "Examples": "Least sharp", "Map": "Neighbours are alike"}
     assert told[view] in said(page) + str([option for one in page.button_group for option in one.options])
 
 
@@ -120,3 +124,28 @@ def test_slow_motion_goes_through_four_steps_and_takes_the_last(open_page: Any, 
         and np.array_equal(weights[data.sets().positions(np.array([row]))].astype(np.float64), sheet["new weight"])
     ]
     assert found  # exactly the weights that had been shown
+
+
+def test_the_result_counts_what_was_found_out_on_unseen_examples(open_page: Any, finished: Run) -> None:
+    train = finished.splits().train
+    held_out = finished.folder.held_out(train.sets())
+    labels = taken_home(History(finished.folder.history, train.sets()).final(), held_out, train.sets())
+    certain = labels.confidence >= CONFIDENT
+    page = open_page("train", run=finished.id)
+    assert f"{certain.sum():,} certain, {(~certain).sum():,} worth a look" in said(page)
+    wrong = float((1 - labels.confidence[certain]).sum())
+    assert (f"About {round(wrong)} of the {certain.sum():,} may be wrong" in said(page)) == (wrong >= 0.5)
+
+
+def test_where_it_was_skipped_nothing_is_called_certain_until_it_is_found_out(open_page: Any) -> None:
+    page = open_page("train")
+    folder = RunFolder(session.registry().root / "skipped")
+    folder.create(IRIS)
+    loop = FitLoop(folder, on_how_sure=lambda share: loop.skip())
+    loop.train()
+    page.query_params["run"] = "skipped"
+    page = page.run()
+    assert "How sure they are is not known" in said(page) and " certain" not in said(page)
+    button(page, "Find out how sure").click().run()
+    session.registry().get("skipped").join(60)
+    assert " certain, " in said(page.run())

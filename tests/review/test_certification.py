@@ -25,7 +25,7 @@ N = 120
 
 def wrong_rows(review: ReviewSession) -> np.ndarray:
     """The less sure, the more often wrong; the same for every desk."""
-    confidence = review.current.sharp.top
+    confidence = review.current.certainty.confidence
     rank = np.argsort(np.argsort(confidence)) / len(confidence)
     return np.random.default_rng(0).random(len(confidence)) < 0.5 * (1 - rank) ** 2
 

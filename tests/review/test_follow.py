@@ -66,7 +66,7 @@ def test_the_undecided_follow_and_every_process_sees_the_same(runs: RunRegistry)
     assert (review.state.answers[changed.rows] == 0).all()
     assert review.current.labels[changed.rows].tolist() == changed.after.tolist()
     assert review.label_of(int(changed.rows[0])) == changed.after[0]
-    assert queue.signals.sharp.identified.tolist() == review.own.sharp.identified.tolist()
+    assert queue.signals.certainty.identified.tolist() == review.own.certainty.identified.tolist()
     other.review.refresh()
     other.compute_order()
     again = opened(RunRegistry(runs.root))
@@ -166,7 +166,7 @@ OWN = LabelSnapshot("run", np.arange(12).astype(str), SETS, RUN.weights)
 def test_decisions_change_their_neighbours_and_those_only() -> None:
     decided = Decided.of(SETS, {0: 1, 1: 1, 2: 1, 6: 0, 7: 0, 8: 0})
     result = follow(OWN, propose(RUN, decided), decided)
-    assert result.sharp.identified.tolist() == [1] * 6 + [0] * 6
+    assert result.certainty.identified.tolist() == [1] * 6 + [0] * 6
     np.testing.assert_array_equal(result.weights, propose(RUN, decided))
     kept = follow(OWN, propose(RUN, decided), decided, {4})
-    assert kept.sharp.identified.tolist() == [1, 1, 1, 1, 0, 1] + [0] * 6
+    assert kept.certainty.identified.tolist() == [1, 1, 1, 1, 0, 1] + [0] * 6

@@ -128,7 +128,7 @@ def test_a_taught_run_goes_on_from_the_model_and_its_labels_are_adopted(runs: Ru
     assert (review.current.run, review.version.number, review.previous) == (run.id, 2, before)
     assert (review.version.how, review.version.opened_by, review.version.verified) == ("taught", "Ann", True)
     assert {row: review.current.labels[row] for row in said} == said
-    assert (review.current.sharp.top[list(said)] == 1).all()
+    assert (review.current.certainty.confidence[list(said)] == 1).all()
     changed = changed_by_retraining(review)
     assert not set(changed.rows.tolist()) & set(said)
     assert (changed.before != changed.after).all()

@@ -8,7 +8,7 @@ import pytest
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.review.similar import PER_CLASS, Similar
-from pll.weights import Sharpness
+from pll.weights import Certainty
 
 N = 900
 
@@ -22,9 +22,9 @@ def data() -> PartialLabelDataset:
     return PartialLabelDataset(X, sets, feature_names=("a", "b", "c", "d"), kind="table", extras={"note": ["x"] * N})
 
 
-def sharp(confidence: np.ndarray) -> Sharpness:
+def sharp(confidence: np.ndarray) -> Certainty:
     identified = np.arange(N) % 2  # nothing is identified as a cat
-    return Sharpness(identified.astype(np.int64), confidence.astype(np.float32), confidence, confidence)
+    return Certainty(identified.astype(np.int64), confidence.astype(np.float32), confidence, confidence)
 
 
 def test_the_nearest_sure_ones_of_a_class_by_brute_force(data: PartialLabelDataset) -> None:

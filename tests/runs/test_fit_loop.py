@@ -221,13 +221,21 @@ def test_everything_it_leaves_behind_agrees(stop: int | None, data: Path, tmp_pa
     assert labels["id"].tolist() == splits.train.row_ids.tolist()
     assert labels["candidates"].tolist() == ["|".join(sets.names(i)) for i in range(len(sets))]
     own = [weights[sets.indptr[i] : sets.indptr[i + 1]] for i in range(len(sets))]
-    assert labels["identified_label"].tolist() == [sets.names(i)[int(w.argmax())] for i, w in enumerate(own)]
-    assert labels["confidence"].astype(float).tolist() == [float(w.max()) for w in own]
+    held_out = folder.held_out(sets)
+    assert (held_out is None) == (stop is not None)  # a run that a person stops does not find out how sure it is
+    both = weights if held_out is None else weights + held_out
+    places = [int(both[sets.indptr[i] : sets.indptr[i + 1]].argmax()) for i in range(len(sets))]
+    assert labels["identified_label"].tolist() == [sets.names(i)[place] for i, place in enumerate(places)]
+    if held_out is None:
+        assert set(labels["confidence"]) == {""}
+    else:
+        assert labels["confidence"].astype(float).tolist() == held_out[sets.indptr[:-1] + places].tolist()
+        assert outcome["metrics"]["expected_accuracy"] == pytest.approx(labels["confidence"].astype(float).mean())
     accuracy = (labels["identified_label"] == labels["true_label"]).mean()
 
     assert outcome["metrics"] == folder.state()["metrics"]
-    assert outcome["metrics"]["transductive_accuracy"] == accuracy
-    assert outcome["metrics"]["mean_confidence"] == pytest.approx(labels["confidence"].astype(float).mean(), abs=1e-6)
+    assert outcome["metrics"]["label_accuracy"] == accuracy
+    assert outcome["metrics"]["mean_confidence"] == pytest.approx(np.mean([float(w.max()) for w in own]), abs=1e-6)
     model = load_model(folder.path)
     predicted = model.predict(splits.test.X)
     assert predicted_rows["identified_label"].tolist() == [sets.class_names[j] for j in predicted]

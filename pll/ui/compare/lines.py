@@ -38,7 +38,7 @@ class Quantity:
 
 IDENTIFIED = Quantity("transductive_accuracy", "Identified correctly")
 TEST = Quantity("test_accuracy", "Correct on unseen examples")
-CONFIDENCE = Quantity("mean_confidence", "Mean confidence")
+CONFIDENCE = Quantity("mean_confidence", "Sharpness")
 ENTROPY = Quantity("mean_entropy", "Mean entropy")
 CHANGED = Quantity("changed_labels", "Labels that changed", "labels")
 

@@ -81,9 +81,9 @@ def stars(lanes: Sequence[Scene]) -> None:
         with cells.cell(), st.container(gap=None):
             st.html(swatch(lane.place, lane.title))
             right, sure = lane.right, lane.confidence
-            large, small = (percent(sure), "mean confidence") if right is None else (percent(right), "correct")
+            large, small = (percent(sure), "sharpness") if right is None else (percent(right), "correct")
             st.markdown(f"### {large}", width="content")
-            st.caption(small if right is None else f"{small} · {percent(sure, 0)} sure")
+            st.caption(small if right is None else f"{small} · sharpness {percent(sure, 0)}")
             payload = star_payload(
                 lane.frame.weights,
                 lane.sets,
@@ -162,8 +162,8 @@ def show_table(lanes: Sequence[Scene]) -> None:
 SHARES = {
     "identified_correctly": "Correct",
     "test_accuracy": "Unseen correct",
-    "mean_confidence": "Mean confidence",
-    "at_least_90_sure": "At least 90 % sure",
+    "mean_confidence": "Sharpness",
+    "at_least_90_sure": "Label weight 90 % or more",
 }
 
 

@@ -1,6 +1,6 @@
 """Heatmap component of label weights: one row per example, one column per class.
 
-Classes that are no candidate of an example are left blank. Rows are sorted from sure to unsure at every epoch, or by
+Classes that are no candidate of an example are left blank. Rows are sorted from sharp to flat at every epoch, or by
 label.
 """
 
@@ -34,10 +34,10 @@ def heatmap_order(
     selected: int | None = None,
     sharp: Sharpness | None = None,
 ) -> npt.NDArray[np.int64]:
-    """Return the rows to show, from sure to unsure; of more than `MOST_ROWS` those at evenly spaced quantiles.
+    """Return the rows to show, from sharp to flat; of more than `MOST_ROWS` those at evenly spaced quantiles.
 
     So the share of rows above a confidence is the share of examples above it, within one row. With `by="label"` the
-    same rows are in blocks of their identified labels, sure to unsure within each. The selected row takes the place of
+    same rows are in blocks of their identified labels, sharp to flat within each. The selected row takes the place of
     the one at the nearest quantile. `sharp` is that of the weights, where it is computed already.
 
     Examples
@@ -136,8 +136,8 @@ def heatmap_payload(
     return presentation.payload(order) | {
         "note": _note(candidates, len(order), len(columns)),
         "description": _description(weights, candidates, order, columns, presentation.when),
-        "first": "sure" if by == "confidence" else "",
-        "last": "unsure" if by == "confidence" else "",
+        "first": "sharp" if by == "confidence" else "",
+        "last": "flat" if by == "confidence" else "",
         "names": [candidates.class_names[j] for j in columns],
         "short": short_names([candidates.class_names[j] for j in columns]),
         "colours": [colours[j] for j in columns],

@@ -300,7 +300,7 @@ class Star extends Plot {
       ...(this.data.texts?.[i] ? [{ text: this.data.texts[i] }] : []),
       open
         ? { text: `undecided, ${percent(this.target[i])} at most` }
-        : { text: `${names[label]}, ${percent(this.target[i])} sure`, colour: colours[label], shape: shapes[label] },
+        : { text: `${names[label]}, label weight ${percent(this.target[i])}`, colour: colours[label], shape: shapes[label] },
     ];
     if (this.data.truth) {
       lines.push(hue === UNKNOWN ? { text: "truth unknown" } : { text: `true label ${names[hue]}`, colour: colours[hue], shape: shapes[hue] });

@@ -153,9 +153,9 @@ def _description(when: str, note: str, sharp: Sharpness, candidates: CandidateSe
     """Return the text alternative of the picture."""
     counts = np.bincount(sharp.identified, minlength=candidates.n_classes)
     counted = format_counts({name: int(n) for name, n in zip(candidates.class_names, counts, strict=True)})
-    sure = int((sharp.top >= CONFIDENT).sum())
+    sharp_ones = int((sharp.top >= CONFIDENT).sum())
     return (
         f"Star plot{', ' + when if when else ''}: {note}, {candidates.n_classes:,} classes around a circle; an example "
-        f"stands the nearer to a class the larger its label weight. {sure:,} are at least {percent(CONFIDENT, 0)} "
-        f"sure. Identified labels: {counted}."
+        f"stands the nearer to a class the larger its label weight. {sharp_ones:,} have one of at least "
+        f"{percent(CONFIDENT, 0)}. Identified labels: {counted}."
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from pll.analysis.covering_check import FOLDED, compare_features
+from pll.analysis.covering_check import MOST_COMPARED, compare_features
 from pll.analysis.health import Evidence
 from pll.colors import percent
 from pll.dataset import PartialLabelDataset
@@ -38,7 +38,7 @@ def offer(choice: ChosenData, data: PartialLabelDataset, key: str) -> None:
         other = choice.features.replace("tfidf", "embedding", 1) if "tfidf" in choice.features else "embedding"
         checked = f"language-model-{choice_key(choice)}"
         rates: Mapping[str, Evidence] | None = st.session_state.get(checked)
-        clicked = st.button(f"Check whether it helps, on {min(len(data), FOLDED)} of them", key=f"{checked}-ask")
+        clicked = st.button(f"Check whether it helps, on {min(len(data), MOST_COMPARED)} of them", key=f"{checked}-ask")
         if rates is None and (clicked or f"{checked}-asked" in st.session_state):
             st.session_state[f"{checked}-asked"] = True
             work = partial(_compare, choice, data, other)

@@ -16,6 +16,7 @@ CHAPTERS = {
     "weights": "Weights instead of a choice",
     "algorithm": "Algorithm 1, step by step",
     "together": "The same points, with and without weights",
+    "sure": "Sharp is not sure",
     "ambiguity": "How ambiguous is too ambiguous?",
     "bound": "How many examples does the theory ask for?",
     "jin": "An older method inside this one",

@@ -38,7 +38,7 @@ class LookAlikeBatch:
         free &= ~review.state.answered_by(self.tab.desk.reviewer)
         if review.certification is not None:
             free[review.certification.controls] = False  # each of them is to be looked at by itself
-        order, identified = review.order[1], review.current.sharp.identified
+        order, identified = review.order[1], review.current.certainty.identified
         for row in order[free[order]]:
             if int(row) in self.passed:
                 continue

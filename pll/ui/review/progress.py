@@ -16,7 +16,7 @@ from pll.review.session import ReviewSession
 from pll.review.work import last_session, recent_rate, work_by_reviewer
 from pll.ui.data.voters import MOST_FITTED, show_voters, voter_table
 from pll.ui.format import count, duration, plain
-from pll.ui.review import calibration_panel, certify_panel, follow_panel, retraining_panel, reviewers_form
+from pll.ui.review import certify_panel, follow_panel, retraining_panel, reviewers_form
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.routes import link
 
@@ -103,7 +103,6 @@ def draw(tab: ReviewTab) -> None:
         certify_panel.for_experts(tab)
         if is_owner:
             retraining_panel.panel(tab)
-        calibration_panel.draw(review)
         work(review)
         voters(tab)
         labels_added(review)

@@ -5,29 +5,31 @@ from __future__ import annotations
 import streamlit as st
 
 from pll.colors import percent
-from pll.ui import session
+from pll.ui import controls, session
 from pll.ui.choose_run import has_labels
 from pll.ui.export import download
-from pll.ui.result import result_of, show_disputes, show_health
+from pll.ui.result import LabelCounts, result_of, show_disputes, show_health
 from pll.ui.routes import go
 from pll.ui.train.views import settings
 from pll.ui.view_state import Scene, stored_frame
+from pll.weights import taken_home
 
 
 def draw(now: Scene) -> None:
     """The first screen of a run that has ended; nothing before."""
     if now.snapshot.is_active or not has_labels(now.run):
         return
-    sharp = stored_frame(now.history, now.epochs[-1], now.sets).sharp
+    weights = stored_frame(now.history, now.epochs[-1], now.sets).weights
+    held_out = now.lane.folder.held_out(now.sets)
     result = result_of(
-        sharp.identified,
-        sharp.top,
+        taken_home(weights, held_out, now.sets),
         now.data.annotations,
+        now.snapshot.health,
         predicted=0 if now.splits.holdout is None else len(now.splits.holdout),
     )
     st.markdown(f"#### {found(now)}{result.sentence}")
     if "next" not in now.looking.hidden:
-        onward(now, result.doubtful)
+        onward(now, result)
     recipe = settings.recipe_of(now.run)
     show_health(now.snapshot.health, more=() if recipe is None else tuple(recipe.warnings))
     show_disputes(now.run)
@@ -42,11 +44,24 @@ def found(now: Scene) -> str:
     return f"{evidence.hits:,} of {evidence.n:,} true labels found: {share}, by chance {chance}. "
 
 
-def onward(now: Scene, doubtful: int) -> None:
+def onward(now: Scene, result: LabelCounts) -> None:
     """Show the next steps; the download stands out where the run is healthy."""
     is_healthy = now.snapshot.health is not None and now.snapshot.health.is_healthy
+    may_find_out = now.snapshot.state == "finished" and session.registry().may(now.run, "owner")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        if doubtful and st.button(f"Review {doubtful:,}", icon=":material/rate_review:", key="review"):
+        if not result.is_known and may_find_out:
+            st.button(
+                "Find out how sure",
+                icon=":material/query_stats:",
+                key="find-out",
+                type="primary",
+                on_click=controls.find_out,
+                args=(now.run,),
+                help="Trains models on parts of the data and asks each about the rest.",
+            )
+        doubtful = result.doubtful
+        many = "" if doubtful is None else f" {doubtful:,}"
+        if doubtful != 0 and st.button(f"Review{many}", icon=":material/rate_review:", key="review"):
             go("review", run=now.run.id)
         download.in_hand(now.run, is_first=is_healthy)
         if st.button("Other formats", type="tertiary", key="export"):

@@ -79,11 +79,10 @@ HELP = {
     "Identified": "Training examples whose identified label is the true one, of those whose true label is known; and, "
     "where examples were held out, how many of those are predicted correctly. From some known labels the share of all "
     "follows within an interval (95 %), if those labelled were chosen at random.",
-    "Sure": "Examples whose largest label weight is at least this. Sure is not right: see the verdict when the run has "
-    "ended.",
+    "Sharp": "Examples whose largest label weight is at least this. Sharp is not sure: that is found out at the end.",
     "Changed": "Identified labels that changed in this epoch.",
-    "Mean confidence": "The largest label weight, on average; and the share of examples where it is "
-    f"{percent(CONFIDENT, 0)} or more.",
+    "Sharpness": "The largest label weight, on average; and the share of examples where it is "
+    f"{percent(CONFIDENT, 0)} or more. Sharp is not sure.",
     "Time": "The search for settings and pauses included.",
 }
 
@@ -94,7 +93,7 @@ def figures(now: Scene) -> None:
     changed = row.get("changed_labels", 0)
     sure = float((now.frame.sharp.top >= CONFIDENT).mean()) if now.frame.epoch else None
     if now.data.y is None:
-        right = ("Sure", percent(sure), f"label weight {percent(CONFIDENT, 0)} or more")
+        right = ("Sharp", percent(sure), f"label weight {percent(CONFIDENT, 0)} or more")
         below = "largest label weight"
     else:
         right = ("Identified", *identified(row, now.data, now.splits.test))
@@ -103,7 +102,7 @@ def figures(now: Scene) -> None:
         ("Epoch", f"{now.frame.epoch:,}", f"of {snapshot.total:,}" if snapshot.total else "…"),
         right,
         ("Changed", "–" if changed is None else f"{changed:,}", f"of {count(len(now.data), 'label')}"),
-        ("Mean confidence", percent(row.get("mean_confidence")), "not begun" if sure is None else below),
+        ("Sharpness", percent(row.get("mean_confidence")), "not begun" if sure is None else below),
         ("Time", duration(elapsed(now)), "from the start"),
     ]
     with st.container(key="run-figures"):

@@ -21,7 +21,7 @@ ABOVE, BESIDE = 440, 230
 """Pixels of the window that heading, timeline and figures take; in presenter mode the strip of the transport."""
 CACHED_PICTURES = 24
 """Pictures in the cache for others who look at the same moment."""
-ORDERS = {"confidence": "most confident first", "label": "by label"}
+ORDERS = {"confidence": "sharpest first", "label": "by label"}
 CORNERS = (
     "Every class is a corner. An example starts in the middle of its candidates and moves to the corner of its "
     "identified label."
@@ -91,9 +91,9 @@ def star_options(now: Scene) -> None:
 
 
 def heatmap(now: Scene) -> None:
-    """How sure each label is."""
+    """The label weights of each example."""
     looking = now.looking
-    options = _head("heatmap", "How sure each label is", HEATMAP_HELP, now)
+    options = _head("heatmap", "Label weights", HEATMAP_HELP, now)
     by: By = "label" if looking.order == "label" else "confidence"
     payload = _heatmap(now.stamp, by, looking.selected, looking.presenting, now)
     mount(HEATMAP, payload, f"heatmap-{now.run.id}", len(now.data), looking.select)
@@ -141,7 +141,7 @@ def heatmap_options(now: Scene) -> None:
         lambda: weights_frame(now),
         f"candid-label-weights-epoch-{now.frame.epoch}.csv",
         key=f"weights-csv-{now.run.id}",
-        label="How sure each is, as CSV",
+        label="Label weights as CSV",
     )
 
 

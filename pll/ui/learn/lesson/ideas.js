@@ -249,6 +249,34 @@ const IDEAS = {
     }, guessed);
   },
 
+  sure(screen) {
+    const noise = () => screen.settings.get("sure-noise");
+    const told = () => once(`sure ${noise()}`, () => sharpAndSure(noise()));
+    const end = (name) => told()[name].at(-1)[1];
+    screen.say("PRODEN trains on its own weights. So they run towards 0 and 1 <em>whatever is true</em>: that is the method. Here a small network learns 90 points of three classes, but some of them stand where their class says nothing.");
+    screen.slider("sure-noise", "Points whose place says nothing", { from: 0, to: 1, step: 0.25, format: (value) => percent(value) });
+    screen.guess(() => `After ${SURE_EPOCHS} epochs, the largest weight of a point is ${percent(end("sharp"))} in the mean. How many of the labels are right?`,
+      ["About as many", "5 to 15 of 100 fewer", "Still fewer"],
+      () => (end("sharp") - end("right") < 0.05 ? 0 : end("sharp") - end("right") <= 0.15 ? 1 : 2));
+    screen.say(() => (!screen.guessed ? "" : `<strong>${percent(end("right"))}</strong> are right. <strong>Sharp is not sure.</strong> To know how sure a label is, ask a model that has not learnt from it: eight networks, each trained on a quarter of the points and asked about the others, `
+      + `put ${percent(end("sure"))} on these labels. What one network made up, another does not confirm.`));
+    screen.say(() => (screen.guessed ? "Candid says this as <em>confidence</em>, at the end of a run; the pictures show weights. What no model can tell: labels that always come together. A certificate proves how many are wrong." : ""), { class: "note" });
+    screen.box = screen.figure;
+    screen.chart(() => {
+      const lines = [{ name: "largest weight (sharp)", ink: "accent", points: told().sharp }];
+      if (screen.guessed) {
+        lines.push({ name: "right", ink: "wrong", points: told().right });
+        lines.push({ name: "models of other points (sure)", ink: "quiet", dash: "6 5", points: told().sure });
+      }
+      return {
+        title: "The same labels, in the mean", lines, marks: [],
+        x: { label: "epoch", from: 0, to: SURE_EPOCHS, ticks: range(0, SURE_EPOCHS, 5) },
+        y: { label: "share", from: 0.3, to: 1, ticks: [0.4, 0.6, 0.8, 1], format: shareText },
+        words: `After ${SURE_EPOCHS} epochs the mean largest weight is ${percent(end("sharp"))}, ${percent(end("right"))} of the labels are right, and models of other points expect ${percent(end("sure"))}`,
+      };
+    });
+  },
+
   jin(screen) {
     const z = () => screen.settings.get("jin-z");
     const entropy = () => -xlogy(z(), z()) - xlogy(1 - z(), 1 - z());
@@ -335,6 +363,52 @@ function pointControls(screen, editable = false) {
   });
 }
 
+const SURE_EPOCHS = 200;
+
+/** Three curves over the epochs, as [epoch, share]: largest weights, right labels, what models of other points expect. */
+function sharpAndSure(noise) {
+  const random = generator(9);
+  const { x, y, truth } = threeClouds(90);
+  const from = shuffled(truth.map((_, i) => i), generator(10)).slice(0, Math.round(noise * truth.length));
+  const to = shuffled(from, random);                        // these points change places among themselves
+  const [px, py] = [[...x], [...y]];
+  from.forEach((i, k) => { px[i] = x[to[k]]; py[i] = y[to[k]]; });
+  const points = { x: px, y: py, truth, sets: flipBinomial(truth, CLASSES.length, 0.5, generator(31)) };
+  const network = new Network(SIZES.mlp);
+  const learn = (start, batch = null) => train(points, {
+    method: "proden", network, parameters: network.start(start), epochs: SURE_EPOCHS, lr: 1,
+    batches: batch && Array.from({ length: SURE_EPOCHS }, () => [batch]),
+  });
+  const whole = learn(0);
+  const quarters = range(0, 1, 2).flatMap((round) => {
+    const order = shuffled(truth.map((_, i) => i), generator(100 + round));
+    return range(0, 3, 4).map((part) => ({ frames: learn(4 * round + part + 1, order.filter((_, k) => k % 4 === part)), asked: order.filter((_, k) => k % 4 !== part) }));
+  });
+  const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const [sharp, right, sure] = [[], [], []];
+  for (let epoch = 0; epoch <= SURE_EPOCHS; epoch += 10) {
+    const { weights } = whole[epoch];
+    const held = points.sets.map((set) => set.map(() => 0));
+    for (const { frames, asked } of quarters) {
+      for (const i of asked) labelWeights(network, frames[epoch].parameters, points, i).forEach((share, m) => { held[i][m] += share / 6; });   // six of the eight have not seen it
+    }
+    const label = weights.map((own, i) => argmax(own.map((share, m) => share + held[i][m])));
+    sharp.push([epoch, mean(weights.map((own) => Math.max(...own)))]);
+    right.push([epoch, mean(label.map((m, i) => Number(points.sets[i][m] === truth[i])))]);
+    sure.push([epoch, mean(label.map((m, i) => held[i][m]))]);
+  }
+  return { sharp, right, sure };
+}
+
+function shuffled(values, random) {
+  const result = [...values];
+  for (let k = result.length - 1; k > 0; k -= 1) {
+    const other = Math.floor(random() * (k + 1));
+    [result[k], result[other]] = [result[other], result[k]];
+  }
+  return result;
+}
+
 /** Algorithm 1, its lines 6 to 9 with the numbers of the point in view. */
 function algorithmLines(ground, after) {
   const step = ground.step(ground.selected, after);
@@ -360,7 +434,7 @@ function togetherWords(ground, other) {
   if (theirs.right[EPOCHS] >= ours.right[EPOCHS]) return `${result}Here the weights gain nothing. Try another start, or a larger q (<em>Your own points</em>).`;
   if (other === "naive") return `${result}It never chooses: wrong candidates move the boundary as much as true ones, to the end.`;
   const sure = theirs.frames[EPOCHS].weights.reduce((sum, own) => sum + Math.max(...own), 0) / n;
-  return `${result}Its mean confidence is ${percent(sure)} all the same: sure is not right. Look for a class that has lost its part of the plane; its points follow wrong candidates.`;
+  return `${result}Its largest weights are ${percent(sure)} in the mean all the same: sharp is not right. Look for a class that has lost its part of the plane; its points follow wrong candidates.`;
 }
 
 /** Is that luck? The same from ten starts, where somebody asks for it. */

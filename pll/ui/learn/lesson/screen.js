@@ -14,6 +14,7 @@ const SETTINGS = {
   "weights-q": [0.9, within(0.1, 1)],
   "weights-start": [110, within(-175, 175)],
   "weights-sure": [1, within(0.5, 8)],
+  "sure-noise": [0.5, within(0, 1)],
   "jin-z": [0.7, within(0, 1)],
   "toy-q": [0.5, within(0, 0.9)],
   "toy-draw": [0, integer(0, 999999)],
@@ -256,7 +257,7 @@ class Screen {
 function described(ground, panels, epoch) {
   const results = panels.map(({ title, right, frames }) => {
     const sure = frames[epoch].weights.reduce((sum, own) => sum + Math.max(...own), 0) / ground.count;
-    return `${title}: ${right[epoch]} of ${ground.count} identified right, mean confidence ${percent(sure)}`;
+    return `${title}: ${right[epoch]} of ${ground.count} identified right, largest weight ${percent(sure)} in the mean`;
   });
   return `${ground.count} points of three classes in a square, ${epoch ? `after epoch ${epoch}` : "before training"}; each is a pie of its label `
     + `weights, with a cross where its identified label is wrong, and the plane behind is shaded by the model's class. ${results.join(". ")}.`;

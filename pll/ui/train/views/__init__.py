@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pll.ui.train import pictures
-from pll.ui.train.views import accuracy, example_map, examples, settings, slow
+from pll.ui.train.views import accuracy, example_map, examples, reliability, settings, slow
 from pll.ui.view_state import Scene
 
 VIEWS: dict[str, Callable[[Scene], None]] = {
@@ -17,7 +17,9 @@ VIEWS: dict[str, Callable[[Scene], None]] = {
 
 EXPERT_VIEWS: dict[str, Callable[[Scene], None]] = {
     "Accuracy": accuracy.draw,
+    "Reliability": reliability.draw,
     "Slow motion": slow.draw,
     "Settings": settings.draw,
 }
-"""Accuracy and loss over the epochs; what one mini-batch computes; how the run was set up."""
+"""Accuracy and loss over the epochs; how often labels are right, by how sure they are; what one mini-batch computes;
+how the run was set up."""

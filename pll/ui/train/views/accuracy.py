@@ -1,4 +1,4 @@
-"""Accuracy view: accuracy beside confidence, and the loss."""
+"""Accuracy view: accuracy beside sharpness, and the loss."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from pll.ui.view_state import Scene
 LINES = {
     "transductive_accuracy": ("identified correctly", RIGHT, "solid"),
     "test_accuracy": ("test accuracy", "#127500", "solid"),
-    "mean_confidence": ("mean confidence", charts.QUIET, "dot"),
+    "mean_confidence": ("sharpness", charts.QUIET, "dot"),
 }
 
 
 def draw(scene: Scene) -> None:
-    """Beside each other: how many labels are right and how sure the method is; and the loss, which may fall while
+    """Beside each other: how many labels are right and how sharp they are; and the loss, which may fall while
     labels are wrong.
     """
     snapshot, viewed = scene.snapshot, None if scene.is_latest else scene.frame.epoch
@@ -31,8 +31,8 @@ def draw(scene: Scene) -> None:
             Curve(label, epochs, 100 * table[name].to_numpy(), {"color": colour, "dash": dash})
             for name, (label, colour, dash) in LINES.items()
         ]
-        figure = charts.over_epochs("Accuracy and confidence", "%", shares, total=snapshot.total, viewed=viewed)
-        charts.show(figure, table[["epoch", *LINES]], "accuracy", "Accuracy and mean confidence over the epochs")
+        figure = charts.over_epochs("Accuracy and sharpness", "%", shares, total=snapshot.total, viewed=viewed)
+        charts.show(figure, table[["epoch", *LINES]], "accuracy", "Accuracy and sharpness over the epochs")
     with right:
         if snapshot.rows and snapshot.rows[-1]["loss"] is None:
             st.caption("This method minimises no loss that could be drawn.")

@@ -40,7 +40,7 @@ def draw(scene: Scene, row: int) -> None:
     figure, table = story_chart(
         epochs, weights, labels, names, scene.snapshot.total, None if scene.is_latest else scene.frame.epoch
     )
-    charts.show(figure, table, "story", f"How sure the labels of example {scene.data.row_ids[row]} became")
+    charts.show(figure, table, "story", f"Label weights of example {scene.data.row_ids[row]} became")
     if not has_picture:
         show_contents(scene.data, row)
 
@@ -50,7 +50,7 @@ def describe_label(scene: Scene, row: int) -> list[str]:
     sharp, names = scene.frame.sharp, scene.sets.class_names
     label = int(sharp.identified[row])
     before = "" if scene.is_latest else f"{scene.frame.when.lower()}: "
-    sentences = [f"{before}{names[label]}, {percent(float(sharp.top[row]), 0)} sure"]
+    sentences = [f"{before}{names[label]}, label weight {percent(float(sharp.top[row]), 0)}"]
     if scene.data.y is not None and scene.data.y[row] >= 0:
         truth = int(scene.data.y[row])
         outside = "" if truth in scene.sets[row] else " — which is not among its candidates"
@@ -108,7 +108,7 @@ def story_chart(
             hovertemplate="%{customdata}: %{y:.1f} %<extra></extra>",
             customdata=np.full(len(drawn), names[k], dtype=object),
         )
-    charts.dress(figure, "How sure each of its labels was", "", "%")
+    charts.dress(figure, "Its label weights", "", "%")
     figure.update_yaxes(range=[0, 100])
     charts.mark_epoch(figure, total, viewed)
     table = pd.DataFrame(weights, columns=list(names))

@@ -39,8 +39,8 @@ def draw(scene: Scene) -> None:
     mount_map(payload, f"map-{scene.run.id}", len(scene.data), looking.select, looking.draw_outline)
     if looking.outline is None:
         st.caption(
-            "Neighbours are alike in what varies most, and may differ in the rest. Pale: unsure. Draw around points to "
-            "choose them; click one to see its history."
+            "Neighbours are alike in what varies most, and may differ in the rest. Pale: small label weight. Draw "
+            "around points to choose them; click one to see its history."
         )
     else:
         chosen(scene, inside(places, looking.outline))

@@ -23,27 +23,27 @@ LISTS: dict[str, tuple[Callable[[Scene], Rows], str]] = {
         lambda scene: fixed_sample(len(scene.data), CARDS),
         "The same examples each time, chosen at random.",
     ),
-    "Least certain": (
-        lambda scene: least_certain(scene.frame.sharp, CARDS),
-        "The examples whose labels are the least sure.",
+    "Least sharp": (
+        lambda scene: least_sharp(scene.frame.sharp, CARDS),
+        "The examples with the smallest label weights.",
     ),
     "Changed last": (
         lambda scene: scene.lately_changed(CARDS),
         "The examples whose identified label changed most recently.",
     ),
-    "Confidently wrong": (
-        lambda scene: confidently_wrong(scene.frame.sharp, scene.truth, CARDS),
-        "The examples that are wrong and look the surest.",
+    "Sharp and wrong": (
+        lambda scene: sharp_and_wrong(scene.frame.sharp, scene.truth, CARDS),
+        "The examples that are wrong with the largest label weights.",
     ),
 }
 
 
 def draw(scene: Scene) -> None:
-    unfit = {"Confidently wrong"} if scene.data.y is None else set()
+    unfit = {"Sharp and wrong"} if scene.data.y is None else set()
     lists = [name for name in LISTS if name not in unfit]
     looking = scene.looking
     # While it trains, cards that stay are calmer than cards that come and go.
-    suits = "A fixed sample" if scene.snapshot.is_active else "Least certain"
+    suits = "A fixed sample" if scene.snapshot.is_active else "Least sharp"
     selected = looking.listed if looking.listed in lists else suits
     st.session_state[KEY] = selected  # a default that changes would move the picture of the widget, and not its value
 
@@ -85,12 +85,12 @@ def find(scene: Scene) -> None:
 # ---- which examples -------------------------------------------------------------------------------------------------
 
 
-def least_certain(sharp: Sharpness, many: int) -> Rows:
+def least_sharp(sharp: Sharpness, many: int) -> Rows:
     """(many,) the examples of the lowest confidence, the lowest first."""
     return np.argsort(sharp.top, kind="stable")[:many]
 
 
-def confidently_wrong(sharp: Sharpness, y: npt.NDArray[np.int64], many: int) -> Rows:
+def sharp_and_wrong(sharp: Sharpness, y: npt.NDArray[np.int64], many: int) -> Rows:
     """(≤ many,) the examples identified wrongly with the highest confidence."""
     wrong = np.flatnonzero((y >= 0) & (sharp.identified != y))
     return wrong[np.argsort(-sharp.top[wrong], kind="stable")][:many]

@@ -170,8 +170,6 @@ def _copy_rows(source: Database, target: Database) -> int:
         if not source.is_sqlite:
             reading.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         for table in tables.metadata.sorted_tables:
-            if table.name == "alembic_version":
-                continue
             for rows in reading.execute(sa.select(table).order_by(*table.primary_key)).mappings().partitions(1000):
                 writing.execute(sa.insert(table), [dict(row) for row in rows])
             if not target.is_sqlite:

@@ -4,13 +4,14 @@ Every write is one transaction that is on the disk once it has been committed: S
 `synchronous=FULL`, PostgreSQL with `synchronous_commit` on. Writers of SQLite wait for each other (`BEGIN IMMEDIATE`
 and a busy timeout); readers never wait.
 
-The first connection of a process brings the tables to this version, in one transaction that excludes others (SQLite's
-`BEGIN IMMEDIATE`, an advisory lock in PostgreSQL): however many processes start at the same time, it is done once.
+The first connection of a process makes the tables where there are none, in one transaction that excludes others
+(SQLite's `BEGIN IMMEDIATE`, an advisory lock in PostgreSQL): however many processes start at the same time, it is done
+once. Tables of another version are refused in one sentence.
 """
 
 from __future__ import annotations
 
-import logging
+import hashlib
 import os
 import sqlite3
 import threading
@@ -21,17 +22,32 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy import (
+    Column,
+    Connection,
+    Engine,
+    MetaData,
+    String,
+    Table,
+    create_engine,
+    event,
+    insert,
+    inspect,
+    select,
+    text,
+)
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError, ProgrammingError
 from sqlalchemy.pool import QueuePool
+from sqlalchemy.schema import CreateTable
 
 from pll.errors import BusyError, UserError, require_extra
 from pll.io import write_atomically
 from pll.paths import candid_home
+from pll.review import tables
 
 BUSY_SECONDS = 10.0
-"""How long SQLite waits for a program that locks the file, for example before a migration."""
+"""How long SQLite waits for a program that locks the file, for example to make the tables."""
 WRITE_SECONDS = 2.5
 """How long a writer waits, while somebody looks at the page."""
 STILL_BUSY_SECONDS, RECENT_SECONDS = 0.1, 1.0
@@ -39,8 +55,22 @@ STILL_BUSY_SECONDS, RECENT_SECONDS = 0.1, 1.0
 the last is refused hardly later than the first."""
 
 FILE = "reviews.sqlite3"
-MIGRATIONS = Path(__file__).with_name("migrations")
-"""Alembic's, one file each in `versions`."""
+SCHEMA = Table("candid_schema", MetaData(), Column("version", String(40), nullable=False))
+"""One row: which version of the tables these are."""
+APPEND_ONLY = {
+    "sqlite": [
+        f"CREATE TRIGGER event_no_{what.lower()} BEFORE {what} ON event "
+        "BEGIN SELECT RAISE(ABORT, 'decisions are never changed or deleted'); END"
+        for what in ("UPDATE", "DELETE")
+    ],
+    "postgresql": [
+        "CREATE FUNCTION candid_append_only() RETURNS trigger LANGUAGE plpgsql AS "
+        "$$ BEGIN RAISE EXCEPTION 'decisions are never changed or deleted'; END $$",
+        "CREATE TRIGGER event_append_only BEFORE UPDATE OR DELETE ON event "
+        "FOR EACH ROW EXECUTE FUNCTION candid_append_only()",
+    ],
+}
+"""What refuses to change or delete an event."""
 LOCK = 0x43414E444944  # "CANDID"; any number that no other program uses
 
 READING = "candid_reading"
@@ -67,7 +97,7 @@ class Database:
     Raises
     ------
     UserError
-        It cannot be reached, is of a later version of Candid, or the URL is of neither kind.
+        It cannot be reached, is of another version of Candid, or the URL is of neither kind.
     """
 
     def __init__(self, url: str | Path | None = None) -> None:
@@ -75,7 +105,7 @@ class Database:
         self.engine = _engine(self.url)
         try:
             with self._explained():
-                _migrate(self.engine)
+                _prepare(self.engine)
         except BaseException:
             self.close()
             raise
@@ -190,35 +220,37 @@ def _engine(url: URL) -> Engine:
     return engine
 
 
-def _migrate(engine: Engine) -> None:
-    """Make or upgrade the tables; nothing happens where they are of this version."""
-    from alembic.config import Config  # Alembic is slow to import, and needed here alone
-    from alembic.operations import Operations
-    from alembic.runtime.migration import MigrationContext
-    from alembic.script import ScriptDirectory
+def _prepare(engine: Engine) -> None:
+    """Make the tables where there are none.
 
-    logging.getLogger("alembic").setLevel(logging.WARNING)
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
-    scripts = ScriptDirectory.from_config(config)
+    Raises
+    ------
+    UserError
+        They are those of another version.
+    """
+    own = _version()
     with engine.begin() as connection:
         if connection.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
-        context = MigrationContext.configure(connection)
-        current = context.get_current_revision()
-        if current == scripts.get_current_head():
+        there = set(inspect(connection).get_table_names())
+        if SCHEMA.name in there and connection.execute(select(SCHEMA.c.version)).scalar() == own:
             return
-        if current is not None and current not in {script.revision for script in scripts.walk_revisions()}:
+        if not there.isdisjoint({SCHEMA.name, *tables.metadata.tables}):
             raise UserError(
-                f"The database was made by another version of Candid (its tables are at {current!r}, those of this "
-                f"one at {scripts.get_current_head()!r}). Nothing in it was changed: use that version, or "
+                "The database was made by another version of Candid. Nothing in it was changed: use that version, or "
                 "another database."
             )
-        latest_first = list(scripts.iterate_revisions("head", current or "base"))
-        with Operations.context(context):  # `alembic.op` in the migrations refers to it
-            for script in reversed(latest_first):
-                script.module.upgrade()
-                context.stamp(scripts, script.revision)
+        tables.metadata.create_all(connection, checkfirst=False)
+        for statement in APPEND_ONLY[connection.dialect.name]:
+            connection.exec_driver_sql(statement)
+        SCHEMA.create(connection)
+        connection.execute(insert(SCHEMA).values(version=own))
+
+
+def _version() -> str:
+    """Return a hash of the tables: whatever changes in one of them makes another version."""
+    statements = [str(CreateTable(table)) for table in tables.metadata.sorted_tables]
+    return hashlib.sha256("\n".join([*statements, str(APPEND_ONLY)]).encode()).hexdigest()[:16]
 
 
 def _identity(url: URL) -> tuple[int, int] | None:

@@ -1,4 +1,4 @@
-"""Tables of a review, and their rows as dataclasses; `migrations` brings a database to them.
+"""Tables of a review, and their rows as dataclasses; `pll.review.database` makes them.
 
 review    one row a review: a run and its retrained ones
 event     append-only: every decision, and every undo; nothing in it is ever changed or deleted

@@ -7,6 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from pll.errors import UserError
+from pll.review import tables
 from pll.review.database import Database
 from pll.review.store import now, reading, writing
 from pll.review.tables import Event, ReviewRecord
@@ -32,6 +33,27 @@ def test_many_may_start_at_the_same_time(database_url: str) -> None:
     assert not failed and len(made) == 6
     for database in made:
         database.close()
+
+
+def test_tables_of_another_version_are_refused_and_stay_as_they_are(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = Database(database_url)
+    with writing(first, "r") as t:
+        t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, now()))
+    further = sa.MetaData()
+    for table in tables.metadata.sorted_tables:
+        table.to_metadata(further)
+    sa.Table("review", further, sa.Column("colour", sa.String(10)), extend_existing=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(tables, "metadata", further)
+        with pytest.raises(UserError, match="another version of Candid"):
+            Database(database_url)
+    first.close()
+    again = Database(database_url)
+    with reading(again, "r") as reader:
+        assert reader.review() is not None
+    again.close()
 
 
 def test_events_cannot_be_changed_or_deleted(database_url: str) -> None:

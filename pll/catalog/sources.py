@@ -19,6 +19,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.arrays.npz import FEATURES, holds_arrays
 from pll.formats.classes import with_classes
+from pll.formats.images import TABLES
 from pll.formats.tabular.parquet import holds_shards
 from pll.formats.vote_files import VOTES, kind_of, read_votes, roles_beside_answers
 from pll.formats.votes import with_votes
@@ -26,7 +27,7 @@ from pll.images import SUFFIXES
 from pll.io import Progress, hash_of
 
 LOOKED_AT = 1000
-"""Files of a folder that are examined for image suffixes."""
+"""Files of a folder that are examined for their suffixes."""
 
 COPY_UP_TO = 100 * 2**20
 """Largest source file in bytes that a run copies; of larger files it keeps path and hash."""
@@ -212,7 +213,7 @@ def _source_of(data: str) -> Source:
         if holds_data(file):
             return Source(file.resolve().name, str(file))
         raise UserError(
-            f"{data} is a folder without pictures, Parquet files or arrays ({FEATURES} and what goes with it); name a "
+            f"{data} is a folder without pictures, tables or arrays ({FEATURES} and what goes with it); name a "
             "file inside it."
         )
     if file.suffix or len(file.parts) > 1:
@@ -277,14 +278,14 @@ def by_rule(data: PartialLabelDataset, rule: Rule) -> PartialLabelDataset:
     return replace(made, needs_vote_sets=rule.how == "voters")
 
 
-def holds_pictures(folder: Path) -> bool:
-    """Whether this is a folder with images, at any depth."""
-    return folder.is_dir() and any(file.suffix.lower() in SUFFIXES for file in islice(folder.rglob("*"), LOOKED_AT))
+def holds_files(folder: Path, suffixes: Sequence[str]) -> bool:
+    """Whether this is a folder with files whose names end so, at any depth."""
+    return folder.is_dir() and any(file.suffix.lower() in suffixes for file in islice(folder.rglob("*"), LOOKED_AT))
 
 
 def holds_data(folder: Path) -> bool:
-    """Whether this is a folder of arrays (`pll.formats.arrays.npz`), of Parquet files, or with images."""
-    return holds_arrays(folder) or holds_shards(folder) or holds_pictures(folder)
+    """Whether this is a folder of arrays (`pll.formats.arrays.npz`), of Parquet files, with images, or of tables."""
+    return holds_arrays(folder) or holds_shards(folder) or holds_files(folder, (*SUFFIXES, *TABLES))
 
 
 def file_hash(file: Path) -> str:

@@ -73,7 +73,7 @@ _STRANGERS = {
     b"\x80\x05": "a Python pickle, which is never opened because it can run code: save arrays with np.savez",
     b"\x89HDF": "an HDF5 file: export it as npz or CSV",
     b"\x1f\x8b": "compressed with gzip: unpack it first",
-    b"PK": "a ZIP archive without numpy arrays or pictures",
+    b"PK": "a ZIP archive without arrays, pictures or tables",
     b"\x89PNG": "a picture, not a dataset",
     b"\xff\xd8\xff": "a picture, not a dataset",
     b"%PDF": "a PDF document",

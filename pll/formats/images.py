@@ -1,4 +1,6 @@
-"""Pictures in a ZIP archive or a folder: with a table whose column `image` names them, or a folder a class set.
+"""A ZIP archive or a folder: pictures with a table whose column `image` names them, or a folder a class set; or tables.
+
+Without a picture inside, its tables are read as one: a file a person, or parts of one export (`tabular.parts`).
 
 Only the names of the pictures are read, and every header is looked at; features are made of them later. A folder
 called `cat|dog` (or `cat;dog`) holds pictures of cats or dogs; folders `train` and `test` around them are the split.
@@ -8,7 +10,7 @@ from __future__ import annotations
 
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from io import BytesIO
@@ -23,11 +25,15 @@ from pll.formats.archive import Members, open_zip
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import check_ids, listing, shorten
 from pll.formats.reading import Column
+from pll.formats.records import Records
 from pll.formats.results import Results
+from pll.formats.tabular.builder import build
 from pll.formats.tabular.cells import guess_separator, split_cell
 from pll.formats.tabular.csv import Csv, Tsv, write_table
+from pll.formats.tabular.format import TableFormat, examples_of
 from pll.formats.tabular.jsonl import JsonLines
 from pll.formats.tabular.parquet import Parquet
+from pll.formats.tabular.parts import people_of, stacked
 from pll.formats.tabular.writer import table_limitations, text_columns
 from pll.formats.tabular.xlsx import Xlsx
 from pll.formats.tools.records import Example, dataset_of
@@ -37,12 +43,13 @@ from pll.io import as_column
 TABLE = "table.csv"
 """What the table is called in archives that we write."""
 
-_TABLES: dict[str, Format] = {
-    suffix: form
-    for form in (Csv(), Tsv(), JsonLines(), Parquet(), Xlsx())
-    for suffix in (*form.suffixes,)
-    if suffix != ".json"
+_TABLES: dict[str, TableFormat] = {
+    suffix: form for form in (Csv(), Tsv(), JsonLines(), Parquet(), Xlsx()) for suffix in form.suffixes
 }
+MOST_TABLES = 1000
+"""Tables in an archive that are read as one."""
+TABLES = tuple(_TABLES)
+"""Ends of the names of tables."""
 _TESTS, _TRAINS = ("test",), ("train", "val", "valid", "validation")
 
 
@@ -50,9 +57,9 @@ class ImageZip(Format):
     """A ZIP archive of pictures, a folder for each class, or with a table of labels."""
 
     name = "imagezip"
-    label = "Pictures with a table, or in folders (ZIP)"
-    tool = "your pictures"
-    adds = "Its table gets columns with the label and its confidence."
+    label = "Pictures with a table, or in folders; or tables (ZIP)"
+    tool = "your archive"
+    adds = "Its tables get columns with the label and the confidence; all else stays as it is."
     content = "binary"
     suffixes = (".zip",)
     row_note = "Rows are counted as in the table inside: of CSV the header is row 1."
@@ -64,7 +71,7 @@ class ImageZip(Format):
             return False
         try:
             with open_zip(path) as archive:
-                return any(name.lower().endswith((*SUFFIXES, TABLE)) for name in archive.namelist())
+                return any(name.lower().endswith((*SUFFIXES, *_TABLES)) for name in archive.namelist())
         except UserError:  # too many files: the error comes when it is read
             return True
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):  # the last: a ZIP of a later version
@@ -72,6 +79,10 @@ class ImageZip(Format):
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         with Members(path, options.max_bytes) as members:
+            if (people := _tables(members)) is not None:
+                with _stacked(members, people, options) as (records, _):
+                    data = build(records, records.plan(options), options)
+                    return replace(data, notes=(*records.notes, *data.notes))
             table = _table(members)
             data = _from_folders(members, options) if table is None else _from_table(members, table, options)
             return _without_damaged(data, members)
@@ -85,6 +96,9 @@ class ImageZip(Format):
             See `read`.
         """
         with Members(path, options.max_bytes) as members:
+            if (people := _tables(members)) is not None:
+                with _stacked(members, people, options) as (records, _):
+                    return records.plan(options)
             table = _table(members)
             if table is None:
                 return []
@@ -113,6 +127,9 @@ class ImageZip(Format):
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         with Members(source, options.max_bytes) as members, zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+            if (people := _tables(members)) is not None:
+                _label_each(members, people, archive, results, options)
+                return
             table = _table(members)
             for name in members.sizes:
                 if name != table:
@@ -125,6 +142,23 @@ class ImageZip(Format):
                 new = loose.with_name("new" + loose.suffix)
                 form.give_back(loose, new, results, options)
                 archive.writestr(zipfile.ZipInfo(table), new.read_bytes(), zipfile.ZIP_DEFLATED)
+
+
+def _label_each(
+    members: Members, tables: Sequence[str], archive: zipfile.ZipFile, results: Results, options: ReadOptions
+) -> None:
+    """Write an archive of tables again, each with its labels."""
+    with _stacked(members, tables, options) as (records, files):
+        added = results.in_own_file().added(examples_of(records, records.plan(options)))
+        start = 0
+        for name in members.sizes:
+            content = members.read(name)
+            if name in files:
+                file, form, rows = files[name]
+                new = file.with_name(f"new-{file.name}")
+                form.add(file, new, {column: values[start : start + rows] for column, values in added.items()}, options)
+                start, content = start + rows, new.read_bytes()
+            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
 
 
 def _by_number(results: Results, members: Members, table: str, options: ReadOptions) -> Results:
@@ -150,9 +184,48 @@ def _loose(members: Members, name: str) -> Iterator[tuple[Path, Format]]:
         yield file, _TABLES[file.suffix]
 
 
+def _tables(members: Members) -> list[str] | None:
+    """The tables of an archive that holds no picture, in their order; None where there are pictures, or no table.
+
+    Raises
+    ------
+    UserError
+        More tables than are read as one.
+    """
+    found = [name for name in members.sizes if PurePosixPath(name).suffix.lower() in _TABLES]
+    if not found or _pictures(members) or [name for name in found if name.lower().endswith(TABLE)] == found:
+        return None
+    if len(found) > MOST_TABLES:
+        raise UserError(f"There are {len(found):,} tables inside; put them together, or bring fewer.")
+    return found
+
+
+@contextmanager
+def _stacked(
+    members: Members, names: Sequence[str], options: ReadOptions
+) -> Iterator[tuple[Records, dict[str, tuple[Path, TableFormat, int]]]]:
+    """The tables of an archive as one; and where each is for the time being, its format and its rows."""
+    members.check_total(list(names))
+    with tempfile.TemporaryDirectory() as folder:
+        files: dict[str, tuple[Path, TableFormat, int]] = {}
+        tables = []
+        for at, name in enumerate(names):
+            file = Path(folder) / f"{at}{PurePosixPath(name).suffix.lower()}"
+            file.write_bytes(members.read(name))
+            form = _TABLES[file.suffix]
+            try:
+                table = form.table(file, options)
+            except UserError as error:
+                raise UserError(f"{name}: {error}") from error
+            tables.append(table)
+            files[name] = file, form, sum(len(batch) for batch in table.batches([0]))
+        yield stacked(people_of(names), tables), files
+
+
 def _table(members: Members) -> str | None:
     """The one table among the files, the outermost of several; a workbook only where there is no other."""
-    tables = [name for name in members.sizes if PurePosixPath(name).suffix.lower() in _TABLES]
+    beside = {*_TABLES} - {".json"}  # which is somebody's annotations of pictures, most often
+    tables = [name for name in members.sizes if PurePosixPath(name).suffix.lower() in beside]
     tables = [name for name in tables if not name.lower().endswith(Xlsx.suffixes)] or tables
     if not tables:
         return None

@@ -108,7 +108,7 @@ ARCHIVES: dict[str, tuple[bytes | Callable[[], bytes], str]] = {
     "not a ZIP": (b"this is no archive", "not a whole ZIP archive"),
     "only the start": (npz()[:40], "not a whole ZIP archive"),
     "no X": (zipped(Z=_X), "X .*missing; found Z"),
-    "nothing inside": (zipped(), "ZIP archive without numpy arrays"),
+    "nothing inside": (zipped(), "ZIP archive without arrays"),
     "objects in X": (npz(X=_object), "array X holds Python objects"),
     "objects in class_names": (
         npz(class_names=np.array(["a", None], dtype=object)),

@@ -10,8 +10,8 @@ import datetime
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from pll.formats.records import Records, no_rows
 from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.header import MOST_TITLES, Header, header_of
+from pll.formats.tabular.parts import are_one_a_person, stacked
 from pll.formats.tabular.writer import feature_column_names, text_columns
 
 MOST_CELLS = 5_000_000
@@ -37,6 +38,8 @@ MOST_CELLS = 5_000_000
 MOST_ROWS = 1_048_576
 MOST_CHARACTERS = 32_767
 """Rows of a sheet, and characters of a cell, as Excel has them."""
+MOST_PEOPLE = 30
+"""Sheets that may be a person's each."""
 LOOKED_AT = 50
 """Rows in which a sheet must show that it holds a table."""
 
@@ -55,14 +58,17 @@ class Xlsx(TableFormat):
         return head.startswith(b"PK") and "xl/workbook.xml" in _members(path)
 
     def table(self, path: Path, options: ReadOptions) -> Records:
-        sheet = _sheet_of(path, options)
-        below, width = sheet.below, len(sheet.header.names)
-        cells = [pa.array([row[at] or None for _, row in below], pa.string()) for at in range(width)]
-        notes = [*sheet.header.notes]
-        if others := [name for name in sheets(path, options) if name != sheet.name]:
-            be = "is" if len(others) == 1 else "are"
-            notes.append(f"The sheet {shorten(sheet.name)} was read; there {be} also {listing(others)}.")
-        return Records.of(pa.table(cells, names=sheet.header.names), row_of=lambda at: below[at][0], notes=tuple(notes))
+        parts = _sheets_of(path, options)
+        if len(parts) > 1:
+            return stacked([sheet.name for sheet in parts], [sheet.records for sheet in parts])
+        table, name = parts[0].records, parts[0].name
+        others = [one for one in _sheets(*_key(path), options.max_bytes) if one != name]
+        if not others:
+            return table
+        also = (
+            f"The sheet {shorten(name)} was read; there {'is' if len(others) == 1 else 'are'} also {listing(others)}."
+        )
+        return replace(table, notes=(*table.notes, also))
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         lost = super().cannot_hold(dataset)
@@ -92,16 +98,18 @@ class Xlsx(TableFormat):
         book.save(path)
 
     def add(self, source: Path, path: Path, added: Mapping[str, Sequence[Value]], options: ReadOptions) -> None:
-        """Write a workbook again with columns beside the table of its sheet."""
-        sheet = _sheet_of(source, options)
+        """Write a workbook again with columns beside the table of its sheet, or of each."""
         with parsing("the workbook"), source.open("rb") as file:
             book = _openpyxl().load_workbook(file)
-        taken = [name.strip() for name in sheet.header.names]
-        for at, (name, values) in enumerate(added.items(), start=sheet.left + len(taken)):
-            if sheet.header.rows:
-                _put(book[sheet.name], sheet.top, at, free_name(name, taken))
-            for (number, _), value in zip(sheet.below, values, strict=True):
-                _put(book[sheet.name], number, at, value)
+        start = 0
+        for sheet in _sheets_of(source, options):
+            taken = [name.strip() for name in sheet.header.names]
+            for at, (name, values) in enumerate(added.items(), start=sheet.left + len(taken)):
+                if sheet.header.rows:
+                    _put(book[sheet.name], sheet.top, at, free_name(name, taken))
+                for (number, _), value in zip(sheet.below, values[start:], strict=False):
+                    _put(book[sheet.name], number, at, value)
+            start += len(sheet.below)
         book.save(path)
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
@@ -115,7 +123,7 @@ class Xlsx(TableFormat):
 
 
 def sheets(path: Path, options: ReadOptions | None = None) -> list[str]:
-    """The sheets of a workbook that hold a table; those that are hidden apart.
+    """The sheets of a workbook that hold a table, those that are hidden apart; "" first, where each is a person's.
 
     Raises
     ------
@@ -123,7 +131,8 @@ def sheets(path: Path, options: ReadOptions | None = None) -> list[str]:
         It cannot be read.
     """
     read_options = options or ReadOptions()
-    return list(_sheets(*_key(path), read_options.max_bytes))
+    one_a_person = len(_sheets_of(path, replace(read_options, sheet=None))) > 1
+    return [*([""] if one_a_person else []), *_sheets(*_key(path), read_options.max_bytes)]
 
 
 def _key(path: Path) -> tuple[str, int, int, int]:
@@ -167,19 +176,36 @@ class _Sheet:
     below: Sequence[tuple[int, Sequence[str]]]
     left: int
 
+    @cached_property
+    def records(self) -> Records:
+        """The table in it."""
+        names, rows = self.header.names, self.below
+        cells = [pa.array([row[at] or None for _, row in rows], pa.string()) for at in range(len(names))]
+        table = pa.Table.from_arrays(cells, names=names)
+        return Records.of(table, row_of=lambda at: rows[at][0], notes=tuple(self.header.notes))
 
-def _sheet_of(path: Path, options: ReadOptions) -> _Sheet:
-    """Return the sheet that is meant.
+
+def _sheets_of(path: Path, options: ReadOptions) -> list[_Sheet]:
+    """Return the sheet that is meant; where nobody said so and each is a person's, all of them.
 
     Raises
     ------
     UserError
         There is no such sheet, it is empty or too large, or the workbook cannot be read.
     """
-    return _converted(*_key(path), options.max_bytes, options.sheet)
+    key = *_key(path), options.max_bytes
+    names = _sheets(*key)
+    first = _converted(*key, options.sheet)
+    if options.sheet is not None or not 1 < len(names) <= MOST_PEOPLE:
+        return [first]
+    with suppress(UserError):  # of a sheet that is no table after all
+        parts = [first, *(_converted(*key, name) for name in names[1:])]
+        if are_one_a_person([one.records for one in parts]):
+            return parts
+    return [first]
 
 
-@lru_cache(maxsize=2)  # a page asks again and again; the columns, the data, the labels
+@lru_cache(maxsize=MOST_PEOPLE)  # a page asks again and again; the columns, the data, the labels
 def _converted(path: str, inode: int, size: int, time: int, max_bytes: int, sheet: str | None) -> _Sheet:
     with _book(Path(path), max_bytes) as book:
         every = [one.title for one in book.worksheets]

@@ -129,7 +129,13 @@ def _of_sheet(source: Source) -> Source:
     names = _sheets(str(source.path), source.name, source.sha256 or "")
     if len(names) < 2:
         return source
-    chosen = st.selectbox("Sheet", names, key=f"sheet-{source.sha256 or source.path}", persist_state="session")
+    chosen = st.selectbox(
+        "Sheet",
+        names,
+        format_func=lambda name: name or "Every sheet: a person each",
+        key=f"sheet-{source.sha256 or source.path}",
+        persist_state="session",
+    )
     return replace(source, options={**source.options, "sheet": chosen}) if chosen != names[0] else source
 
 

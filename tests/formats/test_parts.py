@@ -1,0 +1,134 @@
+"""A file or a sheet a person, and parts of one export: one table, and back into each part."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from pll import formats
+from pll.errors import UserError
+from pll.formats import Results
+
+PEOPLE = {"amy": "xyx", "ben": "yyx", "cleo": "xx"}
+"""What each person answered on the examples e0, e1, …"""
+
+
+def text_of(answers: str, start: int = 0) -> str:
+    rows = [f"e{k},what is written in row {k},{label}" for k, label in enumerate(answers, start=start)]
+    return "\n".join(["id,text,label", *rows]) + "\n"
+
+
+def as_lines(answers: str) -> str:
+    rows = [{"id": f"e{k}", "text": f"row {k}", "label": label} for k, label in enumerate(answers)]
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def archive(path: Path, files: dict[str, str]) -> Path:
+    with zipfile.ZipFile(path, "w") as out:
+        for name, content in files.items():
+            out.writestr(name, content)
+    return path
+
+
+def folder(path: Path, files: dict[str, str]) -> Path:
+    for name, content in files.items():
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_text(content)
+    return path
+
+
+def workbook(path: Path, files: dict[str, str]) -> Path:
+    book = openpyxl.Workbook()
+    for name, content in files.items():
+        sheet = book.create_sheet(Path(name).stem)
+        for line in content.splitlines():
+            sheet.append(line.split(","))
+    book.remove(book.worksheets[0])
+    book.save(path)
+    return path
+
+
+def votes(path: Path) -> dict[str, dict[str, str]]:
+    """By example, what each person answered."""
+    data = formats.read(path)
+    annotations = data.annotations
+    assert annotations is not None
+    answers: dict[str, dict[str, str]] = {}
+    for row, who, label in zip(annotations.rows, annotations.annotators, annotations.labels, strict=True):
+        name = annotations.annotator_names[who]
+        answers.setdefault(str(data.row_ids[row]), {})[name] = data.class_names[label]
+    return answers
+
+
+EXPECTED = {f"e{k}": {who: said[k] for who, said in PEOPLE.items() if k < len(said)} for k in range(3)}
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "files"),
+    [
+        (archive, "t.zip", {f"{who}.csv": text_of(said) for who, said in PEOPLE.items()}),
+        (archive, "t.zip", {f"out/{who}/all.jsonl": as_lines(said) for who, said in PEOPLE.items()}),
+        (folder, "t", {f"{who}.csv": text_of(said) for who, said in PEOPLE.items()}),
+        (workbook, "t.xlsx", {who: text_of(said) for who, said in PEOPLE.items()}),
+    ],
+)
+def test_a_file_or_a_sheet_a_person(
+    tmp_path: Path, make: Callable[[Path, dict[str, str]], Path], name: str, files: dict[str, str]
+) -> None:
+    assert votes(make(tmp_path / name, files)) == EXPECTED
+
+
+def test_each_file_of_an_archive_gets_its_labels_and_keeps_its_bytes(tmp_path: Path) -> None:
+    files = {f"{who}.csv": text_of(said) for who, said in PEOPLE.items()} | {"README.txt": "by us"}
+    path = archive(tmp_path / "t.zip", files)
+    done = Results([f"e{k}" for k in range(3)], {"identified_label": list("xyx"), "confidence": ["0.5"] * 3})
+    formats.give_back(path, tmp_path / "out.zip", done)
+    with zipfile.ZipFile(tmp_path / "out.zip") as out:
+        after = {name: out.read(name).decode() for name in out.namelist()}
+    assert after.pop("README.txt") == files.pop("README.txt")
+    for name, text in files.items():
+        was = text.splitlines()
+        labels = ["label (Candid),confidence", "x,0.5", "y,0.5", "x,0.5"]
+        assert after[name].splitlines() == [f"{line},{more}" for line, more in zip(was, labels, strict=False)]
+
+
+def test_each_sheet_gets_its_labels(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "t.xlsx", {who: text_of(said) for who, said in PEOPLE.items()})
+    assert formats.sheets(path) == ["", *PEOPLE]
+    done = Results([f"e{k}" for k in range(3)], {"identified_label": list("xyx")})
+    formats.give_back(path, tmp_path / "out.xlsx", done)
+    book = openpyxl.load_workbook(tmp_path / "out.xlsx")
+    for who, said in PEOPLE.items():
+        assert [row[3] for row in book[who].iter_rows(values_only=True)] == ["label (Candid)", *"xyx"[: len(said)]]
+
+
+def test_a_sheet_by_name_is_that_sheet_alone(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "t.xlsx", {who: text_of(said) for who, said in PEOPLE.items()})
+    assert formats.read(path, sheet="ben").annotations is None
+    assert len(formats.read(path, sheet="cleo")) == 2
+
+
+def test_parts_of_one_export_are_one_table(tmp_path: Path) -> None:
+    parts = {"part-0.csv": text_of("xyx").replace("label", "true_label")}
+    parts["part-1.csv"] = text_of("yx", start=3).replace("label", "true_label")
+    data = formats.read(archive(tmp_path / "t.zip", parts))
+    assert data.row_ids.tolist() == [f"e{k}" for k in range(5)]
+    assert data.annotations is None
+
+
+def test_different_tables_are_refused_by_name(tmp_path: Path) -> None:
+    path = archive(tmp_path / "t.zip", {"a.csv": text_of("xy"), "b.csv": "worker,trust\nann,1\nben,0.5\n"})
+    with pytest.raises(UserError, match=r"a has the columns .* b has .* different tables"):
+        formats.read(path)
+
+
+def test_one_table_in_an_archive_is_that_table(tmp_path: Path) -> None:
+    text = text_of("xyxyxy").replace("label", "true_label")
+    data = formats.read(archive(tmp_path / "t.zip", {"data/only.csv": text, "README.md": "# us"}))
+    assert len(data) == 6
+    assert data.y is not None

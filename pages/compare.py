@@ -44,8 +44,8 @@ def train() -> None:
             hint = f"{count(len(methods), 'lane')} chosen. Choose two to {MOST_LANES}."
             st.info(hint, icon=":material/touch_app:")
             return
-        configs = setup.settings(choice, data, methods)
-        seconds = advice(configs, data)
+        configs, wrong = setup.settings(choice, data, methods)
+        seconds = advice(configs, data, wrong)
     except UserError as error:
         show_error(error)
         link("data", "Choose other data")

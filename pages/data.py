@@ -116,7 +116,10 @@ def go_on(choice: ChosenData | None, data: PartialLabelDataset) -> None:
         pressed = st.button("Get labels", type="primary", icon=":material/auto_awesome:", disabled=is_off)
         by_hand = st.button("Settings", icon=":material/tune:", disabled=is_off)
     if choice is not None and pressed:
+        from pll.ui.train import delayed_start  # late: this page is up before what trains is imported
+
         run = session.registry().start(start.automatic(choice, data))
+        delayed_start.slow_until_seen(run)
         session.choose(choice)
         session.view(run)
         go("train", run=run.id)

@@ -7,6 +7,7 @@ from pll.experiments import background
 from pll.experiments.execution import ExperimentFolder
 from pll.runs.registry import GONE
 from pll.ui import session
+from pll.ui.data.upload import uploads_folder
 from pll.ui.error_messages import show_error
 from pll.ui.experiments import live, setup
 
@@ -27,7 +28,7 @@ def choose() -> None:
     if st.button("Start", type="primary", icon=":material/play_arrow:", disabled=not can_start, key="experiment-start"):
         assert experiment is not None  # the button is disabled without one
         try:
-            begun = background.begin(experiment.title or "experiment", experiment)
+            begun = background.begin(experiment.title or "experiment", experiment, uploads_folder())
             session.registry().claim(begun.path)
             open_(begun)
         except UserError as error:

@@ -8,7 +8,7 @@ from pll.ui.data import loader
 from pll.ui.error_messages import show_error
 from pll.ui.format import count, plain
 from pll.ui.routes import go, link
-from pll.ui.train import setup
+from pll.ui.train import delayed_start, setup
 from pll.ui.train.settings_form import advice
 
 
@@ -30,14 +30,15 @@ def prepare() -> None:
     if data is None:  # it is being made, as the page says
         return
     st.markdown(f"**{plain(data.name)}** — {count(len(data), 'example')}, {count(data.n_classes, 'class', 'classes')}")
-    config = setup.settings(choice, data)
-    cannot = advice([config], data) is None
+    chosen = setup.settings(choice, data)
+    cannot = advice([chosen.config], data, chosen.wrong) is None
     if st.button("Start training", type="primary", icon=":material/play_arrow:", disabled=cannot):
         try:
-            run = session.registry().start(config)
+            run = session.registry().start(chosen.config)
         except UserError as error:
             show_error(error)
             return
+        delayed_start.slow_until_seen(run)
         session.view(run)
         st.rerun()
 

@@ -47,13 +47,15 @@ def find(name: str) -> ExperimentFolder:
     raise UserError("There is no such experiment; it may have been deleted.")
 
 
-def begin(name: str, experiment: Experiment) -> ExperimentFolder:
+def begin(name: str, experiment: Experiment, uploads: Path | None = None) -> ExperimentFolder:
     """Make the folder of a new experiment, and start it.
 
     Parameters
     ----------
     name
         Wished for; the folder's name is made of it.
+    uploads
+        Folder of files that whoever begins it has brought.
 
     Raises
     ------
@@ -61,7 +63,7 @@ def begin(name: str, experiment: Experiment) -> ExperimentFolder:
         Another one is running, its files are not in folders that the server may read, or no data set of it is on this
         machine.
     """
-    check_paths(experiment)
+    check_paths(experiment, uploads)
     plan = experiment.plan()
     if not plan.cells:
         raise UserError(f"None of its datasets is on this machine. {plan.missing[0].reason}")
@@ -77,10 +79,11 @@ def begin(name: str, experiment: Experiment) -> ExperimentFolder:
     return folder
 
 
-def check_paths(experiment: Experiment) -> None:
-    """Raise UserError where a file of data is not in a folder that the server may read."""
+def check_paths(experiment: Experiment, uploads: Path | None = None) -> None:
+    """Raise UserError where a file of data is neither in a folder that the server may read nor in that of `uploads`."""
     for path in experiment.paths():
-        on_server(path)
+        if uploads is None or not Path(path).resolve().is_relative_to(uploads.resolve()):
+            on_server(path)
 
 
 def resume(folder: ExperimentFolder) -> None:

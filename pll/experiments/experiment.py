@@ -6,6 +6,7 @@ and flip are the same: they get the same split and the same candidate sets.
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import json
 import math
@@ -131,7 +132,8 @@ class Cell:
             a setting that is no finite number.
         """
         parameters = get_method(self.method)().get_params()
-        settings: dict[str, Any] = {"threads": 1, "model": self.model}
+        model = {} if self.model == parameters.get("model") else {"model": self.model}  # not given: a recipe may choose
+        settings: dict[str, Any] = {"threads": 1} | model
         published = published_settings(self.dataset, self.model, self.method) if self.recipe == "paper" else None
         if published is not None:
             settings |= published
@@ -304,7 +306,9 @@ class Experiment(_Model):
             for name in table.keys() - _SELECTORS:
                 lacking = [method for method in methods if name not in parameters[method]]
                 if methods and len(lacking) == (len(methods) if "method" not in table else 1):
-                    raise ValueError(f"settings, table {number + 1}: {lacking[0]} has no setting {name!r}")
+                    close = difflib.get_close_matches(name, parameters[lacking[0]], n=1)
+                    hint = f"; did you mean {close[0]!r}?" if close else ""
+                    raise ValueError(f"settings, table {number + 1}: {lacking[0]} has no setting {name!r}{hint}")
 
     @property
     def flip_list(self) -> list[Flip | None]:
@@ -496,13 +500,22 @@ def changed(experiment: Experiment, **values: Any) -> Experiment:
 
 
 def _first(error: ValidationError) -> str:
-    """Return the first problem with its place, as one sentence."""
-    result = error.errors(include_url=False)[0]
-    place = ".".join(str(part) for part in result["loc"] if not str(part).startswith(("list[", "dict[", "DataFile")))
+    """Return the first problem with its place, as one sentence; a misspelt field before what is missing for it."""
+    every = error.errors(include_url=False)
+    result = next((one for one in every if one["type"] == "extra_forbidden"), every[0])
+    *_, last = loc = [
+        str(part) for part in result["loc"] if not str(part).startswith(("list[", "dict[", "DataFile"))
+    ] or [""]
+    place = ".".join(loc)
     message = result["msg"].removeprefix("Value error, ").rstrip(".")
-    hints = {"extra_forbidden": f"there is no field of this name; there are {', '.join(Experiment.model_fields)}"}
-    words = hints.get(result["type"], message)
-    return f"{place}: {words}." if place else f"{words}."
+    if result["type"] == "extra_forbidden":
+        kinds: dict[str, type[_Model]] = {"flips": FlipGrid, "datasets": DataFile}
+        kind = kinds.get(loc[0], Experiment)
+        message = f"there is no field of this name; there are {', '.join(kind.model_fields)}"
+        close = difflib.get_close_matches(last, kind.model_fields, n=1)
+        message += f". Did you mean {close[0]}?" if close else "."
+        return f"{place}: {message}"
+    return f"{place}: {message}." if place else f"{message}."
 
 
 def selected(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:

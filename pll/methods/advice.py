@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
+from typing import Any
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
@@ -14,11 +15,12 @@ from pll.io import is_mapped
 from pll.methods import PartialLabelEstimator
 from pll.methods.classical import ClassicalEstimator, duration
 from pll.methods.deep import DeepEstimator
-from pll.methods.defaults import default_batch_size
+from pll.methods.defaults import ADAM, TABLE, default_batch_size, default_lr
 from pll.methods.recipe import BUDGET
 from pll.training.devices import choose_device
 from pll.training.layouts import DenseLayout, layout_type
 from pll.training.models import MODEL_INFO, count_parameters, forward_flops
+from pll.training.scaling import fit_scaling
 from pll.training.trainer import evaluation_batch
 
 LONG = 600.0
@@ -31,6 +33,8 @@ _OUTPUT_SECONDS = {"cpu": 1.5e-8, "cuda": 1e-10}
 """Seconds of a step for each logit (softmax, loss and their gradients), within a factor of about three."""
 _OUTPUT_BYTES = 20
 """Memory of a step for each logit: five numbers."""
+CHOSEN_BY_AUTO = ("model", "scale", "optimiser", "lr", "batch_size", "weight_decay", "epochs")
+"""Settings that the recipe `auto` searches, where they are not given."""
 MUCH_MEMORY = 500 * 10**6
 """Bytes of one step above which there is a note."""
 
@@ -69,6 +73,31 @@ def advise(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> Advic
     too_much = _memory_obstacle(cost.memory_bytes, estimator, data.n_classes)
     obstacles = cost.obstacles if too_much is None else (*cost.obstacles, too_much)
     return replace(cost, obstacles=obstacles, notes=(*type(estimator).doubts(data.sets()), *cost.notes))
+
+
+def expected_settings(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> dict[str, Any]:
+    """Return the settings with which a fit to data will train; None for those that the recipe `auto` searches."""
+    values: dict[str, Any] = estimator.get_params(deep=False)
+    if not isinstance(estimator, DeepEstimator):
+        return values
+    given = estimator.given_settings()
+    if estimator.recipe == "auto":
+        return values | {name: None for name in CHOSEN_BY_AUTO if name not in given}
+    if estimator.recipe.startswith("paper"):
+        values |= estimator.published_recipe(data.input_shape, data.name).settings
+    if values["batch_size"] is None:
+        values["batch_size"] = default_batch_size(len(data))
+    if values["lr"] is None:
+        values["lr"] = _rate(values, data)
+    return values
+
+
+def _rate(values: dict[str, Any], data: PartialLabelDataset) -> float:
+    """The learning rate that suits the data; of pictures alone it depends on how they are scaled."""
+    if data.X.ndim != 4:
+        return ADAM if values["optimiser"] == "adam" else TABLE
+    scaling, size = fit_scaling(data.X, values["scale"]), values["batch_size"]
+    return default_lr(values["model"], values["optimiser"], data.X, scaling, batch_size=size)
 
 
 def check_memory(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> None:

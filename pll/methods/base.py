@@ -134,6 +134,8 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     input_shape_: tuple[int, ...]
     missing: str
     seed: int
+    given: frozenset[str] = frozenset()
+    """Settings that were given by hand, also where they equal their default: no recipe changes them."""
     temperature_: float | None = None
     """Temperature at which models with these settings were likeliest by examples that they had not seen
     (`pll.methods.held_out`), that is at which probabilities of unseen examples say how sure they are; None where it is

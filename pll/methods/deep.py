@@ -91,7 +91,7 @@ class DeepEstimator(PartialLabelEstimator):
         rate, weight decay and epochs on held-out parts of the training data without any truth (`pll.methods.recipe`);
         `"paper"` takes the paper's protocol, `"paper:lost"` its settings for that data set; a path that ends in `.json`
         takes the settings of that recipe.json. A setting that differs from its default counts as given explicitly and
-        stays.
+        stays, as do those in `given`.
     seed
         Fixes initial parameters, order of examples, dropout.
 
@@ -288,14 +288,13 @@ class DeepEstimator(PartialLabelEstimator):
         """
         self.check_settings()
         task = validated(task, allow_missing=self.missing == "mean")
-        fixed = self._fixed_settings()
+        fixed = self.given_settings()
         if self.recipe.endswith(".json"):
             recipe = stored(Path(self.recipe), fixed)
             clone(self).set_params(**recipe.settings, recipe="default").check_settings()
             return recipe
         if self.recipe.startswith("paper"):
-            name = self.recipe.removeprefix("paper").removeprefix(":") or dataset
-            return published(task.X.shape[1:], fixed, name, own_rate=type(self)().lr is not None)
+            return self.published_recipe(task.X.shape[1:], dataset)
         if is_mapped(task.X):
             note = "The features are larger than memory: the default settings are used."
             return Recipe("auto", {}, fixed, notes=(note,))
@@ -313,9 +312,14 @@ class DeepEstimator(PartialLabelEstimator):
         self.stage_ = ""
         return recipe
 
+    def published_recipe(self, input_shape: tuple[int, ...], dataset: str) -> Recipe:
+        """Return what the recipe `paper` takes for data of this name; see `pll.methods.published.published`."""
+        name = self.recipe.removeprefix("paper").removeprefix(":") or dataset
+        return published(input_shape, self.given_settings(), name, own_rate=type(self)().lr is not None)
+
     def problem(self, task: Task) -> Problem:
         """Return what the recipe `auto` searches on this task; see `pll.methods.recipe.search`."""
-        fixed, defaults = self._fixed_settings(), type(self)().get_params(deep=False)
+        fixed, defaults = self.given_settings(), type(self)().get_params(deep=False)
         sets, prior = task.candidates, task.prior
         if self.needs_truth and task.y is not None and (task.y >= 0).all():
             prior = None
@@ -337,10 +341,14 @@ class DeepEstimator(PartialLabelEstimator):
         one: Self = clone(self).set_params(**settings, **more)
         return one
 
-    def _fixed_settings(self) -> dict[str, Any]:
-        """Return the settings of `SEARCHED` that the user has set: those that differ from their default."""
+    def given_settings(self) -> dict[str, Any]:
+        """Return the settings of `SEARCHED` that the user has set: those in `given`, or not as by default."""
         defaults, params = type(self)().get_params(deep=False), self.get_params(deep=False)
-        return {name: value for name, value in params.items() if name in SEARCHED and _differs(value, defaults[name])}
+        return {
+            name: value
+            for name, value in params.items()
+            if name in SEARCHED and (_differs(value, defaults[name]) or (name in self.given and value is not None))
+        }
 
     def _settle_recipe(self, task: Task, hook: Hook | None) -> None:
         """Make `recipe_` what this fit uses."""

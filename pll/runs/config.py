@@ -29,7 +29,7 @@ class RunConfig:
     method
         a name of `METHODS`.
     params
-        Settings of the method that differ from its defaults.
+        Settings of the method that were given by hand, also where they equal its defaults: no recipe changes them.
     flip
         Synthesis of candidates from true labels; None uses those of the data.
     holdout
@@ -118,7 +118,9 @@ def new_estimator(config: RunConfig, *, is_table: bool = False) -> PartialLabelE
         if isinstance(value, float) and not math.isfinite(value):
             raise UserError(f"{name} is {value}; it must be a finite number.")
     own = {"seed": config.seed} | ({"missing": "mean"} if is_table else {})
-    return method(**{name: value for name, value in own.items() if name in defaults} | config.params)
+    estimator = method(**{name: value for name, value in own.items() if name in defaults} | config.params)
+    estimator.given = frozenset(config.params)
+    return estimator
 
 
 def format_settings(config: RunConfig) -> str:

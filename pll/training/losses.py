@@ -55,6 +55,15 @@ LOSSES: dict[str, Loss] = {
     "gce": gce,
 }
 
+LOSS_TITLES = {
+    "ce": "Cross-entropy",
+    "mse": "Squared error",
+    "mse-elementwise": "Squared error, read element by element",
+    "mae": "Absolute error",
+    "gce": "Generalised cross-entropy",
+}
+"""Names of the losses for people."""
+
 
 def get_loss(loss: str | Loss) -> Loss:
     """Return the loss of that name, or the callable itself.

@@ -13,7 +13,11 @@ from pll.experiments.background import experiments, experiments_home
 from pll.experiments.execution import ExperimentFolder, Progress, run_cell
 from pll.experiments.experiment import Experiment, parse_experiment
 from pll.experiments.report import write_report
+from pll.synthesis import Flip
+from pll.ui import session
+from pll.ui.data.upload import store_upload
 from pll.ui.experiments import live
+from pll.ui.experiments.setup import OWN_FILE
 from tests.page_helpers import button, labels, said
 from tests.run_helpers import wait_for
 
@@ -68,6 +72,8 @@ def test_a_preset_says_what_is_missing(open_page: Any, monkeypatch: pytest.Monke
     [
         ("datasets = [", "not a TOML"),
         (TEXT.replace("plknn", "plkn"), "plkn"),
+        (TEXT.replace("datasets", "dataset"), "dataset: there is no field of this name"),
+        (TEXT.replace("how =", "hwo ="), "flips.0.hwo"),
         (TEXT.replace('["iris"]', '{ mine = "/etc/passwd" }'), "/etc/passwd"),
     ],
 )
@@ -137,3 +143,23 @@ def ended(folder: ExperimentFolder, *, stopped: bool = False) -> None:
     if stopped:
         background.stop(folder)
     assert job.wait(120) and job.status().state == ("stopped" if stopped else "done"), job.status()
+
+
+def test_a_file_of_ones_own_is_tested_in_folds(
+    open_page: Any, started: list[ExperimentFolder], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PLL_DATA_PATH", raising=False)
+    rows = "".join(f"{k % 3 + k % 7 / 10},{k % 5},{'xyz'[k % 3]}\n" for k in range(60))
+    page = open_page("home")
+    page.session_state["choice"] = session.ChosenData(
+        store_upload('my "trees".csv', f"a,b,true_label\n{rows}".encode()), Flip("binomial", 0.3)
+    )
+    page.switch_page("../../pages/experiments.py").run()
+    page.selectbox(key="experiment-preset").set_value(OWN_FILE).run()
+    assert not page.exception
+    button(page, "Start").click().run()
+    assert not page.exception
+    (folder,) = started
+    cells = folder.experiment().plan().cells
+    assert {cell.dataset for cell in cells} == {'my "trees".csv'} and {cell.fold for cell in cells} == set(range(5))
+    assert run_cell(cells[0]).error == ""

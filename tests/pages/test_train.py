@@ -53,17 +53,58 @@ def test_a_recipe_is_searched_and_told(open_page: Any, monkeypatch: pytest.Monke
     assert chosen is not None and chosen.complete and run.snapshot().epoch == chosen.settings["epochs"]
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "word"), [("Epochs", 0, "epochs"), ("Weight decay", 1000.0, "weight decay")]
-)
-def test_start_says_what_is_wrong(open_page: Any, field: str, value: float, word: str) -> None:
+@pytest.fixture
+def irises(open_page: Any) -> Any:
+    """The page before a run on irises."""
     page = open_page("home")
     page.session_state["choice"] = session.ChosenData(Source("iris"), Flip("binomial", 0.3))
-    page.switch_page("../../pages/train.py").run()
-    next(one for one in page.number_input if one.label == field).set_value(value).run()
+    return page.switch_page("../../pages/train.py").run()
+
+
+def field(page: Any, label: str) -> Any:
+    (found,) = [one for one in (*page.number_input, *page.selectbox) if one.label == label]
+    return found
+
+
+def test_start_says_all_that_is_wrong_as_the_page_names_it(irises: Any) -> None:
+    wrong = {
+        "Epochs": 1e9,
+        "Learning rate": 0,
+        "Batch size": 1.5,
+        "Weight decay": -1,
+        "Momentum": 1,
+        "Seed": -1,
+        "CPU threads": 5000,
+    }
+    page = irises
+    for name, value in wrong.items():
+        page = field(page, name).set_value(value).run()
+        assert not page.exception and button(page, "Start training").disabled
+    (message,) = page.error
+    for name in wrong:
+        assert f"{name} is " in message.value and any(f":red[{name} is " in one.value for one in page.caption)
+    page = button(page, "Reset").click().run()
+    assert not page.error and not button(page, "Start training").disabled
+
+
+def test_the_fields_hold_what_the_recipe_uses_and_keep_what_was_put_in(irises: Any) -> None:
+    page = irises.selectbox(key="setup_recipe").set_value("default").run()
+    names = ("Epochs", "Learning rate", "Batch size", "Weight decay")
+    assert [field(page, name).value for name in names] == [100, 0.05, 32, 0.001]
+    page = page.selectbox(key="setup_recipe").set_value("auto").run()
+    assert [field(page, name).value for name in names] == [None] * 4
+    page = page.selectbox(key="setup_recipe").set_value("paper").run()
+    assert field(page, "Epochs").value == 500 and field(page, "Momentum").value == 0.9
+    page = field(page, "Epochs").set_value(100).run()  # which is the default
+    page = field(page, "Optimiser").set_value("sgd").run()
+    page = field(page, "Loss").set_value("gce").run()
+    button(page, "Start training").click().run()
     assert not page.exception
-    assert button(page, "Start training").disabled
-    assert word in page.error[0].value
+    (run,) = session.registry().all()
+    assert run.config.params == {"model": "linear", "recipe": "paper", "epochs": 100, "loss": "gce", "threads": 1} | {
+        "threads": run.config.params["threads"]
+    }
+    run.stop()
 
 
 def run_asked_for(page: Any) -> str:

@@ -29,8 +29,8 @@ TOGETHER, RUNS = "Train together", "Your runs"
 """Ways to compare: new lanes, or finished runs."""
 DIGITS = ChosenData(Source("digits"), Flip("binomial", 0.7))
 """What is compared where nothing else was chosen."""
-OWN = {"epochs": 1, "lr": 0.0, "weight_decay": 0.0}
-"""Settings in which lanes may differ, and their smallest values."""
+OWN = ("epochs", "lr", "weight_decay")
+"""Settings in which lanes may differ."""
 Q_HELP = "Probability that a wrong label becomes a candidate. Increase it to see where a method fails."
 PACE = 8.0
 """Epochs a second at which eyes can follow; one of the speeds of the transport bar."""
@@ -132,14 +132,22 @@ def _pills(title: str, methods: Sequence[str], key: str, default: Sequence[str] 
     )
 
 
-def settings(choice: ChosenData, data: PartialLabelDataset, methods: Sequence[str]) -> list[RunConfig]:
-    """Settings for all lanes, and below them those in which a lane differs."""
+def settings(
+    choice: ChosenData, data: PartialLabelDataset, methods: Sequence[str]
+) -> tuple[list[RunConfig], list[str]]:
+    """Settings for all lanes, below them those in which a lane differs; and what is wrong with them."""
     defaults = {method: get_method(method)().get_params() for method in methods}
     with st.expander("Settings", icon=":material/tune:"):
         model = {"model": choose_model(data, "compare")} if any("model" in one for one in defaults.values()) else {}
         shared = choose_settings(methods, choice, data, model, key="compare")
-        own = _own_settings(defaults, shared.params)
-    return lane_configs(shared, methods, own)
+        own = _own_settings(defaults, shared.config.params)
+    return lane_configs(shared.config, methods, own), [*shared.wrong, *wrong_of_lanes(own)]
+
+
+def wrong_of_lanes(own: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return what is wrong with the settings of single lanes."""
+    problems = ((method, NUMBERS[name].problem(value)) for method, one in own.items() for name, value in one.items())
+    return [f"{method_title(method)}: {problem}" for method, problem in problems if problem]
 
 
 def _own_settings(defaults: Mapping[str, dict[str, Any]], shared: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -156,10 +164,7 @@ def _own_settings(defaults: Mapping[str, dict[str, Any]], shared: dict[str, Any]
         disabled=["lane"],
         key=f"compare_own-{list(usual)}-{shared}",
         column_config={"lane": "Lane"}
-        | {
-            name: st.column_config.NumberColumn(NUMBERS[name][0], min_value=least, format="%g")
-            for name, least in OWN.items()
-        },
+        | {name: st.column_config.NumberColumn(NUMBERS[name].title, format="%g") for name in OWN},
         alt="Settings of single lanes",
     )
     changed: dict[str, dict[str, Any]] = {}
@@ -167,7 +172,9 @@ def _own_settings(defaults: Mapping[str, dict[str, Any]], shared: dict[str, Any]
         for name in own:
             value = edited[name].iloc[k]
             if pd.notna(value) and value != table[name].iloc[k]:
-                changed.setdefault(method, {})[name] = int(value) if name == "epochs" else float(value)
+                changed.setdefault(method, {})[name] = (
+                    int(value) if value == int(value) and NUMBERS[name].whole else float(value)
+                )
     return changed
 
 

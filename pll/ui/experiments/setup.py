@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -15,11 +18,16 @@ from pll.experiments.experiment import Experiment, changed, parse_experiment
 from pll.experiments.presets import PRESETS, preset
 from pll.methods import get_method, method_title
 from pll.methods.deep import DeepEstimator
-from pll.ui.data import server_data
+from pll.runs.lanes import why_not
+from pll.ui import session
+from pll.ui.data import loader, server_data
+from pll.ui.data.upload import uploads_folder
 from pll.ui.format import count, plain
+from pll.ui.session import ChosenData
 
 FOLDS, HOLDOUT, PUBLISHED = "Five folds", "90/10, five samplings", "Published test part"
 OWN = "As the preset says"
+OWN_FILE = "own"
 PROTOCOLS: dict[str, dict[str, Any]] = {
     FOLDS: {"folds": 5, "holdout": None, "seeds": [0]},
     HOLDOUT: {"folds": None, "holdout": 0.1, "seeds": [0, 1, 2, 3, 4]},
@@ -29,30 +37,82 @@ PROTOCOLS: dict[str, dict[str, Any]] = {
 
 
 def experiment() -> Experiment | None:
-    """Return what is chosen; None where none of its data is on this server."""
-    name = st.selectbox(
-        "Experiment", list(PRESETS), format_func=lambda name: preset(name).title, key="experiment-preset"
-    )
-    definition = preset(name)
-    here = [dataset for dataset in definition.datasets if catalog.available(catalog.find(dataset))]
-    chosen = [_pills("Datasets", here, here, name, lambda one: catalog.find(one).title)] if here else [[]]
-    for dataset in definition.datasets:
+    """Return what is chosen; None where none of its data is on this server, or it cannot be tested on."""
+    mine = session.chosen()
+    own = [OWN_FILE] if mine is not None and mine.source.path is not None else []
+    name = st.selectbox("Experiment", [*PRESETS, *own], format_func=partial(_title, mine=mine), key="experiment-preset")
+    if name == OWN_FILE:
+        text = None if mine is None else own_text(mine)
+        if text is None:
+            return None
+    else:
+        text = PRESETS[name]
+    definition = parse_experiment(text, "The definition")
+    in_catalogue = definition.datasets if name != OWN_FILE else []
+    here = [dataset for dataset in in_catalogue if catalog.available(catalog.find(dataset))]
+    datasets = _pills("Datasets", here, here, name, lambda one: catalog.find(one).title) if here else []
+    for dataset in in_catalogue:
         if dataset not in here:
             missing(catalog.find(dataset))
-    chosen.append(_pills("Methods", definition.methods, definition.methods, name, method_title))
+    methods = _pills("Methods", definition.methods, definition.methods, name, method_title)
     with st.expander("Settings", icon=":material/tune:"):
         protocol, epochs = _settings(definition, name)
         if st.toggle("Edit as text", key="experiment-as-text", help="The TOML file that the command line takes too."):
-            text = st.text_area("Definition (TOML)", PRESETS[name], height=360, key=f"experiment-text-{name}")
-            return parse_experiment(text, "The definition")
-    if not here:
+            edited = st.text_area("Definition (TOML)", text, height=360, key=f"experiment-text-{name}-{hash(text)}")
+            return parse_experiment(edited, "The definition")
+    if in_catalogue and not here:
         return None
-    datasets, methods = chosen
-    if not datasets or not methods:
+    if (in_catalogue and not datasets) or not methods:
         raise UserError("Choose at least one dataset and one method.")
     deep = [method for method in methods if issubclass(get_method(method), DeepEstimator)]
     settings = [*definition.settings, *([{"method": deep, "epochs": epochs}] if epochs and deep else [])]
-    return changed(definition, datasets=datasets, methods=methods, **PROTOCOLS[protocol], settings=settings)
+    of_catalogue = {"datasets": datasets} if in_catalogue else {}
+    return changed(definition, **of_catalogue, methods=methods, **PROTOCOLS[protocol], settings=settings)
+
+
+def _title(name: str, mine: ChosenData | None) -> str:
+    return preset(name).title if name != OWN_FILE else f"Your data: {'' if mine is None else mine.source.name}"
+
+
+def own_text(mine: ChosenData) -> str | None:
+    """Return the TOML text of an experiment on a file that was brought; None where it cannot be one, as is said."""
+    source, flip = mine.source, mine.flip
+    beyond = source.classes or source.answers or source.votes or source.options.keys() - {"columns"}
+    if beyond or mine.noisy is not None or (flip is not None and flip.matrix is not None):
+        st.info(
+            "Your data was changed on the Data page in a way that an experiment cannot repeat (classes, votes, doubted "
+            "labels, a matrix). Save it as it is to be, and upload that.",
+            icon=":material/info:",
+        )
+        return None
+    data = loader.prepared(mine)
+    if data is None:  # it is being made, as the page says
+        return None
+    if data.y is None or (data.y < 0).any():
+        st.info(f"{plain(source.name)} has no true label for every example to test against.", icon=":material/info:")
+        return None
+    methods = [name for name in ("proden", "proden-naive", "pn-oracle", "plknn", "ipal") if why_not(name, data) is None]
+    facts = {"path": source.path, "rule": source.rule, "format": source.format}
+    lines = [
+        f"title = {_toml(source.name)}",
+        f"methods = {_toml(methods)}",
+        "folds = 5",
+        *([] if flip is None else [f"flips = [{{ {_fields({'how': flip.how, 'q': flip.q, 'size': flip.size})} }}]"]),
+        f"features = {_toml(mine.features)}",
+        f"[datasets.{_toml(source.name)}]",
+        *(f"{name} = {_toml(value)}" for name, value in facts.items() if value),
+    ]
+    columns = source.options.get("columns", {})
+    return "\n".join([*lines, *([f"columns = {{ {_fields(columns)} }}"] if columns else [])]) + "\n"
+
+
+def _fields(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{_toml(name)} = {_toml(value)}" for name, value in values.items() if value is not None)
+
+
+def _toml(value: object) -> str:
+    """A text, number or list of these, as TOML has it: for these the same as JSON."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _pills(label: str, every: Any, default: Any, name: str, title: Any) -> list[str]:
@@ -105,7 +165,7 @@ def missing(entry: Entry) -> None:
 
 def size(chosen: Experiment) -> int:
     """Say how many fits it has; their number."""
-    experiments.check_paths(chosen)  # before any of its files is touched
+    experiments.check_paths(chosen, uploads_folder())  # before any of its files is touched
     plan = chosen.plan()
     for one in plan.missing:
         st.caption(f":material/info: {plain(one.dataset)}: {plain(one.reason)}")

@@ -54,6 +54,9 @@ def ask() -> None:
     st.markdown("One example is shown at a time, the likeliest mistakes first. Your name is saved with your decisions.")
     with st.form("review-who", border=False, width=420):
         name = st.text_input("Your name", max_chars=LONGEST, help="Goes with your decisions, as not verified.")
-        if st.form_submit_button("Start", type="primary") and clean(name, LONGEST):
+        pressed = st.form_submit_button("Start", type="primary")
+        if pressed and not clean(name, LONGEST):
+            st.caption(":red[Type your name first.]")
+        elif pressed:
             st.session_state["review-name"] = clean(name, LONGEST)
             st.rerun()

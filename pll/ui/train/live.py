@@ -12,7 +12,7 @@ from pll.runs.link import slug
 from pll.runs.snapshots import Snapshot
 from pll.ui import live_page
 from pll.ui.format import count, duration, plain
-from pll.ui.train import ended, pictures, presenter
+from pll.ui.train import delayed_start, ended, pictures, presenter
 from pll.ui.train.views import EXPERT_VIEWS, VIEWS, example
 from pll.ui.view_state import Scene, identified
 from pll.weights import CONFIDENT
@@ -23,6 +23,7 @@ PLACEHOLDER = pictures.HEIGHT + 300
 def draw(lanes: list[Scene], snapshot: Snapshot) -> None:
     """Everything about a run of one lane that changes."""
     now = lanes[0]
+    delayed_start.seen(now.run, now.frame.epoch)
     if now.looking.lost:
         st.caption(f":material/info: The link names an example that is not here: {plain(now.looking.lost)}.")
     if now.looking.presenting:

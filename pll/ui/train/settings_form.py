@@ -1,8 +1,14 @@
-"""The form of settings of a new run of one or more lanes, and what it will cost."""
+"""The form of settings of a new run of one or more lanes, and what it will cost.
+
+The fields hold what the recipe will use. A field that was touched is given by hand, whatever it holds, and no recipe
+changes it; what is wrong with it stands below it, and training waits.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -10,52 +16,144 @@ import streamlit as st
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.methods import METHODS, get_method, method_title
-from pll.methods.advice import advise
+from pll.methods.advice import advise, expected_settings
+from pll.methods.proden import update_interval
 from pll.runs.config import RunConfig, new_estimator
 from pll.runs.ranks import most_processes
 from pll.training.augment import AUGMENTATIONS
 from pll.training.devices import default_threads
-from pll.training.losses import LOSSES
+from pll.training.losses import LOSS_TITLES
 from pll.training.models import MODEL_INFO
+from pll.ui.data import loader
 from pll.ui.format import about_seconds, plain
 from pll.ui.server_settings import setting
 from pll.ui.session import ChosenData
 
-NUMBERS: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "epochs": ("Epochs", "How often the method goes through all examples.", {"step": 10}),
-    "lr": (
+
+@dataclass(frozen=True)
+class NumberField:
+    """A setting that is a number.
+
+    Attributes
+    ----------
+    title, help
+        As the page names it.
+    step
+        Of the buttons beside it.
+    least, most
+        Its limits. The field itself has none: one that refuses a number keeps the old one silently.
+    above, below
+        Whether it must be more than `least`, less than `most`.
+    whole
+        Whether it must be a whole number.
+    """
+
+    title: str
+    help: str
+    step: float
+    least: float
+    most: float
+    above: bool = False
+    below: bool = False
+    whole: bool = False
+
+    def problem(self, value: float) -> str:
+        """Say what is wrong with a value; "" where nothing is.
+
+        Examples
+        --------
+        >>> NUMBERS["momentum"].problem(1), NUMBERS["batch_size"].problem(1.5), NUMBERS["epochs"].problem(5)
+        ('Momentum is 1; it must be at least 0 and below 1.', 'Batch size is 1.5; it must be a whole number.', '')
+        """
+        is_in = self.least <= value <= self.most
+        is_in &= not (self.above and value == self.least) and not (self.below and value == self.most)
+        if is_in and (not self.whole or value == int(value)):
+            return ""
+        low = f"above {self.least:,g}" if self.above else f"at least {self.least:,g}"
+        high = f"below {self.most:,g}" if self.below else f"at most {int(self.most) if self.whole else self.most:,}"
+        wanted = "a whole number" if is_in else f"{low} and {high}"
+        return f"{self.title} is {value:,.10g}; it must be {wanted}."
+
+
+NUMBERS = {
+    "epochs": NumberField("Epochs", "How often the method goes through all examples.", 10, 1, 100_000, whole=True),
+    "lr": NumberField(
         "Learning rate",
-        "Size of each step. Too large: training diverges. Too small: training is slow. Empty: chosen for the data and "
-        "the model.",
-        {"step": 0.01, "format": "%g"},
+        "Size of each step. Too large: training diverges. Too small: training is slow.",
+        *(0.01, 0, 10),
+        above=True,
     ),
-    "batch_size": ("Batch size", "Examples a step. Empty: chosen for the number of examples.", {"step": 32}),
-    "weight_decay": (
-        "Weight decay",
-        "Keeps the parameters small. Use more for few examples and many features.",
-        {"step": 0.0001, "format": "%g"},
+    "batch_size": NumberField("Batch size", "Examples a step.", 32, 1, 1_000_000, whole=True),
+    "weight_decay": NumberField(
+        "Weight decay", "Keeps the parameters small. Use more for few examples and many features.", 0.0001, 0, 10
     ),
-    "momentum": ("Momentum", "Share of the last steps in the next one.", {"step": 0.05, "format": "%g"}),
+    "momentum": NumberField("Momentum", "Share of the last steps in the next one.", 0.05, 0, 1, below=True),
+    "lr_decay": NumberField(
+        "Decay of the learning rate", "What it is multiplied by every so many epochs.", 0.05, 0, 1, above=True
+    ),
+    "lr_decay_every": NumberField("Epochs between decays", "1: after every epoch.", 5, 1, 100_000, whole=True),
+    "update_every": NumberField(
+        "Update weights every", "Epochs between two updates of the weights.", 5, 1, 100_000, whole=True
+    ),
+    "threads": NumberField(
+        "CPU threads",
+        "One less than there are cores keeps these pages quick.",
+        *(1, 1, max(64, os.cpu_count() or 1)),
+        whole=True,
+    ),
+    "seed": NumberField("Seed", "The same seed gives the same result, to the last digit.", 1, 0, 2**31 - 1, whole=True),
 }
-"""Title, help and field of a setting. Without limits: a field that refuses a number keeps the old one silently.
-`advice` says what is wrong."""
-BY_DATA = "by the data"
-"""Shown for a learning rate or batch size that is not given."""
+CHOICES: dict[str, tuple[str, str, Mapping[str, str]]] = {
+    "optimiser": (
+        "Optimiser",
+        "SGD as in the paper; Adam suits networks whose learning rate nobody has tuned.",
+        {"sgd": "SGD with momentum", "adam": "Adam"},
+    ),
+    "loss": ("Loss", "The loss of one label. Cross-entropy suits most data.", LOSS_TITLES),
+    "augment": (
+        "Vary images while training",
+        "crop shifts each image by up to 4 pixels at random, flip mirrors half of them. Helps large networks.",
+        {name: name for name in AUGMENTATIONS},
+    ),
+}
+"""Title, help and names of the values of a setting."""
+BY_DATA, BY_SEARCH = "by the data", "chosen by the search"
+"""Shown for a setting that is not given, of a run, and in a field."""
 TORCHVISION_MODELS = ("torchvision:resnet18", "torchvision:mobilenet_v3_small")
 """Some of torchvision's, to choose from; any other can be typed."""
 
 
-def choose_model(data: PartialLabelDataset, key: str) -> str:
-    """One of the models, or for pictures the name of any classifier of torchvision."""
+@dataclass(frozen=True)
+class Settings:
+    """What was chosen.
+
+    Attributes
+    ----------
+    config
+        Of the first method.
+    wrong
+        What is wrong with single fields; training waits until there is nothing.
+    """
+
+    config: RunConfig
+    wrong: list[str]
+
+
+def choose_model(data: PartialLabelDataset, key: str, *, is_searched: bool = False) -> str | None:
+    """One of the models, or for pictures the name of any classifier of torchvision; None where the search chooses."""
     model = st.selectbox(
         "Model",
-        [*MODEL_INFO, *(TORCHVISION_MODELS if data.is_image else ())],
-        format_func=lambda name: MODEL_INFO[name].title if name in MODEL_INFO else name,
+        [*([None] if is_searched else []), *MODEL_INFO, *(TORCHVISION_MODELS if data.is_image else ())],
+        format_func=lambda name: (
+            BY_SEARCH.capitalize() if name is None else MODEL_INFO[name].title if name in MODEL_INFO else name
+        ),
         help="Or type the name of any classifier of torchvision, such as torchvision:resnet50.",
         accept_new_options=data.is_image,
-        key=f"{key}_model_{data.is_image}",
+        key=f"{key}_model_{data.is_image}_{is_searched}",
         persist_state="session",
     )
+    if model is None:
+        return None
     info = MODEL_INFO.get(str(model))
     st.caption(info.summary if info else "A classifier of torchvision, its weights not yet learnt.")
     return str(model)
@@ -63,75 +161,161 @@ def choose_model(data: PartialLabelDataset, key: str) -> str:
 
 def choose_settings(
     methods: Sequence[str], choice: ChosenData, data: PartialLabelDataset, params: dict[str, Any], *, key: str
-) -> RunConfig:
-    """Show the settings that one or more methods have; return the config of the first of them.
+) -> Settings:
+    """Show the settings that one or more methods have.
 
-    `params` are settings chosen elsewhere. What is not changed stays each method's own default.
+    `params` are settings chosen elsewhere. Of the others those that were touched are given, the rest is each method's
+    own.
     """
+    form = Form(key)
     defaults: dict[str, Any] = {}
     for method in reversed(methods):
         defaults |= get_method(method)().get_params()
-    params, processes = dict(params), 1
+    used = defaults | _expected(methods[0], params | form.given(defaults), choice, data)
     columns = st.columns(3, gap="large")
-    for place, name in enumerate(name for name in NUMBERS if name in defaults):
-        title, help_, options = NUMBERS[name]
-        with columns[place % 3]:  # another default has a field of its own
-            params[name] = st.number_input(
-                title,
-                value=defaults[name],
-                placeholder=BY_DATA,
-                help=help_,
-                key=f"{key}_{name}_{defaults[name]}",
-                persist_state="session",
-                **options,
-            )
+    numbers = [name for name in NUMBERS if name in defaults and name not in ("threads", "seed", "update_every")]
+    for place, name in enumerate(numbers):
+        with columns[place % 3]:
+            form.number(name, used[name])
     with columns[0]:
         if "update_every" in defaults:
-            every = st.number_input(
-                *("Update weights every", 0, 10_000, 0),
-                help="Epochs between two updates of the weights; 0 takes a fifth of all epochs.",
-                key=f"{key}_update_every",
-            )
-            params["update_every"] = every or None
-        help_ = "The same seed gives the same result, to the last digit."
-        seed = st.number_input("Seed", 0, 2**31 - 1, choice.seed, help=help_, key=f"{key}_seed")
+            form.number("update_every", update_interval(used["epochs"] or defaults["epochs"], None))
+        form.number("seed", choice.seed)
     with columns[1]:
         if "threads" in defaults:
-            params["threads"] = st.number_input(
-                *("CPU threads", 1, 64, default_threads()),
-                help="One less than there are cores keeps these pages quick.",
-                key=f"{key}_threads",
-            )
-        most = most_processes()
-        if most > 1 and len(methods) == 1 and METHODS[methods[0]].in_ranks:
-            processes = st.number_input(
-                *("Processes", 1, most, min(setting("PLL_RANKS"), most)),
-                help="Each trains its part of every mini-batch, and the result is the same but for rounding. Pays for "
-                "large data: each process takes seconds to start and memory of its own.",
-                key=f"{key}_processes",
-            )
+            form.number("threads", default_threads())
+        processes = _choose_processes(methods, key)
+        holdout = _choose_holdout(choice, data, f"{key}_holdout")
     with columns[2]:
-        if "loss" in defaults:
-            params["loss"] = st.selectbox(
-                "Loss", list(LOSSES), help="The loss of one label. Cross-entropy suits most data.", key=f"{key}_loss"
-            )
-        if "augment" in defaults and data.is_image:
-            params["augment"] = st.selectbox(
-                "Vary images while training",
-                list(AUGMENTATIONS),
-                help="crop shifts each image by up to 4 pixels at random, flip mirrors half of them. Helps large "
-                "networks.",
-                key=f"{key}_augment",
-            )
-        holdout = _choose_holdout(choice, data, key)
-    return choice.config(
+        for name in CHOICES:
+            if name in defaults and (name != "augment" or data.is_image):
+                form.choice(name, used[name])
+    form.offer_reset()
+    touched = form.given(defaults | {"seed": 0})
+    seed = touched.pop("seed", choice.seed)
+    config = choice.config(
         method=methods[0],
-        params={name: value for name, value in params.items() if value != defaults[name]},
+        params=params | touched,
         holdout=holdout,
         seed=int(seed),
         name=data.name,
-        processes=int(processes),
+        processes=processes,
     )
+    return Settings(config, form.wrong)
+
+
+class Form:
+    """The fields of a form that were touched: they keep what they hold, whatever the recipe becomes.
+
+    Attributes
+    ----------
+    touched
+        Setting → what a person has put in.
+    wrong
+        What is wrong with the fields shown so far.
+    """
+
+    def __init__(self, key: str) -> None:
+        self._key = key
+        self.touched: dict[str, Any] = st.session_state.setdefault(f"{key}_touched", {})
+        self.wrong: list[str] = []
+
+    def given(self, names: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of `names` that were touched and can be used, as the methods take them."""
+        values = {name: value for name, value in self.touched.items() if name in names}
+        fine = {
+            name: value for name, value in values.items() if name not in NUMBERS or not NUMBERS[name].problem(value)
+        }
+        return {name: int(value) if name in NUMBERS and NUMBERS[name].whole else value for name, value in fine.items()}
+
+    def number(self, name: str, used: float | None) -> None:
+        """A field that holds what was put in, else what is used; empty where that is searched."""
+        field = NUMBERS[name]
+        value = self.touched.get(name, used)
+        st.number_input(
+            field.title,
+            value=None if value is None else float(value),
+            step=float(field.step),
+            format="%.10g",
+            placeholder=BY_SEARCH,
+            help=field.help,
+            key=(widget := self._widget(name, used)),
+            on_change=self._touch,
+            args=(name, widget),
+        )
+        problem = "" if name not in self.touched else field.problem(self.touched[name])
+        if problem:
+            st.caption(f":red[{problem}]")
+            self.wrong.append(problem)
+
+    def choice(self, name: str, used: str | None) -> None:
+        """A choice, as `number`."""
+        title, help_, titles = CHOICES[name]
+        options = [*([None] if used is None else []), *titles]
+        st.selectbox(
+            title,
+            options,
+            index=options.index(self.touched.get(name, used)),
+            format_func=lambda one: BY_SEARCH.capitalize() if one is None else titles[one],
+            help=help_,
+            key=(widget := self._widget(name, used)),
+            on_change=self._touch,
+            args=(name, widget),
+        )
+
+    def offer_reset(self) -> None:
+        """A button that takes back all that was put in by hand."""
+        if self.touched:
+            titles = [NUMBERS[name].title if name in NUMBERS else CHOICES[name][0] for name in self.touched]
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.caption(f"Set by hand: {', '.join(titles)}.", width="content")
+                st.button("Reset", type="tertiary", key=f"{self._key}_reset", on_click=self._reset)
+
+    def _widget(self, name: str, used: object) -> str:
+        """Another value to begin with has a field of its own."""
+        return f"{self._key}_{name}_{used}_{st.session_state.get(f'{self._key}_resets', 0)}"
+
+    def _touch(self, name: str, widget: str) -> None:
+        value = st.session_state[widget]
+        if value is not None:
+            self.touched[name] = value
+        else:  # emptied: as if it had never been touched
+            self.touched.pop(name, None)
+            self._new_fields()
+
+    def _reset(self) -> None:
+        self.touched.clear()
+        self._new_fields()
+
+    def _new_fields(self) -> None:
+        st.session_state[f"{self._key}_resets"] = st.session_state.get(f"{self._key}_resets", 0) + 1
+
+
+def _expected(method: str, params: dict[str, Any], choice: ChosenData, data: PartialLabelDataset) -> dict[str, Any]:
+    """What a run with these settings will use; None for what is searched."""
+    config = choice.config(method=method, params={name: params[name] for name in sorted(params)}, holdout=None, name="")
+    return _expected_of(f"{config.method} {config.params}", loader.choice_key(choice), config, data)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _expected_of(settings: str, key: str, _config: RunConfig, _data: PartialLabelDataset) -> dict[str, Any]:
+    try:
+        return expected_settings(new_estimator(_config), _data)
+    except UserError:  # of data that this method cannot learn from, as is said below
+        return {}
+
+
+def _choose_processes(methods: Sequence[str], key: str) -> int:
+    most = most_processes()
+    if most <= 1 or len(methods) > 1 or not METHODS[methods[0]].in_ranks:
+        return 1
+    processes = st.number_input(
+        *("Processes", 1, most, min(setting("PLL_RANKS"), most)),
+        help="Each trains its part of every mini-batch, and the result is the same but for rounding. Pays for "
+        "large data: each process takes seconds to start and memory of its own.",
+        key=f"{key}_processes",
+    )
+    return int(processes)
 
 
 def _choose_holdout(choice: ChosenData, data: PartialLabelDataset, key: str) -> float | None:
@@ -143,13 +327,16 @@ def _choose_holdout(choice: ChosenData, data: PartialLabelDataset, key: str) -> 
         *("Held out to test on, %", 0, 50, usual, 5),
         help="Examples kept apart, to test the model on what it has not seen. Needs true labels. They are not learnt "
         "from; their labels are predicted and exported too.",
-        key=f"{key}_holdout_{usual}",
+        key=f"{key}_{usual}",
     )
     return percentage / 100 or None
 
 
-def advice(configs: Sequence[RunConfig], data: PartialLabelDataset) -> float | None:
+def advice(configs: Sequence[RunConfig], data: PartialLabelDataset, wrong: Sequence[str] = ()) -> float | None:
     """Show estimated cost and obstacles; return the estimated seconds, None where the training cannot start."""
+    if wrong:
+        st.error("  \n".join(map(plain, wrong)), icon=":material/error:")
+        return None
     seconds, memory, can_start = 0.0, 0.0, True
     for config in configs:
         lane = f"{method_title(config.method)}: " if len(configs) > 1 else ""

@@ -9,9 +9,8 @@ import streamlit as st
 
 from pll.dataset import PartialLabelDataset
 from pll.methods import METHODS, get_method, method_title
-from pll.runs.config import RunConfig
 from pll.ui.session import ChosenData
-from pll.ui.train.settings_form import choose_model, choose_settings
+from pll.ui.train.settings_form import Settings, choose_model, choose_settings
 
 RECIPES = {
     "auto": (
@@ -26,16 +25,13 @@ FOR_VOTES = "dawid-skene"
 """The method that is proposed where there are votes and no features, as in the shell."""
 
 
-def settings(choice: ChosenData, data: PartialLabelDataset) -> RunConfig:
-    """Show the settings of a run and return its config; all but method, model and recipe in an expander."""
+def settings(choice: ChosenData, data: PartialLabelDataset) -> Settings:
+    """Show the settings of a run, all but method, model and recipe in an expander."""
     left, middle, right = st.columns(3, gap="large")
     with left:
         method = choose_method(data)
     defaults = get_method(method)().get_params()
     params: dict[str, Any] = {}
-    with middle:
-        if "model" in defaults:
-            params["model"] = choose_model(data, "setup")
     with right:
         if "recipe" in defaults:
             params["recipe"] = st.selectbox(
@@ -47,6 +43,10 @@ def settings(choice: ChosenData, data: PartialLabelDataset) -> RunConfig:
                 persist_state="session",
             )
             st.caption(RECIPES[params["recipe"]][1])
+    with middle:
+        if "model" in defaults:
+            model = choose_model(data, "setup", is_searched=params.get("recipe") == "auto")
+            params |= {} if model is None else {"model": model}
     with st.expander("Settings", icon=":material/tune:"):
         return choose_settings([method], choice, data, params, key="setup")
 

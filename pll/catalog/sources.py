@@ -17,6 +17,7 @@ from pll import catalog, formats
 from pll.annotations import Rule, resolve
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.formats.arrays.matrix import is_array
 from pll.formats.arrays.npz import FEATURES, holds_arrays
 from pll.formats.classes import with_classes
 from pll.formats.images import TABLES
@@ -232,7 +233,7 @@ def with_own_votes(source: Source) -> Source:
     """
     if source.path is None or source.format is not None or not Path(source.path).is_file():
         return source
-    kind = kind_of(Path(source.path))
+    kind = "" if is_array(Path(source.path)) else kind_of(Path(source.path))  # beside data, an array is votes
     if kind == VOTES:
         return replace(source, format=VOTES)
     if kind != "both":

@@ -67,7 +67,6 @@ _USUAL = ("npz", "mat", "parquet", "jsonl", "csv", "tsv", *FORMATS)
 """Which format the end of a name means, where several end so: the first here."""
 
 _STRANGERS = {
-    b"\x93NUMPY": "a single numpy array: save it as an archive, np.savez(file, X=…, y=…)",
     b"\x80\x03": "a Python pickle, which is never opened because it can run code: save arrays with np.savez",
     b"\x80\x04": "a Python pickle, which is never opened because it can run code: save arrays with np.savez",
     b"\x80\x05": "a Python pickle, which is never opened because it can run code: save arrays with np.savez",

@@ -28,6 +28,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.archive import Members, first_member
 from pll.formats.arrays.layouts import Names, arrange, parts_among, texts
+from pll.formats.arrays.matrix import MAGIC, is_array, read_matrix
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import (
     MAX_NAME,
@@ -79,10 +80,14 @@ class Npz(Format):
     def sniff(self, path: Path, head: bytes) -> bool:
         if path.is_dir() or path.name == FEATURES:
             return holds_arrays(path if path.is_dir() else path.parent)
+        if head.startswith(MAGIC):
+            return True
         return first_member(head).endswith(".npy")
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         source = path.parent if path.name == FEATURES else path
+        if is_array(source):
+            return read_matrix(source, options)
         names = _names_in(source)
         parts = parts_among(names) or (parts_among([*names, "X"]) if "votes" in names else [])  # votes alone
         if not parts:
@@ -142,6 +147,9 @@ class Npz(Format):
             arrays |= _identified(dataset, results)
         with path.open("wb") as file:  # given a path, numpy may append a suffix of its own
             np.savez_compressed(file, allow_pickle=False, **arrays)
+
+    def no_place(self, source: Path, options: ReadOptions) -> str:
+        return "The file that came in is a single array, which has no place for labels." if is_array(source) else ""
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
         if source.is_dir():

@@ -1,0 +1,85 @@
+"""One NumPy array (n, c): marks of candidates, counts of votes, or how likely each class is; a row an example.
+
+The counts and shares are the prior of the candidates, which are the classes that have any.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from pll.candidates import CandidateSets
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.formats.base import ReadOptions
+from pll.formats.checks import check_class_count, check_unpacked_size, parsing
+
+MAGIC = b"\x93NUMPY"
+"""How such a file begins."""
+_REMEDY = (
+    "Save the features X, the candidates (0/1, examples × classes), y and class_names with np.savez(file, X=X, …)."
+)
+
+
+def is_array(path: Path) -> bool:
+    """Whether a file is a single NumPy array."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
+def read_matrix(path: Path, options: ReadOptions) -> PartialLabelDataset:
+    """Read an array of marks, counts or shares.
+
+    Raises
+    ------
+    UserError
+        It is damaged, of another shape, or its numbers are none of these; a row with nothing in it is named.
+    """
+    with parsing("the array", "save it again with np.save"):
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    check_unpacked_size(array.nbytes, path.stat().st_size, options.max_bytes, "this array")
+    if array.ndim != 2 or array.shape[1] < 2 or not len(array) or array.dtype.kind not in "biuf":
+        raise UserError(f"A single array of shape {array.shape} holds no candidates, counts or shares. {_REMEDY}")
+    n, c = array.shape
+    check_class_count(c, "this array")
+    values = np.asarray(array, dtype=np.float64)
+    kind = _kind(values)
+    if not kind:
+        raise UserError(
+            f"The numbers of this {n:,} × {c:,} array are neither 0/1 marks of candidates, nor counts of votes, nor "
+            f"shares that sum to 1 in a row: they may be features. {_REMEDY}"
+        )
+    names = options.class_names or tuple(map(str, range(c)))
+    if len(names) != c:
+        raise UserError(f"The array has {c:,} columns, but {len(names):,} classes are listed.")
+    empty = np.flatnonzero(~(values > 0).any(axis=1))
+    if len(empty):
+        raise UserError(f"Row {empty[0]} has no class at all ({len(empty):,} such rows); leave it out.")
+    marks = values > 0
+    return PartialLabelDataset(
+        X=np.zeros((n, 0), dtype=np.float32),
+        candidates=CandidateSets.from_mask(marks, names),
+        prior=None if kind == "marks" else values[marks].astype(np.float32),
+        name=options.name or path.name,
+        notes=(_NOTES[kind].format(n=n, c=c),),
+    )
+
+
+_NOTES = {
+    "marks": "The array was read as candidates: 1 where a class is possible.",
+    "counts": "The array was read as counts: how many voted for each of {c:,} classes, by number.",
+    "shares": "The array was read as shares: how likely each of {c:,} classes is, by number.",
+}
+
+
+def _kind(values: npt.NDArray[np.float64]) -> str:
+    """Return what the numbers are; "" for none of it."""
+    if not np.isfinite(values).all() or (values < 0).any():
+        return ""
+    if (values == np.floor(values)).all():
+        return "marks" if values.max() <= 1 else "counts"
+    return "shares" if np.allclose(values.sum(axis=1), 1, atol=0.01) else ""

@@ -74,7 +74,7 @@ def test_samples_of_one_thing_are_one_dataset(sample: Path) -> None:
     [
         (b"", "empty"),
         (b"\x80\x04\x95rest", "pickle"),
-        (b"\x93NUMPY\x01\x00", "np.savez"),
+        (b"\x93NUMPY\x01\x00", "np.save"),
         (b"PK\x05\x06" + bytes(18), "ZIP archive without arrays, pictures or tables"),
         (b"PK\x03\x04 a workbook", "cut off or damaged"),
         (b"PAR1....", "Parquet file cannot be read"),

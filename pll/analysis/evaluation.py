@@ -136,7 +136,7 @@ def result_of(
     )
 
 
-_OF_THE_MACHINE = ("seed", "device", "threads", "recipe")
+_OF_THE_MACHINE = ("seed", "device", "precision", "threads", "recipe")
 """Settings that are in other columns, or of the machine."""
 
 

@@ -129,7 +129,12 @@ SETTINGS = (
     _setting("lr", "learning rate", type=NUMBER),
     _setting("weight_decay", "of the optimiser", type=NUMBER),
     _setting("momentum", "of SGD; for Adam its β₁", type=NUMBER),
-    _setting("device", "auto, cpu, cuda, …"),
+    _setting("device", "auto, cpu, cuda, cuda:1, mps, xpu"),
+    _setting(
+        "precision",
+        "numbers of the training passes; auto is float32 on a CPU",
+        type=Name("pll.training.precision:PRECISIONS"),
+    ),
     _setting("threads", "CPU threads; if not given, one less than there are cores", type=int),
     _setting("optimiser", "how steps are taken", type=Name("pll.training.trainer:OPTIMISERS")),
     _setting("lr_decay", "factor on the learning rate every --lr-decay-every epochs", type=NUMBER),

@@ -30,6 +30,7 @@ from pll.cli.options import (
 )
 from pll.cli.progress import load
 from pll.dataset import PartialLabelDataset
+from pll.devices import default_threads
 from pll.errors import UserError
 from pll.experiments.execution import fit_cell
 from pll.experiments.experiment import Cell, content_hash
@@ -37,7 +38,6 @@ from pll.experiments.tables import TableEntry, spread, tables
 from pll.formats.classes import with_classes
 from pll.io import write_csv
 from pll.methods import get_method
-from pll.training.devices import default_threads
 
 
 def evaluate(options: EvaluateOptions) -> None:

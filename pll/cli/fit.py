@@ -34,6 +34,7 @@ from pll.cli.options import (
     with_voters,
 )
 from pll.cli.progress import SIGNALS, bar, load, stopped_by_signals
+from pll.devices import default_threads
 from pll.errors import UserError
 from pll.methods import METHODS, get_method
 from pll.methods.advice import advise
@@ -42,7 +43,6 @@ from pll.runs.config import RunConfig, new_estimator
 from pll.runs.fit_loop import FitLoop
 from pll.runs.folder import RunFolder
 from pll.runs.ranks import follow
-from pll.training.devices import default_threads
 from pll.training.distributed import Ranks
 from pll.training.metrics import EpochRecord, StopTraining
 

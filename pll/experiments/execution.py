@@ -38,6 +38,7 @@ import pll
 from pll.analysis.evaluation import Curve, Result, measured, result_of, results_frame
 from pll.analysis.protocol import Splits
 from pll.dataset import PartialLabelDataset
+from pll.devices import computing_threads
 from pll.errors import UserError, explain, require_extra
 from pll.experiments.experiment import Cell, Experiment, Missing
 from pll.io import remove_parts, write_atomically, write_csv, write_json, writing_to
@@ -52,7 +53,6 @@ from pll.runs.manifest import (
     with_checksum,
 )
 from pll.runs.process import end_with_parent
-from pll.training.devices import computing_threads
 
 CELLS, RESULTS, PROGRESS, DEFINITION = "cells", "results.csv", "progress.json", "experiment.json"
 SAVE_EVERY = 2.0

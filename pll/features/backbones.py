@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from pll.catalog.download import obtain
 from pll.catalog.entry import File, Need, files
 from pll.dataset import PartialLabelDataset
+from pll.devices import choose_device
 from pll.errors import UserError
 from pll.features.base import Arrays, Features, Featuriser, not_fitted
 from pll.features.images import as_planes, pixel_range, range_of, reader
@@ -87,7 +88,7 @@ class BackboneFeatures(Featuriser):
     backbone
         One of `BACKBONES`.
     device
-        Torch device; `"auto"` uses a GPU if available.
+        As for `choose_device`; `"auto"` uses a GPU if available.
     """
 
     name = "backbone"
@@ -118,7 +119,7 @@ class BackboneFeatures(Featuriser):
             raise not_fitted(self.name)
         read = reader(data, self.range)
         network, dimensions = self._load(progress)
-        device = self._device()
+        device = next(network.parameters()).device
         features = np.empty((len(data), dimensions), dtype=np.float32)
         with torch.inference_mode():
             for start in range(0, len(data), BATCH):
@@ -132,13 +133,8 @@ class BackboneFeatures(Featuriser):
     def _load(self, progress: Progress | None) -> tuple[nn.Module, int]:
         if self._network is None:
             self._network, self._size = _network(self.backbone, progress)
-            self._network.to(self._device())
+            self._network.to(choose_device(self.device))
         return self._network, self._size
-
-    def _device(self) -> torch.device:
-        if self.device != "auto":
-            return torch.device(self.device)
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
     @property
     def feature_names(self) -> tuple[str, ...]:

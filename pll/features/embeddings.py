@@ -20,10 +20,10 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from tqdm import tqdm
 
 from pll.dataset import PartialLabelDataset
+from pll.devices import choose_device
 from pll.errors import UserError
 from pll.features.base import Arrays, Features, Featuriser, not_fitted
 from pll.features.texts import texts_of
@@ -52,7 +52,7 @@ class EmbeddingFeatures(Featuriser):
         Folder of a saved model, or its name on the Hugging Face hub (`all-MiniLM-L6-v2`, `owner/name`). A model by name
         is taken from the user's hub cache, else downloaded into it.
     device
-        Torch device; `"auto"` uses a GPU if available.
+        As for `choose_device`; `"auto"` uses a GPU if available.
     """
 
     name = "embedding"
@@ -112,15 +112,12 @@ class EmbeddingFeatures(Featuriser):
                 f"The language model in {self._folder} is not the one these features were made with; "
                 f"put back the one whose weights have the SHA-256 {self.weights_sha256[:12]}…, or train again."
             )
-        device = self.device
-        if device == "auto":
-            device = "cuda" if torch.cuda.is_available() else "cpu"
         library = _library()
         try:
             with _silent_bars():
                 return library.SentenceTransformer(
                     str(self._folder),
-                    device=device,
+                    device=str(choose_device(self.device)),
                     local_files_only=True,
                     trust_remote_code=False,
                     model_kwargs={"use_safetensors": True},

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pll.dataset import PartialLabelDataset
+from pll.devices import choose_device
 from pll.errors import UserError
 from pll.io import is_mapped
 from pll.methods import PartialLabelEstimator
@@ -17,7 +18,6 @@ from pll.methods.classical import ClassicalEstimator, duration
 from pll.methods.deep import DeepEstimator
 from pll.methods.defaults import ADAM, TABLE, default_batch_size, default_lr
 from pll.methods.recipe import BUDGET
-from pll.training.devices import choose_device
 from pll.training.layouts import DenseLayout, layout_type
 from pll.training.models import MODEL_INFO, count_parameters, forward_flops
 from pll.training.scaling import fit_scaling

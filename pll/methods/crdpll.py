@@ -79,7 +79,7 @@ class _Consistent(Objective):
 
     def loss(self, batch: Batch, logits: Tensor) -> Tensor:
         trainer = self._trainer
-        strong = trainer.network(self._changed(trainer.X[batch.rows])).float()
+        strong = trainer.logits(self._changed(trainer.inputs(batch)))
         trainer.weigh(strong, batch.rows)
         views = [torch.log_softmax(view, dim=1) for view in (logits, strong)]
         self._both = (views[0] + views[1]).detach() / 2  # log of the geometric mean, up to a constant
@@ -106,10 +106,12 @@ class _Consistent(Objective):
         if inputs.dim() != 4:
             return inputs + self._noise * torch.randn(inputs.shape, generator=generator, device=inputs.device)
         images = shift(inputs, generator, flip=True)
-        side = [max(1, size // 2) for size in images.shape[2:]]
-        corner = [
-            int(torch.randint(size - s + 1, (), generator=generator, device=inputs.device))
-            for size, s in zip(images.shape[2:], side, strict=True)
-        ]
-        images[:, :, corner[0] : corner[0] + side[0], corner[1] : corner[1] + side[1]] = 0.0
-        return images
+        erased = [_random_half(size, generator, inputs.device) for size in images.shape[2:]]  # (H,) and (W,)
+        return images.masked_fill(erased[0][:, None] & erased[1], 0.0)
+
+
+def _random_half(size: int, generator: torch.Generator | None, device: torch.device) -> Tensor:
+    """Return (size,) bool, True on a random half; the device is not asked which."""
+    half, at = max(1, size // 2), torch.arange(size, device=device)
+    start = torch.randint(size - half + 1, (), generator=generator, device=device)
+    return (at >= start) & (at < start + half)

@@ -73,7 +73,6 @@ class _Decomposed(Objective):
 
     def start(self, trainer: Trainer) -> None:
         self._labels = self._labels.to(trainer.X.device)
-        self.owners = self.owners.to(trainer.X.device)
         if self._counts is not None:
             self._counts = self._counts.to(trainer.X.device)
 

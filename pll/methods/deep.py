@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from math import prod
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -20,6 +21,7 @@ from torch import Tensor, nn
 from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.colors import percent
+from pll.devices import choose_device, computing_threads, memory_of
 from pll.errors import UserError
 from pll.io import is_mapped
 from pll.methods.base import Labels, PartialLabelEstimator, Task, check_number, validated
@@ -27,14 +29,14 @@ from pll.methods.defaults import MOST_BATCH, TABLE, default_batch_size, default_
 from pll.methods.published import published
 from pll.methods.recipe import RECIPES, SEARCHED, Problem, Progress, Recipe, search, stored
 from pll.training.augment import get_augmentation
-from pll.training.devices import choose_device, computing_threads
 from pll.training.distributed import Ranks, SharedTrainer
 from pll.training.losses import Loss, get_loss
-from pll.training.mapped import Features, MappedFeatures
 from pll.training.metrics import EpochRecord, Hook, Monitor, StopTraining, TrainingProgress, no_hook
 from pll.training.models import ModelSpec, build_model, has_batch_norm
+from pll.training.precision import choose_precision
 from pll.training.rng import seeded
 from pll.training.scaling import Scaling, fit_scaling
+from pll.training.streamed import Features, StreamedFeatures
 from pll.training.trainer import (
     Objective,
     Optimisation,
@@ -48,6 +50,10 @@ from pll.weights import Weights
 
 SHAPE_ERRORS = (RuntimeError, AssertionError, ValueError, TypeError, IndexError)
 """What torch's layers raise at inputs that do not fit them."""
+
+
+FEATURES_SHARE = 0.6
+"""Share of a GPU's free memory that features may take."""
 
 
 class DeepEstimator(PartialLabelEstimator):
@@ -83,7 +89,10 @@ class DeepEstimator(PartialLabelEstimator):
     missing
         `"error"` refuses NaN in X, `"mean"` fills it with the mean of its column.
     device
-        `"auto"` (a GPU if there is one), `"cpu"`, `"cuda"`, …
+        `"auto"` (the GPU with the most free memory, if there is one), `"cpu"`, `"cuda"`, `"cuda:1"`, `"mps"`, `"xpu"`.
+    precision
+        Of the training passes: `"float32"`; `"bf16"`; `"auto"` takes bf16 on a GPU for the convnet, the resnet and
+        torchvision's models, else float32. Parameters, label weights and evaluations are float32.
     threads
         CPU threads to compute with; None leaves the setting as it is.
     recipe
@@ -131,6 +140,7 @@ class DeepEstimator(PartialLabelEstimator):
         scale: str = "auto",
         missing: str = "error",
         device: str = "auto",
+        precision: str = "auto",
         threads: int | None = None,
         recipe: str = "default",
         seed: int = 0,
@@ -149,6 +159,7 @@ class DeepEstimator(PartialLabelEstimator):
         self.scale = scale
         self.missing = missing
         self.device = device
+        self.precision = precision
         self.threads = threads
         self.recipe = recipe
         self.seed = seed
@@ -196,6 +207,7 @@ class DeepEstimator(PartialLabelEstimator):
         self, task: Task, *, hook: Hook | None = None, checkpoint: dict[str, Any] | None = None
     ) -> Iterator[EpochRecord]:
         self.check_settings()
+        self.__dict__.pop("notes_", None)  # of an earlier fit
         task = validated(task, allow_missing=self.missing == "mean")
         device = choose_device(self.device)
         self._settle_recipe(task, hook)
@@ -220,7 +232,7 @@ class DeepEstimator(PartialLabelEstimator):
                 self.finish()
         records = train(trainer, epochs, monitor, X_test=X_test, hook=hook)
         while trainer.epoch < epochs:
-            with computing_threads(self.threads):  # and not while the caller has the record
+            with computing_threads(self.threads), trainer.precision.switched():  # not while the caller has the record
                 record = next(records)
                 if record.epoch == epochs:
                     self._take_result(record.label_weights)
@@ -400,12 +412,18 @@ class DeepEstimator(PartialLabelEstimator):
             with suppress(UserError):  # they may have ended by themselves
                 self.trainer.end()
         super().release()
-        if hasattr(self, "model_"):
-            self.model_.to("cpu")
+        if hasattr(self, "model_") and next(self.model_.parameters()).device.type != "cpu":
+            with suppress(RuntimeError):  # of a GPU that was lost, which the run has said
+                self.model_.to("cpu", memory_format=torch.contiguous_format)  # type: ignore[call-overload]  # torch's
+
+    def _forget_training(self) -> None:
+        if self.trainer is not None:
+            self.trainer.close()
+        super()._forget_training()
 
     def fitted_arrays(self) -> dict[str, npt.NDArray[Any]]:
         self.check_fitted()
-        return {name: tensor.cpu().numpy() for name, tensor in self.model_.state_dict().items()}
+        return {name: tensor.cpu().contiguous().numpy() for name, tensor in self.model_.state_dict().items()}
 
     def restore(
         self, arrays: dict[str, npt.NDArray[Any]], input_shape: tuple[int, ...], class_names: tuple[str, ...]
@@ -453,6 +471,7 @@ class DeepEstimator(PartialLabelEstimator):
 
     def _take_result(self, weights: Weights) -> None:
         self.label_weights_ = weights
+        self.notes_ = tuple(dict.fromkeys((*self.notes_, *self._trainer.notes)))
         self.class_names_ = self.candidates_.class_names
         self.input_shape_ = self._raw_shape
         self.model_.eval()
@@ -477,6 +496,7 @@ class DeepEstimator(PartialLabelEstimator):
         self.candidates_ = task.candidates
         own = slice(0, len(task.X)) if ranks is None else slice(*ranks.bounds(len(task.X)))
         truth = None if task.y is None else task.y[own]
+        precision = choose_precision(self.precision, model, shape, device)
         alone = partial(Trainer, outside=task.outside, sample_weight=task.sample_weight)
         trainer = (alone if ranks is None else partial(SharedTrainer, ranks))(
             network,
@@ -488,6 +508,7 @@ class DeepEstimator(PartialLabelEstimator):
             augment,
             loss_draws=callable(self.loss),  # a function of the user may draw random numbers
             prior=task.prior,
+            precision=precision,
         )
         warm = self.__dict__.pop("_warm_arrays", None)
         if warm is not None:
@@ -545,8 +566,21 @@ def _differs(value: Any, default: Any) -> bool:
 
 
 def scaled_features(scaling: Scaling, X: npt.NDArray[np.float32], device: torch.device) -> Features:
-    """Return the scaled features of X (n, …): on the device, or read batch by batch where X is memory-mapped."""
-    return MappedFeatures(X, scaling, device) if is_mapped(X) else scaled(scaling, X, device)
+    """Return the scaled features of X (n, …): on the device, or read batch by batch.
+
+    They are read by batches where X is memory-mapped, or where they take more than `FEATURES_SHARE` of the memory that
+    a GPU has free: the rest is for the passes.
+    """
+    if is_mapped(X):
+        return StreamedFeatures(X, scaling, device)
+    memory, needed = memory_of(device), 4 * len(X) * prod(scaling.output_shape(X.shape[1:]))
+    if memory is None or needed <= FEATURES_SHARE * memory.free:
+        return scaled(scaling, X, device)
+    note = (
+        f"The features ({needed / 1e9:.1f} GB) do not fit into the GPU's memory ({memory.free / 1e9:.1f} GB free): "
+        "they stay in the machine's memory and go there by batches."
+    )
+    return StreamedFeatures(X, scaling, device, note)
 
 
 def scaled(scaling: Scaling, X: npt.NDArray[np.float32], device: torch.device) -> Tensor:

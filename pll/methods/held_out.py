@@ -43,6 +43,7 @@ from torch import Tensor
 from pll.annotations.data import Annotations
 from pll.annotations.voters import fit_voters
 from pll.candidates import CandidateSets, as_candidate_sets
+from pll.devices import choose_device, computing_threads
 from pll.errors import UserError
 from pll.io import is_mapped
 from pll.methods.aggregation import aggregate
@@ -53,7 +54,6 @@ from pll.methods.defaults import default_batch_size, default_lr, default_scale
 from pll.methods.recipe import BATCHED, COMPANIONS
 from pll.methods.set_likelihood import MIXED, MOST_CLASSES, likeliest_temperature, set_posterior
 from pll.training.batched import BatchedModels, Steps
-from pll.training.devices import choose_device, computing_threads
 from pll.training.metrics import Hook, no_hook
 from pll.training.models import SHALLOW_WIDTH, forward_flops
 from pll.training.scaling import fit_scaling

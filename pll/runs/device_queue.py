@@ -1,10 +1,12 @@
-"""Queue for each device: one owner computes at a time, the others wait in order of priority."""
+"""Queue for the devices: one owner computes on a device at a time, the others wait in order of priority."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+
+from pll.devices import freest
 
 
 @dataclass(order=True)
@@ -12,70 +14,95 @@ class _Ticket:
     priority: int
     number: int
     owner: str = field(compare=False)
+    devices: tuple[str, ...] = field(compare=False)
 
 
 class DeviceQueue:
-    """Priority queue for every device: lower numbers first, first come first served among equals."""
+    """Priority queue: lower numbers first, first come first served among equals.
+
+    An owner names every device that it can compute on, and gets the first that is free; of several, the one with the
+    most free memory.
+    """
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._holder: dict[str, str] = {}
-        self._waiting: dict[str, list[_Ticket]] = {}
+        self._waiting: list[_Ticket] = []
         self._number = 0
 
-    def join(self, device: str, owner: str, *, priority: int = 0) -> None:
+    def join(self, devices: Sequence[str], owner: str, *, priority: int = 0) -> None:
         """Take a place now for a later `acquire`, since the order in which threads start is not fixed."""
         with self._changed:
-            self._ticket(device, owner, priority)
+            self._ticket(devices, owner, priority)
 
-    def leave(self, device: str, owner: str) -> None:
+    def leave(self, owner: str) -> None:
         """Give up an unused place."""
         with self._changed:
-            line = self._waiting.get(device, [])
-            line[:] = [ticket for ticket in line if ticket.owner != owner]
+            self._waiting = [ticket for ticket in self._waiting if ticket.owner != owner]
             self._changed.notify_all()
 
-    def acquire(self, device: str, owner: str, *, cancelled: Callable[[], bool], priority: int = 0) -> bool:
-        """Wait until `owner` may compute on the device; return False if `cancelled` became true first (see `wake`)."""
+    def acquire(
+        self, devices: Sequence[str], owner: str, *, cancelled: Callable[[], bool], priority: int = 0
+    ) -> str | None:
+        """Wait until `owner` may compute, and return on which device.
+
+        Returns
+        -------
+        str or None
+            None if `cancelled` became true first (see `wake`).
+        """
         with self._changed:
-            ticket = self._ticket(device, owner, priority)
-            line = self._waiting[device]
+            ticket = self._ticket(devices, owner, priority)
             try:
-                self._changed.wait_for(lambda: cancelled() or (line[0] is ticket and device not in self._holder))
+                self._changed.wait_for(lambda: cancelled() or self._free(ticket))
                 if cancelled():
-                    return False
+                    return None
+                device = freest(self._free(ticket))
                 self._holder[device] = owner
-                return True
+                return device
             finally:
-                line.remove(ticket)
+                self._waiting.remove(ticket)
                 self._changed.notify_all()
 
-    def _ticket(self, device: str, owner: str, priority: int) -> _Ticket:
+    def _free(self, ticket: _Ticket) -> list[str]:
+        """Return the devices that a waiting owner may have now: nobody has them, or waits for them before it."""
+        taken = set(self._holder)
+        for other in self._waiting:
+            if other is ticket:
+                break
+            taken |= set(other.devices)
+        return [device for device in ticket.devices if device not in taken]
+
+    def _ticket(self, devices: Sequence[str], owner: str, priority: int) -> _Ticket:
         """Return the place of `owner` in the queue; a new one at its priority where there is none yet."""
-        line = self._waiting.setdefault(device, [])
-        for ticket in line:
+        for ticket in self._waiting:
             if ticket.owner == owner:
                 return ticket
         self._number += 1
-        ticket = _Ticket(priority, self._number, owner)
-        line.append(ticket)
-        line.sort()
+        ticket = _Ticket(priority, self._number, owner, tuple(devices))
+        self._waiting.append(ticket)
+        self._waiting.sort()
         return ticket
 
-    def release(self, device: str, owner: str) -> None:
-        """Free the device for the next owner; does nothing where `owner` does not hold it."""
+    def release(self, owner: str) -> None:
+        """Free the device that `owner` holds, if any, for the next one."""
         with self._changed:
-            if self._holder.get(device) == owner:
+            for device in [device for device, holder in self._holder.items() if holder == owner]:
                 del self._holder[device]
-                self._changed.notify_all()
+            self._changed.notify_all()
 
     def wake(self) -> None:
         """Make all waiting owners check `cancelled` again."""
         with self._changed:
             self._changed.notify_all()
 
-    def position(self, device: str, owner: str) -> int | None:
-        """Return how many come before `owner`, the one at work included; None where it does not wait."""
+    def position(self, owner: str) -> int | None:
+        """Return how many must end before `owner` begins; 0 where it is next; None where it does not wait."""
         with self._changed:
-            line = [ticket.owner for ticket in self._waiting.get(device, [])]
-            return None if owner not in line else line.index(owner) + (device in self._holder)
+            own = next((ticket for ticket in self._waiting if ticket.owner == owner), None)
+            if own is None:
+                return None
+            before = self._waiting[: self._waiting.index(own)]
+            rivals = sum(not set(own.devices).isdisjoint(other.devices) for other in before)
+            free = sum(device not in self._holder for device in own.devices)
+            return max(0, rivals + 1 - free)

@@ -22,6 +22,7 @@ from pll.analysis.health import Health, against_truth, health_of
 from pll.analysis.protocol import Splits
 from pll.analysis.readiness import warnings_about
 from pll.dataset import PartialLabelDataset
+from pll.devices import LOST, free_unused, is_lost, lose
 from pll.errors import UserError, explain
 from pll.features import save_features
 from pll.io import check_free_space, remove_parts
@@ -91,6 +92,9 @@ class FitLoop:
         Whether `advance` has nothing left to train: finished, stopped or failed.
     error
         Message, where it failed.
+    device
+        Where a method trains that has the setting `device`, by `pll.devices.full_name`; "" for what that
+        setting says.
 
     Raises
     ------
@@ -123,6 +127,7 @@ class FitLoop:
         self.how_sure: StepProgress | None = None
         self.is_over = False
         self.error: str | None = None
+        self.device = ""
         self._load = load
         self._outer_hook = hook
         self._on_ready = on_ready
@@ -222,13 +227,18 @@ class FitLoop:
     def fail(self, error: Exception) -> None:
         """Write an error to the folder, where that is possible: a clear message, and its trace in log.txt."""
         self.is_over, self.error = True, explain(error)
+        if is_lost(error):
+            self.error = LOST
+            lose()
         with suppress(OSError, UserError):  # a full disk, or a damaged manifest, must not hide the first error
             self.folder.log("".join(traceback.format_exception(error)))
             self.folder.set_state("interrupted" if isinstance(error, RanksError) else "failed", error=self.error)
 
     def close(self) -> None:
-        """Free the training state; nothing is written where training was interrupted."""
+        """Free the training state, on the device too; nothing is written where training was interrupted."""
         self._epochs.close()
+        if self.device:
+            free_unused(torch.device(self.device))
 
     # ---- from the data to the first epoch ------------------------------------------------------------------------
 
@@ -247,6 +257,9 @@ class FitLoop:
         self.splits = splits_of(self.folder) if self._load is None else self._load()
         train = self.splits.train
         self.estimator = new_estimator(self.config, is_table=train.kind == "table")
+        alone = self.config.processes == 1 and self._ranks is None  # each of several has a device of its own
+        if alone and self.device not in ("", "cpu") and "device" in self.estimator.get_params():
+            self.estimator.set_params(device=self.device)
         save_vote_sets(self.folder, self.splits.vote_sets)
         self._choose_settings()
         self._note_data()
@@ -270,8 +283,6 @@ class FitLoop:
         finally:
             self.estimator.release()
             self._others.close()
-            if torch.cuda.is_available():
-                torch.cuda.empty_cache()
 
     def _choose_settings(self) -> None:
         """Take the settings of recipe.json, or choose them now."""

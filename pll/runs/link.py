@@ -35,7 +35,7 @@ from pll.synthesis.label_noise import Noisy
 
 LONGEST = 6000
 """Characters of a link: browsers take more, but mail programs and chats break longer ones."""
-_AS_DEFAULTED = ("seed", "missing", "device")
+_AS_DEFAULTED = ("seed", "missing", "device", "precision")
 """Settings that a link carries only where they are not the default: data and machine decide them."""
 _ALWAYS = ("seed", "method")
 """Parts that a link carries also where they are the default."""

@@ -18,10 +18,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-import torch
 from torch.distributed import TCPStore  # type: ignore[attr-defined]  # public, but its stub does not export it
 
 import pll
+from pll.devices import gpus
 from pll.errors import UserError, explain
 from pll.io import json_text
 from pll.methods.deep import DeepEstimator
@@ -44,7 +44,7 @@ _BUSY = threading.Lock()
 
 def most_processes() -> int:
     """Return how many processes can train one run on this machine: as many as GPUs, else as many as cores."""
-    return torch.cuda.device_count() if torch.cuda.is_available() else os.cpu_count() or 1
+    return len(gpus()) or os.cpu_count() or 1
 
 
 def send_run(ranks: Ranks, folder: RunFolder, config: RunConfig, fingerprint: str) -> None:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pll.devices import default_threads, device_names
 from pll.errors import UserError
 from pll.io import write_json, writing_to
 from pll.methods import get_method
@@ -25,7 +26,6 @@ from pll.runs.files import COMPARISON, DELETED
 from pll.runs.folder import RunFolder, list_runs
 from pll.runs.process import PerProcess
 from pll.runs.run import MOST_LANES, Lane, LaneList, Run
-from pll.training.devices import default_threads, device_name
 
 MOST_ALIVE = 20
 """Maximum number of runs that wait, train or are paused."""
@@ -160,7 +160,7 @@ class RunRegistry:
             configs = tuple(replace(config, processes=1) for config in configs)  # lanes train by turns
         for config in configs:  # a wrong setting raises here, not in the thread
             new_estimator(config)
-            device_name(str(config.params.get("device") or "auto"))
+            device_names(str(config.params.get("device") or "auto"))
         folders = [RunFolder(self.root / _new_id()) for _ in configs]
         path = folders[0].path if len(folders) == 1 else self.root / _new_id()
         with self._guard:

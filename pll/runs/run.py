@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pll.analysis.health import Health
+from pll.devices import device_in_words, device_names
 from pll.errors import UserError
 from pll.io import write_json, writing_to
 from pll.runs.config import RunConfig
@@ -29,7 +30,6 @@ from pll.runs.device_queue import DeviceQueue
 from pll.runs.files import COMPARISON, OUTSIDE
 from pll.runs.folder import RunFolder, State, checked_name
 from pll.runs.snapshots import ACTIVE, LaneSnapshot, Snapshot, joint_state, seconds_left
-from pll.training.devices import device_name
 from pll.training.metrics import StopTraining
 
 if TYPE_CHECKING:
@@ -241,7 +241,8 @@ class Run:
         self.pace: float | None = None
         self._queue = queue
         self._priority = 0
-        self._device = ""
+        self._devices: tuple[str, ...] = ()  # that it can train on; the one that it trains on, once it does
+        self._device = ""  # that it has now
         self._guard = threading.Condition()
         self._thread: threading.Thread | None = None
         self._state: State | None = None  # of the thread; None where nothing is at work
@@ -351,8 +352,9 @@ class Run:
             name=self.name,
             state=state or joint_state(lane.state for lane in lanes),
             lanes=lanes,
-            ahead=None if state is None else self._queue.position(self._device, self.id),
+            ahead=None if state is None else self._queue.position(self.id),
             seconds_left=max(sum(estimates), epochs * pace) if len(estimates) == len(active) > 0 else None,
+            device=device_in_words(self._device),
         )
 
     def while_paused(self, look: Callable[[PartialLabelEstimator], T]) -> T | None:
@@ -385,7 +387,7 @@ class Run:
                 return
             self._wants, self._state, self._why_stopped = "paused" if paused else "running", "queued", ""
             self._priority = priority
-            self._queue.join(self._device, self.id, priority=priority)  # first come, first served
+            self._queue.join(self._devices, self.id, priority=priority)  # first come, first served
             self._thread = threading.Thread(target=self._work, name=f"candid-run-{self.id}", daemon=True)
             self._thread.start()
 
@@ -548,7 +550,7 @@ class Run:
             if not loops:
                 return False
             wanted = (lane.config.params.get("device") for lane in loops)
-            self._device = device_name(str(next((device for device in wanted if device), "auto")))
+            self._devices = device_names(str(next((device for device in wanted if device), "auto")))
             undo.pop_all()  # they stay locked
         for lane, loop in loops.items():
             lane.loop, lane.error = loop, None
@@ -566,8 +568,8 @@ class Run:
             for loop in self._unfinished():
                 loop.fail(error)
         finally:
-            self._queue.release(self._device, self.id)
-            self._queue.leave(self._device, self.id)
+            self._free_device()
+            self._queue.leave(self.id)
             for lane in self.lanes:
                 if lane.loop is not None:
                     lane.loop.close()
@@ -615,9 +617,20 @@ class Run:
                 self._next_epoch_at = time.monotonic() + self._slow_start
 
     def _acquire(self) -> bool:
-        return self._queue.acquire(
-            self._device, self.id, cancelled=lambda: self._wants == "stopped", priority=self._priority
+        """Wait for a device, after a pause for that which has its tensors; return False where it was stopped."""
+        device = self._queue.acquire(
+            self._devices, self.id, cancelled=lambda: self._wants == "stopped", priority=self._priority
         )
+        if device is None:
+            return False
+        self._devices, self._device = (device,), device
+        for loop in self._unfinished():
+            loop.device = device
+        return True
+
+    def _free_device(self) -> None:
+        self._queue.release(self.id)
+        self._device = ""
 
     def _set_state(self, state: State) -> None:
         for loop in self._unfinished():
@@ -641,7 +654,7 @@ class Run:
             self._batches_left -= 1
 
     def _wait_while_paused(self) -> None:
-        self._queue.release(self._device, self.id)
+        self._free_device()
         loops = self._unfinished()
         if len(loops) == 1:  # several lanes are shown between epochs only
             loops[0].note_moment()

@@ -107,6 +107,8 @@ class Snapshot:
         Number of runs before it, while queued.
     seconds_left
         Estimated, for all lanes.
+    device
+        The GPU that it trains on and its memory, in words; "" where it does not train, or on the CPU.
     """
 
     id: str
@@ -115,6 +117,7 @@ class Snapshot:
     lanes: tuple[LaneSnapshot, ...]
     ahead: int | None = None
     seconds_left: float | None = None
+    device: str = ""
 
     @property
     def epoch(self) -> int:

@@ -36,18 +36,23 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.parallel import DistributedDataParallel
 
 from pll.candidates import CandidateSets
+from pll.devices import gpus, pinned
 from pll.errors import UserError
 from pll.io import large_array
 from pll.training.augment import Augmentation
 from pll.training.layouts import layout_type
-from pll.training.mapped import Features, read_ahead
 from pll.training.models import has_batch_norm
+from pll.training.precision import Precision
 from pll.training.rng import Stream
+from pll.training.streamed import Features, read_ahead
 from pll.training.trainer import Objective, Optimisation, Step, Trainer, epoch_order
 from pll.weights import Weights, log_prior
 
 PATIENCE = timedelta(days=365)
 """Timeout of a rank for another: long, since a paused run lets the others wait. An ended rank is noticed at once."""
+
+
+_GPU_BACKENDS = {"cuda": "nccl", "xpu": "xccl"}
 
 
 class RanksError(UserError):
@@ -248,9 +253,11 @@ def _connecting(size: int, place: int) -> Iterator[str]:
     # imports it, and would make that the group of this training, which then never ends.
     importlib.import_module("torch.distributed.nn.functional")
     backend = "gloo"
-    if torch.cuda.is_available():
-        torch.cuda.set_device(place % torch.cuda.device_count())
-        backend = "cpu:gloo,cuda:nccl"
+    if there := gpus():
+        own = torch.device(there[place % len(there)])
+        torch.accelerator.set_device_index(own)
+        if own.type in _GPU_BACKENDS:
+            backend = f"cpu:gloo,{own.type}:{_GPU_BACKENDS[own.type]}"
     try:
         yield backend
     except RuntimeError as error:
@@ -277,9 +284,11 @@ class SharedTrainer(Trainer):
         Its loss is a mean over the examples of a mini-batch, and its `state()` holds stores of the layout.
     prior
         (nnz,) of all examples.
-    network, optimisation, seed, augment, loss_draws
+    network, optimisation, seed, augment, loss_draws, precision
         As for `Trainer`.
     """
+
+    _most_parts = 1  # a rank alone cannot compute in parts: the others would wait for other gradients
 
     def __init__(
         self,
@@ -293,6 +302,7 @@ class SharedTrainer(Trainer):
         augment: Augmentation | None = None,
         loss_draws: bool = False,
         prior: Weights | None = None,
+        precision: Precision | None = None,
     ) -> None:
         self.ranks = ranks
         self._n = len(candidates)
@@ -304,14 +314,15 @@ class SharedTrainer(Trainer):
         own_prior = None if prior is None else prior[self._flat_part]
         layout = layout_type(candidates)(own, X.device, log_prior(own_prior, own))  # the same kind on every rank
         super().__init__(
-            network, X, own, objective, optimisation, seed, augment, loss_draws, prior=own_prior, layout=layout
-        )
+            *(network, X, own, objective, optimisation, seed, augment, loss_draws),
+            prior=own_prior, layout=layout, precision=precision,
+        )  # fmt: skip
         if objective.owners is not None:
             raise UserError("This method trains in one process; start it without torchrun.")
         if not ranks.leads:
             self._separate_stream()
         with ranks.connected():
-            devices = [X.device] if X.device.type == "cuda" else None
+            devices = None if X.device.type == "cpu" else [X.device]
             # Every rank computes the same running statistics; `forward_sync_buffers` is new in torch 2.13.
             parameters = inspect.signature(DistributedDataParallel).parameters
             buffers: dict[str, Any] = {
@@ -389,7 +400,7 @@ class SharedTrainer(Trainer):
 
     def _loss_share(self, count: int) -> Tensor | None:
         # The gradients are averaged over the ranks, of which each has the mean loss of its own examples.
-        return torch.tensor(count * self.ranks.size / self._global_batch, device=self.X.device)
+        return self._share(count * self.ranks.size / self._global_batch)
 
     def batches_left(self) -> Iterator[Tensor]:
         """Yield this rank's part of the remaining mini-batches of this epoch, as positions among its examples."""
@@ -397,7 +408,7 @@ class SharedTrainer(Trainer):
         order = epoch_order(self._n, self.seed, self.epoch)
         places = torch.from_numpy(large_array(stop - start, np.int64))
         torch.nonzero((order >= start) & (order < stop), out=places.unsqueeze(1))
-        rows = (order[places] - start).to(self.X.device)
+        rows = pinned(order[places] - start, self.X.device)
         del order
         ends = deque[int]()
 
@@ -496,7 +507,7 @@ def _synchronised(network: nn.Module) -> nn.Module:
         return network
     shared: dict[int, Any] = {id(tensor): tensor for tensor in chain(network.parameters(), network.buffers())}
     twin = copy.deepcopy(network, shared).train()
-    if next(network.parameters()).device.type == "cuda":
+    if next(network.parameters()).device.type in _GPU_BACKENDS:
         convert: Callable[[nn.Module], nn.Module] = nn.SyncBatchNorm.convert_sync_batchnorm
         return convert(twin)
     if isinstance(twin, _BatchNorm):

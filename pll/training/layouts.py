@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from pll.candidates import CandidateSets
+from pll.devices import moved
 from pll.io import IN_MEMORY_UP_TO, large_array
 from pll.weights import Outside, Weights, log_prior
 
@@ -28,16 +29,17 @@ class Batch(ABC):
 
     Attributes
     ----------
-    rows
-        (B,) indices of the examples.
+    places, rows
+        (B,) indices of the examples, in the machine's memory and on the device.
     units
-        (B,) the training units: the examples themselves, unless the objective has `owners`.
+        (B,) the training units, on the device: the examples themselves, unless the objective has `owners`.
     shares, added
         (B, k) the share of the given or added labels of an example, and bool, which are added; None without added
         labels.
     """
 
-    def __init__(self, rows: Tensor) -> None:
+    def __init__(self, places: Tensor, rows: Tensor) -> None:
+        self.places = places
         self.rows = self.units = rows
         self.shares: Tensor | None = None
         self.added: Tensor | None = None
@@ -92,17 +94,20 @@ class Layout(ABC):
         """Let `Batch.restrict` normalise the given and the added labels apart, each to its share."""
         self._outside = self.store(outside.shares), self.store(outside.added.astype(np.float32))
 
-    def batch(self, rows: Tensor) -> Batch:
-        """Return the candidates of the examples with these (B,) int64 indices."""
-        batch = self._batch(rows)
+    def __init__(self, device: torch.device) -> None:
+        self.device = device
+
+    def batch(self, places: Tensor) -> Batch:
+        """Return the candidates of the examples with these (B,) int64 indices, which are in the machine's memory."""
+        batch = self._batch(places, moved(places, self.device))
         if self._outside is not None:
             shares, added = self._outside
             batch.shares, batch.added = batch.read(shares), batch.read(added) > 0
         return batch
 
     @abstractmethod
-    def _batch(self, rows: Tensor) -> Batch:
-        """Return the batch of these rows, without added labels."""
+    def _batch(self, places: Tensor, rows: Tensor) -> Batch:
+        """Return the batch of these rows, without added labels; the same twice, there and on the device."""
 
     @abstractmethod
     def store(self, flat: npt.NDArray[np.float32]) -> Tensor:
@@ -148,10 +153,12 @@ class DenseLayout(Layout):
     """Weight stores are (n, c), 0 off the candidates."""
 
     def __init__(self, candidates: CandidateSets, device: torch.device, log_prior: Weights | None = None) -> None:
+        super().__init__(device)
         mask = torch.from_numpy(candidates.mask()).to(device)
         # S is stored apart from the weights: a weight that underflows to 0 must be able to come back.
         self.offset = torch.zeros(mask.shape, device=device).masked_fill_(~mask, -torch.inf)  # (n, c)
-        self.entries = torch.from_numpy(candidates.rows * candidates.n_classes + candidates.indices).to(device)
+        entries = candidates.rows * candidates.n_classes + candidates.indices
+        self.entries = torch.from_numpy(entries.astype(np.int32)).to(device)  # n · c is at most `DENSE_ENTRIES`
         self.members = None  # (n, c) S, which the offset does not show: a candidate may have the prior 0
         if log_prior is not None:
             self.members = mask
@@ -166,15 +173,15 @@ class DenseLayout(Layout):
         return weights
 
     def flat(self, weights: Tensor) -> npt.NDArray[np.float32]:
-        return weights.view(-1)[self.entries].cpu().numpy()
+        return weights.view(-1).index_select(0, self.entries).cpu().numpy()
 
-    def _batch(self, rows: Tensor) -> Batch:
-        return _DenseBatch(rows, self.offset, self.members)
+    def _batch(self, places: Tensor, rows: Tensor) -> Batch:
+        return _DenseBatch(places, rows, self.offset, self.members)
 
 
 class _DenseBatch(Batch):
-    def __init__(self, rows: Tensor, offset: Tensor, members: Tensor | None) -> None:
-        super().__init__(rows)
+    def __init__(self, places: Tensor, rows: Tensor, offset: Tensor, members: Tensor | None) -> None:
+        super().__init__(places, rows)
         self._offset = offset
         self._members = members
 
@@ -203,12 +210,12 @@ class PaddedLayout(Layout):
     """Weight stores are (nnz + 1,): aligned with `indices`, plus one place that padding points at, always 0."""
 
     def __init__(self, candidates: CandidateSets, device: torch.device, log_prior: Weights | None = None) -> None:
-        self._device = device
+        super().__init__(device)
         self._candidates = candidates
         self.nnz = candidates.nnz
         self._parts: tuple[Tensor, Tensor] | None = None  # (n + 1,) indptr and (nnz + 1,) indices, on the device
         if device.type != "cpu" or 4 * self.nnz <= IN_MEMORY_UP_TO:
-            padded = np.append(candidates.indices, np.int32(0)).astype(np.int64)
+            padded = np.append(candidates.indices, np.int32(0))
             self._parts = (
                 torch.from_numpy(candidates.indptr.copy()).to(device),
                 torch.from_numpy(padded).to(device),
@@ -216,29 +223,34 @@ class PaddedLayout(Layout):
         self.offset = None if log_prior is None else self.store(log_prior)
 
     def zeros(self) -> Tensor:
-        if self._device.type != "cpu":
-            return torch.zeros(self.nnz + 1, device=self._device)
+        if self.device.type != "cpu":
+            return torch.zeros(self.nnz + 1, device=self.device)
         return torch.from_numpy(large_array(self.nnz + 1, np.float32))
 
     def store(self, flat: npt.NDArray[np.float32]) -> Tensor:
         weights = large_array(self.nnz + 1, np.float32)
         weights[:-1], weights[-1] = flat, 0
-        return torch.from_numpy(weights).to(self._device)
+        return torch.from_numpy(weights).to(self.device)
 
     def flat(self, weights: Tensor) -> npt.NDArray[np.float32]:
         result: npt.NDArray[np.float32] = large_array(self.nnz, np.float32)
         torch.from_numpy(result).copy_(weights[:-1])
         return result
 
-    def _batch(self, rows: Tensor) -> Batch:
+    def _batch(self, places: Tensor, rows: Tensor) -> Batch:
         starts, ends = self._bounds(rows)
         sizes = (ends - starts)[:, None]  # (B, 1)
-        widest = int(sizes.max()) if len(rows) else 1  # a process may own none of a batch
+        widest = self._widest(places.numpy()) if len(places) else 1  # a process may own none of a batch
         within = torch.arange(widest, device=rows.device)  # (k,)
         valid = within < sizes  # (B, k)
         positions = torch.where(valid, starts[:, None] + within, self.nnz)  # (B, k)
         offset = None if self.offset is None else self.offset[positions]  # (B, k)
-        return _PaddedBatch(rows, positions, self._labels(positions, valid), valid, offset)
+        return _PaddedBatch(places, rows, positions, self._labels(positions, valid), valid, offset)
+
+    def _widest(self, places: npt.NDArray[np.int64]) -> int:
+        """Return the size of the largest set, by the machine's copy of the sets: the device would be waited for."""
+        indptr = self._candidates.indptr
+        return int((indptr[places + 1] - indptr[places]).max())
 
     def _bounds(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Return where the entries of these examples begin and end, (B,) each."""
@@ -252,16 +264,22 @@ class PaddedLayout(Layout):
     def _labels(self, positions: Tensor, valid: Tensor) -> Tensor:
         """Return the labels at these positions, 0 for padding."""
         if self._parts is not None:
-            return self._parts[1][positions]
+            return self._parts[1][positions].long()
         result = self._candidates.indices[np.minimum(positions.numpy(), self.nnz - 1)]
         return torch.from_numpy(result).long() * valid
 
 
 class _PaddedBatch(Batch):
     def __init__(
-        self, rows: Tensor, positions: Tensor, columns: Tensor, valid: Tensor, offset: Tensor | None = None
+        self,
+        places: Tensor,
+        rows: Tensor,
+        positions: Tensor,
+        columns: Tensor,
+        valid: Tensor,
+        offset: Tensor | None = None,
     ) -> None:
-        super().__init__(rows)
+        super().__init__(places, rows)
         self._positions = positions
         self._columns = columns
         self._valid = valid

@@ -19,6 +19,7 @@ from torch.nn.functional import pad
 from torch.utils.flop_counter import FlopCounterMode
 
 from pll.errors import UserError
+from pll.training.rng import Draws
 
 ModelFactory = Callable[[tuple[int, ...], int], nn.Module]
 ModelSpec = str | nn.Module | ModelFactory
@@ -383,7 +384,8 @@ def has_batch_norm(network: nn.Module) -> bool:
     return any(isinstance(layer, nn.modules.batchnorm._BatchNorm) for layer in network.modules())
 
 
-_DRAWING_LAYERS = (
+_DROPOUT = (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d)
+_DRAWING_INSIDE = (
     nn.modules.dropout._DropoutNd,
     nn.RReLU,
     nn.FractionalMaxPool2d,
@@ -393,18 +395,25 @@ _DRAWING_LAYERS = (
 )
 
 
-def draws_globally(network: nn.Module) -> bool:
-    """Return whether a training pass may draw from torch's global random stream: dropout does, and foreign code might.
+def draws_of(network: nn.Module) -> Draws:
+    """Return what may draw random numbers in a training pass: dropout layers do, and foreign code might.
 
     Examples
     --------
-    >>> draws_globally(nn.Sequential(nn.Linear(2, 2), nn.ReLU())), draws_globally(nn.Dropout())
-    (False, True)
+    >>> draws_of(nn.Sequential(nn.Linear(2, 2), nn.ReLU())), draws_of(nn.Dropout()), draws_of(nn.RReLU())
+    ('nothing', 'layers', 'anything')
     """
-    return any(isinstance(part, _DRAWING_LAYERS) or not _is_torch_layer(part) for part in network.modules())
+    kinds = {_draws(part) for part in network.modules()}
+    return "anything" if "anything" in kinds else "layers" if "layers" in kinds else "nothing"
 
 
-def _is_torch_layer(part: nn.Module) -> bool:
-    hooked = part._forward_hooks or part._forward_pre_hooks
-    ours = isinstance(part, _ResidualBlock | _GreyToColour)
-    return not hooked and (ours or type(part).__module__.startswith("torch.nn.modules."))
+def _draws(part: nn.Module) -> Draws:
+    source = type(part).__module__
+    if part._forward_hooks or part._forward_pre_hooks:
+        return "anything"
+    if isinstance(part, _DROPOUT) or source.startswith("torchvision."):  # stochastic depth calls `Tensor.bernoulli_`
+        return "layers"
+    if isinstance(part, _DRAWING_INSIDE):
+        return "anything" if getattr(part, "dropout", 1.0) else "nothing"
+    known = isinstance(part, _ResidualBlock | _GreyToColour) or source.startswith("torch.nn.modules.")
+    return "nothing" if known else "anything"

@@ -11,10 +11,10 @@ from __future__ import annotations
 import copy
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,18 +22,23 @@ import torch
 from torch import Tensor, nn
 
 from pll.candidates import CandidateSets
+from pll.devices import free_unused, is_out_of_memory, moved, pinned
 from pll.errors import UserError
 from pll.io import large_array
 from pll.training.augment import Augmentation
 from pll.training.layouts import Batch, Layout, choose_layout
 from pll.training.losses import Loss
-from pll.training.mapped import Features, read_ahead
 from pll.training.metrics import EpochRecord, Hook, Monitor, TrainingProgress
-from pll.training.models import draws_globally, has_batch_norm
+from pll.training.models import draws_of, has_batch_norm
+from pll.training.precision import Precision
 from pll.training.rng import Stream
+from pll.training.streamed import Features, StreamedFeatures, read_ahead
 from pll.weights import Outside, Weights
 
 OPTIMISERS = ("sgd", "adam")
+MOST_PARTS = 4
+"""Parts in which a mini-batch is computed, at most, where the device's memory does not suffice for it at once."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -103,7 +108,8 @@ class Objective(ABC):
     """
 
     owners: Tensor | None = None
-    """(m,) int64, the example that each of m training units belongs to; None where the units are the examples."""
+    """(m,) int64, the example that each of m training units belongs to; None where the units are the examples. It stays
+    in the machine's memory."""
 
     def start(self, trainer: Trainer) -> None:
         """Create the weight stores; the trainer is complete but untrained."""
@@ -227,6 +233,8 @@ class Trainer:
         Labels added to the candidates; given and added labels are then normalised apart, each to its share.
     sample_weight
         (n,) with mean 1, weight of the loss of each example; None for equal weights.
+    precision
+        How training passes are computed; None for float32.
 
     Attributes
     ----------
@@ -241,7 +249,11 @@ class Trainer:
         Random stream of network and augmentation; the caller of `step` enters `stream.drawing()`.
     label_weights
         Store of `layout`, restricted softmax of each example's latest training pass; at first the prior, or uniform.
+    parts
+        In how many parts a mini-batch is computed: more than one once the device's memory did not suffice.
     """
+
+    _most_parts: ClassVar[int] = MOST_PARTS
 
     def __init__(
         self,
@@ -257,8 +269,10 @@ class Trainer:
         layout: Layout | None = None,
         outside: Outside | None = None,
         sample_weight: npt.NDArray[np.float32] | None = None,
+        precision: Precision | None = None,
     ) -> None:
-        self.network = network.to(X.device)
+        self.precision = Precision(X.device) if precision is None else precision
+        self.network = self.precision.prepared(network)
         self._sample_weight = None if sample_weight is None else torch.from_numpy(sample_weight).to(X.device)
         self.forward: nn.Module = self.network
         self.X = X
@@ -273,10 +287,15 @@ class Trainer:
         self.epoch = 0
         self.cursor = 0
         self._loss_sum = torch.zeros((), device=X.device)
-        self.stream = Stream(X.device, seed, is_global=loss_draws or draws_globally(network))
+        self.parts = 1
+        self.stream = Stream(X.device, seed, draws="anything" if loss_draws else draws_of(network))
         self._merge_last = has_batch_norm(network)
         self.objective = objective
         objective.start(self)
+
+    def close(self) -> None:
+        """Let go of the objective, which may point back: the trainer's memory is then free once nobody has it."""
+        vars(self).pop("objective", None)
 
     @property
     def n_examples(self) -> int:
@@ -289,34 +308,97 @@ class Trainer:
         return self.n_examples if self.objective.owners is None else len(self.objective.owners)
 
     def step(self, units: Tensor) -> Step:
-        """Train on one mini-batch (Algorithm 1, lines 6-9).
+        """Train on one mini-batch (Algorithm 1, lines 6-9). The device is not waited for.
+
+        Where its memory does not suffice, the mini-batch is computed in two parts, then in four, whose gradients are
+        added; batch normalisation then sees a part at a time.
 
         Parameters
         ----------
         units
-            (B,) int64 training units (examples, unless the objective has `owners`), on the device.
+            (B,) int64 training units (examples, unless the objective has `owners`), in the machine's memory.
         """
-        owners = self.objective.owners
-        rows = units if owners is None else owners[units]
-        batch = self.layout.batch(rows)
-        batch.units = units
-        inputs = self.X.index_select(0, rows)
+        step = self._in_parts(lambda: self._whole_step(units))
+        self._loss_sum += step.loss * len(units)
+        return step
+
+    def _whole_step(self, units: Tensor) -> Step:
+        self.optimiser.zero_grad()
+        step = self._learn_in_parts(units)
+        self.optimiser.step()  # line 9
+        return step
+
+    def _learn_in_parts(self, units: Tensor) -> Step:
+        """Do all of a step but line 9."""
+        parts = min(self.parts, max(1, len(units) // 2))
+        if parts == 1:
+            return self._learn(units, self._loss_share(len(units)))
+        steps = [self._learn(part, self._share(len(part) / len(units))) for part in units.tensor_split(parts)]
+        batch = self._batch(units)
+        loss = sum((step.loss * len(step.logits) for step in steps), torch.zeros_like(self._loss_sum)) / len(units)
+        logits = torch.cat([step.logits for step in steps])
+        return Step(batch, logits, batch.read(self.label_weights), loss)
+
+    def _learn(self, units: Tensor, share: Tensor | None) -> Step:
+        """Add the gradient of these units (lines 6 and 7), and update the weights (line 8)."""
+        batch = self._batch(units)
+        inputs = self.inputs(batch)
         if self.augment is not None:
             inputs = self.augment(inputs, self.stream.generator)
-        logits = self.forward(inputs).float()  # (B, c), the one forward pass; whatever precision it computes in
-        self.weigh(logits, rows)
-        share = self._loss_share(len(units))
-        self.optimiser.zero_grad()
+        logits = self.logits(inputs)  # (B, c), the one forward pass
+        self.weigh(logits, batch.rows)
         loss = self.objective.backward(batch, logits, share)  # lines 6 and 7, with the old weights
         with torch.no_grad():
             new = batch.restrict(logits.detach())  # line 8, Eq. (norm)
-            if owners is not None:
-                new = new[_first_of_equals(rows)]  # copies of one example must write the same values
+            if self.objective.owners is not None:
+                same = moved(_first_of_equals(batch.places), self.X.device)
+                new = new[same]  # copies of one example must write the same values
             batch.write(self.label_weights, new)
             self.objective.update(batch, new)
-        self.optimiser.step()  # line 9
-        self._loss_sum += loss * len(units)
         return Step(batch, logits.detach(), new, loss)
+
+    def _batch(self, units: Tensor) -> Batch:
+        owners = self.objective.owners
+        batch = self.layout.batch(units if owners is None else owners[units])
+        if owners is not None:
+            batch.units = moved(units, self.X.device)
+        return batch
+
+    def inputs(self, batch: Batch) -> Tensor:
+        """Return the scaled features (B, …) of a mini-batch."""
+        return self.X.index_select(0, batch.rows if isinstance(self.X, Tensor) else batch.places)
+
+    def logits(self, inputs: Tensor) -> Tensor:
+        """Return the (B, c) float32 logits of a training pass, whatever precision that computes in."""
+        with self.precision.training_pass():
+            logits: Tensor = self.forward(self.precision.arranged(inputs))
+        return logits.float()
+
+    def _in_parts(self, work: Callable[[], T]) -> T:
+        """Do work that goes by `parts`; where the device's memory does not suffice, again with more of them."""
+        while True:
+            try:
+                return work()
+            except RuntimeError as error:
+                if not is_out_of_memory(error) or self.parts >= self._most_parts:
+                    raise
+            # Only here are the error, and the tensors of the pass that it holds, gone.
+            self.parts *= 2
+            self.optimiser.zero_grad()
+            free_unused(self.X.device)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a user should know of how it trained, as sentences."""
+        streamed = (self.X.note,) if isinstance(self.X, StreamedFeatures) and self.X.note else ()
+        if self.parts == 1:
+            return streamed
+        smaller = " Batch normalisation saw a part at a time." if self._merge_last else ""
+        return (
+            *streamed,
+            f"The memory did not suffice for a mini-batch of {self.optimisation.batch_size}: from then on each was "
+            f"computed in {self.parts} parts whose gradients were added.{smaller}",
+        )
 
     def weigh(self, logits: Tensor, rows: Tensor) -> None:
         """Let the examples `rows` (B,) count by their sample weight in what is learnt through these logits (B, c).
@@ -331,13 +413,16 @@ class Trainer:
         """Return the factor, (), of the loss of so many training units; None for 1."""
         return None
 
+    def _share(self, share: float) -> Tensor:
+        return torch.full((), share, device=self.X.device)  # and no copy, which would wait
+
     def batches_left(self) -> Iterator[Tensor]:
         """Yield the remaining mini-batches of this epoch; their order depends on seed and epoch alone.
 
         The last batch may be smaller; a last batch of one example, which batch normalisation cannot take, joins the
         one before it.
         """
-        order = epoch_order(self.n_units, self.seed, self.epoch).to(self.X.device)
+        order = pinned(epoch_order(self.n_units, self.seed, self.epoch), self.X.device)
         owners = self.objective.owners
         cuts = (order[start:end] for start, end in self._cuts())
         for units in read_ahead(self.X, ((cut, cut if owners is None else owners[cut]) for cut in cuts)):
@@ -385,19 +470,24 @@ class Trainer:
     def evaluated_store(self) -> Tensor:
         """Return the label weights of the current model, from one evaluation pass, as a store of the layout."""
         weights = self.layout.zeros()
-        with evaluating(self.network):
-            for batch in self.all_batches():
-                batch.write(weights, batch.restrict(self.network(self.X.index_select(0, batch.rows)).float()))
-        return weights
+
+        def evaluate() -> Tensor:
+            with evaluating(self.network):
+                for batch in self.all_batches():
+                    inputs = self.precision.arranged(self.inputs(batch))
+                    batch.write(weights, batch.restrict(self.network(inputs).float()))
+            return weights
+
+        return self._in_parts(evaluate)
 
     def all_batches(self) -> Iterator[Batch]:
         """Yield all examples in order, in batches of an evaluation pass."""
         n, size = len(self.X), self._evaluation_batch()
         for start in range(0, n, size):
-            yield self.layout.batch(torch.arange(start, min(start + size, n), device=self.X.device))
+            yield self.layout.batch(torch.arange(start, min(start + size, n)))
 
     def _evaluation_batch(self) -> int:
-        return evaluation_batch(self.X.shape, self._n_classes)
+        return max(1, evaluation_batch(self.X.shape, self._n_classes) // self.parts)
 
     def warm_up(self) -> None:
         """Start from the label weights of the network, which has the parameters of an earlier model."""
@@ -406,10 +496,14 @@ class Trainer:
 
     def predict(self, X: Features) -> npt.NDArray[np.int64]:
         """Return the (m,) argmax over all classes, for scaled features on the device."""
-        size = self._evaluation_batch()
-        with evaluating(self.network):
-            batches = [self.network(X[start : start + size]).argmax(dim=1) for start in range(0, max(1, len(X)), size)]
-        return torch.cat(batches).cpu().numpy()
+
+        def evaluate() -> Tensor:
+            size = self._evaluation_batch()
+            with evaluating(self.network):
+                parts = (self.precision.arranged(X[start : start + size]) for start in range(0, max(1, len(X)), size))
+                return torch.cat([self.network(part).argmax(dim=1) for part in parts])
+
+        return self._in_parts(evaluate).cpu().numpy()
 
     def _set_learning_rate(self) -> None:
         for group in self.optimiser.param_groups:

@@ -217,7 +217,7 @@ def _format_work(snapshot: Snapshot, total: str) -> str:
     if len(snapshot.lanes) == 1 and stage:
         return stage.split(": ")[0]
     left = f"about {duration(max(1.0, snapshot.seconds_left))} left" if snapshot.seconds_left else ""
-    return " · ".join(part for part in (f"{snapshot.epoch}{total}", stage, left) if part)
+    return " · ".join(part for part in (f"{snapshot.epoch}{total}", stage, left, snapshot.device) if part)
 
 
 def about_seconds(seconds: float) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from pll import devices
 from pll.runs.device_queue import DeviceQueue
 from tests.run_helpers import wait_for
 
@@ -16,22 +17,25 @@ class Line:
         self.queue = DeviceQueue()
         self.entered: list[str] = []
         self.refused: list[str] = []
+        self.got: dict[str, str] = {}
         self.gone: set[str] = set()
         self.threads: list[threading.Thread] = []
 
-    def join(self, owner: str, device: str = "cpu", priority: int = 0) -> None:
+    def join(self, owner: str, devices: tuple[str, ...] = ("cpu",), priority: int = 0) -> None:
         """Begin to wait; returns once it does, or is in."""
 
         def wait() -> None:
-            came_in = self.queue.acquire(device, owner, cancelled=lambda: owner in self.gone, priority=priority)
-            (self.entered if came_in else self.refused).append(owner)
+            came_in = self.queue.acquire(devices, owner, cancelled=lambda: owner in self.gone, priority=priority)
+            if came_in is None:
+                self.refused.append(owner)
+            else:
+                self.got[owner] = came_in
+                self.entered.append(owner)
 
         thread = threading.Thread(target=wait)
         self.threads.append(thread)
         thread.start()
-        wait_for(
-            lambda: owner in self.entered + self.refused or self.queue.position(device, owner) is not None, "a place"
-        )
+        wait_for(lambda: owner in self.entered + self.refused or self.queue.position(owner) is not None, "a place")
 
     def leave(self, owner: str) -> None:
         self.gone.add(owner)
@@ -50,12 +54,12 @@ def line() -> Iterator[Line]:
 
 
 def test_a_place_may_be_taken_before_the_wait_begins(line: Line) -> None:
-    line.queue.join("cpu", "1")
+    line.queue.join(["cpu"], "1")
     line.join("2")
     assert line.entered == []  # the device is free, and it is not 2's turn
     line.join("1")
     wait_for(lambda: line.entered == ["1"], "1")
-    line.queue.release("cpu", "1")
+    line.queue.release("1")
     wait_for(lambda: line.entered == ["1", "2"], "2")
 
 
@@ -64,10 +68,10 @@ def test_the_lower_the_number_the_sooner(line: Line) -> None:
     line.join("2", priority=5)
     line.join("3", priority=-1)
     line.join("4", priority=5)
-    assert [line.queue.position("cpu", owner) for owner in "324"] == [1, 2, 3]
+    assert [line.queue.position(owner) for owner in "324"] == [1, 2, 3]
     for owner in "1324":
         wait_for(lambda: line.entered[-1:] == [owner], owner)  # noqa: B023
-        line.queue.release("cpu", owner)
+        line.queue.release(owner)
 
 
 def test_whoever_gives_up_leaves_the_line_and_nothing_else(line: Line) -> None:
@@ -75,8 +79,8 @@ def test_whoever_gives_up_leaves_the_line_and_nothing_else(line: Line) -> None:
         line.join(owner)
     line.leave("2")
     wait_for(lambda: line.refused == ["2"], "the refusal")
-    assert line.queue.position("cpu", "3") == 1
-    line.queue.release("cpu", "1")
+    assert line.queue.position("3") == 1
+    line.queue.release("1")
     wait_for(lambda: line.entered == ["1", "3"], "3")
 
 
@@ -86,14 +90,14 @@ def test_never_two_at_once() -> None:
 
     def work(owner: str) -> None:
         for _ in range(20):
-            assert queue.acquire("cpu", owner, cancelled=lambda: False)
+            assert queue.acquire(["cpu"], owner, cancelled=lambda: False)
             with guard:
                 inside[0] += 1
                 most[0] = max(most[0], inside[0])
                 turns[0] += 1
             with guard:
                 inside[0] -= 1
-            queue.release("cpu", owner)
+            queue.release(owner)
 
     threads = [threading.Thread(target=work, args=(str(k),)) for k in range(5)]
     for thread in threads:
@@ -101,3 +105,35 @@ def test_never_two_at_once() -> None:
     for thread in threads:
         thread.join(30)
     assert (most[0], turns[0]) == (1, 100)
+
+
+class TestSeveralDevices:
+    TWO = ("cuda:0", "cuda:1")
+
+    @pytest.fixture(autouse=True)
+    def memory(self, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+        free = {"cuda:0": 3, "cuda:1": 20}
+        monkeypatch.setattr(devices, "memory_of", lambda name: devices.Memory(free[name], 24))
+        return free
+
+    def test_the_first_gets_the_one_with_the_most_free_memory_and_nobody_waits_while_one_is_free(
+        self, line: Line
+    ) -> None:
+        for owner in "123":
+            line.join(owner, self.TWO)
+        assert line.got == {"1": "cuda:1", "2": "cuda:0"}
+        assert line.queue.position("3") == 1
+        line.queue.release("2")
+        wait_for(lambda: line.got.get("3") == "cuda:0", "the one that is free again")
+
+    def test_whoever_must_have_one_does_not_lose_it_to_those_who_come_later(self, line: Line) -> None:
+        line.join("1", self.TWO)  # has cuda:1
+        line.join("2", ("cuda:1",))
+        line.join("3", self.TWO)
+        line.join("4", self.TWO)
+        assert line.got == {"1": "cuda:1", "3": "cuda:0"}
+        assert [line.queue.position(owner) for owner in "24"] == [1, 2]
+        line.queue.release("1")
+        wait_for(lambda: line.got.get("2") == "cuda:1", "2")
+        line.queue.release("2")
+        wait_for(lambda: line.got.get("4") == "cuda:1", "4")

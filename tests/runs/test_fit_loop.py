@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
 import subprocess
 import sys
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,11 +16,14 @@ import pandas as pd
 import pytest
 import torch
 
+from pll import devices
+from pll.analysis.health import Health
 from pll.catalog.sources import Source
 from pll.cli.main import main
 from pll.errors import UserError
 from pll.export.run_export import export_source
 from pll.methods import METHODS
+from pll.methods.deep import DeepEstimator
 from pll.methods.persistence import load_model
 from pll.runs import fit_loop, run_data
 from pll.runs.config import RunConfig
@@ -380,3 +385,69 @@ def test_a_full_disk_does_not_hide_itself(data: Path, tmp_path: Path, monkeypatc
         monkeypatch.setattr(RunFolder, name, full)
     with pytest.raises(UserError, match="disk is full"):
         fit_loop.FitLoop(folder).train()
+
+
+# ---- the memory of a device, and a device that fails -----------------------------------------------------------------
+
+
+@pytest.fixture
+def training_tensors(monkeypatch: pytest.MonkeyPatch) -> list[weakref.ref[Any]]:
+    """Weak references to what training keeps on its device: trainer, features, label weights, optimiser."""
+    references: list[weakref.ref[Any]] = []
+    make = DeepEstimator._new_trainer
+
+    def new_trainer(self: DeepEstimator, *args: Any) -> Trainer:
+        trainer = make(self, *args)
+        parts = (trainer, trainer.X, trainer.label_weights, trainer.optimiser)
+        references.extend(weakref.ref(part) for part in parts)
+        return trainer
+
+    monkeypatch.setattr(DeepEstimator, "_new_trainer", new_trainer)
+    return references
+
+
+@pytest.mark.parametrize("method", ["proden", "d2cnn", "cr-dpll"])
+@pytest.mark.parametrize("end", ["finished", "stopped", "failed"])
+def test_however_a_run_ends_the_memory_of_its_training_is_free(
+    data: Path,
+    tmp_path: Path,
+    method: str,
+    end: str,
+    training_tensors: list[weakref.ref[Any]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail() -> None:
+        raise RuntimeError("broken")
+
+    folder = made(tmp_path / "run", config(data, method=method, params={"epochs": 2}))
+    hooks = {"finished": None, "stopped": stop_at(BATCHES + 2), "failed": fail}
+    monkeypatch.setattr(fit_loop.FitLoop, "_health", lambda *args, **options: Health("unchecked"))
+    loop = fit_loop.FitLoop(folder, hook=hooks[end])
+    gc.disable()  # what is only freed when the collector comes may be too late for the next run
+    try:
+        while not loop.is_over:
+            loop.advance()
+        loop.close()
+        assert training_tensors and [reference() for reference in training_tensors] == [None] * len(training_tensors)
+    finally:
+        gc.enable()
+    assert folder.state()["state"] == end
+
+
+def test_after_a_gpu_was_poisoned_the_run_says_so_and_the_next_one_uses_the_cpu(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise torch.AcceleratorError("CUDA error: an illegal memory access was encountered")
+
+    monkeypatch.setattr(devices, "_lost", set())
+    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda check_available: torch.device("cuda"))
+    monkeypatch.setattr(torch.accelerator, "device_count", lambda: 1)
+
+    folder = made(tmp_path / "run", config(data, params={"device": "cpu"}))  # in truth
+    loop = fit_loop.FitLoop(folder, hook=fail)
+    assert devices.device_names("auto") == ("cuda:0",)
+    with pytest.raises(UserError):
+        loop.train()
+    assert folder.state()["state"] == "failed" and "restart the server" in folder.state()["error"]
+    assert devices.device_names("auto") == ("cpu",)

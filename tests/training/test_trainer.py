@@ -272,3 +272,60 @@ def test_on_a_gpu_the_first_steps_are_those_of_the_cpu_and_its_stream_is_its_own
     before = torch.cuda.get_rng_state()
     list(train(on_gpu, 2, Monitor(SETS)))
     assert torch.equal(torch.cuda.get_rng_state(), before)
+
+
+class TestOutOfMemory:
+    """The memory of a device that takes so many examples in a pass."""
+
+    def limited(self, trainer: Trainer, most: int, *, training: bool = True) -> list[int]:
+        sizes: list[int] = []
+
+        def look(network: nn.Module, inputs: tuple[Tensor, ...]) -> None:
+            sizes.append(len(inputs[0]))
+            if network.training is training and len(inputs[0]) > most:
+                raise torch.OutOfMemoryError("CUDA out of memory.")
+
+        trainer.network.register_forward_pre_hook(look)
+        return sizes
+
+    @pytest.mark.parametrize(("most", "parts"), [(5, 2), (3, 4)])
+    def test_the_mini_batch_is_computed_in_parts_and_the_result_is_the_same(
+        self, most: int, parts: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        whole, limited = new_trainer(batch_size=10), new_trainer(batch_size=10)
+        sizes = self.limited(limited, most)
+        monkeypatch.setattr(trainer_module, "evaluation_batch", lambda shape, outputs: 3)
+        expected, records = run(whole, 2), run(limited, 2)
+        assert limited.parts == parts and limited.notes and not whole.notes
+        assert sum(size > most for size in sizes) == {2: 1, 4: 2}[parts]  # later steps begin with parts
+        for one, other in zip(records, expected, strict=True):
+            np.testing.assert_allclose(one.label_weights, other.label_weights, atol=1e-5)
+            assert one.loss == pytest.approx(other.loss, abs=1e-5)
+        step = limited.step(torch.arange(10))
+        assert step.logits.shape == (10, C) and step.label_weights.shape == (10, C)
+
+    def test_what_does_not_fit_in_parts_is_an_error(self) -> None:
+        trainer = new_trainer(batch_size=20)
+        self.limited(trainer, 1)
+        with pytest.raises(torch.OutOfMemoryError):
+            run(trainer, 1)
+
+    def test_other_errors_are_not_tried_again(self) -> None:
+        trainer, calls = new_trainer(), []
+
+        def fail(*_: object) -> None:
+            calls.append(1)
+            raise RuntimeError("shapes differ")
+
+        trainer.network.register_forward_pre_hook(fail)
+        with pytest.raises(RuntimeError, match="shapes"):
+            run(trainer, 1)
+        assert len(calls) == 1
+
+    def test_an_evaluation_goes_on_in_smaller_batches(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(trainer_module, "evaluation_batch", lambda shape, outputs: 16)
+        whole, limited = new_trainer(), new_trainer()
+        self.limited(limited, 8, training=False)
+        np.testing.assert_allclose(limited.evaluated_label_weights(), whole.evaluated_label_weights(), atol=1e-6)
+        assert limited.predict(X).tolist() == whole.predict(X).tolist()
+        assert limited.parts == 2

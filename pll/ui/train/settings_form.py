@@ -14,6 +14,7 @@ from typing import Any
 import streamlit as st
 
 from pll.dataset import PartialLabelDataset
+from pll.devices import default_threads, device_in_words, devices
 from pll.errors import UserError
 from pll.methods import METHODS, get_method, method_title
 from pll.methods.advice import advise, expected_settings
@@ -21,7 +22,6 @@ from pll.methods.proden import update_interval
 from pll.runs.config import RunConfig, new_estimator
 from pll.runs.ranks import most_processes
 from pll.training.augment import AUGMENTATIONS
-from pll.training.devices import default_threads
 from pll.training.losses import LOSS_TITLES
 from pll.training.models import MODEL_INFO
 from pll.ui.data import loader
@@ -184,6 +184,7 @@ def choose_settings(
     with columns[1]:
         if "threads" in defaults:
             form.number("threads", default_threads())
+        device = _choose_device(key) if "device" in defaults else {}
         processes = _choose_processes(methods, key)
         holdout = _choose_holdout(choice, data, f"{key}_holdout")
     with columns[2]:
@@ -195,7 +196,7 @@ def choose_settings(
     seed = touched.pop("seed", choice.seed)
     config = choice.config(
         method=methods[0],
-        params=params | touched,
+        params=params | touched | device,
         holdout=holdout,
         seed=int(seed),
         name=data.name,
@@ -316,6 +317,21 @@ def _choose_processes(methods: Sequence[str], key: str) -> int:
         key=f"{key}_processes",
     )
     return int(processes)
+
+
+def _choose_device(key: str) -> dict[str, str]:
+    """Where there is a GPU: the device, of those there are; nothing for the one that is taken by itself."""
+    there = devices()
+    if len(there) == 1:
+        return {}
+    names = {"auto": "Automatic", "cpu": "CPU"}
+    device = st.selectbox(
+        *("Device", there),
+        format_func=lambda name: names.get(name) or device_in_words(name),
+        help="Automatic takes the GPU with the most free memory.",
+        key=f"{key}_device",
+    )
+    return {} if device == "auto" else {"device": device}
 
 
 def _choose_holdout(choice: ChosenData, data: PartialLabelDataset, key: str) -> float | None:

@@ -18,9 +18,9 @@ from pll.methods.base import Task
 from pll.runs.history import History, HistoryWriter
 from pll.synthesis import flip_binomial
 from pll.training import layouts
-from pll.training.mapped import AHEAD, MappedFeatures, read_ahead
 from pll.training.metrics import EpochRecord
 from pll.training.scaling import fit_scaling
+from pll.training.streamed import AHEAD, StreamedFeatures, read_ahead
 from pll.weights import checked_prior
 
 N, D, C = 61, 5, 4
@@ -56,7 +56,7 @@ def test_every_method_learns_the_same(tmp_path: Path, method: str, settings: dic
 
 def test_batches_are_read_ahead_and_any_others_too(tmp_path: Path) -> None:
     scaling = fit_scaling(X)
-    features = MappedFeatures(mapped(tmp_path), scaling, torch.device("cpu"))
+    features = StreamedFeatures(mapped(tmp_path), scaling, torch.device("cpu"))
     expected = scaling(torch.from_numpy(X))
     assert features.shape == expected.shape and len(features) == N
     batches = list(torch.split(torch.randperm(N), 4))

@@ -1,0 +1,298 @@
+"""The devices that this machine computes with: which there are, their memory, copies to them, and their failures.
+
+Every place that needs a device asks here. What torch calls an accelerator (CUDA, MPS, XPU) is a GPU in this package;
+where several have memory of their own, a run takes the one with the most of it free.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pll.errors import UserError
+
+if TYPE_CHECKING:
+    import torch
+
+LOST = (
+    "The GPU must be reset: restart the server. Its last run failed in a way after which nothing can be computed on it "
+    "by this process; runs use the CPU until then."
+)
+"""What a user is told of a GPU whose context is poisoned."""
+_LOST_WORDS = (
+    *("illegal memory access", "illegal instruction", "misaligned address", "device-side assert"),
+    *("no kernel image", "device kernel image is invalid", "unspecified launch failure", "uncorrectable ecc error"),
+    *("invalid device function", "invalid program counter", "hardware stack error", "gpu is lost", "device lost"),
+)
+"""What errors say after which a process cannot use its GPU any more."""
+_PINNED = ("cuda", "xpu")
+_lost: set[str] = set()
+"""Kinds of devices that this process has lost; a poisoned context stays so until the process ends."""
+
+
+# ---- which there are -------------------------------------------------------------------------------------------------
+
+
+def default_threads() -> int:
+    """Return the default number of CPU threads: one less than there are cores, so that pages stay responsive.
+
+    The processes that torchrun has started on one machine share them.
+
+    Torch's threads spin while they wait: two of them beside one other busy process on two cores slowed an epoch
+    from 1.8 s to 88.7 s, while one thread costs 1.25-1.4 × when alone and never collapses.
+    """
+    return max(1, ((os.cpu_count() or 1) - 1) // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
+
+
+def gpus() -> tuple[str, ...]:
+    """Return the full names of the GPUs that this process can compute on: `cuda:0`, `cuda:1`, …; `mps:0`; `xpu:0`, …"""
+    import torch  # late: the home page needs none of it
+
+    found = torch.accelerator.current_accelerator(check_available=True)
+    if found is None or found.type in _lost:
+        return ()
+    return tuple(f"{found.type}:{k}" for k in range(torch.accelerator.device_count()))
+
+
+def devices() -> tuple[str, ...]:
+    """Return what a user may choose from: the CPU, the GPUs, and `auto` where there is something to choose."""
+    there = gpus()
+    return ("auto", *there, "cpu") if there else ("cpu",)
+
+
+def choose_device(device: str) -> torch.device:
+    """Return the device of that name; for `"auto"` the GPU with the most free memory, if there is one.
+
+    Raises
+    ------
+    UserError
+        A device this machine does not have, or one that this process has lost.
+    """
+    import torch
+
+    if device == "auto":
+        there = gpus()
+        if there and torch.distributed.is_available() and torch.distributed.is_initialized():  # each rank has its own
+            return torch.device(there[torch.accelerator.current_device_index()])
+        return torch.device(freest(there) if there else "cpu")
+    try:
+        chosen = torch.device(device)
+        if chosen.type in _lost:
+            raise UserError(LOST)
+        torch.zeros(1, device=chosen).cpu()  # "meta" returns no numbers
+    except (RuntimeError, AssertionError, TypeError) as error:
+        raise UserError(f"This machine cannot compute on {device!r}; use 'auto' or 'cpu'.") from error
+    return chosen
+
+
+def device_names(device: str) -> tuple[str, ...]:
+    """Return the full names of the devices that a setting allows: for `"auto"` every GPU, or the CPU.
+
+    Raises
+    ------
+    UserError
+        A device this machine does not have.
+
+    Examples
+    --------
+    >>> device_names("cpu"), device_names("cpu:0")
+    (('cpu',), ('cpu',))
+    """
+    there = gpus() if device == "auto" else ()
+    return there or (full_name(choose_device(device)),)
+
+
+def full_name(device: torch.device) -> str:
+    """Return a device's name with its number: `cuda:0` also for `cuda` where that is the current one; `cpu`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> full_name(torch.device("cpu:0"))
+    'cpu'
+    """
+    import torch
+
+    if device.type == "cpu":
+        return "cpu"
+    return f"{device.type}:{torch.accelerator.current_device_index() if device.index is None else device.index}"
+
+
+def freest(names: Sequence[str]) -> str:
+    """Return the device with the most free memory; the first of equals, and where none says how much it has.
+
+    Raises
+    ------
+    ValueError
+        No names.
+    """
+    if len(names) == 1:
+        return names[0]
+    return max(names, key=lambda name: 0 if (memory := memory_of(name)) is None else memory.free)
+
+
+def device_in_words(name: str) -> str:
+    """Return how a page calls a device and its memory: `"GPU 1, 3 of 24 GB"`; "" for the CPU.
+
+    Examples
+    --------
+    >>> device_in_words("cpu")
+    ''
+    """
+    if name in ("", "cpu", "auto"):
+        return ""
+    index, memory = int(name.partition(":")[2] or 0), memory_of(name)
+    if memory is None:
+        return f"GPU {index}"
+    return f"GPU {index}, {(memory.total - memory.free) / 1e9:.0f} of {memory.total / 1e9:.0f} GB"
+
+
+# ---- memory ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Bytes of a device's own memory: free for this process (what torch keeps for reuse included), and in all."""
+
+    free: int
+    total: int
+
+
+def memory_of(device: str | torch.device) -> Memory | None:
+    """Return the memory of a GPU; None for the CPU, and where the device does not say."""
+    import torch
+
+    chosen = torch.device(device)
+    if chosen.type == "cpu" or chosen.type in _lost:
+        return None
+    with suppress(RuntimeError, AssertionError, AttributeError, ValueError, NotImplementedError):
+        if chosen.type == "mps":
+            total = torch.mps.recommended_max_memory()
+            return Memory(max(total - torch.mps.driver_allocated_memory(), 0), total)
+        free, total = torch.accelerator.get_memory_info(chosen)
+        unused = torch.accelerator.memory_reserved(chosen) - torch.accelerator.memory_allocated(chosen)
+        return Memory(free + unused, total)
+    return None
+
+
+def free_unused(device: torch.device) -> None:
+    """Give back the device's memory that nothing uses any more; does nothing on the CPU."""
+    import torch
+
+    if device.type == "cpu" or device.type in _lost:
+        return
+    gc.collect()  # objects that point at each other, as a trainer and some objectives do, would keep theirs
+    with suppress(RuntimeError):  # of a run that poisoned the device, and has said so
+        torch.accelerator.empty_cache()
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Return whether an error says that a device's memory does not suffice."""
+    import torch
+
+    words = str(error).lower()
+    return isinstance(error, torch.OutOfMemoryError) or (
+        isinstance(error, RuntimeError)
+        and any(part in words for part in ("out of memory", "alloc_failed", "can't allocate memory"))
+    )
+
+
+# ---- failures --------------------------------------------------------------------------------------------------------
+
+
+def is_lost(error: BaseException) -> bool:
+    """Return whether an error, or one behind it, leaves its GPU unusable for this process.
+
+    Examples
+    --------
+    >>> is_lost(RuntimeError("CUDA error: an illegal memory access was encountered")), is_lost(RuntimeError("shapes"))
+    (True, False)
+    """
+    behind: BaseException | None = error
+    while behind is not None:
+        if isinstance(behind, RuntimeError) and any(part in str(behind).lower() for part in _LOST_WORDS):
+            return True
+        behind = behind.__cause__
+    return False
+
+
+def lose() -> None:
+    """Use the GPUs no more, as long as this process lives."""
+    _lost.update(name.partition(":")[0] for name in gpus())
+
+
+# ---- copies ----------------------------------------------------------------------------------------------------------
+
+
+def copies_by_itself(device: torch.device) -> bool:
+    """Return whether the device copies from page-locked memory while it and the processor go on."""
+    return device.type in _PINNED
+
+
+def pinned(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """Return a host tensor in page-locked memory where the device copies from that by itself; else as it is."""
+    return tensor.pin_memory() if copies_by_itself(device) else tensor
+
+
+def moved(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """Return a host tensor on the device, without waiting for the copy where the device can copy by itself."""
+    if device.type == "cpu":
+        return tensor
+    return pinned(tensor, device).to(device, non_blocking=copies_by_itself(device))
+
+
+# ---- random numbers --------------------------------------------------------------------------------------------------
+
+
+def random_state(device: torch.device) -> torch.Tensor:
+    """Return the state of the device's global random stream."""
+    import torch
+
+    state: torch.Tensor = (
+        torch.get_rng_state() if device.type == "cpu" else torch.get_device_module(device).get_rng_state(device)
+    )
+    return state
+
+
+def set_random_state(device: torch.device, state: torch.Tensor) -> None:
+    """Set the state of the device's global random stream."""
+    import torch
+
+    if device.type == "cpu":
+        torch.set_rng_state(state)
+    else:
+        torch.get_device_module(device).set_rng_state(state, device)
+
+
+# ---- threads ---------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def computing_threads(threads: int | None) -> Iterator[None]:
+    """Context manager that sets the number of CPU threads of torch; None leaves it.
+
+    Raises
+    ------
+    UserError
+        Fewer than one, or more than four times what the machine has.
+    """
+    if threads is None:
+        yield
+        return
+    most = 4 * (os.cpu_count() or 1)
+    if not isinstance(threads, int | np.integer) or not 1 <= threads <= most:
+        raise UserError(f"threads is {threads}; use 1 to {most} on this machine.")
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(int(threads))
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

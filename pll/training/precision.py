@@ -1,0 +1,117 @@
+"""In which numbers a network computes: float32, or bfloat16 where the device is fast with it.
+
+Parameters, their gradients, losses and label weights are float32 always, and so is every evaluation; `bf16` is torch's
+autocast in the training pass alone. On a GPU `bf16` goes with TF32 in what autocast leaves in float32, and pictures
+with channels last and with cuDNN's choice of the fastest convolution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from pll.errors import UserError
+from pll.training.models import TORCHVISION, ModelSpec
+
+PRECISIONS = ("auto", "float32", "bf16")
+_HEAVY = ("convnet", "resnet")
+"""Models whose time goes to products of matrices; the others would spend it on conversions."""
+
+
+@dataclass(frozen=True)
+class Precision:
+    """How the passes of a network are computed on one device.
+
+    Attributes
+    ----------
+    bf16
+        Whether training passes are bfloat16.
+    channels_last
+        Whether pictures, and the weights of convolutions, are stored with their channels last.
+    """
+
+    device: torch.device
+    bf16: bool = False
+    channels_last: bool = False
+
+    def training_pass(self) -> AbstractContextManager[object]:
+        """Context manager of a training pass."""
+        return torch.autocast(self.device.type, torch.bfloat16) if self.bf16 else nullcontext()
+
+    def prepared(self, network: nn.Module) -> nn.Module:
+        """Return the network on the device, its weights stored as they are used there."""
+        if self.channels_last:
+            return network.to(self.device, memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]  # torch's stubs lack it
+        return network.to(self.device)
+
+    def arranged(self, inputs: Tensor) -> Tensor:
+        """Return inputs (B, …) stored as the network takes them."""
+        return inputs.contiguous(memory_format=torch.channels_last) if self.channels_last else inputs
+
+    @contextmanager
+    def switched(self) -> Iterator[None]:
+        """Context manager of torch's switches for the whole process; does nothing on the CPU.
+
+        Not thread-safe: two runs at once on two GPUs share them, which changes speed and the last digits alone.
+        """
+        if self.device.type != "cuda":
+            yield
+            return
+        cudnn, product = torch.backends.cudnn, torch.backends.cuda.matmul
+        before = cudnn.allow_tf32, product.allow_tf32, cudnn.benchmark
+        cudnn.allow_tf32 = product.allow_tf32 = self.bf16
+        cudnn.benchmark = self.channels_last and not torch.are_deterministic_algorithms_enabled()
+        try:
+            yield
+        finally:
+            cudnn.allow_tf32, product.allow_tf32, cudnn.benchmark = before
+
+
+def choose_precision(precision: str, model: ModelSpec, shape: tuple[int, ...], device: torch.device) -> Precision:
+    """Return how a model computes on a device.
+
+    Parameters
+    ----------
+    precision
+        `"float32"`; `"bf16"`; `"auto"`: bf16 on a GPU that has it for the convnet, the resnet and torchvision's models,
+        float32 for all others and on the CPU.
+    model
+        As for `build_model`.
+    shape
+        Of one example.
+    device
+        Where it computes.
+
+    Raises
+    ------
+    UserError
+        No such precision, or the device does not have it.
+
+    Examples
+    --------
+    >>> choose_precision("auto", "convnet", (3, 32, 32), torch.device("cpu")).bf16
+    False
+    """
+    if precision not in PRECISIONS:
+        raise UserError(f"There is no precision called {precision!r}; use one of {', '.join(PRECISIONS)}.")
+    if precision == "bf16" and not _has_bf16(device):
+        raise UserError(f"The device {device} does not compute in bfloat16; use the precision 'auto' or 'float32'.")
+    heavy = isinstance(model, str) and (model in _HEAVY or model.startswith(TORCHVISION))
+    is_gpu = device.type != "cpu"
+    bf16 = precision == "bf16" or (
+        precision == "auto" and heavy and device.type in ("cuda", "xpu") and _has_bf16(device)
+    )
+    return Precision(device, bf16, channels_last=is_gpu and len(shape) == 3)
+
+
+def _has_bf16(device: torch.device) -> bool:
+    """Return whether a device multiplies bfloat16 by itself."""
+    if device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    if device.type == "xpu":
+        return bool(torch.xpu.is_bf16_supported())
+    return device.type == "cpu"

@@ -119,7 +119,7 @@ def test_many_examples_on_disk_and_in_parts_give_the_same(tmp_path: Path, monkey
         timing = dict.fromkeys(("seconds", "examples_per_second"), 0)
         assert one.metrics() | timing == other.metrics() | timing
         np.testing.assert_array_equal(one.label_weights, other.label_weights)
-        for part in ("identified", "confidence", "margin", "entropy"):
+        for part in ("identified", "top", "margin", "entropy"):
             np.testing.assert_array_equal(getattr(one.sharpness, part), getattr(other.sharpness, part))
     for epoch in before.epochs():
         np.testing.assert_array_equal(before.weights(epoch), after.weights(epoch))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pll import devices
 from pll.catalog.sources import Source
 from pll.methods import recipe
 from pll.runs.fit_loop import FitLoop
@@ -104,6 +105,21 @@ def test_the_fields_hold_what_the_recipe_uses_and_keep_what_was_put_in(irises: A
     assert run.config.params == {"model": "linear", "recipe": "paper", "epochs": 100, "loss": "gce", "threads": 1} | {
         "threads": run.config.params["threads"]
     }
+    run.stop()
+
+
+def test_where_there_are_gpus_one_can_be_chosen(irises: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not [one for one in irises.selectbox if one.label == "Device"]  # the CPU alone: there is nothing to choose
+    monkeypatch.setattr("pll.ui.train.settings_form.devices", lambda: ("auto", "cuda:0", "cuda:1", "cpu"))
+    monkeypatch.setattr(
+        "pll.devices.memory_of", lambda name: None if name == "cpu" else devices.Memory(21 * 10**9, 24 * 10**9)
+    )
+    page = irises.run()
+    assert field(page, "Device").options == ["Automatic", "GPU 0, 3 of 24 GB", "GPU 1, 3 of 24 GB", "CPU"]
+    page = field(page, "Device").set_value("cpu").run()
+    button(page, "Start training").click().run()
+    (run,) = session.registry().all()
+    assert run.config.params["device"] == "cpu"
     run.stop()
 
 

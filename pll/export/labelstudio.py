@@ -36,6 +36,8 @@ Json = Mapping[str, Any]
 ANNOTATED = ("ANNOTATION_CREATED", "ANNOTATION_UPDATED", "ANNOTATIONS_CREATED")
 DELETED = ("ANNOTATION_DELETED", "ANNOTATIONS_DELETED")
 TRAIN = "START_TRAINING"
+SCORES = {"label": 1.0, "none": 0.0}
+"""Score of what a person decided: a label, or that none is right."""
 
 
 @dataclass(frozen=True)
@@ -138,8 +140,8 @@ class Backend:
         Returns
         -------
         list of JSON objects
-            `result` (empty where there is no label), `score` in [0, 1] (1 where a person decided) and
-            `model_version`.
+            `result` (empty where there is no label), `score` in [0, 1] (1 where a person decided, 0 without a label)
+            and `model_version`.
 
         Raises
         ------
@@ -169,8 +171,8 @@ class Backend:
             if row is None:
                 result.append(None)
                 continue
-            decided = review.state.outcome(row).status in ("label", "none")
-            score = 1.0 if decided else review.label_and_confidence(row)[1]
+            status = review.state.outcome(row).status
+            score = SCORES[status] if status in SCORES else review.label_and_confidence(row)[1]
             result.append(self._prediction(place, question, review.label_of(row), score))
         return result
 

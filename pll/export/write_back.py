@@ -1,9 +1,9 @@
 """Writes the labels of a run into the Label Studio project that uses it as its model, by Label Studio's API.
 
 What is written are predictions with our confidence as score, those that Label Studio would get if it asked
-(`Backend.predict`): a second time, the predictions of the same model version are updated. A decision of a person is a
-prediction with score 1. It is not written as an annotation, since Label Studio's API would name the owner of the token
-as its annotator, and a webhook would bring it back here.
+(`Backend.predict`): a second time, the predictions of the same model version are updated. A label that a person gave
+is a prediction with score 1. It is not written as an annotation, since Label Studio's API would name the owner of the
+token as its annotator, and a webhook would bring it back here.
 
 What this file is not about: where the token is kept, and for how long (`pll.ui.labelstudio`).
 

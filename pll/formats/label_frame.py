@@ -29,6 +29,8 @@ COLUMNS = (
 """The columns of labels.csv, in their order. The order of rows is that of the examples."""
 NUMBERS = ("confidence", "margin", "entropy")
 """Those that hold numbers, 0-1, of the held-out weights."""
+SETTLED = (1.0, 1.0, 0.0)
+"""These of an example that a person gave a label."""
 RESULT_COLUMNS = tuple(name for name in COLUMNS if name not in ("id", "candidates", "true_label"))
 """Those that hold results: written with the data, not read back."""
 
@@ -71,9 +73,10 @@ def labels_frame(
 ) -> pd.DataFrame:
     """Return a table with one row per example, in order, and the columns `COLUMNS`.
 
-    Labels are class names. `identified_label` is the decision where there is one (`source` is then `human`); the
-    numbers are those of the label that nobody decided, in every row. What is not known is a missing value: how sure a
-    label is, reviewer and time of the model's rows, true labels.
+    Labels are class names. `identified_label` is the decision where there is one (`source` is then `human`), with the
+    confidence 1; where people refused all candidates, label and numbers are missing values. So is what is not known:
+    how sure a label is, reviewer and time of the model's rows, true labels. Every file of labels is made from this
+    table, so that this holds in all.
 
     Parameters
     ----------
@@ -116,21 +119,23 @@ def labels_frame(
     rows = np.asarray(ids, dtype=np.str_).astype(object)
     result = taken_home(label_weights, held_out, candidates)
     identified = names[result.identified]
+    top, margin, entropy = result.confidence.copy(), result.margin.copy(), result.entropy.copy()
     sources = np.full(n, source, dtype=object)
     reviewer, decided_at = np.full(n, None, dtype=object), np.full(n, None, dtype=object)
     for row, decision in (decisions or {}).items():
         if not 0 <= row < n:
             raise UserError(f"There is a decision for row {row}, but rows run from 0 to {n - 1}.")
         identified[row], sources[row] = decision.label, "human"
+        top[row], margin[row], entropy[row] = SETTLED if decision.label is not None else (np.nan,) * 3
         reviewer[row], decided_at[row] = decision.reviewer, decision.decided_at.isoformat()
     truth = np.full(n, None, dtype=object) if y is None else names[y]
     cells = candidate_cells(original_sets or candidates) if has_candidates else np.full(n, "", dtype=object)
     values = {
         "id": _text(rows),
         "identified_label": _text(identified),
-        "confidence": result.confidence,
-        "margin": result.margin,
-        "entropy": result.entropy,
+        "confidence": top,
+        "margin": margin,
+        "entropy": entropy,
         "candidates": _text(cells),
         "source": _text(sources),
         "reviewer": _text(reviewer),

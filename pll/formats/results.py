@@ -66,13 +66,9 @@ class Results:
         return None if at is None else self.columns["identified_label"][at] or None
 
     def confidence(self, example: str) -> float | None:
-        """The confidence of the model in it, 0-1, or None."""
+        """The confidence in its label, 0-1: 1 for the decision of a person. None where there is no label."""
         cell = self.cell(example, "confidence")
         return float(cell) if cell else None
-
-    def score(self, example: str) -> float | None:
-        """The confidence in its label, 0-1: 1 for the decision of a person. None where there is no label."""
-        return 1.0 if self.cell(example, "source") == "human" else self.confidence(example)
 
     def in_order(self, items: Iterable[tuple[str, T]]) -> Iterable[T]:
         """Things that belong to examples: as they come, or the least certain first where that is wanted.
@@ -87,8 +83,8 @@ class Results:
             return (thing for _, thing in items)
 
         def doubt(one: tuple[str, T]) -> tuple[bool, float]:
-            score = self.score(one[0])
-            return score is None, score or 0.0
+            confidence = self.confidence(one[0])
+            return confidence is None, confidence or 0.0
 
         return [thing for _, thing in sorted(items, key=doubt)]
 

@@ -497,12 +497,15 @@ class CheckedLabel:
         The reviewer; "" where not recorded.
     at
         ISO time; "" where not recorded.
+    refused
+        None of the candidates is right, and the right label is not known; it counts as unsure.
     """
 
     id: str
     label: str | None
     by: str = ""
     at: str = ""
+    refused: bool = False
 
 
 def answers_of(table: LabelTable, decisions: Iterable[CheckedLabel]) -> tuple[Answers, Flags]:

@@ -342,7 +342,8 @@ class Certification:
                 (one.event for one in outcome.answers.values() if one.event is not None), None
             )
             by, at = ("", "") if event is None else (event.reviewer, event.at.isoformat())
-            result.append(CheckedLabel(str(self.table.ids[row]), outcome.label, by, at))
+            refused = outcome.status == "none"
+            result.append(CheckedLabel(str(self.table.ids[row]), outcome.label, by, at, refused))
         return result
 
 
@@ -353,21 +354,24 @@ def _answer(row: int, state: ReviewState, required: Ints) -> Outcome | None:
 
 
 def _final_labels(table: LabelTable, decisions: Sequence[CheckedLabel], judgement: Judgement) -> pd.DataFrame:
-    """final.csv: every row in input order, with people's labels where they looked."""
-    labels = table.labels.astype(object)
+    """final.csv: every row in input order, with people's labels where they looked; no label where they refused all."""
+    labels, confidence = table.labels.astype(object), table.confidence.copy()
     place = {str(one): row for row, one in enumerate(table.ids)}
+    by_people = np.zeros(len(table), dtype=np.bool_)
     for decision in decisions:
-        if decision.label is not None:
-            labels[place[decision.id]] = decision.label
-    checked = judgement.looked_at & ~judgement.unsure
+        if decision.label is None and not decision.refused:
+            continue  # an unsure reviewer leaves the label as it is
+        row = place[decision.id]
+        labels[row], confidence[row] = decision.label, 1.0 if decision.label is not None else np.nan
+        by_people[row] = True
     # An accepted label that a reviewer was unsure of still needs a decision.
-    done = checked | (judgement.accepted & ~judgement.looked_at)
+    done = (judgement.looked_at & ~judgement.unsure) | (judgement.accepted & ~judgement.looked_at)
     return pd.DataFrame(
         {
             "id": table.ids,
             "identified_label": labels,
-            "confidence": table.confidence,
-            "source": np.where(checked, "human", "model"),
+            "confidence": confidence,
+            "source": np.where(by_people, "human", "model"),
             "accepted": done.astype(np.int64),
         }
     )

@@ -127,7 +127,7 @@ def _suggestion(results: Results, example: str, question: str) -> Record:
     label = results.label(example)
     if label is None:
         return {}
-    return {question: {"value": label, "score": results.score(example), "agent": results.model}}
+    return {question: {"value": label, "score": results.confidence(example), "agent": results.model}}
 
 
 def _example(row: int, record: Record, question: str | None) -> Example:

@@ -67,7 +67,7 @@ class Doccano(LineFormat):
         """Return a line with the identified label, its confidence and its candidates."""
         example = str(dataset.row_ids[i])
         label, score = results.label(example), results.confidence(example)
-        new: Record = {} if label is None else {"label": [label]}
+        new: Record = {"label": [] if label is None else [label]} if example in results else {}
         if score is not None and "confidence" not in record:  # a field of the user's own stays
             new["confidence"] = score
         if dataset.candidates is not None:

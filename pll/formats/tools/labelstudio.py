@@ -213,7 +213,7 @@ def _prediction(results: Results, example: str, question: str, to_name: str | No
 
     Label Studio shows the model version beside it and can filter by it.
     """
-    label, score = results.label(example), results.score(example)
+    label, score = results.label(example), results.confidence(example)
     if label is None:
         return None
     is_human = results.cell(example, "source") == "human"

@@ -102,7 +102,7 @@ def _suggestion(dataset: PartialLabelDataset, i: int, results: Results, meta: An
     if label is None:
         return sets
     fields = dict(meta) if isinstance(meta, dict) else {}
-    score = results.score(example)
+    score = results.confidence(example)
     return {"accept": [label], "meta": fields | ({} if score is None else {"score": score})} | sets
 
 

@@ -63,7 +63,7 @@ def test_labels_are_of_both_weights_and_numbers_of_the_held_out_ones_alone() -> 
     assert unknown[["confidence", "margin", "entropy"]].isna().all().all()
 
 
-def test_decisions_replace_the_label_and_nothing_else() -> None:
+def test_decisions_replace_the_label_and_how_sure_it_is() -> None:
     sets = CandidateSets.from_lists([[0, 1], [0, 1]], 2, ["cat", "dog"])
     weights = np.array([0.75, 0.25, 0.25, 0.75], dtype=np.float32)
     plain = labels_frame(sets, weights, ["x", "y"], held_out=weights)
@@ -74,7 +74,9 @@ def test_decisions_replace_the_label_and_nothing_else() -> None:
     assert decided["source"].tolist() == ["model", "human"]
     assert none_for_missing(decided["reviewer"]) == [None, "Ada"]
     assert none_for_missing(decided["decided_at"]) == [None, "2026-11-20T12:30:00+00:00"]
-    kept = ["id", "confidence", "margin", "entropy", "candidates", "true_label"]
+    assert decided[["confidence", "margin", "entropy"]].iloc[1].tolist() == [1, 1, 0]
+    pd.testing.assert_series_equal(decided.loc[0, ["confidence", "margin"]], plain.loc[0, ["confidence", "margin"]])
+    kept = ["id", "candidates", "true_label"]
     pd.testing.assert_frame_equal(decided[kept], plain[kept])
 
 

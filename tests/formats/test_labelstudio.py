@@ -112,7 +112,7 @@ def test_annotations_become_sets(tmp_path: Path) -> None:
 
 def test_what_a_person_decided_carries_their_name_and_makes_way_for_the_next(tmp_path: Path) -> None:
     tasks(tmp_path, *EXPORT)
-    columns = {"identified_label": ["pos", "neg", "neutral"], "confidence": ["0.9", "0.5", "0.625"]}
+    columns = {"identified_label": ["pos", "neg", "neutral"], "confidence": ["0.9", "1.0", "0.625"]}
     people = {"source": ["model", "human", "model"], "reviewer": ["", "Ada", ""]}
     done = Results(["7", "9", "12"], columns | people, "proden-a")
     formats.give_back(tmp_path / "tasks.json", tmp_path / "out.json", done)

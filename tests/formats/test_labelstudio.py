@@ -125,7 +125,7 @@ def test_what_a_person_decided_carries_their_name_and_makes_way_for_the_next(tmp
         return {task: (one["model_version"], one["score"]) for task, one in found}
 
     assert ours("out.json") == {7: ("proden-a", 0.9), 9: ("proden-a, decided by Ada", 1.0), 12: ("proden-a", 0.625)}
-    undone = Results(["7", "9", "12"], columns, "proden-a")
+    undone = Results(["7", "9", "12"], columns | {"confidence": ["0.9", "0.5", "0.625"]}, "proden-a")
     formats.give_back(tmp_path / "out.json", tmp_path / "again.json", undone)
     assert ours("again.json")[9] == ("proden-a", 0.5)
 

@@ -65,7 +65,6 @@ def exported(label: str | None) -> ExportSource:
     ]
     checked += [CheckedLabel(f"id{DECIDED}", "bee"), CheckedLabel(f"id{REFUSED}", label, refused=label is None)]
     certification = Certification(draw_plan(table, 0.3, 0.5, seed=0), table)
-    calibration: Any = SimpleNamespace(confidence=given.reshape(N, 3).max(axis=1))
     return ExportSource(
         METHODS["proden"](epochs=1).fit(X, sets),
         "proden",
@@ -75,7 +74,7 @@ def exported(label: str | None) -> ExportSource:
         name="small",
         input_shape=(2,),
         decisions=decisions,
-        calibration=calibration,
+        held_out=given,
         certificate=lambda: certification.certified(checked, certification.judge(checked)),
         X=X,
     )

@@ -11,6 +11,7 @@ from tqdm import tqdm
 from pll import catalog, formats
 from pll.analysis.protocol import with_candidates
 from pll.analysis.readiness import warnings_about
+from pll.catalog.sources import source_of
 from pll.cli.declared import (
     CheckOptions,
     ConvertOptions,
@@ -27,6 +28,8 @@ from pll.cli.options import (
     noisy_of,
     note,
     print_result,
+    read_as,
+    read_options,
     resolve_columns,
     resolve_source,
     source_like,
@@ -57,19 +60,24 @@ def convert(options: ConvertOptions) -> None:
     """Write data, or a run's labels, in another format; a note says first what the format cannot hold."""
     folder = RunFolder(Path(options.origin))
     note(missing_review(folder) if folder.exists() else [])
-    columns = resolve_columns(options.column)
-    done = convert_to(
-        options.origin,
-        options.to,
-        Path(options.out),
-        options=formats.ReadOptions(
-            columns=columns,
+    if folder.exists() or options.origin in catalog.CATALOG:
+        read = formats.ReadOptions(
+            columns=resolve_columns(options.column),
             sheet=options.sheet,
             merge=not options.no_merge,
             combine=options.combine,
             class_names=tuple(listed_classes(options.classes)),
             answers=answers_by_hand(options.answer),
-        ),
+            keep=options.keep_answer,
+            accept=options.accept,
+        )
+    else:
+        read = read_options(read_as(source_of(options.origin), options), combine=options.combine)
+    done = convert_to(
+        options.origin,
+        options.to,
+        Path(options.out),
+        options=read,
         format=options.source_format,
         uncertain_first=options.uncertain_first,
         by_example=options.by_example,
@@ -122,7 +130,8 @@ def predict(options: PredictOptions) -> None:
         note(_unverified(folder))
     explicit = dict.fromkeys(read_card(folder.path).feature_names, "feature")
     explicit |= folder.config().source.options.get("columns", {}) if folder.exists() else {}
-    result = Predictor(folder.path).predict(load(source_like(options.data, explicit, resolve_columns(options.column))))
+    source = source_like(options.data, explicit, resolve_columns(options.column), options.reading)
+    result = Predictor(folder.path).predict(load(source))
     note(result.warnings)
     if pd.isna(result.confidence).any():
         note(["How sure the predictions are is not known: the run was stopped before, or did not find out."])

@@ -253,6 +253,17 @@ ANSWER: dict[str, Any] = {
     "help": "map an answer that names no class (several times)",
 }
 CLASSES = {"default": "", "metavar": "A,B,C", "help": "all classes, where the data does not list them"}
+READING = {"metavar": "FILE", "help": "read the data as this file says, which candid read --save wrote"}
+KEEP_ANSWER: dict[str, Any] = {
+    "multiple": True,
+    "metavar": "CELL",
+    "help": "a cell that is a class, though it looks like no answer, such as NA (several times)",
+}
+ACCEPT: dict[str, Any] = {
+    "multiple": True,
+    "metavar": "KIND",
+    "help": "what is odd about the reading and right all the same (several times)",
+}
 NO_MERGE: dict[str, Any] = {
     "is_flag": True,
     "help": "labels that differ by case, spaces or a final . , ! stay classes of their own",
@@ -264,20 +275,41 @@ SPREADSHEET: dict[str, Any] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class SetOptions:
-    """The data, and how candidate sets are made: of annotators, true labels, or labels that may be wrong."""
+class FileOptions:
+    """How a file is read."""
 
-    data: str = argument(metavar="NAME|FILE")
     column: tuple[str, ...] = option(**COLUMN)
     sheet: str | None = option(**SHEET)
     no_merge: bool = option(**NO_MERGE)
+    answer: tuple[str, ...] = option(**ANSWER)
+    classes: str = option(**CLASSES)
+    reading: str | None = option(**READING)
+    keep_answer: tuple[str, ...] = option(**KEEP_ANSWER)
+    accept: tuple[str, ...] = option(**ACCEPT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadFileOptions(FileOptions):
+    """Say what is understood of a file: its columns with their first cells, and what came of it.
+
+    Nothing is trained. What it says can be changed with --column and the like, kept with --save, and used for this and
+    other files with --reading.
+    """
+
+    data: str = argument(metavar="FILE")
+    save: str | None = option(metavar="FILE", help="write the reading, for --reading")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetOptions(FileOptions):
+    """The data, and how candidate sets are made: of annotators, true labels, or labels that may be wrong."""
+
+    data: str = argument(metavar="NAME|FILE")
     merge: tuple[str, ...] = option(multiple=True, metavar="FROM=TO", help="take the class FROM for TO (several times)")
     rename: tuple[str, ...] = option(multiple=True, metavar="OLD=NEW", help="call a class otherwise (several times)")
     drop: tuple[str, ...] = option(
         multiple=True, metavar="CLASS", help="take a class for no answer at all (several times)"
     )
-    answer: tuple[str, ...] = option(**ANSWER)
-    classes: str = option(**CLASSES)
     rule: str = option(
         default="",
         help="candidates from annotators: voters (voter models and features together; the default of fit), union, "
@@ -424,6 +456,7 @@ class PredictOptions:
     run: str = argument(metavar="RUN_DIR")
     data: str = argument()
     column: tuple[str, ...] = option(**COLUMN)
+    reading: str | None = option(**READING)
     out: str = option(required=True, metavar="FILE", help="the file to write")
     spreadsheet_safe: bool = option(**SPREADSHEET)
 
@@ -438,7 +471,7 @@ class ExportOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConvertOptions:
+class ConvertOptions(FileOptions):
     """Write data or a run's labels in another format.
 
     IN is a file, a name of the catalogue, or a RUN_DIR, whose labels go back into the format they came from.
@@ -450,11 +483,6 @@ class ConvertOptions:
     source_format: str | None = option(
         "--from", metavar="FORMAT", help="the format of IN, where its content does not say it"
     )
-    column: tuple[str, ...] = option(**COLUMN)
-    sheet: str | None = option(**SHEET)
-    no_merge: bool = option(**NO_MERGE)
-    answer: tuple[str, ...] = option(**ANSWER)
-    classes: str = option(**CLASSES)
     combine: str = option(
         type=click.Choice(("union", "largest")),
         default="union",
@@ -552,6 +580,7 @@ COMMANDS: dict[str, tuple[type[Any], str]] = {
     "experiment": (ExperimentOptions, "experiment:experiment"),
     "predict": (PredictOptions, "commands:predict"),
     "export": (ExportOptions, "commands:export"),
+    "read": (ReadFileOptions, "read:read"),
     "convert": (ConvertOptions, "commands:convert"),
     "plan": (PlanOptions, "certify:plan"),
     "certify": (CertifyOptions, "certify:certify"),

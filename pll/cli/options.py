@@ -17,10 +17,11 @@ import numpy.typing as npt
 from pll import formats
 from pll.annotations import Rule
 from pll.catalog.sources import Source, joined_votes, source_of, with_own_votes
-from pll.cli.declared import SetOptions, TrainingOptions
+from pll.cli.declared import FileOptions, SetOptions, TrainingOptions
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.classes import class_edits
+from pll.formats.kept import options_of, read_reading
 from pll.formats.tabular.cells import no_answers
 from pll.formats.vote_files import kind_of
 from pll.formats.votes import ONE_VOTER
@@ -155,24 +156,23 @@ def resolve_source(options: SetOptions) -> Source:
     votes = options.votes if isinstance(options, TrainingOptions) else ()
     data = None
     if options.data or not votes:
-        data = with_own_votes(
-            _of_sheet(_with_columns(source_of(options.data), resolve_columns(options.column)), options)
-        )
+        data = with_own_votes(read_as(source_of(options.data), options))
     if votes:
         missing = next((one for one in votes if not Path(one).is_file()), None)
         if missing is not None:
             raise UserError(f"There is no file {missing}; check the path.")
         data = joined_votes([Source(Path(one).name, one) for one in votes], data)
     assert data is not None
-    if options.classes:
-        if data.path is None:
-            raise UserError(f"--classes is for files; the classes of {data.name} are known.")
+    if options.classes and data.path is None:
+        raise UserError(f"--classes is for files; the classes of {data.name} are known.")
+    if options.classes:  # of files of votes, too
         data = replace(data, options={**data.options, "class_names": listed_classes(options.classes)})
     if options.answer and data.path is None and not votes:
         raise UserError(f"--answer is for files; the labels of {data.name} are known.")
     if options.rule:
         Rule.parse(options.rule)
-    return replace(data, rule=options.rule, classes=resolve_classes(options), answers=answers_by_hand(options.answer))
+    answers = data.answers | answers_by_hand(options.answer)
+    return replace(data, rule=options.rule, classes=resolve_classes(options), answers=answers)
 
 
 def answers_by_hand(values: Iterable[str]) -> dict[str, str]:
@@ -221,7 +221,9 @@ def with_voters(source: Source, options: SetOptions) -> Source:
     return replace(source, rule="voters")
 
 
-def source_like(data: str, by_default: Mapping[str, str], by_user: Mapping[str, str] | None = None) -> Source:
+def source_like(
+    data: str, by_default: Mapping[str, str], by_user: Mapping[str, str] | None = None, reading: str | None = None
+) -> Source:
     """Return a source whose columns are known from the training data; it may lack some of them.
 
     Parameters
@@ -230,6 +232,8 @@ def source_like(data: str, by_default: Mapping[str, str], by_user: Mapping[str, 
         Roles of columns, from the training data.
     by_user
         Roles given for this very source; all these columns must be there.
+    reading
+        A file with a reading of it.
 
     Raises
     ------
@@ -237,6 +241,8 @@ def source_like(data: str, by_default: Mapping[str, str], by_user: Mapping[str, 
         No such data, it cannot be read, or columns given for a dataset of the catalogue.
     """
     source = source_of(data)
+    if reading is not None:
+        by_default = _kept(source, reading).get("columns", {})
     there: set[str] = set()
     if by_default and source.path is not None:
         there = {column.name for column in formats.columns(source.path, name=source.name)}
@@ -245,14 +251,41 @@ def source_like(data: str, by_default: Mapping[str, str], by_user: Mapping[str, 
     )
 
 
-def _of_sheet(source: Source, options: SetOptions) -> Source:
-    if options.no_merge and source.path is not None:
-        source = replace(source, options={**source.options, "merge": False})
-    if options.sheet is None:
-        return source
-    if source.path is None or not formats.sheets(source.path, name=source.name):
+def read_as(source: Source, options: FileOptions) -> Source:
+    """Return the source with what is said of how its file is read; what is said by an option goes before `--reading`.
+
+    Raises
+    ------
+    UserError
+        It is no file, there is no such reading, or it is of a file with other columns.
+    """
+    fields: dict[str, Any] = {} if options.reading is None else _kept(source, options.reading)
+    columns = {**fields.get("columns", {}), **resolve_columns(options.column)}
+    source = _with_columns(source, columns)
+    if options.sheet is not None and (source.path is None or not formats.sheets(source.path, name=source.name)):
         raise UserError(f"--sheet is for workbooks; {source.name} is none.")
-    return replace(source, options={**source.options, "sheet": options.sheet})
+    given = {
+        "sheet": options.sheet,
+        "merge": False if options.no_merge else None,
+        "class_names": listed_classes(options.classes) or None,
+        "keep": list(options.keep_answer) or None,
+        "accept": list(options.accept) or None,
+    }
+    fields |= {name: value for name, value in given.items() if value is not None} | source.options
+    answers = fields.pop("answers", {}) | answers_by_hand(options.answer)
+    return source if source.path is None else replace(source, options=fields, answers=answers)
+
+
+def read_options(source: Source, **more: Any) -> formats.ReadOptions:
+    """Return how a source is read, for what reads a file itself."""
+    return formats.ReadOptions(**source.options, answers=source.answers, **more)
+
+
+def _kept(source: Source, reading: str) -> dict[str, Any]:
+    """Return the fields of `ReadOptions` that a kept reading says."""
+    if source.path is None:
+        raise UserError(f"--reading is for files; how {source.name} is read is known.")
+    return options_of(read_reading(reading), source.path, source.name)
 
 
 def _with_columns(source: Source, columns: dict[str, str]) -> Source:

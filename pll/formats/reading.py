@@ -189,6 +189,8 @@ class Reading:
         Answers that name no class → the class they were mapped to by hand; "" for no answer.
     sheet, question
         Which sheet of a workbook, which of several questions; "" where there is one.
+    keep
+        Cells that are classes, though they look like no answer.
     odd
         Kinds of findings (`pll.formats.odd`) that a person accepted.
     """
@@ -202,6 +204,7 @@ class Reading:
     answers: Mapping[str, str] = field(default_factory=dict)
     sheet: str = ""
     question: str = ""
+    keep: tuple[str, ...] = ()
     odd: tuple[str, ...] = ()
 
     def to_json(self) -> str:

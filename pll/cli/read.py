@@ -1,0 +1,104 @@
+"""`read`: what is understood of a file, as a table that a person can correct, before anything is trained."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from pll import formats
+from pll.catalog.sources import source_of, with_own_votes
+from pll.cli.declared import ReadFileOptions
+from pll.cli.options import note, print_result, read_as, read_options
+from pll.cli.progress import load
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.formats.kept import reading_of
+from pll.formats.reading import ROLES, Column, form_of, option, question
+from pll.io import write_text
+
+FORMS = {"example": "an example", "answer": "an answer of one person", "person": "a person"}
+"""What a row is, in words."""
+WIDTH = 22
+"""Letters of a cell that are shown."""
+
+
+def read(options: ReadFileOptions) -> int:
+    """Print what is understood of a file. Returns 2 where a question is open or the file cannot be read so."""
+    source = source_of(options.data)
+    if source.path is None:
+        raise UserError(f"{options.data} is a dataset of the catalogue; read is for files.")
+    path, source = Path(source.path), read_as(source, options)
+    given = read_options(source)
+    columns = formats.columns(path, name=source.name, options=given)
+    choices = formats.questions(path, name=source.name)
+    if columns:
+        print(f"{source.name}: a row is {FORMS[form_of(columns)]}.\n")
+        print(table_of(columns))
+    chosen = next((name for name, role in given.columns.items() if role == "candidates" and name in choices), "")
+    if len(choices) > 1:
+        read_now = chosen or choices[0]
+        print(f"{source.name} has the questions {', '.join(choices)}; read is {read_now}.")
+        print("\n".join(f"  another: {option(name, 'candidates')}" for name in choices if name != read_now))
+    asked = question(columns)
+    if asked is not None:
+        print(f"\n{asked.text}")
+        print("\n".join(f"  {options_for}" for options_for in asked.options().split("; or ")))
+        print_result(form=form_of(columns), asks=asked.text)
+        return 2
+    data = load(with_own_votes(source))
+    note(data.notes)
+    print(f"\n{summary(data)}")
+    if options.save is not None:
+        kept = reading_of(columns, given, question=chosen)
+        write_text(Path(options.save), kept.to_json() + "\n")
+        print(options.save)
+    annotations = data.annotations
+    print_result(
+        form=form_of(columns),
+        examples=len(data),
+        classes=list(data.class_names),
+        voters=[] if annotations is None else list(annotations.annotator_names),
+        answers=0 if annotations is None else annotations.n_answers,
+        notes=[str(one) for one in data.notes],
+        saved=options.save,
+    )
+    return 0
+
+
+def table_of(columns: Sequence[Column]) -> str:
+    """The columns, what each is taken for, and its first cells, as lines of text."""
+    room = max(shutil.get_terminal_size((120, 24)).columns, 80)
+    name = min(max(len(_short(column.name)) for column in columns), WIDTH)
+    words = {column.at: f"{column.role}{'' if not column.guessed else ' ?'}" for column in columns}
+    role = max(map(len, words.values()))
+    lines = []
+    for column in columns:
+        cells = " · ".join(_short(cell or "") for cell in column.first)
+        why = f" ({column.why})" if column.why else ""
+        lines.append(f"{_short(column.name):{name}}  {words[column.at]:{role}}  {cells}{why}"[:room].rstrip())
+    there = list(dict.fromkeys(column.role for column in columns))
+    about = [f"  {one}: {ROLES[one]}" for one in there]
+    ends = ["", *about, "", "? is proposed; another role: --column NAME=ROLE"]
+    return "\n".join([*lines, *ends])
+
+
+def summary(data: PartialLabelDataset) -> str:
+    """What came of the file, in a line."""
+    annotations, sets = data.annotations, data.candidates
+    words = [f"{len(data):,} examples", f"{data.n_classes:,} classes ({', '.join(map(_short, data.class_names[:8]))})"]
+    if annotations is not None:
+        who = "voters without names" if annotations.anonymous else f"{annotations.n_annotators:,} voters"
+        words.append(f"{annotations.n_answers:,} answers of {who}")
+    if sets is not None:
+        words.append(f"{sets.nnz / max(len(sets), 1):.2f} possible labels each")
+    if data.y is not None:
+        words.append(f"{int((data.y >= 0).sum()):,} true labels")
+    learnt = [*data.feature_names, *data.categories]
+    words.append(f"learnt from: {', '.join(learnt[:8]) or ('the text' if data.texts is not None else 'nothing')}")
+    return "; ".join(words) + "."
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= WIDTH else line[: WIDTH - 1] + "…"

@@ -1,0 +1,81 @@
+"""`candid read`: what is understood of a file, kept and used again."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pll.cli.main import main
+from pll.formats.reading import Reading
+
+VOTED = "id,text,Ann,Bob\n" + "".join(
+    f"e{k},something that is written in row {k},{'xy'[k % 2]},{'xy'[k % 3 == 0]}\n" for k in range(12)
+)
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any], str]:
+    """The exit status, the line of JSON, and all that was printed."""
+    status = main(list(arguments))
+    printed = capsys.readouterr()
+    last = printed.out.strip().splitlines()[-1:] or ["{}"]
+    return status, json.loads(last[0]) if last[0].startswith("{") else {}, printed.out + printed.err
+
+
+def test_columns_their_roles_and_what_came_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "t.csv").write_text(VOTED.replace("Ann", "annotator_Ann").replace("Bob", "annotator_Bob"))
+    status, result, text = said(capsys, "read", str(tmp_path / "t.csv"))
+    assert status == 0
+    assert (result["form"], result["examples"], result["answers"]) == ("example", 12, 24)
+    assert result["classes"] == ["x", "y"]
+    assert "annotator_Bob" in text
+    assert "e0" in text
+
+
+def test_a_reading_is_kept_and_used_for_another_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given, other, kept = tmp_path / "t.csv", tmp_path / "other.csv", tmp_path / "reading.json"
+    given.write_text(VOTED)
+    other.write_text(VOTED.replace("\ne", "\nf"))
+    roles = ("--column", "Ann=true_label", "--column", "Bob=annotator", "--keep-answer", "NA")
+    status, first, _ = said(capsys, "read", str(given), *roles, "--save", str(kept))
+    assert status == 0
+    reading = Reading.from_json(kept.read_text())
+    assert reading.roles == {"id": "id", "text": "text", "Ann": "true_label", "Bob": "annotator"}
+    assert reading.keep == ("NA",)
+    status, again, _ = said(capsys, "read", str(other), "--reading", str(kept))
+    assert status == 0
+    assert again["voters"] == first["voters"] == ["Bob"]
+    out = tmp_path / "out.jsonl"
+    assert main(["convert", str(other), "--reading", str(kept), "--to", "jsonl", "--out", str(out)]) == 0
+    assert json.loads(out.read_text().splitlines()[0])["true_label"]
+
+
+def test_what_is_asked_is_printed_with_the_options_that_answer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [f"{k // 2},{'pq'[k % 2]},{'xy'[k % 3 == 0]}" for k in range(16)]
+    (tmp_path / "t.csv").write_text("\n".join(["ticket_id,annotator,label", *rows]))
+    status, result, text = said(capsys, "read", str(tmp_path / "t.csv"))
+    if status == 2:  # a reader that is certain here need not ask
+        assert result["asks"]
+        first = next(line for line in text.splitlines() if line.startswith("  --column"))
+        options = shlex.split(first.partition(" (")[0])
+        status, result, _ = said(capsys, "read", str(tmp_path / "t.csv"), *options)
+    assert status == 0
+    assert (result["form"], result["examples"], len(result["voters"])) == ("answer", 8, 2)
+
+
+def test_a_reading_of_other_columns_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "t.csv").write_text(VOTED)
+    (tmp_path / "reading.json").write_text(Reading(roles={"Cem": "annotator"}).to_json())
+    status, _, text = said(capsys, "read", str(tmp_path / "t.csv"), "--reading", str(tmp_path / "reading.json"))
+    assert status == 2
+    assert "Cem" in text
+    (tmp_path / "reading.json").write_text("[1")
+    status, _, text = said(capsys, "read", str(tmp_path / "t.csv"), "--reading", str(tmp_path / "reading.json"))
+    assert status == 2
+    assert "no reading of a file" in text
+    assert "Traceback" not in text

@@ -36,9 +36,9 @@ from pll.errors import UserError
 from pll.methods import METHODS
 from pll.methods.aggregation import aggregate
 from pll.methods.base import PartialLabelEstimator, Task
-from pll.methods.held_out import HeldOut, taken_home
+from pll.methods.held_out import HeldOut
 from pll.synthesis import Flip
-from pll.weights import CONFIDENT, Weights, identified_labels
+from pll.weights import CONFIDENT, Weights, identified_labels, normalise
 
 DOCS = Path(__file__).parents[1] / "docs"
 HEAD = ("right", "confidence", "error", "certain", "of these wrong", "half", "s", "+ s")
@@ -150,7 +150,7 @@ def measured(case: Case, recipe: str, seed: int) -> dict[str, Figures]:
     own = estimator.label_weights_
     return {
         "label": figures(case, own, own, sets, fit, 0.0),
-        "held-out": figures(case, taken_home(own, weights, sets), weights, sets, fit, more),
+        "held-out": figures(case, normalise(own + weights, sets), weights, sets, fit, more),
     }
 
 

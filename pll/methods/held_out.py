@@ -42,7 +42,7 @@ from torch import Tensor
 
 from pll.annotations.data import Annotations
 from pll.annotations.voters import fit_voters
-from pll.candidates import CandidateSets, as_candidate_sets
+from pll.candidates import as_candidate_sets
 from pll.devices import choose_device, computing_threads
 from pll.errors import UserError
 from pll.io import is_mapped
@@ -379,14 +379,6 @@ def vote_weights(estimator: PartialLabelEstimator, task: Task, votes: Annotation
     else:
         posterior = aggregate(task.X, votes, seed=estimator.seed, decided=task.decided).voters.posterior
     return normalise(on_candidates(posterior, task.candidates), task.candidates)
-
-
-def taken_home(weights: Weights, held_out: Weights, sets: CandidateSets) -> Weights:
-    """Return the (nnz,) weights whose largest on each set is the label that a user takes home.
-
-    The mean of the model's own label weights and of the held-out weights; docs/decisions.md has the figures.
-    """
-    return normalise(weights.astype(np.float64) + held_out, sets)
 
 
 # ---- the models -----------------------------------------------------------------------------------------------------

@@ -608,16 +608,17 @@ class FitLoop:
             final,
             sets,
             evidence,
-            doubts=self._doubts(),
+            doubts=self._doubts(step),
             expected=float(np.nanmean(labels.confidence)) if labels.is_known.any() else None,
             top_loss=top_loss_of(self.estimator, sets.n_classes),
             votes_alone=not self.estimator.needs_features,
         )
 
-    def _doubts(self) -> list[str]:
-        """Return why confidence may be too high: features that tell nothing."""
+    def _doubts(self, step: HeldOut | None) -> list[str]:
+        """Return why confidence may be too high: features that tell nothing, labels that come together."""
         recipe = self.folder.recipe()
-        return [] if recipe is None else [one for one in recipe.warnings if one != VOTE_NOTE]
+        chance = [] if recipe is None else [one for one in recipe.warnings if one != VOTE_NOTE]
+        return [*chance, *(() if step is None else step.notes)]
 
 
 def known_weights(step: HeldOut) -> Weights | None:

@@ -15,13 +15,13 @@ from pll.annotations import Annotations
 from pll.candidates import CandidateSets
 from pll.methods import METHODS
 from pll.methods.base import Task
-from pll.methods.held_out import MODELS, HeldOut, held_out_weights, n_models, taken_home
+from pll.methods.held_out import MODELS, HeldOut, held_out_weights, n_models
 from pll.methods.plknn import PLKNN
 from pll.methods.proden import PRODEN
 from pll.methods.recipe import Recipe
 from pll.methods.set_likelihood import likeliest_temperature, set_evidence
 from pll.training.metrics import EpochRecord, Hook, StopTraining
-from pll.weights import restricted_softmax, sharpness
+from pll.weights import sharpness
 from tests.methods.cases import clusters
 
 X, SETS = clusters(0)
@@ -188,11 +188,6 @@ def test_votes_are_judged_by_the_voter_models() -> None:
     assert sums(actual, sets) == pytest.approx(1, abs=1e-5)
     certain = [(sharpness(weights, sets).top >= 0.9).sum() for weights in (actual, alone)]
     assert abs(certain[0] - certain[1]) <= 0.05 * 150
-
-
-def test_what_is_taken_home_is_the_mean_of_both() -> None:
-    weights, held_out = (restricted_softmax(np.random.default_rng(k).normal(size=SETS.nnz), SETS) for k in (0, 1))
-    assert taken_home(weights, held_out, SETS) == pytest.approx((weights + held_out) / 2, abs=1e-6)
 
 
 def test_labels_that_come_together_are_told_and_read_in_two_ways() -> None:

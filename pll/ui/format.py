@@ -193,6 +193,9 @@ def format_state(snapshot: Snapshot) -> str:
             return f"Waiting: {count(snapshot.ahead, 'run')} first on this machine."
         case "queued":
             return "Getting ready…"
+        case "running" if (step := snapshot.lane.how_sure) is not None:
+            left = "" if step.seconds_left is None else f" · about {duration(max(1.0, step.seconds_left))} left"
+            return f"Trained. Finding out how sure each label is: {percent(step.share, 0)}{left}"
         case "running":
             return f"Training: {_format_work(snapshot, total)}"
         case "paused":
@@ -209,10 +212,6 @@ def format_state(snapshot: Snapshot) -> str:
 
 def _format_work(snapshot: Snapshot, total: str) -> str:
     """What is being trained, and how long it will take."""
-    step = snapshot.lane.how_sure
-    if step is not None:
-        left = "" if step.seconds_left is None else f" · about {duration(max(1.0, step.seconds_left))} left"
-        return f"done. Finding out how sure each label is: {percent(step.share, 0)}{left}"
     stage = next((lane.stage for lane in snapshot.lanes if lane.stage and lane.state == "running"), "")
     if len(snapshot.lanes) == 1 and stage:
         return stage.split(": ")[0]

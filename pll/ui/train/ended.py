@@ -63,7 +63,7 @@ def onward(now: Scene, result: LabelCounts) -> None:
         many = "" if doubtful is None else f" {doubtful:,}"
         if doubtful != 0 and st.button(f"Review{many}", icon=":material/rate_review:", key="review"):
             go("review", run=now.run.id)
-        download.in_hand(now.run, is_first=is_healthy)
+        download.in_hand(now.run, is_first=is_healthy and (result.is_known or not may_find_out))
         if st.button("Other formats", type="tertiary", key="export"):
             go("export", run=now.run.id)
         if st.button("Compare with other methods", type="tertiary", key="compare"):

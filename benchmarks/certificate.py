@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,9 +22,9 @@ from benchmarks.marked import put, table
 from benchmarks.review_settings import Setting, load, train
 from pll.catalog.files import search_roots
 from pll.errors import UserError
-from pll.io import save_array
+from pll.io import write_atomically
 from pll.review.certificate import RIGHT, WRONG, Answers, Ints, count_accepted, label_order, plan_controls
-from pll.weights import sharpness
+from pll.weights import taken_home
 
 ERRORS = (0.03, 0.05, 0.1)
 
@@ -100,13 +101,15 @@ TRAINED = (
 def _trained(setting: Setting, cache: Path) -> Labels:
     splits = load(setting, 0)
     data, sets = splits.train, splits.train.sets()
-    file = cache / f"certificate-{setting.name}.npy"
+    file = cache / f"certificate-{setting.name}.npz"
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
-        save_array(file, train(setting, splits, "default", 0)[0])
-    sharp = sharpness(np.load(file, allow_pickle=False), sets)
+        weights, _, held_out = train(setting, splits, "default", 0)
+        write_atomically(file, partial(np.savez, weights=weights, held_out=held_out))
+    with np.load(file, allow_pickle=False) as arrays:
+        labels = taken_home(arrays["weights"], arrays["held_out"], sets)
     assert data.y is not None
-    return Labels(setting.name, sharp.identified != data.y, sharp.top.astype(float))
+    return Labels(setting.name, labels.identified != data.y, labels.confidence.astype(float))
 
 
 # ---- the rule --------------------------------------------------------------------------------------------------------

@@ -640,7 +640,9 @@ class Run:
             self._guard.notify_all()
 
     def _hook(self) -> None:
-        """Between mini-batches: pause, keep the pace, stop."""
+        """Between mini-batches: pause, keep the pace, stop. The last step is none of the mini-batches that count."""
+        if any(loop.how_sure is not None for loop in self._unfinished()):
+            self._batches_left = None
         with self._guard:
             if self._batches_left == 0 and self._wants == "running":
                 self._want("paused")

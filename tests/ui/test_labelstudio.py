@@ -181,15 +181,14 @@ def test_new_tasks_are_predicted_as_predict_does_by_the_model_under_review(
     file, out = tmp_path / "new.json", tmp_path / "new.csv"
     file.write_text(json.dumps(new_tasks()))
 
-    def check(run: Run) -> list[float]:
+    def check(run: Run) -> str:
         answered = connected.post("predict", {"tasks": [task(0), *new_tasks()], "label_config": CONFIG}).json()
         results = answered["results"][1:]
         assert main(["predict", str(run.folder.path), str(file), "--out", str(out)]) == 0
         expected = pd.read_csv(out)
         assert [one["result"][0]["value"]["choices"][0] for one in results] == expected.predicted_label.tolist()
-        scores = [one["score"] for one in results]
-        assert scores == pytest.approx(expected.confidence.tolist(), abs=1e-6)
-        return scores
+        assert [one["score"] for one in results] == pytest.approx(expected.confidence.tolist(), abs=1e-6)
+        return str(results[0]["model_version"])
 
     before = check(default_registry().get(connected.run))
     for row in range(12):

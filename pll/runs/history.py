@@ -212,15 +212,15 @@ class History:
         """
         file = self._checked(name)
         try:
-            weights: Weights = np.load(file, mmap_mode=None if in_memory else "r", allow_pickle=False)
+            loaded: object = np.load(file, mmap_mode=None if in_memory else "r", allow_pickle=False)
         except FileNotFoundError:
             raise
         except (OSError, ValueError, EOFError) as error:
             raise _damaged(file, str(error)) from error
         wanted = (self.candidates.nnz,)
-        if not isinstance(weights, np.ndarray) or weights.shape != wanted or weights.dtype != np.float32:
+        if not isinstance(loaded, np.ndarray) or loaded.shape != wanted or loaded.dtype != np.float32:
             raise _damaged(file, f"it should hold {wanted[0]} numbers of float32")
-        return weights
+        return loaded
 
     def _checked(self, name: str) -> Path:
         """Return the path of a file once it is found to be what was written; raises DamagedError."""

@@ -163,7 +163,7 @@ def _load(path: Path, max_bytes: int) -> tuple[dict[str, Any], list[str]]:
         raise UserError("This is not a MATLAB v5 file; save it in MATLAB with save(…, '-v7').")
     if parts_among(variables):
         return variables, others
-    inside = {name: fields for name, fields in structs.items() if isinstance(fields, dict) and parts_among(fields)}
+    inside = {name: fields for name, fields in structs.items() if parts_among(fields)}
     if len(inside) != 1:
         raise UserError(
             f"The variable data (the features) is missing; found {listing([*variables, *others]) or 'none'}. The file "

@@ -119,9 +119,8 @@ def full_name(device: torch.device) -> str:
     """
     import torch
 
-    if device.type == "cpu":
-        return "cpu"
-    return f"{device.type}:{torch.accelerator.current_device_index() if device.index is None else device.index}"
+    kind, _, number = str(device).partition(":")  # `cuda` alone is the current one
+    return "cpu" if kind == "cpu" else f"{kind}:{number or torch.accelerator.current_device_index()}"
 
 
 def freest(names: Sequence[str]) -> str:
@@ -274,7 +273,7 @@ def set_random_state(device: torch.device, state: torch.Tensor) -> None:
 
 
 @contextmanager
-def computing_threads(threads: int | None) -> Iterator[None]:
+def computing_threads(threads: object) -> Iterator[None]:
     """Context manager that sets the number of CPU threads of torch; None leaves it.
 
     Raises

@@ -83,8 +83,7 @@ class Results:
             return (thing for _, thing in items)
 
         def doubt(one: tuple[str, T]) -> tuple[bool, float]:
-            confidence = self.confidence(one[0])
-            return confidence is None, confidence or 0.0
+            return self.label(one[0]) is None, self.confidence(one[0]) or 0.0  # not known is the least certain
 
         return [thing for _, thing in sorted(items, key=doubt)]
 

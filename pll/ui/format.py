@@ -162,10 +162,14 @@ def headline(metrics: Mapping[str, float | None]) -> tuple[float | None, str]:
     (0.9, 'right (18 of 20 known)')
     >>> headline({"expected_accuracy": 0.8})
     (0.8, 'expected to be right')
+    >>> headline({"transductive_accuracy": None, "mean_confidence": 0.8})
+    (None, 'how sure is not known')
     """
-    right, n_labelled = metrics.get("label_accuracy"), int(metrics.get("known_labels") or 0)
+    right = metrics.get("label_accuracy", metrics.get("transductive_accuracy"))
+    n_labelled = int(metrics.get("known_labels") or 0)
     if right is None:
-        return metrics.get("expected_accuracy"), "expected to be right"
+        expected = metrics.get("expected_accuracy")
+        return expected, "how sure is not known" if expected is None else "expected to be right"
     of_labelled = f" ({round(right * n_labelled):,} of {n_labelled:,} known)" if n_labelled else ""
     return right, f"right{of_labelled}"
 

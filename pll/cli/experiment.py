@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from pll.cli.options import listed, note, print_result, whole_number
 from pll.cli.progress import stopped_by_signals
 from pll.errors import UserError
 from pll.experiments.background import experiments_home
+from pll.experiments.cost import cost_in_words
 from pll.experiments.execution import ExperimentFolder, Progress
 from pll.experiments.experiment import Experiment, changed, read_experiment, selected
 from pll.experiments.presets import PRESETS, preset
@@ -48,6 +50,9 @@ def experiment(options: ExperimentOptions) -> int:
         raise UserError("None of the datasets of this experiment is on this machine; nothing can be fitted.")
     among = selected(plan.cells, [part for text in options.only for part in listed(text, "--only", "dataset=lost")])
     folder = _folder(options)
+    left = [cell for cell in among if (outcome := folder.outcome(cell)) is None or outcome.result is None]
+    if options.scheduler is None and (cost := cost_in_words(left, options.jobs or os.cpu_count() or 1)):
+        note([f"{len(left)} fits left. {cost}"])
     with stopped_by_signals() as stop, _bar() as tell:
         outcomes = fit_and_report(
             result,

@@ -12,7 +12,16 @@ _FOLDER = Path(__file__).with_name("presets")
 
 PRESETS: dict[str, str] = {
     name: _FOLDER.joinpath(f"{name}.toml").read_text(encoding="utf-8")
-    for name in ("quick", "uci-binomial", "real-world", "uci-pair", "image-binomial", "image-pair", "ambiguity")
+    for name in (
+        "quick",
+        "uci-binomial",
+        "real-world",
+        "uci-pair",
+        "image-binomial",
+        "image-pair",
+        "cifar10",
+        "ambiguity",
+    )
 }
 """The TOML text of every preset, by name."""
 

@@ -10,27 +10,48 @@ from pathlib import Path
 from typing import Any
 
 from pll.dataset import PartialLabelDataset
-from pll.devices import choose_device
+from pll.devices import choose_device, memory_of
 from pll.errors import UserError
 from pll.io import is_mapped
 from pll.methods import PartialLabelEstimator
 from pll.methods.classical import ClassicalEstimator, duration
-from pll.methods.deep import DeepEstimator
+from pll.methods.deep import DeepEstimator, features_fit
 from pll.methods.defaults import ADAM, TABLE, default_batch_size, default_lr
 from pll.methods.recipe import BUDGET
 from pll.training.layouts import DenseLayout, layout_type
-from pll.training.models import MODEL_INFO, count_parameters, forward_flops
+from pll.training.models import MODEL_INFO, count_parameters, count_tensors, forward_flops
 from pll.training.scaling import fit_scaling
 from pll.training.trainer import evaluation_batch
 
 LONG = 600.0
 """Seconds above which a run is called long."""
-_FLOPS = {"cpu": 3e10, "cuda": 5e12}
-"""Effective operations per second of one core and of a GPU on small models, within a factor of about three."""
+
+
+@dataclass(frozen=True)
+class _Speed:
+    """Estimates within a factor of about three; those of a GPU are not measured.
+
+    Attributes
+    ----------
+    flops, picture_flops
+        Operations a second of models of tables, and of pictures.
+    parameter_seconds
+        Of a step, for each tensor of parameters: of starting its kernels.
+    output_seconds
+        Of a step, for each logit: softmax, loss and their gradients.
+    """
+
+    flops: float
+    picture_flops: float
+    parameter_seconds: float
+    output_seconds: float
+
+
+_CORE = _Speed(3e10, 6e10, 0.0, 1.5e-8)
+_GPU = _Speed(5e12, 8e13, 8e-5, 1e-10)
+"""Of the size of an H100."""
 _STEP_SECONDS = 6e-4
 """Seconds of a step that do not depend on the model."""
-_OUTPUT_SECONDS = {"cpu": 1.5e-8, "cuda": 1e-10}
-"""Seconds of a step for each logit (softmax, loss and their gradients), within a factor of about three."""
 _OUTPUT_BYTES = 20
 """Memory of a step for each logit: five numbers."""
 CHOSEN_BY_AUTO = ("model", "scale", "optimiser", "lr", "batch_size", "weight_decay", "epochs")
@@ -122,19 +143,31 @@ def _cost(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> Advice
     return _advise_classical(estimator, data)
 
 
+def epoch_seconds(model: str, shape: tuple[int, ...], c: int, n: int, batch_size: int, *, gpu: bool) -> float:
+    """Estimate the seconds of an epoch of n examples of this shape, on one core or a GPU.
+
+    Examples
+    --------
+    >>> on_core, on_gpu = (epoch_seconds("convnet", (3, 32, 32), 10, 50_000, 256, gpu=gpu) for gpu in (False, True))
+    >>> 20 < on_core / on_gpu < 20_000
+    True
+    """
+    speed, steps = _GPU if gpu else _CORE, -(-n // batch_size)
+    flops = speed.picture_flops if len(shape) == 3 and model not in ("linear", "mlp", "shallow-mlp") else speed.flops
+    step = _STEP_SECONDS + count_tensors(model, shape, c) * speed.parameter_seconds
+    return 3 * forward_flops(model, shape, c) * n / flops + steps * step + n * c * speed.output_seconds
+
+
 def _memory_obstacle(needed: int, estimator: PartialLabelEstimator, c: int) -> str | None:
-    there = memory_of_machine()
-    if there is None or needed <= there or _computes_elsewhere(estimator):
+    gpu = memory_of(choose_device(estimator.device)) if isinstance(estimator, DeepEstimator) else None
+    there, where = (memory_of_machine(), "this machine") if gpu is None else (gpu.total, "the GPU")
+    if there is None or needed <= there:
         return None
     smaller = "a smaller batch" if isinstance(estimator, DeepEstimator) else "another method"
     return (
-        f"{estimator.title} needs about {needed / 1e9:,.0f} GB of memory for {c:,} classes, and this machine has "
+        f"{estimator.title} needs about {needed / 1e9:,.0f} GB of memory for {c:,} classes, and {where} has "
         f"{there / 1e9:,.0f} GB. Fewer classes, {smaller} or fewer examples take less."
     )
-
-
-def _computes_elsewhere(estimator: PartialLabelEstimator) -> bool:
-    return isinstance(estimator, DeepEstimator) and choose_device(estimator.device).type != "cpu"
 
 
 def memory_of_machine() -> int | None:
@@ -167,18 +200,17 @@ def _advise_deep(estimator: DeepEstimator, data: PartialLabelDataset) -> Advice:
         )
     if obstacle is not None:
         return Advice(0.0, 0, (obstacle,))
-    device = choose_device(estimator.device).type
+    device = choose_device(estimator.device)
     batch_size = estimator.batch_size or default_batch_size(len(data))
-    steps = -(-len(data) // batch_size)
-    epoch = 3 * forward_flops(name, shape, c) * len(data) / _FLOPS.get(device, _FLOPS["cpu"]) + steps * _STEP_SECONDS
-    epoch += len(data) * c * _OUTPUT_SECONDS.get(device, _OUTPUT_SECONDS["cpu"])
+    epoch = epoch_seconds(name, shape, c, len(data), batch_size, gpu=device.type != "cpu")
     seconds = estimator.epochs * epoch
     seconds += max(BUDGET, 3 * seconds) if estimator.recipe == "auto" else 0.0
     sets, n = data.sets(), len(data)
     of_a_step = _OUTPUT_BYTES * min(batch_size, n) * c
     of_evaluation = 8 * min(evaluation_batch(data.X.shape, c), n) * c
     store = n * c if layout_type(sets) is DenseLayout else 2 * sets.nnz
-    features = 0 if is_mapped(data.X) else data.X.size  # those in a file are read batch by batch
+    streamed = is_mapped(data.X) or not features_fit(4 * data.X.size, memory_of(device))
+    features = 0 if streamed else data.X.size  # else they are read batch by batch
     memory = 4 * (features + 3 * count_parameters(name, shape, c)) + 12 * store + max(of_a_step, of_evaluation)
     notes = []
     if of_a_step > MUCH_MEMORY:
@@ -187,7 +219,7 @@ def _advise_deep(estimator: DeepEstimator, data: PartialLabelDataset) -> Advice:
             "A smaller batch takes less memory."
         )
     if seconds > LONG:
-        where = "this machine has no GPU" if device == "cpu" else "even on the GPU"
+        where = "this machine has no GPU" if device.type == "cpu" else "even on the GPU"
         notes.append(f"This will take about {_hours(seconds)} ({where}); fewer epochs or a smaller model take less.")
     return Advice(seconds, memory, notes=tuple(notes))
 

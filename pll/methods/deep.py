@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.colors import percent
-from pll.devices import choose_device, computing_threads, memory_of
+from pll.devices import Memory, choose_device, computing_threads, memory_of
 from pll.errors import UserError
 from pll.io import is_mapped
 from pll.methods.base import Labels, PartialLabelEstimator, Task, check_number, validated
@@ -574,13 +574,18 @@ def scaled_features(scaling: Scaling, X: npt.NDArray[np.float32], device: torch.
     if is_mapped(X):
         return StreamedFeatures(X, scaling, device)
     memory, needed = memory_of(device), 4 * len(X) * prod(scaling.output_shape(X.shape[1:]))
-    if memory is None or needed <= FEATURES_SHARE * memory.free:
+    if memory is None or features_fit(needed, memory):
         return scaled(scaling, X, device)
     note = (
         f"The features ({needed / 1e9:.1f} GB) do not fit into the GPU's memory ({memory.free / 1e9:.1f} GB free): "
         "they stay in the machine's memory and go there by batches."
     )
     return StreamedFeatures(X, scaling, device, note)
+
+
+def features_fit(needed: int, memory: Memory | None) -> bool:
+    """Return whether features of so many bytes are kept in this memory of a GPU; None, of the CPU, takes them all."""
+    return memory is None or needed <= FEATURES_SHARE * memory.free
 
 
 def scaled(scaling: Scaling, X: npt.NDArray[np.float32], device: torch.device) -> Tensor:

@@ -337,6 +337,13 @@ def count_parameters(model: ModelSpec, input_shape: tuple[int, ...], n_classes: 
 
 
 @lru_cache(maxsize=64)
+def count_tensors(model: str, input_shape: tuple[int, ...], n_classes: int) -> int:
+    """Return how many tensors of parameters a model has; nothing is allocated for them."""
+    with torch.device("meta"):
+        return len(list(build_model(model, input_shape, n_classes).parameters()))
+
+
+@lru_cache(maxsize=64)
 def forward_flops(model: str, input_shape: tuple[int, ...], n_classes: int) -> float:
     """Return the floating-point operations of one example's forward pass, counted on the meta device."""
     with torch.device("meta"):

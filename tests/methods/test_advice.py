@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
+from pll.devices import Memory
 from pll.errors import UserError
 from pll.methods import METHODS, advice
 from pll.methods.advice import advise, check_memory, memory_of_machine
@@ -56,3 +58,15 @@ def test_predictions_in_parts_are_those_of_all_rows(has_sets: bool, monkeypatch:
     np.testing.assert_allclose(result["confidence"], whole[2]["confidence"], atol=1e-6)
     again = METHODS["proden"](epochs=2, device="cpu").fit(train.X, train.sets())
     np.testing.assert_allclose(again.label_weights_, model.label_weights_, atol=1e-6)
+
+
+def test_on_a_gpu_its_memory_counts_and_features_may_stay_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(advice, "choose_device", lambda name: torch.device("cuda:0"))
+    dataset, estimator = data(400, 20_000, d=100), METHODS["proden"]()
+    needed = []
+    for gigabytes in (80, 10**-4):
+        memory = Memory(int(gigabytes * 1e9), int(gigabytes * 1e9))
+        monkeypatch.setattr(advice, "memory_of", lambda device, memory=memory: memory)
+        needed.append(advise(estimator, dataset))
+    assert needed[0].memory_bytes - needed[1].memory_bytes == dataset.X.nbytes
+    assert not needed[0].obstacles and "the GPU has 0 GB" in needed[1].obstacles[0]

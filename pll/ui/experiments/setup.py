@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -14,6 +15,7 @@ from pll.catalog.entry import Entry
 from pll.catalog.files import folder_of
 from pll.errors import UserError
 from pll.experiments import background as experiments
+from pll.experiments.cost import cost_in_words
 from pll.experiments.experiment import Experiment, changed, parse_experiment
 from pll.experiments.presets import PRESETS, preset
 from pll.methods import get_method, method_title
@@ -170,4 +172,6 @@ def size(chosen: Experiment) -> int:
     for one in plan.missing:
         st.caption(f":material/info: {plain(one.dataset)}: {plain(one.reason)}")
     st.caption(f"{count(len(plan.cells), 'fit')}, each written to disk when it ends.")
+    if cost := cost_in_words(plan.cells, os.cpu_count() or 1):
+        st.caption(f":material/schedule: {cost}")
     return len(plan.cells)

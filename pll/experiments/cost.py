@@ -1,0 +1,98 @@
+"""What an experiment will cost, before it starts: estimated from the sizes of its data and models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import prod
+
+from pll import catalog
+from pll.catalog.entry import Entry
+from pll.devices import gpus
+from pll.errors import UserError
+from pll.experiments.experiment import Cell
+from pll.methods.advice import epoch_seconds
+from pll.methods.classical import ClassicalEstimator
+from pll.methods.deep import DeepEstimator
+from pll.methods.defaults import default_batch_size
+from pll.training.models import MODEL_INFO
+
+LONG = 1800.0
+"""Seconds from which on the cost is said."""
+
+
+def seconds_of(cells: Iterable[Cell], *, gpu: bool) -> float | None:
+    """Estimate the seconds of fits one after the other, on one core or on a GPU of the size of an H100.
+
+    Within a factor of about three. None where the sizes of some data are not known before they are read, as of files.
+    """
+    total = 0.0
+    for cell in cells:
+        seconds = _seconds(cell, gpu=gpu)
+        if seconds is None:
+            return None
+        total += seconds
+    return total
+
+
+def _seconds(cell: Cell, *, gpu: bool) -> float | None:
+    if cell.source.path is not None:
+        return None
+    entry, estimator = catalog.find(cell.source.name), cell.estimator()
+    candidates = entry.mean_candidates or 1 + (entry.c - 1) * (0.0 if cell.flip is None else cell.flip.q or 0.0)
+    n = _learnt_from(cell, entry)
+    if isinstance(estimator, DeepEstimator):
+        if estimator.model not in MODEL_INFO:
+            return None
+        epoch = epoch_seconds(str(estimator.model), entry.shape, entry.c, n, default_batch_size(n), gpu=gpu)
+        return estimator.total_epochs() * epoch
+    if isinstance(estimator, ClassicalEstimator):
+        return float(type(estimator).cost(n, prod(entry.shape), entry.c, int(n * candidates)).seconds)
+    return 0.0  # votes
+
+
+def _learnt_from(cell: Cell, entry: Entry) -> int:
+    """How many examples a fit learns from; of a published split all, of which the test part costs a little, too."""
+    if cell.folds is not None:
+        return entry.n * (cell.folds - 1) // cell.folds
+    return int(entry.n * (1 - (cell.holdout or 0.0)))
+
+
+def cost_in_words(cells: Iterable[Cell], at_once: int) -> str:
+    """Return what fits will cost here, and on the other kind of machine; "" where it is short or not known.
+
+    Parameters
+    ----------
+    cells
+        What is left to fit.
+    at_once
+        How many are fitted at a time.
+    """
+    cells = list(cells)
+    try:
+        on_gpu, on_core = (seconds_of(cells, gpu=gpu) for gpu in (True, False))
+    except UserError:  # data that is not in the catalogue, or a setting out of range, which is said elsewhere
+        return ""
+    if on_gpu is None or on_core is None:
+        return ""
+    here = on_gpu if gpus() else on_core / max(1, at_once)
+    if here < LONG:
+        return ""
+    if gpus():
+        return (
+            f"About {_long(on_gpu)} on one GPU of the size of an H100, {_long(on_core / max(1, at_once))} on this CPU."
+        )
+    return f"About {_long(here)} on this CPU; {_long(on_gpu)} on one GPU of the size of an H100."
+
+
+def _long(seconds: float) -> str:
+    """A long time, no finer than it can be estimated.
+
+    Examples
+    --------
+    >>> _long(1900), _long(9 * 3600), _long(40 * 86400)
+    ('32 minutes', '9 hours', '40 days')
+    """
+    for unit, name in ((86400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * unit or unit == 60:
+            return f"{max(1, round(seconds / unit)):,} {name}"
+    raise AssertionError

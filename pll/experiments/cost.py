@@ -74,14 +74,11 @@ def cost_in_words(cells: Iterable[Cell], at_once: int) -> str:
         return ""
     if on_gpu is None or on_core is None:
         return ""
-    here = on_gpu if gpus() else on_core / max(1, at_once)
-    if here < LONG:
+    on_cpu = on_core / max(1, at_once)
+    if (on_gpu if gpus() else on_cpu) < LONG:
         return ""
-    if gpus():
-        return (
-            f"About {_long(on_gpu)} on one GPU of the size of an H100, {_long(on_core / max(1, at_once))} on this CPU."
-        )
-    return f"About {_long(here)} on this CPU; {_long(on_gpu)} on one GPU of the size of an H100."
+    both = f"{_long(on_gpu)} on one GPU of the size of an H100", f"{_long(on_cpu)} on this CPU"
+    return f"About {', '.join(both if gpus() else both[::-1])}."
 
 
 def _long(seconds: float) -> str:

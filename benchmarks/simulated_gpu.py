@@ -177,7 +177,9 @@ def simulated_gpu(limit: int | None = None) -> Iterator[SimulatedGpu]:
     """
     made, gpu = device(), SimulatedGpu(limit)
 
-    generator = torch.Generator  # the device draws on the CPU
+    class Generator(torch.Generator):  # the device draws on the CPU
+        def __new__(cls, device: Any = None) -> Generator:
+            return super().__new__(cls, device="cpu")  # type: ignore[call-arg]
 
     def memory_of(name: str | torch.device) -> devices.Memory | None:
         return None if torch.device(name).type == "cpu" else gpu.memory()
@@ -186,7 +188,7 @@ def simulated_gpu(limit: int | None = None) -> Iterator[SimulatedGpu]:
         mock.patch.object(devices, "gpus", lambda: () if made.type in devices._lost else (NAME,)),
         mock.patch.object(devices, "memory_of", memory_of),
         mock.patch.object(deep, "memory_of", memory_of),
-        mock.patch.object(torch, "Generator", lambda device=None: generator()),
+        mock.patch.object(torch, "Generator", Generator),
         gpu,
     ):
         try:

@@ -171,3 +171,9 @@ def test_the_bound_of_a_network_is_not_computable(open_page: Any, model: str) ->
     next(one for one in page.selectbox if one.key == "learn-bound-model").set_value(model).run()
     assert not page.exception
     assert f"Not computable for the model '{model}'" in said(page)
+
+
+def test_the_last_idea_leads_to_ones_own_data(open_page: Any) -> None:
+    page = open_page("learn", idea=list(CHAPTERS)[-1])
+    assert not page.exception
+    assert "Try your own data" in [link.proto.label for link in page.get("page_link")]

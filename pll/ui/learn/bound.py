@@ -14,7 +14,7 @@ import streamlit as st
 from pll.analysis.error_bound import Bound, NotComputable, linear_bound
 from pll.colors import ACCENT, WRONG
 from pll.errors import UserError
-from pll.training.losses import LOSSES
+from pll.training.losses import LOSS_TITLES
 from pll.training.models import MODEL_INFO
 from pll.ui import charts
 from pll.ui.charts import QUIET
@@ -88,7 +88,13 @@ def chosen_bound() -> Bound:
             width=170,
         )
         loss = st.selectbox(
-            "Loss", list(LOSSES), key="learn-bound-loss", bind="query-params", persist_state="session", width=170
+            "Loss",
+            list(LOSS_TITLES),
+            format_func=LOSS_TITLES.__getitem__,
+            key="learn-bound-loss",
+            bind="query-params",
+            persist_state="session",
+            width=230,
         )
     with st.container(horizontal=True, gap="medium"):
         norm = _slider("Norm bound Λ", NORMS, 1.0, "norm", "{:g}")
@@ -177,7 +183,7 @@ def symbols(bound: Bound) -> None:
         ),
         ("C_g", f"{bound.reach:.4g}", "Λ R: no logit is larger"),
         ("𝔑ₙ(G_y)", f"{bound.complexity:.4g}", "at most Λ R / √n, the Rademacher complexity of such linear functions"),
-        ("L", f"{constants.lipschitz:.4g}", f"Lipschitz constant of the loss “{bound.loss}” by the logits"),
+        ("L", f"{constants.lipschitz:.4g}", f"Lipschitz constant of {LOSS_TITLES[bound.loss].lower()} by the logits"),
         ("M", f"{constants.most:.4g}", "largest loss that logits within C_g allow"),
         ("δ", f"{bound.delta:g}", "how often the bound may fail"),
     ]

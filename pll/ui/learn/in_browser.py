@@ -28,6 +28,8 @@ def draw(name: str) -> None:
     _lesson(key=KEY, data=data, on_settings_change=remember, on_guess_change=record)
     if name in ("together", "jin"):
         link("compare", "Compare the methods on real data")
+    if name == list(CHAPTERS)[-1]:
+        link("data", "Try your own data")
 
 
 def remember() -> None:

@@ -237,6 +237,7 @@ class Screen {
       toy.root.classList.toggle("still", still());
       toy.update({ data, setTriggerValue: (_, point) => { ground.selected = point; this.refresh(); } });
     });
+    this.say(() => (still() ? "Make your guess, or ask for the answer: then <em>Train</em> stands here." : ""), { class: "note" });
     this.table(() => {
       const { points } = ground;
       const panels = methods().map((method) => ({ title: TITLES[method], ...ground.trained(method, model()) }));

@@ -71,11 +71,15 @@ class ToyHands extends ToyPicture {
       return;
     }
     this.wantPoints(this.placing === label ? null : label);
+    if (this.placing !== null) this.canvas.focus({ preventScroll: true });   // where Escape ends it
   }
 
   wantPoints(label) {
     this.placing = label;
     this.canvas.classList.toggle("placing", label !== null);
+    const what = this.root.querySelector(".what");
+    what.textContent = label === null ? "Drag points, or add some:" : `Click in the picture: a point of class ${this.data.names[label]} a click. Esc ends.`;
+    what.classList.toggle("adding", label !== null);
     for (const one of this.root.querySelectorAll(".adders button")) {
       one.setAttribute("aria-pressed", String(Number(one.dataset.label) === label));
     }

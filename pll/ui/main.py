@@ -7,6 +7,7 @@ import streamlit as st
 from pll.errors import UserError, explain
 from pll.paths import app_root
 from pll.ui import login, session, startup
+from pll.ui.components.arrival import arrival
 from pll.ui.format import plain
 from pll.ui.routes import MORE, PAGES
 
@@ -27,6 +28,7 @@ try:
     page.run()
 except (UserError, OSError) as error:  # a damaged run, a full disk: what is on the page already stays
     st.error(plain(explain(error)), icon=":material/error:")
+arrival(page.url_path)
 login.menu()
 login.go_back()
 session.address_is_sent()

@@ -99,7 +99,7 @@ def test_two_columns_of_one_vocabulary_are_asked_about_with_their_first_cells(op
     page = bring(open_page("data"), "people.csv", table.encode())
     question = next(radio for radio in page.radio if "Anna and Bert use the same words" in radio.label)
     assert question.value is None and not page.error and "Get labels" not in labels(page)
-    assert page.dataframe[0].value["Anna"].tolist() == ["late", "lost", "late"]
+    assert page.table[0].value["Anna"].tolist() == ["late", "lost", "late"]
     page = question.set_value(0).run()
     assert "2 classes" in understood(page) and shown(page)["Bert"] == "One annotator's labels"
     page = page.radio(key=question.key).set_value(1).run()

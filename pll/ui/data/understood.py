@@ -12,12 +12,14 @@ from pll.annotations.agreement import Agreement, agreement
 from pll.dataset import PartialLabelDataset
 from pll.formats.reading import Column
 from pll.ui.components.gallery import picture_uri
-from pll.ui.format import count
+from pll.ui.format import count, plain
 
 ROWS, COLUMNS = 3, 8
 """How much of a table is shown."""
 NAMED, LETTERS = 6, 80
 """Classes that are named in the sentence at most, and the letters that they may take."""
+CELL = 90
+"""Letters of a cell."""
 PICTURE = 56
 """Pixels of a row with a picture."""
 
@@ -105,12 +107,25 @@ def show_rows(data: PartialLabelDataset | None, columns: Sequence[Column] = ()) 
         table = first_rows(data)
     else:
         return
-    pictures = "picture" in table and data is not None
-    st.dataframe(
-        table,
-        hide_index=True,
-        key="rows",
-        row_height=PICTURE if pictures else None,
-        column_config={"picture": st.column_config.ImageColumn()} if pictures else None,
-        alt="The first rows of the data",
-    )
+    if "picture" in table:
+        st.dataframe(
+            table,
+            hide_index=True,
+            key="rows",
+            row_height=PICTURE,
+            column_config={"picture": st.column_config.ImageColumn()},
+            alt="The first rows of the data",
+        )
+    else:  # without the toolbar and cells that a keyboard would have to pass
+        st.table(
+            table.rename(columns=_cell).map(_cell),
+            hide_index=True,
+            border="horizontal",
+            alt="The first rows of the data",
+        )
+
+
+def _cell(value: object) -> str:
+    """A cell as plain text, its beginning where it is long."""
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return plain(text if len(text) <= CELL else f"{text[: CELL - 1]}…")

@@ -110,3 +110,27 @@ def test_a_key_means_one_class_whether_or_not_the_model_is_hidden(app: str, run_
                 assert of_key.setdefault(key, name) == name
             press(page, "s")
     assert sorted(of_key.items()) == list(zip("1234", ["ant", "bee", "cat", "dog"], strict=True))
+
+
+def test_arrows_go_through_decisions_after_a_click_on_the_view(app: str, run_id: str, new_page: NewPage) -> None:
+    page = new_page()
+    enter(page, f"{app}/review?run={run_id}", "Di")
+    before = row(page)
+    press(page, page.locator(".desk .pick kbd").first.inner_text())
+    for view in ("One by one", "Look-alikes", "One by one"):
+        page.get_by_test_id("stMarkdownContainer").get_by_text(view, exact=True).click()
+        page.wait_for_timeout(1000)
+    page.locator(".desk .pick").first.wait_for()
+    press(page, "ArrowLeft")
+    assert row(page) == before and page.get_by_text("Earlier decision, 1 of").is_visible()
+
+
+def test_the_way_from_home_to_the_data_is_short_by_keyboard(app: str, new_page: NewPage) -> None:
+    page = new_page()
+    page.goto(app)
+    page.get_by_role("button", name="Watch it work").wait_for()
+    page.wait_for_function("document.activeElement.tagName === 'H1'")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # Upload my data
+    page.wait_for_url("**/data*")
+    page.wait_for_function("document.activeElement.tagName === 'H1' && document.activeElement.innerText === 'Data'")

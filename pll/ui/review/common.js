@@ -55,6 +55,8 @@ function picture(source, parent, alt) {
   return image;
 }
 
+const VIEWS = "[data-testid=stButtonGroup], [role=radiogroup]";
+
 /** Listens to the keys of the whole page for as long as its element is on it; sends one message at a time. */
 class Station {
   constructor(root) {
@@ -64,6 +66,11 @@ class Station {
     this.pending = left?.on === location.href ? { ...left.message, tries: 0 } : null;
     this.pressedAt = left?.at ?? performance.now();
     this.count = 0;
+    // A view that was chosen with the pointer keeps the focus, and would take the arrow keys that are meant for the desk.
+    this.onChosen = ({ detail, target }) => {
+      if (detail && target instanceof Element && target.closest(VIEWS)) this.takeFocus();
+    };
+    if (document.activeElement?.closest(VIEWS) && !document.activeElement.matches(":focus-visible")) this.takeFocus();
     this.onKey = (event) => {
       if (!this.root.isConnected || isElsewhere(event)) return;
       if (event.repeat && !event.key.startsWith("Arrow")) return;   // a key held down labels one example
@@ -73,10 +80,16 @@ class Station {
 
   listen() {
     document.addEventListener("keydown", this.onKey);
+    document.addEventListener("click", this.onChosen);
+  }
+
+  takeFocus() {
+    setTimeout(() => this.root.querySelector(".board").focus({ preventScroll: true }));
   }
 
   leave() {
     document.removeEventListener("keydown", this.onKey);
+    document.removeEventListener("click", this.onChosen);
     this.again = clearTimeout(this.again);
     clearTimeout(this.patience);
   }

@@ -6,12 +6,14 @@ from streamlit.delta_generator import DeltaGenerator
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.formats import ReadOptions
 from pll.ui import session
 from pll.ui.data import (
     candidates,
     check,
     classes_form,
     columns_form,
+    last_time,
     loader,
     server_data,
     start,
@@ -48,7 +50,7 @@ def show(brought: Source, page: DeltaGenerator, below: DeltaGenerator) -> None:
         table = columns_form.resolved(classes_form.with_spellings(brought))
         if table.waits:
             with head:
-                understood.show_rows(None, table.columns)
+                columns_form.show_rows(table, None)
             return
     details = below.expander("Details", key="details", on_change="rerun")
     with details:
@@ -57,12 +59,12 @@ def show(brought: Source, page: DeltaGenerator, below: DeltaGenerator) -> None:
         source = votes_form.mapped_votes(table)
         raw = None if source is None else columns_form.read(table, source)
         if source is None or raw is None:
-            understood.show_rows(None, table.columns)
+            columns_form.show_rows(table, None)
             return
         edited, data = classes_form.put_in_order(source, raw)
         ways = candidates.ways(data)
         can_tick = columns_form.tick_voters(table, has_labels=bool(ways))
-        understood.show_rows(data, table.columns)
+        columns_form.show_rows(table, data)
         if not ways:
             if not can_tick:
                 st.warning(NO_LABELS, icon=":material/warning:")
@@ -74,7 +76,7 @@ def show(brought: Source, page: DeltaGenerator, below: DeltaGenerator) -> None:
     agreed = None if annotations is None else understood.agreement_of(loader.data_key(edited), annotations)
     head.markdown(f"##### {plain(understood.sentence(data, agreed, models=bool(source.vote_files)))}")
     with body:
-        go_on(choice, data)
+        go_on(choice, data, table)
     if choice is not None and details.open:
         with details:
             if annotations is not None and agreed is not None:
@@ -106,7 +108,7 @@ def choose(
         return None if choice is None else candidates.with_features(choice, data)
 
 
-def go_on(choice: ChosenData | None, data: PartialLabelDataset) -> None:
+def go_on(choice: ChosenData | None, data: PartialLabelDataset, table: columns_form.Columns) -> None:
     """The way to the labels, with the automatic settings or with one's own."""
     missing = start.missing(data)
     if missing:
@@ -115,6 +117,8 @@ def go_on(choice: ChosenData | None, data: PartialLabelDataset) -> None:
         is_off = choice is None or bool(missing)
         pressed = st.button("Get labels", type="primary", icon=":material/auto_awesome:", disabled=is_off)
         by_hand = st.button("Settings", icon=":material/tune:", disabled=is_off)
+    if pressed or by_hand:
+        last_time.remember(table.source.name, table.columns, ReadOptions(**table.source.options))
     if choice is not None and pressed:
         from pll.ui.train import delayed_start  # late: this page is up before what trains is imported
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,13 @@ def shown(page: Any) -> dict[str, str]:
     """By column, what the wizard takes it for."""
     table = next(frame.value for frame in page.dataframe if "first cells" in frame.value)
     return dict(zip(table["column"], table["is"], strict=True))
+
+
+def rows_of(page: Any) -> dict[str, list[str]]:
+    """By column, the cells that stand below what it is taken for."""
+    names = [box.label for box in page.selectbox if box.key and box.key.startswith("role-")]
+    cells = [re.findall('title="([^"]*)"', one.proto.body) for one in page.get("html") if "title=" in one.proto.body]
+    return dict(zip(names, cells, strict=True))
 
 
 def told(page: Any, **roles: str) -> Any:
@@ -99,7 +107,7 @@ def test_two_columns_of_one_vocabulary_are_asked_about_with_their_first_cells(op
     page = bring(open_page("data"), "people.csv", table.encode())
     question = next(radio for radio in page.radio if "Anna and Bert use the same words" in radio.label)
     assert question.value is None and not page.error and "Get labels" not in labels(page)
-    assert page.table[0].value["Anna"].tolist() == ["late", "lost", "late"]
+    assert rows_of(page)["Anna"] == ["late", "lost", "late"]
     page = question.set_value(0).run()
     assert "2 classes" in understood(page) and shown(page)["Bert"] == "One annotator's labels"
     page = page.radio(key=question.key).set_value(1).run()
@@ -220,3 +228,43 @@ def test_answers_name_the_columns_as_the_file_does(open_page: Any) -> None:
     rows = "".join(f"W{k % 4},hit{k // 2},{'angry' if k % 3 else 'sad'}\n" for k in range(24))
     page = bring(open_page("data"), "turk.csv", f"WorkerId,HITId,Answer.emotion\n{rows}".encode())
     assert "One answer a line, HITId and WorkerId swapped" in page.radio[0].options
+
+
+def role_above(page: Any, column: str) -> Any:
+    """The choice above a column."""
+    return next(box for box in page.selectbox if box.label == column and (box.key or "").startswith("role-"))
+
+
+def test_what_a_column_is_stands_above_it_and_is_changed_there(open_page: Any) -> None:
+    page = bring(open_page("data"), "five.csv", five())
+    assert {name: role_above(page, name).value for name in ("Ann", "colour")} == {
+        "Ann": "annotator", "colour": "category",
+    }  # fmt: skip
+    page = role_above(page, "Eve").set_value("keep").run()
+    assert "4 people answered 120 times" in understood(page)
+    page = role_above(page, "colour").set_value("true_label").run()
+    assert shown(page)["colour"] == "True label"
+    page = button(page, "As proposed").click().run()
+    assert "5 people answered 150 times" in understood(page)
+
+
+def test_a_role_given_by_hand_goes_before_a_question(open_page: Any) -> None:
+    rows = [("late", "late"), ("lost", "lost"), ("late", "lost")] * 4
+    table = "text,Anna,Bert\n" + "".join(f"some words about number {k},{a},{b}\n" for k, (a, b) in enumerate(rows))
+    page = bring(open_page("data"), "people.csv", table.encode())
+    assert any("use the same words" in radio.label for radio in page.radio)
+    page = role_above(page, "Anna").set_value("true_label").run()
+    assert shown(page)["Anna"] == "True label"
+    assert not any("use the same words" in radio.label for radio in page.radio)
+
+
+def test_a_file_with_the_same_columns_is_read_as_the_last_one_on_request(open_page: Any) -> None:
+    page = bring(open_page("data"), "five.csv", five())
+    assert "As last time" not in " ".join(labels(page))
+    page = role_above(page, "Eve").set_value("keep").run()
+    button(page, "Settings").click().run()
+    page = bring(open_page("data"), "more.csv", five().replace(b"red", b"green"))  # in another tab
+    assert "5 people answered 150 times" in understood(page)
+    page = button(page, "As last time (five.csv)").click().run()
+    assert "4 people answered 120 times" in understood(page)
+    assert role_above(page, "Eve").value == "keep"

@@ -5,6 +5,7 @@ A person's choices are stored as explicit roles (`_explicit_roles`); the widgets
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -21,9 +22,9 @@ from pll.formats.checks import capital, listing
 from pll.formats.reading import ROLES, SINGLE, Column, Question, question
 from pll.formats.tabular.cells import has_fractions
 from pll.formats.vote_files import VOTES
-from pll.ui.data import loader
+from pll.ui.data import last_time, loader, understood
 from pll.ui.data.editable import edit_column
-from pll.ui.format import plain, without_shell
+from pll.ui.format import count, plain, without_shell
 
 VISIBLE_ROWS = 14
 """Columns that show without scrolling."""
@@ -78,14 +79,15 @@ def resolved(source: Source) -> Columns:
     if _is_quick(source):  # else all of it would have to be read for these two
         source = _of_question(_of_sheet(source))
     guessed = columns = _columns(source)
+    explicit = _explicit_roles(source)
+    if columns is not None and explicit:  # which go before every guess, and every question
+        source = _with_roles(source, explicit)
+        columns = _columns(source)
     while columns is not None and (open_question := question(columns)):
         roles = _answer(source, open_question)
         if roles is None:
             return Columns(source, columns, guessed or (), waits=True)
         source = _with_roles(source, roles)
-        columns = _columns(source)
-    if columns is not None and (explicit := _explicit_roles(source)):
-        source = _with_roles(source, explicit)
         columns = _columns(source)
     if columns is None or guessed is None:
         return Columns(source, waits=True)
@@ -203,6 +205,94 @@ def set_roles(table: Columns, roles: Mapping[str, str]) -> None:
     single = {role for role in roles.values() if role in SINGLE}
     others = {c.name: "keep" if c.role in single else c.role for c in table.columns}
     st.session_state[_key(table.source)] = others | dict(roles)
+
+
+# ---- above the first rows --------------------------------------------------------------------------------------------
+
+SHOWN = 7
+"""Columns that are shown with their first cells; all are in the table of roles."""
+COLUMN_WIDTH = 168
+"""Pixels of a column: four of its words, and two columns on a phone."""
+PLENTY = ("feature", "keep", "class", "probability", "count", "item", "ignore")
+"""Roles that many columns may have, none of which a person looks for first."""
+SHORT = {
+    "id": "id",
+    "text": "text",
+    "image": "picture",
+    "feature": "number to learn from",
+    "category": "words to learn from",
+    "candidates": "possible labels",
+    "true_label": "true label",
+    "annotator": "answers",
+    "split": "train or test",
+    "task": "example of the line",
+    "worker": "who answered",
+    "vote": "the answer",
+    "keep": "not learnt from",
+    "ignore": "left out",
+}
+"""What a column is, in as few words as there is room for above it."""
+
+
+def show_rows(table: Columns, data: PartialLabelDataset | None) -> None:
+    """Show the first cells of the columns that a person looks for; above each, what it is taken for, to be changed."""
+    before = {column.name: column.role for column in table.guessed}  # a column stays where it is when it is changed
+    visible = sorted(table.columns, key=lambda column: before.get(column.name, column.role) in PLENTY)[:SHOWN]
+    if not visible or (data is not None and "pictures" in data.contents):
+        understood.show_rows(data)
+        return
+    with st.container(horizontal=True, key="first-rows"):
+        for column in sorted(visible, key=lambda column: column.at):
+            with st.container(width=COLUMN_WIDTH, gap="xsmall"):
+                _role_above(table, column)
+                st.html("".join(_cell(cell) for cell in column.first) or _cell(None))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if more := len(table.columns) - len(visible):
+            st.caption(f"{count(more, 'more column')} under *Details*.", width="content")
+        if _explicit_roles(table.source):
+            st.button(
+                "As proposed",
+                icon=":material/undo:",
+                type="tertiary",
+                help="Take every column for what was proposed.",
+                on_click=st.session_state.pop,
+                args=(_key(table.source), None),
+            )
+        elif last := last_time.otherwise(table.columns):
+            st.button(
+                f"As last time ({plain(last.source)})",
+                icon=":material/history:",
+                type="tertiary",
+                help="Take every column for what it was in that file, which has the same columns.",
+                on_click=set_roles,
+                args=(table, last.roles),
+            )
+
+
+def _role_above(table: Columns, column: Column) -> None:
+    """What a column is taken for, and the choice of something else."""
+    roles = [*SHORT, *([] if column.role in SHORT else [column.role])]
+    key = f"role-{column.at}-{_key(table.source)}"
+    st.session_state[key] = column.role
+
+    def change() -> None:
+        set_roles(table, {column.name: st.session_state[key]})
+
+    st.selectbox(
+        plain(column.name),
+        roles,
+        format_func=lambda role: SHORT.get(role, TITLES[role]),
+        key=key,
+        on_change=change,
+        help=plain(column.why) or None,
+    )
+
+
+def _cell(cell: str | None) -> str:
+    """A cell in one line, whole where the pointer rests."""
+    text = html.escape(cell or "–")
+    style = "white-space: nowrap; overflow: hidden; text-overflow: ellipsis; font-size: 0.875rem; line-height: 1.6"
+    return f'<div style="{style}" title="{text}">{text}</div>'
 
 
 # ---- whose answers ---------------------------------------------------------------------------------------------------

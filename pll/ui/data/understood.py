@@ -10,7 +10,6 @@ import streamlit as st
 from pll.annotations import Annotations
 from pll.annotations.agreement import Agreement, agreement
 from pll.dataset import PartialLabelDataset
-from pll.formats.reading import Column
 from pll.ui.components.gallery import picture_uri
 from pll.ui.format import count, plain
 
@@ -95,18 +94,11 @@ def first_rows(data: PartialLabelDataset) -> pd.DataFrame:
     return pd.DataFrame({"id": few.row_ids} | dict(list(table.items())[:COLUMNS]))
 
 
-def show_rows(data: PartialLabelDataset | None, columns: Sequence[Column] = ()) -> None:
-    """Put three rows on the page, as they stand in the file where it has columns."""
-    if columns and (data is None or "pictures" not in data.contents):
-        visible = [column for column in columns if column.role != "ignore"]
-        plenty = ("feature", "keep", "class", "probability")
-        visible.sort(key=lambda column: column.role in plenty)  # of many columns, those that a person looks for
-        visible = sorted(visible[:COLUMNS], key=lambda column: column.at)
-        table = pd.DataFrame({column.name: [cell or "" for cell in column.first] for column in visible})
-    elif data is not None:
-        table = first_rows(data)
-    else:
+def show_rows(data: PartialLabelDataset | None) -> None:
+    """Put three rows on the page."""
+    if data is None:
         return
+    table = first_rows(data)
     if "picture" in table:
         st.dataframe(
             table,

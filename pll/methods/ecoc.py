@@ -56,7 +56,6 @@ from typing import ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
-from scipy.linalg import solve_triangular
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC, LinearSVC
 
@@ -72,6 +71,7 @@ from pll.methods.classical import (
     fitted_predictions,
     on_candidates_by_blocks,
 )
+from pll.methods.kernels import BLOCK, EXACT_UP_TO, Nystrom, nystrom_note
 from pll.methods.names import TITLES
 from pll.training.metrics import Hook
 from pll.weights import Weights, restricted_softmax
@@ -555,10 +555,6 @@ def _best_note(threshold: float, purity: float, count: int, smallest: int) -> st
     )
 
 
-BLOCK = 512
-"""Rows whose kernel values are computed at once."""
-
-
 class Machines:
     """One binary SVM per column, trained one after the other.
 
@@ -633,16 +629,12 @@ class Machines:
             self.decisions[at, column] = near @ machine.dual_coef_[0] + machine.intercept_[0]
 
 
-EXACT_UP_TO = 10_000
-"""Maximum number of examples for which the rbf kernel is exact."""
 CENTRES = 1024
-"""Examples by which it is approximated beyond."""
-JITTER = 1e-6
-"""Added to the diagonal of the kernel of the centres, of which some may be equal."""
+"""Examples by which the kernel is approximated beyond `EXACT_UP_TO`."""
 
 
 class ApproximateMachines(Machines):
-    """SVMs with the squared hinge on the features Φ = K_nm L⁻', K_mm = L L' (Nyström), several columns at once.
+    """SVMs with the squared hinge on the features of Nyström's kernel, several columns at once.
 
     Parameters
     ----------
@@ -650,35 +642,19 @@ class ApproximateMachines(Machines):
         As for `Machines`.
     centres
         (m,) the rows that approximate the kernel.
-
-    Attributes
-    ----------
-    error
-        (n,) diagonal of K − Φ Φ', in [0, 1]; no entry is off by more than its largest value.
     """
 
     def __init__(self, X: Matrix, C: float, length: int, hook: Hook, centres: npt.NDArray[np.int64]) -> None:
         super().__init__(X[:0], "rbf", C, length, hook)
         self.X, self.support = X, X[centres]
-        gamma = 1.0 / X.shape[1]
-        self._root = np.linalg.cholesky(rbf_kernel(self.support, gamma=gamma) + JITTER * np.eye(len(centres)))
-        self._features = np.ones((len(X), len(centres) + 1), dtype=np.float32)  # the last column is constant
-        self.error = np.empty(len(X))
-        for at in blocks(len(X), BLOCK):
-            hook()
-            kernel = rbf_kernel(X[at], self.support, gamma=gamma)
-            features = solve_triangular(self._root, kernel.T, lower=True, check_finite=False).T
-            self.error[at] = np.clip(1.0 - (features**2).sum(axis=1), 0.0, 1.0)
-            self._features[at, :-1] = features
+        self._kernel = Nystrom(self.support, math.sqrt(X.shape[1] / 2), hook)
+        self._features = self._kernel.features(X, constant=True, hook=hook)
         self.coef = np.zeros((len(centres), length))
         self.decisions = np.zeros((len(X), length))
 
     def notes(self) -> tuple[str, ...]:
-        return (
-            f"There are more than {EXACT_UP_TO:,} examples: the kernel is approximated by {len(self.support):,} of "
-            f"them (Nyström). Its entries are off by at most {self.error.max():.2f}, on the diagonal by "
-            f"{self.error.mean():.2f} on average (exact: 1). The machines have the squared hinge.",
-        )
+        note = nystrom_note(len(self.support), self._kernel.error(self._features))
+        return (f"{note} The machines have the squared hinge.",)
 
     def together(self, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         return columns[None, :] if len(columns) else columns[:, None]
@@ -691,7 +667,7 @@ class ApproximateMachines(Machines):
             weights[row, relaxed] = (used / (2.0 * of_side))[relaxed]  # scikit-learn's "balanced"
         W = squared_hinge_machines(self._features, sides, self.C * weights, self.hook)
         self.decisions[:, columns] = self._features @ W.astype(np.float32)
-        self.coef[:, columns] = solve_triangular(self._root, W[:-1], lower=True, trans="T", check_finite=False)
+        self.coef[:, columns] = self._kernel.coefficients(W[:-1])
         self.intercept[columns] = W[-1]
 
 

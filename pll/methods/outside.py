@@ -51,15 +51,14 @@ import numpy.typing as npt
 import torch
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit, logsumexp
-from sklearn.metrics.pairwise import euclidean_distances
 
 from pll.candidates import CandidateSets
 from pll.colors import percent
 from pll.methods.base import Task
 from pll.methods.classical import blocks
 from pll.methods.deep import scaled
+from pll.methods.kernels import Nystrom, RidgeGrid, mean_distance
 from pll.methods.names import TITLES
-from pll.methods.neighbours import BLOCK
 from pll.methods.proden import PRODEN
 from pll.training.metrics import Hook, no_hook
 from pll.training.scaling import CLIP, fit_scaling
@@ -319,45 +318,34 @@ def _renamed(sets: CandidateSets, named: Integers) -> CandidateSets:
 class _Ridge:
     """Kernel ridge regression whose scores of an example are those of a fit without it, in closed form.
 
-    The kernel is Gaussian; of more than `CENTRES` examples it is Nyström's.
+    Of more than `CENTRES` examples the kernel is Nyström's; the constant is regularised as the rest.
     """
 
     def __init__(self, X: Rows, seed: int, hook: Hook) -> None:
-        chosen = np.sort(np.random.default_rng([seed, 5]).permutation(len(X))[:CENTRES])
-        self._centres = X[chosen].astype(np.float64)
-        squared = euclidean_distances(self._centres, squared=True)
-        self._width = max(float(np.sqrt(squared).mean()) / 2, 1e-9)
-        values, vectors = np.linalg.eigh(np.exp(-squared / (2 * self._width**2)))
-        is_positive = values > 1e-8 * values[-1]
-        self._root = vectors[:, is_positive] / np.sqrt(values[is_positive])
-        features = np.concatenate([self._features(X[rows]) for rows in blocks(len(X), BLOCK)])
-        hook()
-        self._eigenvalues, self._vectors = np.linalg.eigh(features.T @ features)
-        self._rotated = features @ self._vectors  # (n, m)
+        centres = X[np.sort(np.random.default_rng([seed, 5]).permutation(len(X))[:CENTRES])]
+        m = len(centres)
+        self._kernel = Nystrom(centres, mean_distance(centres, centres, hook) * (m - 1) / (2 * m), hook)
+        features = self._features(X, hook)
+        self._grid = RidgeGrid(features.T @ features)
+        self._rotated = features @ self._grid.vectors  # (n, m + 1)
         self._coef = np.zeros((features.shape[1], 1))
 
-    def _features(self, X: Rows) -> Numbers:
-        """Return (B, m) features whose products are the kernel, and a constant."""
-        squared = euclidean_distances(X.astype(np.float64), self._centres, squared=True)
-        features: Numbers = np.exp(-squared / (2 * self._width**2)) @ self._root
-        return np.hstack([features, np.ones((len(X), 1))])
+    def _features(self, X: Rows, hook: Hook = no_hook) -> Numbers:
+        return self._kernel.features(X, constant=True, hook=hook).astype(np.float64)
 
     def fit(self, Y: Numbers, hook: Hook) -> Numbers:
         """Fit targets (n, c) with the ridge of least error; return the scores (n, c) of each row without itself."""
         rest = Y - Y.mean(axis=0)  # else frequent classes explain what is missing
-        reached, best = self._rotated.T @ rest, np.inf
-        sums = self._rotated.sum(axis=0)
+        targets = np.column_stack([rest, np.ones(len(Y))])
+        reached, best = self._rotated.T @ targets, np.inf
         for ridge in RIDGES:
             hook()
-            shrinkage = 1 / (np.maximum(self._eigenvalues, 0) + ridge)
-            own = (self._rotated**2 @ shrinkage)[:, None]  # the diagonal of the hat matrix
+            others = self._grid.without_own(self._rotated, reached, targets, ridge)
             # The mean is to be of the other rows too: with its own row in it, a row's score falls as its target rises.
-            level = self._rotated @ (shrinkage * sums)[:, None] - own  # of targets that are all 1
-            scores = self._rotated @ (shrinkage[:, None] * reached) - own * rest + level * rest / (len(Y) - 1)
-            scores /= np.maximum(1 - own, 1e-6)
+            scores = others[:, :-1] + others[:, -1:] * rest / (len(Y) - 1)
             error = float(((scores - rest) ** 2).mean())
             if error < best:
-                best, best_scores, self._coef = error, scores, self._vectors @ (shrinkage[:, None] * reached)
+                best, best_scores, self._coef = error, scores, self._grid.coefficients(reached[:, :-1], ridge)
         result: Numbers = best_scores
         return result
 

@@ -37,16 +37,14 @@ d³/3) once, O(n·d·c) per iteration, 8 (2 n·d + d² + 4 n·c) bytes. The proj
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import cho_solve, solve_triangular
 from sklearn.metrics.pairwise import euclidean_distances
 from torch import nn
 
 from pll.candidates import CandidateSets
-from pll.errors import UserError
 from pll.methods.base import KERNELS, Task, check_kernel, check_number
 from pll.methods.classical import (
     ClassicalEstimator,
@@ -59,6 +57,16 @@ from pll.methods.classical import (
     fitted_predictions,
     linear_module,
     slow_note,
+)
+from pll.methods.kernels import (
+    BLOCK,
+    EXACT_UP_TO,
+    KernelRidge,
+    LinearRidge,
+    Nystrom,
+    gaussian,
+    mean_distance,
+    nystrom_note,
 )
 from pll.methods.names import TITLES
 from pll.methods.plknn import neighbours_scale
@@ -175,15 +183,15 @@ class SURE(ClassicalEstimator):
         self.coef_ = np.zeros((len(self.support_) if rbf else X.shape[1], c))
         self.intercept_ = np.zeros(c)  # training stopped during the factorisation leaves a model that can predict
         self.stage_ = f"factorising the kernel of {n:,} examples"
-        ridge = self._ridge(X, hook)
+        ridge, kernel = self._ridge(X, hook)
         self.stage_ = ""
-        self.width_ = np.array(ridge.width)
         p = self.label_weights_.astype(np.float64)  # (nnz,) uniform, or the prior
         for _ in range(self.max_rounds):
             hook()
             P = dense(p, candidates)
             Q = ridge.fit(P)
-            self.coef_, self.intercept_ = ridge.coef, ridge.intercept
+            self.coef_ = ridge.coef if kernel is None else kernel.coefficients(ridge.coef)
+            self.intercept_ = ridge.intercept
             hook()
             before, p = p, confidences(on_candidates(Q, candidates), candidates, self.lam)
             yield p.astype(np.float32), self._objective(P, Q, p, candidates)
@@ -198,20 +206,20 @@ class SURE(ClassicalEstimator):
         self.stage_ = "choosing the scaling"
         return neighbours_scale(task, clip=CLIP, seed=self.seed, hook=hook)
 
-    def _ridge(self, X: Matrix, hook: Hook) -> Ridge:
-        """Return the regression with the kernel in use."""
+    def _ridge(self, X: Matrix, hook: Hook) -> tuple[LinearRidge | KernelRidge, Nystrom | None]:
+        """Return the regression with the kernel in use, and the kernel where it is approximate."""
         if self.kernel_ == "linear":
-            return LinearRidge(X, self.beta, hook)
+            return LinearRidge(X.copy(), self.beta, hook), None
         if len(self.support_) == len(X):
-            return KernelRidge(X, self.beta, hook)
-        ridge = NystromRidge(X, self.support_, self.beta, hook)
-        self.kernel_error_ = ridge.error
-        self.notes_ = (
-            f"There are more than {EXACT_UP_TO:,} examples: the kernel is approximated by {len(self.support_):,} of "
-            f"them (Nyström). Its entries are off by at most {ridge.error.max():.2f}, on the diagonal by "
-            f"{ridge.error.mean():.2f} on average (exact: 1).",
-        )
-        return ridge
+            exact = KernelRidge(X, self.beta, hook)
+            self.width_ = np.array(exact.width)
+            return exact, None
+        kernel = Nystrom(self.support_, mean_distance(X, self.support_, hook), hook)
+        self.width_ = np.array(kernel.width)
+        features = kernel.features(X, hook=hook)
+        self.kernel_error_ = kernel.error(features)
+        self.notes_ = (nystrom_note(len(self.support_), self.kernel_error_),)
+        return LinearRidge(features, self.beta, hook), kernel
 
     def _untrained(self, X: Matrix, c: int) -> None:
         """A model that predicts, for training stopped while the scaling or the kernel is chosen."""
@@ -325,173 +333,5 @@ def project_on_simplex(values: npt.NDArray[np.float64], indptr: npt.NDArray[np.i
 
 KERNEL_ROWS = 1500
 """Maximum number of examples by which the kernel is chosen."""
-EXACT_UP_TO = 10_000
-"""Maximum number of examples for which the rbf kernel is exact."""
 CENTRES = 2048
 """Examples by which it is approximated beyond."""
-JITTER = 1e-6
-"""Added to the diagonal of the kernel of the centres, of which some may be equal."""
-BLOCK = 256
-"""Rows or columns of a kernel matrix that are computed at once; training can be stopped between blocks."""
-
-
-class Ridge(Protocol):
-    """Ridge regression of any P (n, c) on fixed features."""
-
-    coef: Matrix
-    intercept: npt.NDArray[np.float64]
-    width: float
-
-    def fit(self, P: Matrix) -> Matrix:
-        """Set `coef` and `intercept` to the solution for P; return the outputs Q (n, c)."""
-
-
-class KernelRidge:
-    """Ridge regression with the rbf kernel: (K + βI) A + 1 b' = P, 1'A = 0."""
-
-    def __init__(self, X: Matrix, beta: float, hook: Hook) -> None:
-        self.beta = beta
-        matrix, self.width = kernel_matrix(X, hook)
-        matrix[np.diag_indices(len(X))] += beta
-        self._factor = cholesky_in_place(matrix, hook)
-        self._ones = _solve(self._factor, np.ones((len(X), 1)))  # (K + βI)⁻¹ 1
-
-    def fit(self, P: Matrix) -> Matrix:
-        solved = _solve(self._factor, P)
-        self.intercept = solved.sum(axis=0) / self._ones.sum()
-        self.coef = solved - self._ones * self.intercept
-        return np.asarray(P - self.beta * self.coef)
-
-
-class NystromRidge:
-    """Ridge regression with the kernel K̃ = Φ Φ', Φ = K_nm L⁻', K_mm = L L': linear on the features Φ (n, m).
-
-    Parameters
-    ----------
-    X
-        (n, d).
-    centres
-        (m, d) rows of X.
-    beta
-        β.
-    hook
-        Called between blocks.
-
-    Attributes
-    ----------
-    error
-        (n,) diagonal of K − K̃, in [0, 1].
-    """
-
-    def __init__(self, X: Matrix, centres: Matrix, beta: float, hook: Hook) -> None:
-        n, m = len(X), len(centres)
-        self._features = np.empty((n, m), dtype=np.float32)  # squared distances, then K_nm, then Φ centred
-        distances = 0.0
-        for rows in blocks(n, BLOCK):
-            hook()
-            squared = euclidean_distances(X[rows], centres, squared=True)
-            distances += float(np.sqrt(squared).sum())
-            self._features[rows] = squared
-        self.width = distances / ((n - 1) * m) or 1.0  # m of the n·m are 0
-        near = gaussian(euclidean_distances(centres, squared=True), self.width)
-        near[np.diag_indices(m)] += JITTER
-        self._root = cholesky_in_place(near, hook)
-        self.error = np.empty(n)
-        for rows in blocks(n, BLOCK):
-            hook()
-            kernel = gaussian(self._features[rows].astype(np.float64), self.width)
-            features = solve_triangular(self._root, kernel.T, lower=True, check_finite=False).T
-            self.error[rows] = np.clip(1.0 - (features**2).sum(axis=1), 0.0, 1.0)
-            self._features[rows] = features
-        self._mean = self._features.mean(axis=0, dtype=np.float64)
-        gram = beta * np.eye(m)
-        for rows in blocks(n, 4 * BLOCK):
-            hook()
-            part = self._features[rows]
-            part -= self._mean
-            gram += part.T @ part
-        self._factor = cholesky_in_place(gram, hook)
-
-    def fit(self, P: Matrix) -> Matrix:
-        average = P.mean(axis=0)
-        weights = _solve(self._factor, (self._features.T @ P.astype(np.float32)).astype(np.float64))
-        self.coef = solve_triangular(self._root, weights, lower=True, trans="T", check_finite=False)
-        self.intercept = average - self._mean @ weights
-        return np.asarray(self._features @ weights.astype(np.float32) + average)
-
-
-class LinearRidge:
-    """Linear ridge regression: W = (X̄'X̄ + βI)⁻¹ X̄'P on centred features X̄, b = mean(P) − mean(X)'W."""
-
-    width = 1.0
-
-    def __init__(self, X: Matrix, beta: float, hook: Hook) -> None:
-        self._mean = X.mean(axis=0)
-        self._centred = X - self._mean
-        gram = beta * np.eye(X.shape[1])
-        for rows in blocks(len(X), 4 * BLOCK):
-            hook()
-            part = self._centred[rows]
-            gram += part.T @ part
-        self._factor = cholesky_in_place(gram, hook)
-
-    def fit(self, P: Matrix) -> Matrix:
-        average = P.mean(axis=0)
-        self.coef = _solve(self._factor, self._centred.T @ P)
-        self.intercept = average - self._mean @ self.coef
-        return np.asarray(self._centred @ self.coef + average)
-
-
-def kernel_matrix(X: Matrix, hook: Hook) -> tuple[Matrix, float]:
-    """Return exp(−‖x_i − x_j‖² / 2σ²), (n, n) float64, and σ, the mean distance of two rows of X (1 if that is 0).
-
-    Raises
-    ------
-    UserError
-        The matrix does not fit into memory.
-    """
-    n = len(X)
-    try:
-        matrix = np.empty((n, n))
-    except MemoryError as error:
-        raise UserError(
-            f"The kernel of {n:,} examples takes {8 * n * n / 1e9:.0f} GB, more than there is; "
-            "use kernel='linear', or fewer examples."
-        ) from error
-    distances = 0.0
-    for rows in blocks(n, BLOCK):
-        hook()
-        matrix[rows] = euclidean_distances(X[rows], X, squared=True)
-        distances += float(np.sqrt(matrix[rows]).sum())
-    np.fill_diagonal(matrix, 0.0)  # rounding errors there are up to 1e-12
-    width = distances / (n * (n - 1)) or 1.0
-    for rows in blocks(n, BLOCK):
-        hook()
-        matrix[rows] = gaussian(matrix[rows], width)
-    return matrix, width
-
-
-def gaussian(squared: Matrix, width: float) -> Matrix:
-    """Return exp(−‖x − z‖² / 2σ²), of the shape of `squared`, the distances ‖x − z‖²; σ is `width`."""
-    return np.exp(squared / (-2.0 * width * width))
-
-
-def cholesky_in_place(matrix: Matrix, hook: Hook) -> Matrix:
-    """Replace a positive definite matrix (n, n) by its lower Cholesky factor L; the upper triangle is undefined.
-
-    LAPACK does it in one call, which for 10,000 rows cannot be stopped for half a minute. Here blocks of columns are
-    processed from left to right: subtract the product of the columns before, factorise the diagonal block, solve for
-    the rows below.
-    """
-    for start in range(0, len(matrix), BLOCK):
-        hook()
-        end = min(start + BLOCK, len(matrix))
-        matrix[start:, start:end] -= matrix[start:, :start] @ matrix[start:end, :start].T
-        corner = matrix[start:end, start:end] = np.linalg.cholesky(matrix[start:end, start:end])
-        matrix[end:, start:end] = solve_triangular(corner, matrix[end:, start:end].T, lower=True, check_finite=False).T
-    return matrix
-
-
-def _solve(factor: Matrix, right: Matrix) -> Matrix:
-    # The transpose of a row-major L is a column-major upper factor: LAPACK takes it without a copy of n² numbers.
-    return np.asarray(cho_solve((factor.T, False), right, check_finite=False))

@@ -1,7 +1,7 @@
-"""Leave-one-out labels from a kernel ridge regression on random Fourier features.
+"""Leave-one-out labels from a ridge regression on the Gaussian kernel.
 
-With φ(x) the random Fourier features of a Gaussian kernel (Rahimi and Recht 2007) in the space in which neighbours
-were sought, and Y the (n, c) label weights, one-hot where decided,
+With Φ the features of Nyström's kernel (`pll.methods.kernels`) in the space in which neighbours were sought, and Y the
+(n, c) label weights, one-hot where decided,
 
     F = Φ (ΦᵀΦ + λI)⁻¹ Φᵀ Y = V Vᵀ Y        f_i = (F_i − h_i Y_i) / (1 − h_i),  h_i = ‖V_i‖²
 
@@ -19,11 +19,12 @@ import numpy.typing as npt
 import scipy.sparse
 
 from pll.candidates import CandidateSets
+from pll.methods.kernels import MOST_LEVERAGE, Nystrom, RidgeGrid
 from pll.review.neighbours import Points
 from pll.weights import Weights, normalise
 
-FEATURES = 500
-"""Random Fourier features, and a constant."""
+CENTRES = 500
+"""Examples that approximate the kernel."""
 RIDGES = tuple(10.0**k for k in np.arange(-3, 3.1, 0.5))
 """λ is the one of these with the smallest leave-one-out error on the run's label weights."""
 JUDGED = 5_000
@@ -51,44 +52,40 @@ def fit_factor(points: Points, sets: CandidateSets, weights: npt.NDArray[np.floa
     weights : (nnz,)
         Label weights of the run, by which λ is chosen.
     seed : int
-        Of the random features.
+        Of the centres.
 
     Returns
     -------
     (n, r) float16
-
-    References
-    ----------
-    Rahimi, Recht. Random features for large-scale kernel machines. NIPS 2007.
     """
     rng = np.random.default_rng(seed)
-    n, d = points.shape
+    n = len(points)
     one, other = rng.integers(0, n, (2, PAIRS))
     apart = np.linalg.norm(points[one] - points[other], axis=1)
     width = float(np.median(apart[apart > 0])) if (apart > 0).any() else 1.0
-    directions = (rng.normal(size=(d, FEATURES)) / width).astype(np.float32)
-    phases = (2 * np.pi * rng.random(FEATURES)).astype(np.float32)
+    kernel = Nystrom(points[np.sort(rng.permutation(n)[:CENTRES])], width)
 
-    def fourier(rows: slice | npt.NDArray[np.int64]) -> Floats:
-        """φ, (rows, FEATURES + 1)."""
-        waves = np.sqrt(2 / FEATURES) * np.cos(points[rows] @ directions + phases).astype(np.float64)
-        return np.column_stack([waves, np.ones(len(waves))])
+    def features(rows: slice | npt.NDArray[np.int64]) -> Floats:
+        return kernel.features(points[rows], constant=True).astype(np.float64)
 
-    gram, together = np.zeros((FEATURES + 1,) * 2), np.zeros((FEATURES + 1, sets.n_classes))
+    m = len(kernel.centres) + 1
+    gram, reached = np.zeros((m, m)), np.zeros((m, sets.n_classes))
     labels = label_matrix(sets, weights)
     for rows in _blocks(n):
-        phi = fourier(rows)
+        phi = features(rows)
         gram += phi.T @ phi
-        together += (labels[rows].T @ phi).T
-    sizes, axes = np.linalg.eigh(gram)
-    sizes = np.maximum(sizes, 0)
+        reached += (labels[rows].T @ phi).T
+    grid = RidgeGrid(gram)
     sample = np.sort(rng.choice(n, min(JUDGED, n), replace=False))
-    ridge = _best_ridge(fourier(sample) @ axes, sizes, axes.T @ together, labels[sample].toarray())
-    is_large = sizes > NEGLIGIBLE * ridge
-    to_factor = axes[:, is_large] / np.sqrt(sizes[is_large] + ridge)
+    rotated, targets = features(sample) @ grid.vectors, labels[sample].toarray()
+    reached = grid.vectors.T @ reached
+    errors = [float(((grid.without_own(rotated, reached, targets, ridge) - targets) ** 2).mean()) for ridge in RIDGES]
+    ridge = RIDGES[int(np.argmin(errors))]
+    is_large = grid.values > NEGLIGIBLE * ridge
+    to_factor = grid.vectors[:, is_large] / np.sqrt(grid.values[is_large] + ridge)
     result = np.empty((n, int(is_large.sum())), dtype=np.float16)
     for rows in _blocks(n):
-        result[rows] = fourier(rows) @ to_factor
+        result[rows] = features(rows) @ to_factor
     return result
 
 
@@ -116,7 +113,7 @@ def leave_one_out(
         block = factor[rows] @ to_counted
         at = slice(int(sets.indptr[rows.start]), int(sets.indptr[rows.stop]))
         own = sets.rows[at] - rows.start
-        leverage = np.minimum((block**2).sum(axis=1) * counts[rows], 0.999)[own]
+        leverage = np.minimum((block**2).sum(axis=1) * counts[rows], MOST_LEVERAGE)[own]
         fitted = (block @ together)[own, sets.indices[at]]
         result[at] = (fitted - leverage * weights[at]) / (1 - leverage)
     return normalise(np.maximum(result, 0), sets)
@@ -129,24 +126,6 @@ def _to_counted(factor: Factor, counts: npt.NDArray[np.floating[Any]]) -> npt.ND
     gram = np.eye(factor.shape[1]) + (block.T * (counts[several] - 1)) @ block
     root: npt.NDArray[np.float32] = np.linalg.inv(np.linalg.cholesky(gram)).T.astype(np.float32)
     return root
-
-
-def _best_ridge(rotated: Floats, sizes: Floats, together: Floats, labels: Floats) -> float:
-    """λ with the smallest leave-one-out error on some examples.
-
-    Parameters
-    ----------
-    rotated : (m, r) their features along the axes of ΦᵀΦ
-    sizes : (r,) its eigenvalues
-    together : (r, c) ΦᵀY along the same axes
-    labels : (m, c)
-    """
-    errors = []
-    for ridge in RIDGES:
-        leverage = np.minimum((rotated**2 / (sizes + ridge)).sum(axis=1, keepdims=True), 0.999)
-        fitted = rotated @ (together / (sizes + ridge)[:, None])
-        errors.append(float((((fitted - leverage * labels) / (1 - leverage) - labels) ** 2).mean()))
-    return float(RIDGES[int(np.argmin(errors))])
 
 
 def label_matrix(sets: CandidateSets, weights: npt.NDArray[np.floating[Any]]) -> scipy.sparse.csr_array:

@@ -1,0 +1,266 @@
+"""The Gaussian kernel, exact or approximate, and ridge regressions on it.
+
+k(x, z) = exp(−‖x − z‖² / 2σ²). Where its (n, n) matrix K takes too much, Nyström's K̃ = Φ Φ' stands for it: Φ = K_nm L⁻'
+with K_mm = L L' of m *centres*, rows drawn at random (`Nystrom`). What is linear in Φ has the kernel K̃. K − K̃ is
+positive semi-definite, so that no entry of it exceeds the largest on its diagonal, which is known: 1 − ‖φ_i‖².
+
+Ridge regression of any targets P (n, c): with the exact kernel (`KernelRidge`), on features that may be Φ
+(`LinearRidge`), or with one of several ridges, chosen by predictions of each row from all others (`RidgeGrid`).
+
+References
+----------
+Williams, Seeger. Using the Nyström method to speed up kernel machines. NIPS 2000. Allen. The relationship between
+variable selection and data augmentation and a method for prediction. Technometrics 16, 1974 (a row without itself).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import cho_solve, solve_triangular
+from sklearn.metrics.pairwise import euclidean_distances
+
+from pll.errors import UserError
+from pll.methods.classical import Matrix, blocks
+from pll.training.metrics import Hook, no_hook
+
+EXACT_UP_TO = 10_000
+"""Maximum number of examples for which methods compute the exact kernel."""
+JITTER = 1e-6
+"""Added to the diagonal of the kernel of the centres, of which some may be equal."""
+BLOCK = 256
+"""Rows or columns of a kernel matrix that are computed at once; work can be stopped between blocks."""
+MOST_LEVERAGE = 0.999
+"""Of a row; what is predicted without a row of more would be noise."""
+
+Rows = npt.NDArray[np.floating]
+Features = npt.NDArray[np.float32]
+
+
+def gaussian(squared: Matrix, width: float) -> Matrix:
+    """Return exp(−‖x − z‖² / 2σ²), of the shape of `squared`, the distances ‖x − z‖²; σ is `width`."""
+    return np.exp(squared / (-2.0 * width * width))
+
+
+def mean_distance(X: Rows, centres: Rows, hook: Hook = no_hook) -> float:
+    """Return the mean distance of the rows of X (n, d) to centres (m, d) among them, a row to itself not counted.
+
+    1 where that is 0.
+    """
+    distances = 0.0
+    for rows in blocks(len(X), BLOCK):
+        hook()
+        distances += float(euclidean_distances(X[rows], centres).sum())
+    return distances / max((len(X) - 1) * len(centres), 1) or 1.0
+
+
+class Nystrom:
+    """The features Φ of Nyström's kernel.
+
+    Parameters
+    ----------
+    centres
+        (m, d).
+    width
+        σ.
+    hook
+        Called between blocks.
+    """
+
+    def __init__(self, centres: Rows, width: float, hook: Hook = no_hook) -> None:
+        self.centres = np.asarray(centres, dtype=np.float64)
+        self.width = width
+        near = gaussian(euclidean_distances(self.centres, squared=True), width)
+        near[np.diag_indices(len(near))] += JITTER
+        self._root = cholesky_in_place(near, hook)
+
+    def features(self, X: Rows, *, constant: bool = False, hook: Hook = no_hook) -> Features:
+        """Return Φ, (n, m) float32.
+
+        Parameters
+        ----------
+        X
+            (n, d).
+        constant
+            Whether to add a last column of ones.
+        hook
+            Called between blocks.
+        """
+        m = len(self.centres)
+        result = np.ones((len(X), m + constant), dtype=np.float32)
+        for rows in blocks(len(X), BLOCK):
+            hook()
+            near = gaussian(euclidean_distances(X[rows], self.centres, squared=True), self.width)
+            result[rows, :m] = solve_triangular(self._root, near.T, lower=True, check_finite=False).T
+        return result
+
+    def error(self, features: Features) -> Matrix:
+        """Return the diagonal of K − K̃, (n,) in [0, 1], of rows with these features."""
+        own = features[:, : len(self.centres)]
+        return np.clip(1.0 - np.einsum("ij,ij->i", own, own).astype(np.float64), 0.0, 1.0)
+
+    def coefficients(self, weights: Matrix) -> Matrix:
+        """Return what K_nm is multiplied with instead of Φ with weights (m, c): L⁻' weights."""
+        return np.asarray(solve_triangular(self._root, weights, lower=True, trans="T", check_finite=False))
+
+
+def nystrom_note(centres: int, error: Matrix) -> str:
+    """Return what a user should know of the approximate kernel, of which `error` (n,) is `Nystrom.error`."""
+    return (
+        f"There are more than {EXACT_UP_TO:,} examples: the kernel is approximated by {centres:,} of them (Nyström). "
+        f"Its entries are off by at most {error.max():.2f}, on the diagonal by {error.mean():.2f} on average "
+        "(exact: 1)."
+    )
+
+
+class KernelRidge:
+    """Ridge regression with the exact kernel: (K + βI) A + 1 b' = P, 1'A = 0; σ is the mean distance of two rows.
+
+    Parameters
+    ----------
+    X
+        (n, d).
+    beta
+        β, above 0; the intercept b is not regularised.
+    hook
+        Called between blocks.
+    """
+
+    def __init__(self, X: Matrix, beta: float, hook: Hook = no_hook) -> None:
+        self.beta = beta
+        matrix, self.width = kernel_matrix(X, hook)
+        matrix[np.diag_indices(len(X))] += beta
+        self._factor = cholesky_in_place(matrix, hook)
+        self._ones = _solve(self._factor, np.ones((len(X), 1)))  # (K + βI)⁻¹ 1
+
+    def fit(self, P: Matrix) -> Matrix:
+        """Set `coef` (n, c) and `intercept` (c,) to the solution for P; return the outputs (n, c)."""
+        solved = _solve(self._factor, P)
+        self.intercept = solved.sum(axis=0) / self._ones.sum()
+        self.coef = solved - self._ones * self.intercept
+        return np.asarray(P - self.beta * self.coef)
+
+
+class LinearRidge:
+    """Ridge regression on features Φ: W = (Φ̄'Φ̄ + βI)⁻¹ Φ̄'P on centred ones Φ̄, b = mean(P) − mean(Φ)'W.
+
+    Parameters
+    ----------
+    features
+        (n, m), float32 or float64; they are centred in place.
+    beta
+        β, above 0; the intercept b is not regularised.
+    hook
+        Called between blocks.
+    """
+
+    def __init__(self, features: Rows, beta: float, hook: Hook = no_hook) -> None:
+        self._mean = features.mean(axis=0, dtype=np.float64)
+        self._centred = features
+        gram = beta * np.eye(features.shape[1])
+        for rows in blocks(len(features), 4 * BLOCK):
+            hook()
+            part = features[rows]
+            part -= self._mean
+            gram += part.T @ part
+        self._factor = cholesky_in_place(gram, hook)
+
+    def fit(self, P: Matrix) -> Matrix:
+        """Set `coef` (m, c) and `intercept` (c,) to the solution for P; return the outputs (n, c)."""
+        average, kind = P.mean(axis=0), self._centred.dtype
+        self.coef = _solve(self._factor, (self._centred.T @ P.astype(kind)).astype(np.float64))
+        self.intercept = average - self._mean @ self.coef
+        return np.asarray(self._centred @ self.coef.astype(kind) + average)
+
+
+class RidgeGrid:
+    """Ridge regressions on features Φ (n, m), one for each λ; with the eigenvectors of Φ'Φ each is one product.
+
+    Parameters
+    ----------
+    gram
+        (m, m) Φ'Φ.
+
+    Attributes
+    ----------
+    values, vectors
+        (m,) eigenvalues, at least 0; (m, m) eigenvectors. *Rotated* is what is multiplied by these.
+    """
+
+    def __init__(self, gram: Matrix) -> None:
+        values, self.vectors = np.linalg.eigh(gram)
+        self.values = np.maximum(values, 0.0)
+
+    def without_own(self, rotated: Matrix, reached: Matrix, targets: Matrix, ridge: float) -> Matrix:
+        """Return what is predicted of rows from all others, (f_i − h_i y_i) / (1 − h_i), h_i the leverage: (k, c).
+
+        Parameters
+        ----------
+        rotated
+            (k, m) features of rows that were learnt from.
+        reached
+            (m, c) Φ'Y of all rows, rotated.
+        targets
+            (k, c) Y of these rows.
+        ridge
+            λ, above 0.
+        """
+        shrinkage = 1 / (self.values + ridge)
+        leverage = np.minimum((rotated**2 @ shrinkage)[:, None], MOST_LEVERAGE)
+        result: Matrix = (rotated @ (shrinkage[:, None] * reached) - leverage * targets) / (1 - leverage)
+        return result
+
+    def coefficients(self, reached: Matrix, ridge: float) -> Matrix:
+        """Return the (m, c) solution for `reached` and λ, as for `without_own`."""
+        result: Matrix = self.vectors @ (reached / (self.values + ridge)[:, None])
+        return result
+
+
+def kernel_matrix(X: Matrix, hook: Hook = no_hook) -> tuple[Matrix, float]:
+    """Return exp(−‖x_i − x_j‖² / 2σ²), (n, n) float64, and σ, the mean distance of two rows of X (1 if that is 0).
+
+    Raises
+    ------
+    UserError
+        The matrix does not fit into memory.
+    """
+    n = len(X)
+    try:
+        matrix = np.empty((n, n))
+    except MemoryError as error:
+        raise UserError(
+            f"The kernel of {n:,} examples takes {8 * n * n / 1e9:.0f} GB, more than there is; "
+            "use kernel='linear', or fewer examples."
+        ) from error
+    distances = 0.0
+    for rows in blocks(n, BLOCK):
+        hook()
+        matrix[rows] = euclidean_distances(X[rows], X, squared=True)
+        distances += float(np.sqrt(matrix[rows]).sum())
+    np.fill_diagonal(matrix, 0.0)  # rounding errors there are up to 1e-12
+    width = distances / (n * (n - 1)) or 1.0
+    for rows in blocks(n, BLOCK):
+        hook()
+        matrix[rows] = gaussian(matrix[rows], width)
+    return matrix, width
+
+
+def cholesky_in_place(matrix: Matrix, hook: Hook = no_hook) -> Matrix:
+    """Replace a positive definite matrix (n, n) by its lower Cholesky factor L; the upper triangle is undefined.
+
+    LAPACK does it in one call, which for 10,000 rows cannot be stopped for half a minute. Here blocks of columns are
+    processed from left to right: subtract the product of the columns before, factorise the diagonal block, solve for
+    the rows below.
+    """
+    for start in range(0, len(matrix), BLOCK):
+        hook()
+        end = min(start + BLOCK, len(matrix))
+        matrix[start:, start:end] -= matrix[start:, :start] @ matrix[start:end, :start].T
+        corner = matrix[start:end, start:end] = np.linalg.cholesky(matrix[start:end, start:end])
+        matrix[end:, start:end] = solve_triangular(corner, matrix[end:, start:end].T, lower=True, check_finite=False).T
+    return matrix
+
+
+def _solve(factor: Matrix, right: Matrix) -> Matrix:
+    # The transpose of a row-major L is a column-major upper factor: LAPACK takes it without a copy of n² numbers.
+    return np.asarray(cho_solve((factor.T, False), right, check_finite=False))

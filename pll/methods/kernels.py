@@ -97,7 +97,8 @@ class Nystrom:
     def error(self, features: Features) -> Matrix:
         """Return the diagonal of K − K̃, (n,) in [0, 1], of rows with these features."""
         own = features[:, : len(self.centres)]
-        return np.clip(1.0 - np.einsum("ij,ij->i", own, own).astype(np.float64), 0.0, 1.0)
+        rest: Matrix = np.clip(1.0 - np.einsum("ij,ij->i", own, own).astype(np.float64), 0.0, 1.0)
+        return rest
 
     def coefficients(self, weights: Matrix) -> Matrix:
         """Return what K_nm is multiplied with instead of Φ with weights (m, c): L⁻' weights."""

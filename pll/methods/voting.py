@@ -30,8 +30,8 @@ from pll.annotations.voters import fit_voters
 from pll.candidates import CandidateSets
 from pll.methods.base import Task, check_number
 from pll.methods.classical import Cost, LinearEstimator, Matrix
+from pll.methods.kernels import LinearRidge
 from pll.methods.names import TITLES
-from pll.methods.sure import LinearRidge
 from pll.training.metrics import EpochRecord, Hook
 from pll.weights import Weights, dense, normalise, on_candidates
 
@@ -94,7 +94,7 @@ class VoteEstimator(LinearEstimator):
         P = dense(weights.astype(np.float64), candidates)
         self.intercept_ = P.mean(axis=0)
         if X.shape[1]:
-            ridge = LinearRidge(X, self.beta, hook)
+            ridge = LinearRidge(X.copy(), self.beta, hook)
             ridge.fit(P)
             self.coef_, self.intercept_ = ridge.coef, ridge.intercept
         yield weights, None

@@ -36,7 +36,7 @@ from pll import formats
 from pll.catalog.sources import source_of, with_own_votes
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.reading import Question
+from pll.formats.reading import Question, form_of
 
 MOST_ASKED = 5
 TRACEBACK = "TRACEBACK"
@@ -74,6 +74,7 @@ def understood(path: Path) -> Understood:
     begun, roles, asked = time.perf_counter(), dict[str, str](), list[str]()
     facts: dict[str, Any] = {}
     notes: Sequence[str] = ()
+    odd: Sequence[str] = ()
     error = ""
     try:
         while len(asked) < MOST_ASKED and (question := question_of(path, roles)) is not None:
@@ -82,13 +83,23 @@ def understood(path: Path) -> Understood:
         choices = formats.questions(path)
         asked += [f"Which question: {', '.join(choices)}?"] if len(choices) > 1 else []
         source = with_own_votes(source_of(str(path)))
-        data = (replace(source, options={**source.options, "columns": roles}) if roles else source).load()
+        source = replace(source, options={**source.options, "columns": roles}) if roles else source
+        try:
+            data = source.load()
+        except UserError as refused:
+            findings = getattr(refused, "findings", ())  # what is odd is refused until somebody accepts it
+            if not findings:
+                raise
+            odd, kinds = list(map(str, findings)), [one.kind for one in findings]
+            data = replace(source, options={**source.options, "accept": kinds}).load()
         facts, notes = facts_of(data), data.notes
+        columns = formats.columns(path, options=formats.ReadOptions(columns=roles))
+        facts |= {"form": form_of(columns)} if columns else {}
     except UserError as refused:
         error = str(refused).removeprefix(f"{path.name}: ")
     except Exception as failed:  # a traceback is what the benchmark is to find
         error = f"{TRACEBACK} {type(failed).__name__}: {failed}"
-    return Understood(facts, asked, (), notes, error, time.perf_counter() - begun)
+    return Understood(facts, asked, odd, notes, error, time.perf_counter() - begun)
 
 
 def question_of(path: Path, roles: Mapping[str, str]) -> Question | None:

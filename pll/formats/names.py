@@ -125,6 +125,9 @@ def bare_name(name: str, role: str) -> str:
     return bare
 
 
+_OURS = re.compile(r"(?:label|confidence|reviewed by) \(Candid(?: \d+)?\)")
+
+
 def results_among(names: Sequence[str]) -> set[str]:
     """Return the columns with results of an earlier run: those of `RESULT_COLUMNS` from `IDENTIFIED` on.
 
@@ -134,7 +137,23 @@ def results_among(names: Sequence[str]) -> set[str]:
     ['confidence', 'identified_label']
     """
     start = names.index(IDENTIFIED) if IDENTIFIED in names else len(names)
-    return set(names[start:]) & set(RESULT_COLUMNS)
+    added = next((at for at, name in enumerate(names) if _OURS.fullmatch(name)), len(names))
+    ours = {name for name in names[added:] if _OURS.fullmatch(name) or name in ("confidence", "reviewed by")}
+    return set(names[start:]) & set(RESULT_COLUMNS) | ours
+
+
+def labels_at_end(names: Sequence[str]) -> list[str]:
+    """Return the last columns where they are called as Candid calls what it adds to a file; a person may call them so.
+
+    Examples
+    --------
+    >>> labels_at_end(["id", "ann", "label", "confidence"]), labels_at_end(["id", "label"])
+    (['label', 'confidence'], [])
+    """
+    for added in (["label", "confidence", "reviewed by"], ["label", "confidence"]):
+        if list(names[-len(added) :]) == added:
+            return added
+    return []
 
 
 def is_annotator(name: str) -> bool:

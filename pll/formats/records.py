@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 
 from pll.errors import UserError
 from pll.formats.base import ReadOptions
-from pll.formats.names import check_header, sample_rows
-from pll.formats.reading import Column
+from pll.formats.names import check_header, labels_at_end, sample_rows
+from pll.formats.reading import LABELLED, Column
 from pll.formats.tabular.cells import Cells
 from pll.formats.tabular.columns import roles_of
 
@@ -117,7 +117,13 @@ class Records:
         """
         if self.columns:
             return list(self.columns)
-        return roles_of(check_header(self.names), self.sample(), {**self.roles, **options.columns})
+        names, sample, given = check_header(self.names), self.sample(), {**self.roles, **options.columns}
+        added = [name for name in labels_at_end(names) if name not in given]
+        if added:  # by Candid, where the rest of the table says what the labels are
+            columns = roles_of(names, sample, {**dict.fromkeys(added, "ignore"), **given})
+            if any(column.role in (*LABELLED, "true_label") or column.asks for column in columns):
+                return columns
+        return roles_of(names, sample, given)
 
     def lines(self) -> Iterator[tuple[str | None, ...]]:
         """Yield the rows as text."""

@@ -199,3 +199,27 @@ def test_a_record_with_objects_in_it_is_no_object_of_records(tmp_path: Path) -> 
     assert json_objects.shape_of(tmp_path / "t.jsonl") == "lines"
     (tmp_path / "t.jsonl").write_text(json.dumps({"id": 1, "votes": [{"by": "a"}, {"by": "b"}]}))
     assert json_objects.shape_of(tmp_path / "t.jsonl") == "lines"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,width,candidates\na,1.5,x|y\nb,2.5,y\nc,0.5,x\n",
+        "id,width,annotator_1,annotator_2\na,1.5,x,y\nb,2.5,y,y\nc,0.5,x,y\n",
+        "task,worker,label\na,p,x\na,q,y\nb,p,x\nb,q,x\nc,q,y\n",
+    ],
+)
+def test_a_labelled_file_is_read_as_before(tmp_path: Path, text: str) -> None:
+    """What Candid added is neither truth nor learnt from when the file comes in again."""
+    (tmp_path / "t.csv").write_text(text)
+    columns = {"identified_label": ["x", "y", "x"], "confidence": ["1", "0.5", "0.5"], "reviewer": ["Ada", "", ""]}
+    formats.give_back(tmp_path / "t.csv", tmp_path / "out.csv", Results(["a", "b", "c"], columns))
+    before, after = formats.read(tmp_path / "t.csv"), formats.read(tmp_path / "out.csv")
+    assert after.y is None
+    assert after.fingerprint == before.fingerprint
+
+
+def test_a_label_with_a_confidence_of_ones_own_is_a_label(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,width,label,confidence\na,1.5,x,0.5\nb,2.5,y,1\nc,0.5,x,0.75\n")
+    data = formats.read(tmp_path / "t.csv")
+    assert data.class_names == ("x", "y")

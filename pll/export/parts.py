@@ -67,6 +67,11 @@ class Exporter:
             neutralise(path)
 
 
+def _label_weights(source: ExportSource, path: Path) -> None:
+    weights = source.label_weights if source.own_weights is None else source.own_weights
+    write_label_weights(source.candidates, weights, source.ids, path)
+
+
 def _is_certified(source: ExportSource) -> bool:
     return source.certified is not None
 
@@ -208,9 +213,9 @@ EXPORTS: dict[str, Exporter] = {
     ),
     "label-weights": Exporter(
         "Label weights (sparse matrix)",
-        "The weight of every candidate of every example, for SciPy.",
+        "The model's own weight of every candidate of every example, for SciPy. How sure a label is, labels.csv says.",
         "label_weights.npz",
-        lambda source, path: write_label_weights(source.candidates, source.label_weights, source.ids, path),
+        _label_weights,
     ),
     "model-weights": Exporter(
         "Model, to load in Candid: numbers",

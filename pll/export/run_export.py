@@ -49,6 +49,7 @@ def export_source(folder: RunFolder, splits: Splits | None = None) -> ExportSour
         label_weights=labels.weights,
         held_out=labels.held_out,
         follows=labels.follows,
+        own_weights=own.weights,
         ids=train.row_ids,
         y=train.y,
         name=name,

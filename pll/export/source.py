@@ -42,6 +42,8 @@ class ExportSource:
         (nnz,) float32, aligned with `candidates.indices`.
     held_out
         (nnz,) float32, held-out weights, NaN where they are not known; None where none are.
+    own_weights
+        (nnz,) float32, the model's own label weights, where `label_weights` follow the decisions of a review.
     ids
         (n,) text.
     y
@@ -110,6 +112,7 @@ class ExportSource:
     features: Featuriser | None = None
     replay: Callable[[], str] | None = None
     follows: bool = False
+    own_weights: Weights | None = None
     health: Health | None = None
     warnings: tuple[str, ...] = ()
     holdout: PartialLabelDataset | None = None

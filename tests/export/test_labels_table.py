@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import softmax
 
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
@@ -19,8 +20,9 @@ from pll.export import ExportSource
 from pll.export.label_files import write_parquet
 from pll.formats.label_frame import COLUMNS, Decision, labels_frame
 from pll.formats.tabular.cells import split_cell
+from pll.methods import METHODS
 from pll.runs import labels_table
-from pll.runs.labels_table import write_labels, write_labels_in_parts
+from pll.runs.labels_table import predicted_frame, write_labels, write_labels_in_parts
 from pll.weights import normalise, restricted_softmax
 
 WHEN = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
@@ -162,3 +164,18 @@ def test_many_rows_are_written_in_parts(tmp_path: Path, monkeypatch: pytest.Monk
     write_labels_in_parts(data, weights, tmp_path / "parts.csv", held_out)
     write_labels(labels_frame(sets, weights, data.row_ids, held_out=held_out, y=data.y), tmp_path / "whole.csv")
     assert (tmp_path / "parts.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+
+
+def test_predicted_rows_are_sure_where_the_temperature_is_known_and_nothing_takes_its_place(
+    source: ExportSource,
+) -> None:
+    rng = np.random.default_rng(0)
+    model = METHODS["proden"](epochs=2).fit(rng.normal(size=(40, 5)), source.candidates.take(slice(40)))
+    others = PartialLabelDataset(rng.normal(size=(7, 5)).astype(np.float32), class_names=source.candidates.class_names)
+    unknown = predicted_frame(model, others, others.class_names)
+    assert unknown[["confidence", "margin", "entropy"]].isna().all().all() and set(unknown["source"]) == {"predicted"}
+    model.temperature_ = 2.0
+    known = predicted_frame(model, others, others.class_names)
+    assert known["identified_label"].tolist() == unknown["identified_label"].tolist()
+    p = softmax(model.predict_scores(others.X) / 2, axis=1)
+    np.testing.assert_allclose(known["confidence"], p.max(axis=1), rtol=1e-5)

@@ -47,6 +47,7 @@ def test_what_cannot_fit_into_memory_is_refused_in_words(method: str, monkeypatc
 def test_predictions_in_parts_are_those_of_all_rows(has_sets: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     train, others = data(60, 70), data(23, 70, sets=has_sets)
     model = METHODS["proden"](epochs=2, device="cpu").fit(train.X, train.sets())
+    model.temperature_ = 1.5
     whole = model.predict(others.X), model.predict_proba(others.X), predicted_frame(model, others, train.class_names)
     monkeypatch.setattr(trainer, "MOST_OUTPUTS", 70 * 5)
     parts = list(model.iter_proba(others.X))

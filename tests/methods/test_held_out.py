@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from scipy.optimize import minimize_scalar
+from scipy.special import softmax
 
 from pll.annotations import Annotations
 from pll.candidates import CandidateSets
@@ -202,3 +203,30 @@ def test_labels_that_come_together_are_told_and_read_in_two_ways() -> None:
         held_out.weights()
     assert plain.gain[0] < 0.1 < paired.gain[0] - paired.gain[1]
     assert not plain.notes and paired.notes
+
+
+def test_covering_and_temperature_are_of_what_the_models_said_of_the_unseen() -> None:
+    task = Task(X, SETS)
+    whole, half = (HeldOut(PLKNN(), task, seed=3) for _ in range(2))
+    assert whole.covered() is None and whole.temperature is None
+    for _ in whole.run():
+        pass
+    share, chance = whole.covered() or (np.nan, np.nan)
+    assert 0 <= chance < share <= 1 and (whole.temperature or 0) > 0
+    next(iter(half.run()))
+    again = HeldOut(PLKNN(), task, seed=3)
+    again.load_state(half.state())
+    for _ in again.run():
+        pass
+    assert again.covered() == whole.covered() and again.temperature == whole.temperature
+
+
+@pytest.mark.parametrize("estimator", [PRODEN(model="linear", **QUICK), PLKNN()])
+def test_unseen_examples_are_predicted_at_the_temperature(estimator: Any) -> None:
+    model = estimator.fit(X, SETS)
+    for temperature in (None, 0.5, 3.0):
+        model.temperature_ = temperature
+        p = np.concatenate(list(model.iter_tempered(X)))
+        scores = model.predict_scores(X).astype(np.float64)
+        expected = model.predict_proba(X) if temperature is None else softmax(scores / temperature, axis=1)
+        np.testing.assert_allclose(p, expected, atol=1e-5)

@@ -43,10 +43,14 @@ class DuplicateIds(UserError):
     """Two rows have the same id: the message names them."""
 
 
-def has_duplicate_ids(error: BaseException | None) -> bool:
-    """Return whether an error, or the one behind it, is that two rows have the same id."""
+class MissingPictures(UserError):
+    """Pictures that a table names are not there: the message names them."""
+
+
+def is_caused_by(error: BaseException | None, kind: type[UserError]) -> bool:
+    """Return whether an error, or one behind it, is of a kind."""
     while error is not None:
-        if isinstance(error, DuplicateIds):
+        if isinstance(error, kind):
             return True
         error = error.__cause__
     return False

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
+from pll.errors import MissingPictures, UserError
 from pll.formats.archive import Members, open_zip
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import check_ids, listing, shorten
@@ -46,6 +46,8 @@ TABLE = "table.csv"
 _TABLES: dict[str, TableFormat] = {
     suffix: form for form in (Csv(), Tsv(), JsonLines(), Parquet(), Xlsx()) for suffix in form.suffixes
 }
+MISSING_PICTURES = "missing-pictures"
+"""What `ReadOptions.accept` has where rows without their picture are to be left out."""
 MOST_TABLES = 1000
 """Tables in an archive that are read as one."""
 TABLES = tuple(_TABLES)
@@ -248,16 +250,23 @@ def _from_table(members: Members, table: str, options: ReadOptions) -> PartialLa
     by_base: dict[str, str] = {}
     for name in _pictures(members):
         by_base[name.rpartition("/")[2]] = "" if name.rpartition("/")[2] in by_base else name
-    names = []
-    for i, cell in enumerate(data.pictures.names.tolist()):
-        member = _member_of(cell, folder, members, by_base)
-        if member is None:
-            raise UserError(
-                f"{table}: the picture {shorten(cell)} of example {data.row_ids[i]} is not in the archive; put it "
-                "there, or remove its row."
-            )
-        names.append(member)
+    cells = data.pictures.names.tolist()
+    members_of = [_member_of(cell, folder, members, by_base) for cell in cells]
+    missing = [cell for cell, member in zip(cells, members_of, strict=True) if member is None]
     notes = []
+    if missing:
+        which = f"{len(missing):,} of {len(cells):,} pictures that {table} names are not in the archive"
+        named = listing([shorten(cell) for cell in missing])
+        if MISSING_PICTURES not in options.accept or len(missing) == len(cells):
+            raise MissingPictures(
+                f"{which}: {named}. Put them there, or leave their rows out (--accept {MISSING_PICTURES})."
+            )
+        notes.append(f"{which}; their rows were left out: {named}.")
+        ids = data.ids if data.ids is not None else _ids_of(cells)
+        data = replace(data, ids=data.row_ids if ids is None else ids)  # rows keep their names and numbers
+        data = data.take(np.array([member is not None for member in members_of]))
+    assert data.pictures is not None
+    names = [member for member in members_of if member is not None]
     spare = len(set(_pictures(members)) - set(names))
     if spare:
         notes.append(f"{spare:,} pictures are in no row of {table}; they were left out.")

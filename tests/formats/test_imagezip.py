@@ -16,9 +16,11 @@ from PIL import Image
 
 from pll import formats
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
+from pll.errors import MissingPictures, UserError, is_caused_by
 from pll.features.images import PixelFeatures
-from pll.formats import FORMATS
+from pll.formats import FORMATS, ReadOptions
+from pll.formats.images import MISSING_PICTURES
+from pll.formats.results import Results
 from pll.images import encode
 
 from .strategies import check_held, datasets, same
@@ -60,7 +62,7 @@ def test_writing_then_reading_gives_everything_back(
 
 
 BAD: dict[str, tuple[dict[str, bytes | str], str]] = {
-    "no picture": ({"table.csv": "image,candidates\nx.png,a\n"}, r"table\.csv: the picture 'x\.png' of example 0"),
+    "no picture": ({"table.csv": "image,candidates\nx.png,a\n"}, "1 of 1 pictures that table.csv names are not"),
     "no column": ({"table.csv": "x,candidates\n1,a\n", "a.png": png(2, 2)}, "no column image"),
     "bad table": (
         {"t.csv": "image,candidates\na.png,\n", "a.png": png(2, 2)},
@@ -132,3 +134,23 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
         archive.writestr(info, "/etc/passwd")
     with pytest.raises(UserError, match="is a link"):
         formats.read(tmp_path / "bad.zip")
+
+
+def test_all_missing_pictures_are_named_and_their_rows_can_be_left_out(tmp_path: Path) -> None:
+    rows = "a.png,x\nb.png,y\nc.png,x|y\nd.png,y\n"
+    file = packed(tmp_path / "m.zip", **{"t.csv": f"image,candidates\n{rows}", "a.png": png(2, 2), "d.png": png(3, 2)})
+    with pytest.raises(UserError, match=r"2 of 4 pictures .* 'b\.png'.*'c\.png'") as error:
+        formats.read(file)
+    assert is_caused_by(error.value, MissingPictures)
+    options = ReadOptions(accept=(MISSING_PICTURES,))
+    data = formats.read(file, options=options)
+    assert data.row_ids.tolist() == ["a.png", "d.png"] and data.sets().sizes.tolist() == [1, 1]
+    assert any("2 of 4 pictures" in note and "left out" in note for note in data.notes)
+
+    back = tmp_path / "back.zip"
+    results = Results(data.row_ids.tolist(), {"identified_label": ["x", "y"], "confidence": ["0.5", "1.0"]})
+    FORMATS["imagezip"].give_back(file, back, results, options)
+    with zipfile.ZipFile(back) as archive:
+        table = archive.read("t.csv").decode().splitlines()
+    assert len(table) == 5 and table[0].startswith("image,candidates,label") and "0.5" in table[1] and "1.0" in table[4]
+    assert table[2].startswith("b.png,y,") and not table[2].strip(",").endswith("1.0")

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from typing import Any
 
+import numpy as np
+
+from pll.images import encode
 from pll.synthesis import FLIPS
 from pll.ui import session
 from tests.page_helpers import bring_by, button, figures, labels, said, understood, with_details
@@ -91,3 +96,17 @@ def test_votes_are_weighed_and_nothing_contradicts_it(open_page: Any) -> None:
     page = button(page, "Get labels").click().run()
     (run,) = session.registry().all()
     assert run.config.method == "dawid-skene"
+
+
+def test_pictures_that_are_missing_are_named_and_left_out_on_demand(open_page: Any) -> None:
+    content, rows = io.BytesIO(), "".join(f"{k}.png,{'xyz'[k % 3]},{'xyz'[k % 2]}\n" for k in range(20))
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("table.csv", f"image,annotator:Mia,annotator:Tom\n{rows}")
+        for k in range(17):
+            archive.writestr(f"{k}.png", encode(np.full((4, 4), 10 * k, dtype=np.uint8)))
+    file = ("p.zip", content.getvalue(), "application/zip")
+    page = open_page("data").file_uploader(key="uploader").set_value([file]).run()
+    (error,) = page.error
+    assert "3 of 20 pictures" in error.value and all(f"{k}.png" in error.value for k in (17, 18, 19))
+    page = button(page, "Go on without them").click().run()
+    assert understood(page).startswith("17 pictures")

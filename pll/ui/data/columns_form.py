@@ -17,8 +17,9 @@ import streamlit as st
 from pll import formats
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError, has_duplicate_ids
+from pll.errors import DuplicateIds, MissingPictures, UserError, is_caused_by
 from pll.formats.checks import capital, listing
+from pll.formats.images import MISSING_PICTURES
 from pll.formats.reading import ROLES, SINGLE, Column, Question, question
 from pll.formats.tabular.cells import has_fractions
 from pll.formats.vote_files import VOTES
@@ -76,6 +77,8 @@ def resolved(source: Source) -> Columns:
     """The columns of a file; asks which sheet, which of several questions or which of two roles, where that is open."""
     if source.path is None or source.format == VOTES:
         return Columns(source)
+    if accepted := st.session_state.get(_accepted_key(source)):
+        source = replace(source, options={**source.options, "accept": accepted})
     if _is_quick(source):  # else all of it would have to be read for these two
         source = _of_question(_of_sheet(source))
     guessed = columns = _columns(source)
@@ -205,6 +208,15 @@ def set_roles(table: Columns, roles: Mapping[str, str]) -> None:
     single = {role for role in roles.values() if role in SINGLE}
     others = {c.name: "keep" if c.role in single else c.role for c in table.columns}
     st.session_state[_key(table.source)] = others | dict(roles)
+
+
+def set_accepted(source: Source, kind: str) -> None:
+    """Read the file although something of that kind is odd about it (`ReadOptions.accept`)."""
+    st.session_state[_accepted_key(source)] = [kind]
+
+
+def _accepted_key(source: Source) -> str:
+    return f"accepted-{source.sha256}-{source.name}"
 
 
 # ---- above the first rows --------------------------------------------------------------------------------------------
@@ -381,12 +393,22 @@ def describe_unused_columns(columns: Sequence[Column]) -> list[str]:
 
 
 def read(table: Columns, source: Source) -> PartialLabelDataset | None:
-    """The data, as `loader.read`; where two rows have the same id, an offer to number the examples instead."""
+    """The data, as `loader.read`; where two rows have the same id, or pictures are missing, the answer is offered."""
     try:
         return loader.read(source)
     except UserError as error:
+        if is_caused_by(error, MissingPictures):
+            st.error(plain(without_shell(error)), icon=":material/error:")
+            st.button(
+                "Go on without them",
+                type="primary",
+                help="Their rows are left out, and the export says so.",
+                on_click=set_accepted,
+                args=(source, MISSING_PICTURES),
+            )
+            return None
         names = [column.name for column in table.columns if column.role == "id"]
-        if not has_duplicate_ids(error) or not names:
+        if not is_caused_by(error, DuplicateIds) or not names:
             raise
         st.error(plain(without_shell(error)), icon=":material/error:")
         st.button(

@@ -1,7 +1,7 @@
 """Whether confidence is right: `python -m benchmarks.sure [FOLDER]`.
 
     python -m benchmarks.sure [FOLDER] [--seeds 0] [--generated 20] [--panels 20] [--rows 2000] [--recipe auto]
-                              [--weights held-out|label] [--quick] [--write]
+                              [--weights held-out|label] [--quick] [--store FILE] [--write]
 
 A fit with the settings of a recipe for every task, then its confidence against the truth, which is used to count alone:
 the files of FOLDER that say a truth (candidate sets of their own, else made of it in every way of `--flips`; votes as
@@ -9,16 +9,19 @@ votes), and generated tasks, drawn from the seed. A line each: share of labels r
 (ten bins), share called certain (confidence from .9 on), of these wrong, reviews (least sure first) that remove half of
 the wrong labels as a share of all wrong ones, CPU seconds to the labels and to the confidence. Then the goals, and
 panels of votes with a useless and with a helpful column. `--weights label` takes the label weights of the training pass
-for confidence, as it was done before. `--write` puts the tables and the diagram into docs/.
+for confidence, as it was done before. `--store` appends both ways to a file of JSON lines, task by task; with such a
+file `--write` measures nothing and puts its tables and the diagram into docs/.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -70,8 +73,8 @@ class Figures:
     seconds: float
     more: float
     n: int
-    bins: npt.NDArray[np.float64]
-    """(3, 10): examples, sum of confidence, right ones, of each bin."""
+    bins: list[list[float]]
+    """3 × 10: share of the examples, sum of their confidence, of right ones, in each bin."""
 
     def cells(self) -> list[str]:
         """Return the row."""
@@ -182,13 +185,15 @@ def figures(
         seconds,
         more,
         len(labels),
-        bins / len(labels),
+        (bins / len(labels)).tolist(),
     )
 
 
 def goals(rows: list[Figures]) -> list[list[str]]:
     """Return each goal, and what was reached."""
-    wrong = np.array([row.wrong for row in rows])
+    wrong, certain = (np.array([getattr(row, name) for row in rows]) for name in ("wrong", "certain"))
+    n = np.array([row.n for row in rows])
+    pooled = (n * certain * wrong).sum() / max(1.0, (n * certain).sum())
     easy = [row.certain for row in rows if row.right >= 0.95]
     span = f"{min(easy):.2f} to {max(easy):.2f}" if easy else "–"
     small = [1 + row.more / max(row.seconds, 1e-9) for row in rows if row.n < 5000 and row.more > 0]
@@ -197,12 +202,13 @@ def goals(rows: list[Figures]) -> list[list[str]]:
         ["mean calibration error, at most .08", f"{np.mean([row.error for row in rows]):.3f}"],
         ["certain, at most 5 % of them wrong: on 9 of 10 sets", f"{(wrong <= 0.05).sum()} of {len(rows)}"],
         ["certain and wrong, at most 2.5 % in the mean", f"{100 * wrong.mean():.1f} %"],
+        ["certain and wrong, of all that are certain", f"{100 * float(pooled):.1f} %"],
         ["certain where 95 % are right: at least half", span],
         ["time, at most 1.5 × that to the labels (mean, largest)", cost],
         ["right", f"{np.mean([row.right for row in rows]):.4f}"],
         ["mean confidence", f"{np.mean([row.confidence for row in rows]):.3f}"],
         ["called certain", f"{np.mean([row.certain for row in rows]):.3f}"],
-        ["reviews for half of the wrong labels", f"{np.mean([row.half for row in rows if row.half]):.2f}"],
+        ["reviews for half of the wrong labels (median)", f"{np.median([row.half for row in rows if row.half]):.2f}"],
     ]  # fmt: skip
 
 
@@ -217,7 +223,10 @@ def panels(count: int, seed: int) -> list[list[str]]:
         n, c, m = int(rng.integers(80, 300)), int(rng.integers(2, 6)), int(rng.integers(3, 6))
         y = rng.integers(0, c, n)
         ability = rng.uniform(0.5, 0.9, m)
-        votes = np.where(rng.random((n, m)) < ability, y[:, None], rng.integers(0, c, (n, m)))
+        decoy = (y + rng.integers(1, c, n)) % c  # on some examples, who is wrong names the same label
+        shared = (rng.random(n) < 0.3)[:, None]
+        said = np.where(shared, decoy[:, None], rng.integers(0, c, (n, m)))
+        votes = np.where(rng.random((n, m)) < np.where(shared, ability - 0.15, ability), y[:, None], said)
         annotations = Annotations.from_votes(votes)
         useless = np.eye(4, dtype=np.float32)[rng.integers(0, 4, n)] if place % 2 else rng.normal(size=(n, 6))
         helpful = rng.normal(size=(n, 6)) + 1.5 * rng.normal(size=(c, 6))[y]
@@ -272,8 +281,11 @@ def main() -> None:
     parser.add_argument("--recipe", default="auto")
     parser.add_argument("--weights", choices=WAYS, default="held-out")
     parser.add_argument("--quick", action="store_true", help="at most 500 examples, default settings")
-    parser.add_argument("--write", action="store_true", help="into docs/sure.md and docs/sure.svg")
+    parser.add_argument("--store", type=Path)
+    parser.add_argument("--write", action="store_true", help="docs/sure.md and docs/sure.svg, from --store")
     options = parser.parse_args()
+    if options.write:
+        return write(options.store)
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     rows, recipe = (500, "default") if options.quick else (options.rows, options.recipe)
@@ -281,10 +293,8 @@ def main() -> None:
     every: dict[str, list[Figures]] = {way: [] for way in WAYS}
     print(f"{'task':44} " + " ".join(f"{name:>8.8}" for name in HEAD), flush=True)
     for seed in map(int, options.seeds.split(",")):
-        for case in (
-            *(() if options.folder is None else of_folder(options.folder, flips, rows, seed)),
-            *of_seed(seed, options.generated, rows),
-        ):
+        files = () if options.folder is None else of_folder(options.folder, flips, rows, seed)
+        for case in chain(files, of_seed(seed, options.generated, rows)):
             try:
                 both = measured(case, recipe, seed)
             except UserError as error:
@@ -292,12 +302,14 @@ def main() -> None:
                 continue
             for way in WAYS:
                 every[way].append(both[way])
+            if options.store is not None:
+                with options.store.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps({way: asdict(both[way]) for way in WAYS}) + "\n")
             name, *cells = both[options.weights].cells()
             print(f"{name:44.44} " + " ".join(f"{cell:>8}" for cell in cells), flush=True)
-    for way in WAYS if options.write else (options.weights,):
-        print(f"\n{way}:")
-        for goal, reached in goals(every[way]):
-            print(f"  {goal:56} {reached}")
+    print(f"\n{options.weights}:")
+    for goal, reached in goals(every[options.weights]):
+        print(f"  {goal:56} {reached}")
     head = [
         "panel",
         *(f"{what} {of}" for of in ("alone", "useless", "helpful") for what in ("certain", "wrong", "error")),
@@ -308,12 +320,16 @@ def main() -> None:
         off = np.abs(numbers[:, 3] - numbers[:, 0])
         print("\n" + "\n".join(" ".join(f"{cell:>14.14}" for cell in row) for row in (head, *of_panels)))
         print(f"\na useless column changes the share of certain labels by {off.mean():.3f} (largest {off.max():.3f})")
-    if options.write:
-        titles = ["", *(f"{way}" for way in WAYS)]
-        both_goals = [[a[0], a[1], b[1]] for a, b in zip(*(goals(every[way]) for way in WAYS), strict=True)]
-        put(DOCS / "sure.md", "goals", table(titles, both_goals))
-        put(DOCS / "sure.md", "figures", _both(every))
-        (DOCS / "sure.svg").write_text(diagram(every), encoding="utf-8")
+
+
+def write(store: Path) -> None:
+    """Put the tables and the diagram of stored figures into docs/."""
+    lines = [json.loads(line) for line in store.read_text(encoding="utf-8").splitlines()]
+    every = {way: [Figures(**line[way]) for line in lines] for way in WAYS}
+    reached = [[a[0], a[1], b[1]] for a, b in zip(*(goals(every[way]) for way in WAYS), strict=True)]
+    put(DOCS / "sure.md", "goals", table([f"{len(lines)} tasks", *WAYS], reached))
+    put(DOCS / "sure.md", "figures", _both(every))
+    (DOCS / "sure.svg").write_text(diagram(every), encoding="utf-8")
 
 
 def _both(every: dict[str, list[Figures]]) -> str:

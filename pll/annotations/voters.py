@@ -273,8 +273,9 @@ def _joint(
 ) -> tuple[float, Numbers, Numbers]:
     """Weight η of a classifier, posterior and likelihood of a fit with it, from a fit of the votes alone.
 
-    η is the one under which what the classifier says of the examples that it has not seen predicts the posterior best;
-    at 0 the features do not tell the classes apart, and the votes decide alone.
+    η is the one under which what the classifier says of the examples that it has not seen predicts the posterior best.
+    It is 0 where that is not measurably better than without: the features do not tell the classes apart, and the votes
+    decide alone.
     """
     T = alone = model.T
     eta = 0.0
@@ -284,7 +285,10 @@ def _joint(
         log_proba = np.log(np.asarray(classifier(T), dtype=np.float64) + TINY)
         if turn == 0:
             priors = {one: _softmax(one * log_proba + (1 - one) * log_share) for one in CLASSIFIER_WEIGHTS}
-            eta = max(CLASSIFIER_WEIGHTS, key=lambda one: float(np.log((priors[one] * alone).sum(axis=1)).sum()))
+            predicted = {one: np.log((prior * alone).sum(axis=1)) for one, prior in priors.items()}
+            eta = max(CLASSIFIER_WEIGHTS, key=lambda one: float(predicted[one].sum()))
+            if not _is_likelier(predicted[eta], predicted[0.0]):  # a useless column must not make anybody surer
+                eta = 0.0
         if eta == 0:
             return 0.0, alone, alone ** (1 / LEAST_WEIGHT)
         model = em.run(kind, T, true_labels, eta * log_proba + (1 - eta) * log_share)

@@ -75,7 +75,7 @@ GAIN = 0.0
 READ_TOGETHER = 20_000
 """Examples at most that rates are estimated on."""
 NUMBERS = 5 * 10**7
-"""Features of the examples of models that are trained together, at most: 200 MB."""
+"""Features, or label weights, of the examples of models that are trained together, at most: 200 MB."""
 TINY = 1e-12
 
 COMPANION_NOTE = (
@@ -294,7 +294,8 @@ class HeldOut:
     def _models(self) -> _Batched | _One:
         """Return the next models, untrained."""
         if is_batched(self.estimator, self.task):
-            size = max(1, NUMBERS // (self.rows * math.prod(self.task.X.shape[1:])))
+            widest = max(math.prod(self.task.X.shape[1:]), self.task.candidates.n_classes)
+            size = max(1, NUMBERS // (self.rows * widest))
             last = min(self.total, self.done + (size if _setting(self.estimator, "model") == "linear" else 1))
             return _Batched(self.estimator, self.task, [self.subset(k) for k in range(self.done, last)], self.seed)
         seed = int(np.random.SeedSequence([self.seed, 9, self.done]).generate_state(1)[0])
@@ -398,6 +399,7 @@ def is_batched(estimator: PartialLabelEstimator, task: Task) -> bool:
     model = _setting(estimator, "model")
     same = all(_setting(estimator, name) == value for name, value in plain.items())
     is_plain = task.outside is None and task.sample_weight is None and not is_mapped(task.X)
+    is_plain &= min(len(task.candidates) // 2, ROWS) * task.candidates.n_classes <= NUMBERS
     return same and is_plain and isinstance(model, str) and model in BATCHED
 
 
@@ -506,7 +508,7 @@ class _One:
         for record in self._estimator.iter_fit(self._task, hook=hook):
             self._epoch = record.epoch
             yield
-        self._estimator.release()
+        self._estimator._forget_training()  # not `release`: the model stays on its device, where it is asked
 
     def scores(self, k: int, X: npt.NDArray[np.float32]) -> Tensor:
         """Return the (B, c) scores for raw features."""

@@ -326,10 +326,19 @@ def write(store: Path) -> None:
     """Put the tables and the diagram of stored figures into docs/."""
     lines = [json.loads(line) for line in store.read_text(encoding="utf-8").splitlines()]
     every = {way: [Figures(**line[way]) for line in lines] for way in WAYS}
-    reached = [[a[0], a[1], b[1]] for a, b in zip(*(goals(every[way]) for way in WAYS), strict=True)]
-    put(DOCS / "sure.md", "goals", table([f"{len(lines)} tasks", *WAYS], reached))
-    put(DOCS / "sure.md", "figures", _both(every))
+    for name in ("files", "generated"):
+        of = {way: [row for row in rows if is_generated(row) == (name == "generated")] for way, rows in every.items()}
+        if of[WAYS[0]]:
+            reached = [[a[0], a[1], b[1]] for a, b in zip(*(goals(of[way]) for way in WAYS), strict=True)]
+            put(DOCS / "sure.md", f"goals of {name}", table([f"{len(of[WAYS[0]])} {name}", *WAYS], reached))
+    of_files = {way: [row for row in rows if not is_generated(row)] for way, rows in every.items()}
+    put(DOCS / "sure.md", "figures", _both(of_files))
     (DOCS / "sure.svg").write_text(diagram(every), encoding="utf-8")
+
+
+def is_generated(row: Figures) -> bool:
+    """Whether the task is of a seed, and not of a file."""
+    return row.name.split(".")[0].isdecimal()
 
 
 def _both(every: dict[str, list[Figures]]) -> str:

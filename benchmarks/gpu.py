@@ -1,7 +1,7 @@
 """Whether Candid is ready for the GPU of this machine; on a machine without one, what can be checked without.
 
     python -m benchmarks.gpu            everything, under 8 minutes
-    python -m benchmarks.gpu --cpu      as on a machine without a GPU, under a minute
+    python -m benchmarks.gpu --cpu      as on a machine without a GPU, minutes of one core
     python -m benchmarks.gpu --only memory      the checks whose name begins so
 
 One table; exit 1 where something fails. It needs torch, NumPy, SciPy, scikit-learn and pandas, and no network: the data

@@ -14,7 +14,7 @@ from pll.ui.choose_run import choose_run
 from pll.ui.error_messages import show_error
 from pll.ui.export import certificate, download, labelstudio
 from pll.ui.format import count, plain, without_none
-from pll.ui.result import result_of, show_disputes, show_health
+from pll.ui.result import sentence_of, show_disputes, show_health, status_of_run
 from pll.ui.routes import link
 
 PREVIEWED = 200
@@ -28,14 +28,10 @@ def offer(run: Run) -> None:
         export_source(run.folder, run.splits()), spreadsheet_safe=bool(st.session_state.get(download.SAFE))
     )
     annotations = run.splits().train.annotations
-    result = result_of(
-        source.certainty,
-        annotations,
-        source.health,
-        decided=source.decisions or (),
-        predicted=0 if source.holdout is None else len(source.holdout),
-    )
-    st.markdown(f"**{plain(source.name)}:** {result.sentence}")
+    status = status_of_run(run, source.certainty, source.health)
+    predicted = 0 if source.holdout is None else len(source.holdout)
+    sentence = sentence_of(status, annotations, source.certainty, predicted=predicted)
+    st.markdown(f"**{plain(source.name)}:** {plain(sentence)}")
     tell(run, source)
     table = without_none(preview(source, rows=PREVIEWED))[COLUMNS]
     empty = [name for name in ("source", "true_label") if len(set(table[name])) < 2]
@@ -59,8 +55,6 @@ def tell(run: Run, source: ExportSource) -> None:
     """Whether the labels can be used, and what a review has changed."""
     if source.no_answer:
         st.caption(f"{count(len(source.no_answer), 'example')} without an answer: their ids are under *For engineers*.")
-    if source.review_summary:
-        st.caption(source.review_summary)
     show_health(source.health)
     show_disputes(run)
 

@@ -20,11 +20,12 @@ from pll.ui.review import (
     retraining_panel,
     service,
 )
+from pll.ui.review.review_tab import ONE_BY_ONE
 from pll.ui.review.reviewer import ask, reviewer, sign
 from pll.ui.routes import link
 
 VIEWS = {
-    "One by one": desk_view.draw,
+    ONE_BY_ONE: desk_view.draw,
     "Look-alikes": batch.draw,
     "Disagreements": conflicts.draw,
     "Progress": progress.draw,
@@ -79,10 +80,9 @@ def review(run: Run) -> None:
         st.info("Its owner has not started the review yet.", icon=":material/hourglass_empty:")
         return
     tab = service.tab_of(service.queue_of(run, who), who)
-    view_key = f"review-view-{tab.review.id}"
     with heading(run):
         queue_controls.display_options(tab)
-        if st.session_state.get(view_key) != "Progress":  # there it stands below what it changes
+        if st.session_state.get(tab.view_key) != "Progress":  # there it stands below what it changes
             certify_panel.chooser(tab)
         sign(who)
     service.stay(tab)
@@ -92,9 +92,9 @@ def review(run: Run) -> None:
     hidden |= set() if tab.queue.data.X.size else {"Look-alikes"}  # votes alone: nothing looks alike
     names = [name for name in VIEWS if name not in hidden]
     view = st.segmented_control(
-        "View", names, default=names[0], required=True, key=view_key, label_visibility="collapsed"
+        "View", names, default=names[0], required=True, key=tab.view_key, label_visibility="collapsed"
     )
-    if view == "One by one" and tab.assignment is None:
+    if view == ONE_BY_ONE and tab.assignment is None:
         queue_controls.nothing_left(tab)
     else:  # one view at a time; the others cost nothing
         VIEWS[view](tab)

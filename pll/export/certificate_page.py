@@ -38,6 +38,7 @@ def certificate_html(document: Mapping[str, Any]) -> str:
         ("Looked at by people", f"{result['looked_at']:,}"),
         ("Still to be looked at", f"{result['to_be_looked_at']:,}"),
         ("People could not tell", f"{result['unsure']:,}"),
+        ("None of these; without a label", f"{result['refused']:,}"),
         ("Random controls", f"{plan['controls']:,}, of which {result['wrong_controls']:,} were wrong"),
         (
             "Wrong ones among the accepted",

@@ -16,6 +16,7 @@ from pll.features import load_features
 from pll.methods.persistence import load_model
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.record import record_of
+from pll.review.status import status_of
 from pll.runs import run_data
 from pll.runs.folder import RunFolder, check_has_result
 from pll.runs.history import History
@@ -41,6 +42,7 @@ def export_source(folder: RunFolder, splits: Splits | None = None) -> ExportSour
         own.check_rows(record.state.all_events)
         labels = record.labels(own, folder, train)
     decisions = None if record is None else record.state.decisions()
+    health = Health.from_json(state.get("health"))
     name = folder.config().name or train.name
     return ExportSource(
         estimator=load_model(folder.path),
@@ -59,13 +61,18 @@ def export_source(folder: RunFolder, splits: Splits | None = None) -> ExportSour
         config=_how_it_was_made(folder),
         metrics=state.get("metrics") or {},
         decisions=decisions,
-        proposed={} if record is None else {row: record.state.proposed(row) for row in decisions or ()},
+        status=status_of(
+            labels.certainty,
+            None if record is None else record.state,
+            is_trusted=health is None or health.verdict != "unhealthy",
+            judgement=None if record is None else record.judgement(own.run, train.row_ids),
+        ),
         reviewed=None if record is None else record.state.candidates,
         events=() if record is None else tuple(record.state.all_events),
         versions=() if record is None else record.versions,
         certificate=None if record is None else partial(record.certified, own.run, train.row_ids, name),
         replay=partial(replay_html, folder, train),
-        health=Health.from_json(state.get("health")),
+        health=health,
         warnings=() if (recipe := folder.recipe()) is None else recipe.warnings,
         holdout=splits.holdout,
         all_ids=splits.all_ids,

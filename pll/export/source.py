@@ -21,6 +21,7 @@ from pll.formats.label_frame import Decisions, labels_frame
 from pll.methods import PartialLabelEstimator
 from pll.methods.input_range import input_range
 from pll.review.certification import Certified
+from pll.review.status import ReviewStatus
 from pll.review.tables import Event, LabelVersion
 from pll.runs.labels_table import RunLabels, label_table
 from pll.weights import Certainty, Weights, taken_home
@@ -60,8 +61,8 @@ class ExportSource:
         How good it is, for the README.
     decisions
         What people decided, by row.
-    proposed
-        Label of a decided example before anybody answered, by row.
+    status
+        The state of the review, for the README; None where it is not known.
     reviewed
         n candidate sets as the reviewers saw them, those of the review's first run; None without a review.
     events
@@ -105,7 +106,7 @@ class ExportSource:
     config: Mapping[str, Any] = field(default_factory=dict)
     metrics: Mapping[str, Any] = field(default_factory=dict)
     decisions: Decisions | None = None
-    proposed: Mapping[int, str | None] = field(default_factory=dict)
+    status: ReviewStatus | None = None
     reviewed: CandidateSets | None = None
     events: Sequence[Event] = ()
     versions: Sequence[LabelVersion] = ()
@@ -169,20 +170,6 @@ class ExportSource:
     def added(self) -> pd.DataFrame:
         """Labels that people gave and the candidate sets did not have; see `added_labels`."""
         return added_labels(self.reviewed or self.candidates, self.ids, self.decisions or {})
-
-    @cached_property
-    def review_summary(self) -> str | None:
-        """Return a sentence about the decisions; None without any."""
-        if not self.decisions:
-            return None
-        decided = [made.label for made in self.decisions.values()]
-        agreed = sum(made.label == self.proposed.get(row) for row, made in self.decisions.items())
-        none, people = decided.count(None), len({made.reviewer for made in self.decisions.values()})
-        return (
-            f"Review: {len(decided):,} of {len(self.ids):,} examples decided by {people:,} "
-            f"{'person' if people == 1 else 'people'}; the proposed label was kept in {agreed:,}, another one given in "
-            f"{len(decided) - agreed - none:,}, none of the candidates was right in {none:,}."
-        )
 
     @property
     def frame(self) -> pd.DataFrame:

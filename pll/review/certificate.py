@@ -62,7 +62,7 @@ UNANSWERED, WRONG, RIGHT = -1, 0, 1
 Answers = npt.NDArray[np.int8]
 
 FORMAT = "candid-certificate"
-VERSION = 5
+VERSION = 6
 INFORMATION = "not_part_of_the_proof"
 """Key of entries that cannot be verified: names and dates."""
 RULE = (
@@ -498,7 +498,7 @@ class CheckedLabel:
     at
         ISO time; "" where not recorded.
     refused
-        None of the candidates is right, and the right label is not known; it counts as unsure.
+        None of the candidates is right, and the right label is not known: it ends without a label.
     """
 
     id: str
@@ -508,8 +508,8 @@ class CheckedLabel:
     refused: bool = False
 
 
-def answers_of(table: LabelTable, decisions: Iterable[CheckedLabel]) -> tuple[Answers, Flags]:
-    """(n,) `RIGHT`, `WRONG` or `UNANSWERED`, and (n,) whether the answer is no label, which counts as wrong.
+def answers_of(table: LabelTable, decisions: Iterable[CheckedLabel]) -> tuple[Answers, Flags, Flags]:
+    """(n,) `RIGHT`, `WRONG` or `UNANSWERED`; (n,) unsure; (n,) refused. The last two count as wrong.
 
     Raises
     ------
@@ -517,7 +517,8 @@ def answers_of(table: LabelTable, decisions: Iterable[CheckedLabel]) -> tuple[An
         A decision on an id that is not in the table, or two on the same id.
     """
     place = {str(one): row for row, one in enumerate(table.ids)}
-    result, unsure = np.full(len(table), UNANSWERED, dtype=np.int8), np.zeros(len(table), dtype=np.bool_)
+    result = np.full(len(table), UNANSWERED, dtype=np.int8)
+    unsure, refused = np.zeros(len(table), dtype=np.bool_), np.zeros(len(table), dtype=np.bool_)
     for decision in decisions:
         row = place.get(decision.id)
         if row is None:
@@ -525,8 +526,9 @@ def answers_of(table: LabelTable, decisions: Iterable[CheckedLabel]) -> tuple[An
         if result[row] != UNANSWERED:
             raise UserError(f"There are two decisions on {decision.id!r}; keep one.")
         result[row] = RIGHT if decision.label == table.labels[row] else WRONG
-        unsure[row] = decision.label is None
-    return result, unsure
+        refused[row] = decision.label is None and decision.refused
+        unsure[row] = decision.label is None and not decision.refused
+    return result, unsure, refused
 
 
 # ---- what follows from the decisions ---------------------------------------------------------------------------------
@@ -547,7 +549,9 @@ class Judgement:
     answers
         (n,) `RIGHT`, `WRONG` or `UNANSWERED`.
     unsure
-        (n,) bool, answered without a label.
+        (n,) bool, people could not tell: the label stays as it was.
+    refused
+        (n,) bool, none of the candidates is right: it has no label, and so no wrong one.
     """
 
     plan: DrawnPlan
@@ -555,6 +559,7 @@ class Judgement:
     order: Ints
     answers: Answers
     unsure: Flags
+    refused: Flags
 
     @cached_property
     def _cut(self) -> int:
@@ -614,6 +619,15 @@ class Judgement:
         """Upper bound on wrong labels: those allowed plus those that reviewers left as unsure."""
         return self.plan.allowed + int(self.unsure.sum())
 
+    @property
+    def claim(self) -> str:
+        """What holds of all labels once people have looked at all that they have to, as a sentence."""
+        n, unsure, refused = self.plan.n, int(self.unsure.sum()), int(self.refused.sum())
+        claim = f"at most {self.bound:,} of all {n:,} labels ({self.bound / n:.2%}) are wrong, sure to "
+        claim += f"{100 * self.plan.level:.4g} %."
+        claim += f" Of {unsure:,} of these, reviewers could not tell the label." if unsure else ""
+        return claim + (f" {refused:,} have no label: none of these was right." if refused else "")
+
 
 def judge(plan: DrawnPlan, table: LabelTable, decisions: Iterable[CheckedLabel]) -> Judgement:
     """Apply the rule.
@@ -670,7 +684,14 @@ def certificate_document(
     plan = judgement.plan
     controls = set(table.ids[judgement.controls].tolist())
     entries = [
-        {"id": one.id, "label": one.label, "control": one.id in controls, "by": one.by, "at": one.at}
+        {
+            "id": one.id,
+            "label": one.label,
+            "refused": one.refused,
+            "control": one.id in controls,
+            "by": one.by,
+            "at": one.at,
+        }
         for one in decisions
     ]
     proof: dict[str, Any] = {
@@ -716,6 +737,7 @@ def _result(table: LabelTable, judgement: Judgement) -> dict[str, Any]:
         "to_be_looked_at": remaining,
         "complete": remaining == 0,
         "unsure": int(judgement.unsure.sum()),
+        "refused": int(judgement.refused.sum()),
         "wrong_controls": judgement.wrong,
         "wrong_controls_inside": judgement.wrong_inside,
         "bound": bound,
@@ -727,17 +749,14 @@ def _result(table: LabelTable, judgement: Judgement) -> dict[str, Any]:
 
 def _statement(table: LabelTable, judgement: Judgement) -> str:
     """The certificate as a few sentences."""
-    n, bound = len(table), judgement.bound
-    remaining, unsure = len(judgement.remaining), int(judgement.unsure.sum())
+    n, remaining = len(table), len(judgement.remaining)
     once = f"Once people have looked at {remaining:,} more, at" if remaining else "At"
-    open_ = f" Of {unsure:,} of these, reviewers could not tell the label." if unsure else ""
     left = table.confidence[~judgement.accepted]
     threshold = ""
     if 0 < len(left) < n:
         threshold = f", among them all of a confidence above {left.max():.4g}"
     return (
-        f"{once} most {bound:,} of all {n:,} labels ({bound / n:.2%}) are wrong, with "
-        f"{judgement.plan.level:.4g} confidence.{open_} {ON_TRUST} {judgement.unseen:,} labels are accepted without "
+        f"{once}{judgement.claim.removeprefix('at')} {ON_TRUST} {judgement.unseen:,} labels are accepted without "
         f"anybody having looked at them{threshold}. {len(judgement.controls):,} random controls were drawn, "
         f"{judgement.wrong:,} of them had a wrong label."
     )
@@ -809,7 +828,7 @@ def _problems(document: Mapping[str, Any]) -> list[str]:
             "does not fit the hash chain."
             for position in broken
         ]
-    decisions = [CheckedLabel(one["id"], one["label"], one["by"], one["at"]) for one in entries]
+    decisions = [CheckedLabel(one["id"], one["label"], one["by"], one["at"], one["refused"]) for one in entries]
     anew = certificate_document(table, decisions, judge(plan, table, decisions))
     proof = {name: value for name, value in document.items() if name not in (INFORMATION, "hash")}
     problems = _differences(proof, {name: value for name, value in anew.items() if name not in (INFORMATION, "hash")})

@@ -224,6 +224,7 @@ class Certification:
         # Of the review whose state was looked at last:
         self._answers: Answers = np.full(len(table), UNANSWERED, dtype=np.int8)
         self._unsure: Flags = np.zeros(len(table), dtype=np.bool_)
+        self._refused: Flags = np.zeros(len(table), dtype=np.bool_)
         self._seen = 0
         self._required: Ints | None = None
         self._judgement: Judgement | None = None
@@ -277,8 +278,8 @@ class Certification:
         """Return what follows from the decisions so far; only those since the last call are looked at."""
         self._update(state, required)
         if self._judgement is None:
-            answers, unsure = self._answers.copy(), self._unsure.copy()
-            self._judgement = Judgement(self.plan, self.controls, self.order, answers, unsure)
+            answers, unsure, refused = self._answers.copy(), self._unsure.copy(), self._refused.copy()
+            self._judgement = Judgement(self.plan, self.controls, self.order, answers, unsure, refused)
         return self._judgement
 
     def _update(self, state: ReviewState, required: Ints) -> None:
@@ -294,7 +295,8 @@ class Certification:
                 self._answers[row] = UNANSWERED
             else:
                 self._answers[row] = RIGHT if outcome.label == self.table.labels[row] else WRONG
-            self._unsure[row] = outcome is not None and outcome.label is None
+            self._refused[row] = outcome is not None and outcome.status == "none"
+            self._unsure[row] = outcome is not None and outcome.label is None and not self._refused[row]
             self._judgement = None
 
     def queue(self, state: ReviewState, required: Ints) -> tuple[str, Ints, bool]:
@@ -364,8 +366,9 @@ def _final_labels(table: LabelTable, decisions: Sequence[CheckedLabel], judgemen
         row = place[decision.id]
         labels[row], confidence[row] = decision.label, 1.0 if decision.label is not None else np.nan
         by_people[row] = True
-    # An accepted label that a reviewer was unsure of still needs a decision.
-    done = (judgement.looked_at & ~judgement.unsure) | (judgement.accepted & ~judgement.looked_at)
+    # An accepted label that a reviewer was unsure of still needs a decision, and one refused has no label.
+    settled = judgement.looked_at & ~judgement.unsure & ~judgement.refused
+    done = settled | (judgement.accepted & ~judgement.looked_at)
     return pd.DataFrame(
         {
             "id": table.ids,

@@ -51,11 +51,14 @@ class ExpectedChecks:
     ----------
     low, likely, high : int
         80 % of the draws lie between `low` and `high`; `likely` is their median.
+    controls : int
+        Of them, controls.
     """
 
     low: int
     likely: int
     high: int
+    controls: int = 0
 
 
 def expected_checks(
@@ -110,7 +113,7 @@ def expected_checks(
     low, likely, high = np.quantile(
         (ahead + behind)[ends], [(1 - COVERAGE) / 2, 0.5, (1 + COVERAGE) / 2], method="nearest"
     )
-    return ExpectedChecks(int(low), int(likely), int(high))
+    return ExpectedChecks(int(low), int(likely), int(high), int((~answered).sum()))
 
 
 def _prior_probability(

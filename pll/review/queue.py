@@ -15,7 +15,9 @@ import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from pll.dataset import PartialLabelDataset
+from pll.review.certificate import DrawnPlan
 from pll.review.decided import Decided
+from pll.review.expected_checks import ExpectedChecks
 from pll.review.follow import LabelChanges, changes, followed, teaching_decisions
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.logit import propose, top_probability
@@ -23,6 +25,7 @@ from pll.review.retraining import Retraining
 from pll.review.session import ReviewSession
 from pll.review.signals import ReviewSignals, prepare
 from pll.review.similar import Similar
+from pll.review.status import Checks, ReviewStatus, checks_to_go, open_controls, status_of
 from pll.runs.background import Job, Report
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
@@ -32,6 +35,9 @@ EVERY = 0.01
 """Share of the examples decided after which the order is recomputed."""
 AT_LEAST = 5
 """Decisions after which it is recomputed, at the soonest."""
+ANEW = 20
+"""Answers after which the number of checks to go is made anew. Were that after every one, it would tell which of them
+count."""
 
 
 def review_order(signals: ReviewSignals, decided: Decided | None = None, *, seed: int = 0) -> npt.NDArray[np.int64]:
@@ -102,6 +108,7 @@ class ReviewQueue:
         self._model: _Model | None = None
         self._similar: tuple[LabelSnapshot, Similar] | None = None
         self._ordered_at: tuple[str, int] = ("", 0)
+        self._expected: tuple[tuple[DrawnPlan, int, int], ExpectedChecks, int] | None = None
 
     # ---- the model under review --------------------------------------------------------------------------------------
 
@@ -136,6 +143,47 @@ class ReviewQueue:
                 data = run.splits().train
                 self._model = _Model(run.id, data, ReviewSignals.of_run(run.folder, data))
             return self._model
+
+    # ---- the state of the review, in figures ---------------------------------------------------------------------
+
+    def checks(self) -> Checks | None:
+        """Labels that people will still look at; None where they do not certify, or have done all."""
+        review = self.review
+        certification = review.certification
+        if certification is None:
+            return None
+        judgement = certification.status(review.state, review.required)
+        if judgement.done:
+            return None
+        answered = int(judgement.looked_at.sum())
+        key = (certification.plan, review.version.number, answered // ANEW)
+        with self._lock:
+            if self._expected is None or self._expected[0] != key:
+                expected = certification.expected(review.state, review.required, self.neighbour_labels)
+                self._expected = key, expected, answered
+            _, expected, before = self._expected
+        return checks_to_go(expected, open_controls(judgement), answered - before)
+
+    @property
+    def neighbour_labels(self) -> npt.NDArray[np.object_] | None:
+        """(n,) the likeliest labels to the neighbours; None without neighbours, and for votes."""
+        return None if self.data.annotations is not None else self.signals.neighbour_labels
+
+    def status(self) -> ReviewStatus:
+        """Return the state of the review with all decisions so far."""
+        review = self.review
+        review.refresh()
+        if self._ordered_at != (review.own.run, len(review.state.all_events)):
+            self.compute_order()  # labels follow the decisions
+        health = self.run.snapshot().lane.health
+        begun = review.latest_certification
+        return status_of(
+            review.current.certainty,
+            review.state,
+            is_trusted=health is None or health.verdict != "unhealthy",
+            judgement=None if begun is None else begun.status(review.state, review.required),
+            checks=self.checks(),
+        )
 
     # ---- the order -----------------------------------------------------------------------------------------------
 

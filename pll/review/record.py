@@ -8,7 +8,7 @@ from pathlib import Path
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.review.certificate import Ids, LabelTable
+from pll.review.certificate import Ids, Judgement, LabelTable
 from pll.review.certification import Certification, Certified, draws_of
 from pll.review.database import Database, database_url
 from pll.review.follow import FEWEST, followed, teaching_decisions
@@ -73,19 +73,33 @@ class Record:
         name
             Of the data, in the certificate.
         """
-        if self.frozen is None or self.plans[-1].run != run:
+        certification = self._certification(run, ids)
+        if certification is None:
             return None
-        plans = [record.plan for record in self.plans]
         try:
-            table = LabelTable.of(ids, *self.frozen)
-            certification = Certification(plans[-1], table)
+            table = certification.table
             decisions = certification.decisions(self.state, required_of(self.review, len(table)))
             judgement = certification.judge(decisions)
             if not judgement.done:
                 return None
-            drawn = draws_of(table, plans)
+            drawn = draws_of(table, [record.plan for record in self.plans])
             return certification.certified(decisions, judgement, drawn=drawn, name=name, audit=self.last_hash)
         except UserError:
+            return None
+
+    def judgement(self, run: str, ids: Ids) -> Judgement | None:
+        """What follows from the decisions for the certificate of a run; None where none was begun."""
+        certification = self._certification(run, ids)
+        if certification is None:
+            return None
+        return certification.status(self.state, required_of(self.review, len(certification.table)))
+
+    def _certification(self, run: str, ids: Ids) -> Certification | None:
+        if self.frozen is None or self.plans[-1].run != run:
+            return None
+        try:
+            return Certification(self.plans[-1].plan, LabelTable.of(ids, *self.frozen))
+        except UserError:  # it is of other labels
             return None
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -11,13 +10,14 @@ import streamlit as st
 
 from pll.analysis.health import Health
 from pll.annotations import Annotations
+from pll.review.status import ReviewStatus, status_of
 from pll.runs.files import VOTE_SETS
 from pll.runs.run import Run
 from pll.runs.run_data import vote_sets_of
-from pll.ui.format import count, plain
+from pll.ui.format import plain
 from pll.ui.review.queue_controls import DISPUTED, choose_rows
 from pll.ui.routes import go
-from pll.weights import CONFIDENT, Certainty
+from pll.weights import Certainty
 
 ICONS = {"healthy": ":material/verified:", "unchecked": ":material/help:", "unhealthy": ":material/warning:"}
 IN_SHORT = {
@@ -30,77 +30,37 @@ IN_SHORT = {
 }
 
 
-@dataclass(frozen=True)
-class LabelCounts:
-    """How many labels there are, and how many of them deserve a look."""
+def status_of_run(run: Run, labels: Certainty, health: Health | None) -> ReviewStatus:
+    """Return the state of the review of a run; `labels` are its own, for one that nobody has begun to review."""
+    from pll.ui.review import service  # loads a database
 
-    labels: int  # of the examples that were learnt from
-    # of them, those whose confidence is below `CONFIDENT` and that nobody decided; None where it is not known how sure
-    # they are, or they are not to be trusted
-    doubtful: int | None
-    # of them, those that the majority of the votes would label differently; None without several voters
-    differs: int | None = None
-    predicted: int = 0  # labels of examples that were not learnt from
-    wrong: float = 0.0  # expected number of wrong ones among the certain: Σ (1 − confidence)
-    is_known: bool = True  # whether it is known how sure the labels are
-
-    @property
-    def sentence(self) -> str:
-        """As a person reads it.
-
-        Examples
-        --------
-        >>> LabelCounts(60, 8, 9, wrong=2.6).sentence
-        '60 labels. 52 certain, 8 worth a look. About 3 of the 52 may be wrong. The majority would differ on 9.'
-        >>> LabelCounts(60, None, is_known=False).sentence
-        '60 labels. How sure they are is not known.'
-        """
-        text = f"{count(self.labels, 'label')}."
-        if self.doubtful is not None:
-            certain = self.labels - self.doubtful
-            text += f" {certain:,} certain, {self.doubtful:,} worth a look.{_expected_wrong(self.wrong, certain)}"
-        elif not self.is_known:
-            text += " How sure they are is not known."
-        majority = "" if self.differs is None else f" The majority would differ on {self.differs:,}."
-        return f"{text}{majority}" + (f" {self.predicted:,} more are predicted." if self.predicted else "")
+    if service.is_begun(run):
+        queue = service.queue_of(run)
+        if queue.review.own.run == run.id:
+            return queue.status()
+    return status_of(labels, is_trusted=health is None or health.verdict != "unhealthy")
 
 
-def _expected_wrong(wrong: float, certain: int) -> str:
-    if not certain:
-        return ""
-    if wrong < 0.5:
-        return f" Hardly any of the {certain:,} should be wrong."
-    return f" About {round(wrong):,} of the {certain:,} may be wrong."
+def sentence_of(status: ReviewStatus, votes: Annotations | None, labels: Certainty, *, predicted: int = 0) -> str:
+    """Return what a run came to in a few sentences.
 
-
-def result_of(
-    labels: Certainty,
-    votes: Annotations | None,
-    health: Health | None,
-    *,
-    decided: Collection[int] = (),
-    predicted: int = 0,
-) -> LabelCounts:
-    """Return what the labels of n examples come to, with `votes` of the same examples where there are any.
-
-    Rows in `decided` were decided by a person, and are certain; `predicted` labels are of examples not learnt from. Of
-    labels that are not to be trusted (`health`) none is called certain.
+    Parameters
+    ----------
+    votes
+        Of the same examples as `labels`, where there are any.
+    predicted
+        Labels of examples that were not learnt from.
     """
     is_one = votes is None or (votes.n_annotators == 1 and not votes.anonymous)
-    differs = None if votes is None or is_one else _differing(labels.identified, votes)
-    is_known = bool(labels.is_known.any())
-    if not is_known or (health is not None and health.verdict == "unhealthy"):
-        return LabelCounts(len(labels.identified), None, differs, predicted, is_known=is_known)
-    confidence = labels.confidence.astype(np.float64)
-    confidence[list(decided)] = 1.0
-    is_certain = confidence >= CONFIDENT
-    wrong = float((1 - confidence[is_certain]).sum())
-    return LabelCounts(len(confidence), int((~is_certain).sum()), differs, predicted, wrong)
+    majority = "" if votes is None or is_one else f" The majority would differ on {_differing(labels, votes):,}."
+    more = f" {predicted:,} more are predicted." if predicted else ""
+    to_go = f" {status.checks.sentence} for the certificate." if status.checks is not None else ""
+    return f"{status.sentence}{majority}{more}{to_go}"
 
 
-def _differing(identified: npt.NDArray[np.int64], votes: Annotations) -> int:
+def _differing(labels: Certainty, votes: Annotations) -> int:
     """How many labels are not the most frequent of the votes, or one of them where several are."""
-    counts = votes.votes
+    counts, identified = votes.votes, labels.identified
     most = counts.max(axis=1).toarray().ravel()
     own = np.asarray(counts[np.arange(len(identified)), identified]).ravel()
     return int((own < most).sum())

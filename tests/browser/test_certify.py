@@ -55,7 +55,7 @@ def test_from_the_browser_to_a_certificate_that_anyone_can_check(
     enter(page, f"{app}/review?run={run_id}", "Ann")
     page.get_by_role("button", name="Certify", exact=False).first.click()
     page.get_by_role("radiogroup").get_by_text("Certify", exact=True).click()
-    page.get_by_text("then at most 5 in 100 are wrong").first.wait_for()
+    page.get_by_text("Then at most 5 in 100 are wrong").first.wait_for()
     slider = page.get_by_role("slider", name="Wrong labels at most")
     slider.focus()
     page.keyboard.press("End")  # 20 %

@@ -7,7 +7,7 @@ from typing import Any
 from pll.review.desk import Desk
 from pll.runs.run import Run
 from pll.ui.review import certify_panel
-from tests.page_helpers import begun, button, entered, labels, turned_to
+from tests.page_helpers import begun, button, entered, labels, said, turned_to
 
 
 def test_a_certificate_can_be_begun_later(open_page: Any, finished: Run) -> None:
@@ -24,7 +24,11 @@ def test_a_certificate_can_be_begun_later(open_page: Any, finished: Run) -> None
     page = turned_to(page, finished)
     assert not page.exception
     standing = certify_panel.standing_of(page.session_state["review-tab"], review.certification)
-    assert standing.words.startswith("Check about") and standing.words.endswith("10 in 100 are wrong (sure to 95 %).")
+    assert standing.words.endswith("at most 10 in 100 are wrong (sure to 95 %).")
+    status = page.session_state["review-tab"].queue.status()
+    assert status.checks is not None and status.decided == 12
+    assert status.checks.controls == review.certification.plan.controls - 12 <= status.checks.total
+    assert standing.words.startswith(status.checks.sentence) and status.sentence in said(page)
     assert standing.note
     assert "Start checking" not in labels(page)  # in a popover, closed
     assert len(review.versions) == 1

@@ -34,7 +34,7 @@ def show(results: Sequence[Table]) -> None:
 
 def chart(table: Table, dataset: str, title: str) -> tuple[go.Figure, pd.DataFrame]:
     """The chart of one data set of a table: curves over q where it has several, else a mark a method."""
-    transductive = title == IDENTIFIED
+    transductive, title = title == IDENTIFIED, f"{dataset}: {title[0].lower()}{title[1:]}"
     columns = [column for column in table.columns if column[0] == dataset]
     if len(columns) == 1:
         entries = [entry for (column, _), entry in table.entries.items() if column == columns[0]]

@@ -8,7 +8,6 @@ from pll.export import ExportSource, exporters_of
 from pll.export.convert import certified_results
 from pll.runs.run import Run
 from pll.ui.export import download
-from pll.ui.format import count
 from pll.ui.review import service
 from pll.ui.routes import link
 
@@ -26,10 +25,7 @@ def draw(run: Run, source: ExportSource) -> None:
     if certification is None or review.current.run != run.id:
         return
     if source.certified is None:
-        waiting = len(certification.controls) - certification.status(review.state, review.required).answered
-        # which they are must not be shown to reviewers
-        needed = f"{count(waiting, 'random check')} to go" if waiting else "More checks are needed"
-        st.info(f"{needed} before these labels are certified.", icon=":material/hourglass_bottom:")
+        st.info("These labels are not certified yet.", icon=":material/hourglass_bottom:")
         link("review", "Continue the review", run=run.id)
         return
     st.markdown(f"**Certified labels.** {source.certified.document['result']['statement']}")

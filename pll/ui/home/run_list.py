@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -12,7 +14,7 @@ from pll.colors import percent
 from pll.errors import UserError
 from pll.methods import method_title
 from pll.runs.folder import MOST_NAME
-from pll.runs.run import Run
+from pll.runs.run import Run, readable
 from pll.ui import labelstudio, session
 from pll.ui.error_messages import toast_errors
 from pll.ui.format import count, format_state, format_when, headline, plain, state_icon
@@ -32,9 +34,10 @@ def runs() -> None:
     if not past:
         st.caption("None yet.")
     limit = st.session_state.get(LISTED, RECENT)
+    differences = _differences(past[:limit])
     for one in past[:limit]:
         try:
-            row(one)
+            row(one, differences.get(one.id, ""))
         except UserError as error:
             damaged_row(one, str(error))
     if len(past) > limit:
@@ -82,8 +85,35 @@ def damaged_row(one: Run, problem: str) -> None:
         _confirm_delete(one)
 
 
-def row(one: Run) -> None:
-    """One run or comparison: its methods, data, time, state, result, and what can be done with it."""
+def _differences(runs: Sequence[Run]) -> dict[str, str]:
+    """Of runs with one name: in which settings each differs from the others, by id."""
+    by_name: dict[str, list[Run]] = defaultdict(list)
+    for run in readable(run for run in runs if not run.is_comparison):
+        by_name[run.config.name or run.config.source.name].append(run)
+    result = {}
+    for alike in by_name.values():
+        settings = [_settings_of(run) for run in alike]
+        names = dict.fromkeys(name for one in settings for name in one)
+        differing = [name for name in names if len({one.get(name) for one in settings}) > 1]
+        for run, own in zip(alike, settings, strict=True):
+            result[run.id] = ", ".join(own[name] for name in differing if own.get(name))
+    return result
+
+
+def _settings_of(run: Run) -> dict[str, str]:
+    """What may differ between runs of one name, in words."""
+    config = run.config
+    taught = "" if config.decided_sets is None else "taught by decisions"
+    given = {name: f"{name.replace('_', ' ')} {value}" for name, value in config.params.items()}
+    fixed = {"method": method_title(config.method), "candidates": config.candidates, "taught": taught}
+    return fixed | {"features": f"features {config.features}", "seed": f"seed {config.seed}"} | given
+
+
+def row(one: Run, differs: str = "") -> None:
+    """One run or comparison: its methods, data, time, state, result, and what can be done with it.
+
+    `differs` says in which settings it differs from others of its name.
+    """
     snapshot, registry = one.snapshot(), session.registry()
     name, data, progress, figure, actions = st.columns(COLUMNS, vertical_alignment="center")
     whose = "" if registry.is_own(one) else f" · :gray[of {plain(registry.owner(one) or 'nobody')}]"
@@ -95,7 +125,7 @@ def row(one: Run) -> None:
         together = " and the runs of its lanes" if one.is_together else "; its runs stay"
         question = f"Move this comparison{together} to the bin?"
     else:
-        name.markdown(title, help=methods)
+        name.markdown(f"{title}  \n:gray[:small[{plain(differs)}]]" if differs else title, help=methods)
         share, of_what = headline(snapshot.lane.metrics or (snapshot.lane.rows[-1] if snapshot.lane.rows else {}))
         figure.markdown(f"{percent(share)}  \n:gray[:small[{of_what}]]")
         question = f"Move **{plain(snapshot.name)}** with its labels and model to the bin?"

@@ -73,7 +73,6 @@ class LookAlikeBatch:
             return
         chosen = [tile for tile in self.tiles if tile.token in wanted]
         made = self.tab.desk.accept(chosen, self.label, seconds=seconds_of(message), blind=self.tab.blind)
-        self.tab.made += len(made)
         self.tab.message = f"Saved: {count(len(made), 'example')} {'is' if len(made) == 1 else 'are'} {self.label}."
         self.tab.queue.update_order()
 

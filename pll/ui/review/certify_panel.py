@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
 import streamlit as st
 
 from pll.colors import percent
 from pll.errors import UserError
-from pll.review.certificate import UNANSWERED, Judgement, Plan, draws_note, plan_controls
+from pll.review.certificate import UNANSWERED, Plan, draws_note, plan_controls
 from pll.review.certification import Certification, draws_of, expected_before, miss_rate_of, table_of
-from pll.review.expected_checks import ExpectedChecks
+from pll.review.status import Checks, checks_to_go
 from pll.review.tables import GOALS
 from pll.review.work import recent_rate
 from pll.ui.error_messages import toast_errors
 from pll.ui.format import count, plain
-from pll.ui.review.review_tab import ReviewTab
+from pll.ui.review.review_tab import ONE_BY_ONE, ReviewTab
 from pll.ui.routes import link
 
 LOOK, CERTIFY = GOALS
@@ -29,9 +27,6 @@ EXPLAINED = {
 ERRORS = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2)
 LEVELS = {0.9: "90 %", 0.95: "95 %", 0.99: "99 %"}
 BOX = "review-certify-box"
-ANEW = 20
-"""Decisions after which the number of checks to go is made anew. Were that after every one, it would tell which of them
-count."""
 
 
 # ---- the choice ------------------------------------------------------------------------------------------------------
@@ -89,7 +84,8 @@ def form(tab: ReviewTab) -> None:
         "How sure", list(LEVELS), default=0.95, required=True, format_func=LEVELS.__getitem__, key=f"{key}-level"
     )
     table = table_of(review.current, review.state)
-    st.caption(sentence(expected_before(table, review.state, error, level, neighbour_labels(tab)), error, level))
+    expected = expected_before(table, review.state, error, level, tab.queue.neighbour_labels)
+    st.caption(sentence(checks_to_go(expected, expected.controls), error, level))
     if plan_controls(n, error, level).controls > n / 2:
         st.caption(":material/info: There are few labels for that: most of them have to be looked at.")
     before = len(draws_of(table, [record.plan for record in review.plans]))
@@ -123,7 +119,10 @@ def begin(tab: ReviewTab, error: float, level: float, after: int) -> None:
     tab.queue.compute_order()  # the labels of this moment
     tab.review.certify(error, level, after=after)
     st.session_state[BOX] = False
+    tab.only = None
+    tab.desk.restrict(None)
     tab.reassign()
+    st.session_state[tab.view_key] = ONE_BY_ONE  # to the first card, whichever view it was begun in
 
 
 # ---- words -----------------------------------------------------------------------------------------------------------
@@ -140,27 +139,21 @@ def in_100(share: float) -> str:
     return f"{100 * share:g} in 100"
 
 
-def sentence(expected: ExpectedChecks, error: float, level: float) -> str:
+def sentence(checks: Checks, error: float, level: float) -> str:
     """What is to be done, and what holds then.
 
     Examples
     --------
-    >>> sentence(ExpectedChecks(250, 340, 420), 0.05, 0.95)
-    'Check about 340 more (250-420), then at most 5 in 100 are wrong (sure to 95 %).'
+    >>> sentence(Checks(175, 165, 250, 420), 0.05, 0.95)
+    'Check about 340 more (250-420): 175 random ones, then about 165 others. Then at most 5 in 100 are wrong (sure to \
+95 %).'
     """
-    spread = f" ({expected.low:,}-{expected.high:,})" if expected.low < expected.high else ""
-    holds = f"at most {in_100(error)} are wrong (sure to {percent(level, 0)})"
-    return f"Check about {expected.likely:,} more{spread}, then {holds}."
+    return f"{checks.sentence}. Then at most {in_100(error)} are wrong (sure to {percent(level, 0)})."
 
 
 def target(plan: Plan) -> str:
     """What is to hold of all labels, as half a sentence."""
     return f"at most {in_100(plan.error)} labels are wrong (sure to {percent(plan.level, 0)})"
-
-
-def neighbour_labels(tab: ReviewTab) -> npt.NDArray[np.object_] | None:
-    """Return the (n,) likeliest labels to the neighbours; None without neighbours, and for votes."""
-    return None if tab.queue.data.annotations is not None else tab.queue.signals.neighbour_labels
 
 
 # ---- how far it is ---------------------------------------------------------------------------------------------------
@@ -170,46 +163,31 @@ def neighbour_labels(tab: ReviewTab) -> npt.NDArray[np.object_] | None:
 class Standing:
     """How far the certificate is."""
 
-    expected: ExpectedChecks  # made anew every `ANEW` decisions
-    status: Judgement  # as it was then; of a review that has ended, as it is
+    checks: Checks | None  # to go; None where all are made
     words: str  # the certificate in one sentence
     note: str = ""  # why the desk shows no percentages; "" where it does
     minutes: int | None = None  # to go at the present pace; None where it is too early to say
-
-    @property
-    def share(self) -> float:
-        """Of the checks, done; in [0, 1]."""
-        done = int(self.status.looked_at.sum())
-        return 1.0 if self.status.done else done / max(1, done + self.expected.likely)
+    share: float = 1.0  # of the checks, done; in [0, 1]
 
 
 def standing_of(tab: ReviewTab, certification: Certification) -> Standing:
     """Return how far the certificate is."""
-    review = tab.review
-    status = certification.status(review.state, review.required)
-    key = (review.version.number, tab.made // ANEW, certification.plan, status.done)
-    if tab.standing is None or tab.standing[0] != key:
-        tab.standing = key, _standing(tab, certification, status)
-    return tab.standing[1]
-
-
-def _standing(tab: ReviewTab, certification: Certification, status: Judgement) -> Standing:
     review, plan = tab.review, certification.plan
-    expected = certification.expected(review.state, review.required, neighbour_labels(tab))
-    if status.done:
-        unsure = int(status.unsure.sum())
-        besides = f", besides {count(unsure, 'unsure label')}" if unsure else ""
+    status, checks = certification.status(review.state, review.required), tab.queue.checks()
+    if checks is None:
         unseen = f"{status.unseen:,} of {plan.n:,} labels were accepted without a look."
-        return Standing(expected, status, f"Certified: {target(plan)}{besides}. {unseen}")
-    open_controls = status.controls[status.answers[status.controls] == UNANSWERED]
-    if len(open_controls) and (review.state.answers[open_controls] > 0).all():
-        return Standing(expected, status, f"{count(len(open_controls), 'label')} wait for a second reviewer.")
+        return Standing(None, f"Certified: {status.claim} {unseen}")
+    done = int(status.looked_at.sum())
+    share = done / max(1, done + checks.total)
+    waiting = status.controls[status.answers[status.controls] == UNANSWERED]
+    if len(waiting) and (review.state.answers[waiting] > 0).all():
+        return Standing(checks, f"{count(len(waiting), 'label')} wait for a second reviewer.", share=share)
     rate = recent_rate(review.state)
     note = ""
-    if len(open_controls):
+    if checks.controls:
         note = f"No percentages for the first {plan.controls:,}: your answers measure the model, so it must not hint."
-    words = sentence(expected, plan.error, plan.level)
-    return Standing(expected, status, words, note, max(1, round(expected.likely / rate)) if rate else None)
+    words = sentence(checks, plan.error, plan.level)
+    return Standing(checks, words, note, max(1, round(checks.total / rate)) if rate else None, share)
 
 
 def draw(tab: ReviewTab) -> bool:
@@ -222,11 +200,11 @@ def draw(tab: ReviewTab) -> bool:
     if certification is None:
         return False
     standing = standing_of(tab, certification)
-    if standing.status.done:
+    if standing.checks is None:
         certified(tab, certification)
     else:
         st.progress(min(1.0, standing.share), text=plain(standing.words))
-    return standing.status.done
+    return standing.checks is None
 
 
 def certified(tab: ReviewTab, certification: Certification) -> None:

@@ -44,7 +44,7 @@ def strip(tab: ReviewTab) -> dict[str, Any]:
         "right": standing.words,
         "note": standing.note,
         "share": standing.share,
-        "holds": standing.status.done,
+        "holds": standing.checks is None,
     }
 
 
@@ -110,29 +110,29 @@ def draw(tab: ReviewTab) -> None:
 
 def figures(tab: ReviewTab) -> None:
     """A strip of figures."""
-    review = tab.review
-    state = review.state
-    is_agreed = [made.label == state.proposed(row) for row, made in review.decisions().items()]
-    agreed = f"{sum(is_agreed):,} of {len(is_agreed):,}" if is_agreed else "–"
+    review, status = tab.review, tab.queue.status()
+    st.markdown(plain(status.sentence))
+    settled = status.decided - status.refused
+    agreed = f"{status.confirmed:,} of {settled:,}" if settled else "–"
     cells = [
-        ("Decided", f"{int((state.answers > 0).sum()):,}", f"Of {len(review.root):,} examples."),
+        ("Decided", f"{status.decided:,} of {status.labels:,}", "By a label, or as none of these."),
         ("Agreed with the model", agreed, "Decisions that left the label as it was."),
     ]
     if review.certification is not None:
-        standing = certify_panel.standing_of(tab, review.certification)
-        to_go = "0" if standing.status.done else f"about {standing.expected.likely:,}"
-        minutes = "0" if standing.status.done else "–" if standing.minutes is None else f"about {standing.minutes:,}"
-        spread = f"Between {standing.expected.low:,} and {standing.expected.high:,}, by your answers so far."
-        cells += [("Checks to go", to_go, spread), ("Minutes to go", minutes, "At your present pace.")]
+        checks, standing = status.checks, certify_panel.standing_of(tab, review.certification)
+        to_go = "0" if checks is None else f"about {checks.total:,}"
+        minutes = "0" if checks is None else "–" if standing.minutes is None else f"about {standing.minutes:,}"
+        parts = "" if checks is None else f"{checks.sentence}."
+        cells += [("Checks to go", to_go, parts), ("Minutes to go", minutes, "At your present pace.")]
     else:
         changed = f"{len(tab.queue.changes()):,}"
-        rate = recent_rate(state)
+        rate = recent_rate(review.state)
         cells += [
             ("Other labels changed", changed, "Labels that nobody has looked at and that followed the decisions."),
             ("Pace", "–" if rate is None else format_rate(rate), "Recent decisions per minute of work."),
         ]
     for place, (name, value, help_text) in zip(st.columns(4), cells, strict=True):
-        place.metric(name, value, help=help_text)
+        place.metric(name, value, help=help_text or None)
 
 
 def work(review: ReviewSession) -> None:

@@ -88,9 +88,9 @@ def nothing_left(tab: ReviewTab) -> None:
         st.info("Other reviewers are working on the examples left. Refresh in a moment.", icon=":material/group:")
         st.button("Refresh", on_click=toast_errors(tab.reassign), type="primary")
     else:
-        n_unsure = len(state.rows_with("unsure"))
-        unsure = f" {n_unsure:,} stayed unsure." if n_unsure else ""
-        st.success(f"Every example has been decided.{unsure}", icon=":material/check_circle:")
+        unsure = tab.queue.status().unsure
+        stayed = f" {unsure:,} stayed unsure." if unsure else ""
+        st.success(f"Every example has been decided.{stayed}", icon=":material/check_circle:")
     if tab.desk.history(1):
         key = action_keys(tab.queue.data.class_names)["undo"].lower()
         st.button(

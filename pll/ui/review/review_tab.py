@@ -24,6 +24,8 @@ LOOKED_BACK = 200
 """Decisions of one's own that can be looked back at."""
 DECIDING = ("decide", "accept")
 """Kinds of messages that bring decisions."""
+ONE_BY_ONE = "One by one"
+"""Name of the view with a card."""
 SAVED_AS = {"unsure": "unsure", "none": "none of these", "skip": "skipped"}
 
 
@@ -41,15 +43,17 @@ class ReviewTab:
     ack: str = ""  # nonce of the last message that was handled
     message: str = ""  # what came of it
     problem: str = ""  # what went wrong
-    made: int = 0  # decisions stored in this work session
     only: Chosen | None = None  # the rows that are assigned, and what they are in words; None for all
-    # how far the certificate was (`certify_panel.Standing`), preceded by when that was
-    standing: tuple[tuple[Any, ...], Any] | None = None
 
     @property
     def review(self) -> ReviewSession:
         """The review that is under way."""
         return self.queue.review
+
+    @property
+    def view_key(self) -> str:
+        """Key of the choice of a view."""
+        return f"review-view-{self.review.id}"
 
     def require(self, needed: Role) -> None:
         """Raise UserError where whoever looks at this page may not do what that role may, or no longer."""
@@ -133,7 +137,6 @@ class ReviewTab:
         result = self.desk.decide(assignment, decision, label, seconds=seconds, blind=self.is_blind)
         self._take(result)
         if result.stored:
-            self.made += 1
             is_ = f"not {label}" if kind == "eliminate" else SAVED_AS.get(kind, label)
             self.message = f"Saved: {assignment.example} is {is_}."
             self.queue.update_order()
@@ -147,7 +150,6 @@ class ReviewTab:
         result = self.desk.undo(token=nonce)
         self._take(result)
         if result.stored and result.event is not None:
-            self.made = max(0, self.made - 1)
             self.message = f"Undone: {result.event.example}."
 
     def _take(self, result: DecisionResult) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from pll.colors import percent
+from pll.review.status import ReviewStatus
 from pll.ui import controls, session
 from pll.ui.choose_run import has_labels
 from pll.ui.export import download
-from pll.ui.result import LabelCounts, result_of, show_disputes, show_health
+from pll.ui.result import sentence_of, show_disputes, show_health, status_of_run
 from pll.ui.routes import go
 from pll.ui.train.views import settings
 from pll.ui.view_state import Scene, stored_frame
@@ -21,15 +22,12 @@ def draw(now: Scene) -> None:
         return
     weights = stored_frame(now.history, now.epochs[-1], now.sets).weights
     held_out = now.lane.folder.held_out(now.sets)
-    result = result_of(
-        taken_home(weights, held_out, now.sets),
-        now.data.annotations,
-        now.snapshot.health,
-        predicted=0 if now.splits.holdout is None else len(now.splits.holdout),
-    )
-    st.markdown(f"#### {found(now)}{result.sentence}")
+    labels = taken_home(weights, held_out, now.sets)
+    status = status_of_run(now.run, labels, now.snapshot.health)
+    predicted = 0 if now.splits.holdout is None else len(now.splits.holdout)
+    st.markdown(f"#### {found(now)}{sentence_of(status, now.data.annotations, labels, predicted=predicted)}")
     if "next" not in now.looking.hidden:
-        onward(now, result)
+        onward(now, status)
     recipe = settings.recipe_of(now.run)
     show_health(now.snapshot.health, more=() if recipe is None else tuple(recipe.warnings))
     show_disputes(now.run)
@@ -44,12 +42,12 @@ def found(now: Scene) -> str:
     return f"{evidence.hits:,} of {evidence.n:,} true labels found: {share}, by chance {chance}. "
 
 
-def onward(now: Scene, result: LabelCounts) -> None:
+def onward(now: Scene, status: ReviewStatus) -> None:
     """Show the next steps; the download stands out where the run is healthy."""
     is_healthy = now.snapshot.health is not None and now.snapshot.health.is_healthy
     may_find_out = now.snapshot.state == "finished" and session.registry().may(now.run, "owner")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        if not result.is_known and may_find_out:
+        if not status.is_known and may_find_out:
             st.button(
                 "Find out how sure",
                 icon=":material/query_stats:",
@@ -59,11 +57,10 @@ def onward(now: Scene, result: LabelCounts) -> None:
                 args=(now.run,),
                 help="Trains models on parts of the data and asks each about the rest.",
             )
-        doubtful = result.doubtful
-        many = "" if doubtful is None else f" {doubtful:,}"
-        if doubtful != 0 and st.button(f"Review{many}", icon=":material/rate_review:", key="review"):
+        many = f" {status.doubtful:,}" if status.doubtful else ""
+        if st.button(f"Review{many}", icon=":material/rate_review:", key="review"):
             go("review", run=now.run.id)
-        download.in_hand(now.run, is_first=is_healthy and (result.is_known or not may_find_out))
+        download.in_hand(now.run, is_first=is_healthy and (status.is_known or not may_find_out))
         if st.button("Other formats", type="tertiary", key="export"):
             go("export", run=now.run.id)
         if st.button("Compare with other methods", type="tertiary", key="compare"):

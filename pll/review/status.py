@@ -1,0 +1,219 @@
+"""The state of a review in figures. Every page and file asks here, so that no two give two numbers for one thing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pll.review.certificate import UNANSWERED, Judgement
+from pll.review.expected_checks import ExpectedChecks
+from pll.review.state import ReviewState
+from pll.weights import CONFIDENT, Certainty
+
+
+@dataclass(frozen=True)
+class Checks:
+    """Labels that people will still look at for a certificate.
+
+    Attributes
+    ----------
+    controls
+        Random checks that are open.
+    others
+        What is expected to follow them.
+    low, high
+        80 % interval of both together.
+    """
+
+    controls: int
+    others: int
+    low: int
+    high: int
+
+    @property
+    def total(self) -> int:
+        """Both together."""
+        return self.controls + self.others
+
+    @property
+    def sentence(self) -> str:
+        """What is to be done, and what it consists of.
+
+        Examples
+        --------
+        >>> Checks(175, 80, 240, 290).sentence, Checks(0, 12, 12, 12).sentence
+        ('Check about 255 more (240-290): 175 random ones, then about 80 others', 'Check about 12 more')
+        """
+        spread = f" ({self.low:,}-{self.high:,})" if self.low < self.high else ""
+        then = f", then about {self.others:,} others" if self.others else ""
+        parts = f": {self.controls:,} random ones{then}" if self.controls else ""
+        return f"Check about {self.total:,} more{spread}{parts}"
+
+
+def checks_to_go(expected: ExpectedChecks, controls: int, made: int = 0) -> Checks:
+    """Return what is left of the checks that were expected before the last `made` answers.
+
+    Parameters
+    ----------
+    controls
+        Random checks that are open now; all of them are answered, and answered first.
+
+    Examples
+    --------
+    >>> checks_to_go(ExpectedChecks(240, 255, 290), controls=155, made=20)
+    Checks(controls=155, others=80, low=220, high=270)
+    """
+    low, likely, high = (max(controls, each - made) for each in (expected.low, expected.likely, expected.high))
+    return Checks(controls, likely - controls, low, high)
+
+
+@dataclass(frozen=True)
+class ReviewStatus:
+    """How many labels there are, how sure they are, and what people have decided.
+
+    Each label is one of: certain, worth a look, refused, unsure.
+
+    Attributes
+    ----------
+    labels
+        Of the examples that were learnt from.
+    certain
+        Confidence of at least `CONFIDENT`, or decided; None where it is not known how sure labels are, or they are not
+        to be trusted.
+    wrong
+        Expected number of wrong ones among the certain that nobody decided: Σ (1 − confidence).
+    decided
+        Examples that people settled: by a label, or by "none of these".
+    corrected
+        Of them, those with another label than was proposed.
+    refused
+        Of them, those decided as "none of these": they have no label.
+    unsure
+        Examples that nobody could tell, or on which reviewers disagree: they keep the model's label.
+    is_known
+        Whether it is known how sure the labels are.
+    certificate
+        What holds of all labels, as a sentence; "" before it is earned.
+    unseen
+        Labels that the certificate accepted without a look.
+    checks
+        To go for the certificate that is under way; None without one.
+    """
+
+    labels: int
+    certain: int | None = None
+    wrong: float = 0.0
+    decided: int = 0
+    corrected: int = 0
+    refused: int = 0
+    unsure: int = 0
+    is_known: bool = True
+    certificate: str = ""
+    unseen: int = 0
+    checks: Checks | None = None
+
+    @property
+    def doubtful(self) -> int | None:
+        """Labels worth a look; None where that is not known."""
+        return None if self.certain is None else self.labels - self.certain - self.refused - self.unsure
+
+    @property
+    def confirmed(self) -> int:
+        """Decisions that left the label as it was."""
+        return self.decided - self.corrected - self.refused
+
+    @property
+    def sentence(self) -> str:
+        """As a person reads it.
+
+        Examples
+        --------
+        >>> ReviewStatus(60, 52, 2.6).sentence
+        '60 labels. 52 certain, 8 worth a look. About 3 of the 52 may be wrong.'
+        >>> ReviewStatus(60, is_known=False).sentence
+        '60 labels. How sure they are is not known.'
+        >>> ReviewStatus(60, 50, 0.2, decided=21, corrected=5, refused=1, unsure=2).sentence
+        '60 labels. 50 certain, 7 worth a look. Hardly any of the 50 should be wrong. 21 decided of 60: 5 corrected, \
+1 none of these. 2 unsure.'
+        """
+        text = f"{self.labels:,} label{'' if self.labels == 1 else 's'}."
+        if self.certificate:
+            text += f" Certified: {self.certificate}"
+        elif self.certain is not None:
+            text += f" {self.certain:,} certain, {self.doubtful:,} worth a look.{self._expected_wrong}"
+        elif not self.is_known:
+            text += " How sure they are is not known."
+        return text + self._decisions
+
+    @property
+    def _expected_wrong(self) -> str:
+        if not self.certain:
+            return ""
+        if self.wrong < 0.5:
+            return f" Hardly any of the {self.certain:,} should be wrong."
+        return f" About {round(self.wrong):,} of the {self.certain:,} may be wrong."
+
+    @property
+    def _decisions(self) -> str:
+        decided = f" {self.decided:,} decided of {self.labels:,}: {self.corrected:,} corrected"
+        refused = f", {self.refused:,} none of these" if self.refused else ""
+        unsure = f" {self.unsure:,} unsure." if self.unsure else ""
+        return (f"{decided}{refused}." if self.decided else "") + unsure
+
+
+def status_of(
+    labels: Certainty,
+    state: ReviewState | None = None,
+    *,
+    is_trusted: bool = True,
+    judgement: Judgement | None = None,
+    checks: Checks | None = None,
+) -> ReviewStatus:
+    """Return the state of a review.
+
+    Parameters
+    ----------
+    labels
+        Of the n examples, as the decisions leave them.
+    state
+        What people decided; None without a review.
+    is_trusted
+        Whether the run is healthy enough for any label to be called certain.
+    judgement
+        Of the certificate that was begun; None without one.
+    checks
+        To go for it.
+    """
+    n = len(labels.identified)
+    outcomes = [] if state is None else list(state.outcomes())
+    rows = {status: [row for row, one in outcomes if one.status == status] for status in ("label", "none")}
+    left_open = [row for row, one in outcomes if one.status in ("unsure", "conflict")]
+    corrected = [row for row, one in outcomes if state and one.label is not None and one.label != state.proposed(row)]
+    is_known = bool(labels.is_known.any())
+    certain, wrong = None, 0.0
+    if is_known and is_trusted:
+        confidence = labels.confidence.astype(np.float64)
+        confidence[rows["label"]] = 1.0
+        confidence[rows["none"] + left_open] = 0.0
+        is_certain = confidence >= CONFIDENT
+        certain, wrong = int(is_certain.sum()), float((1 - confidence[is_certain]).sum())
+    is_certified = judgement is not None and judgement.done
+    return ReviewStatus(
+        labels=n,
+        certain=certain,
+        wrong=wrong,
+        decided=len(rows["label"]) + len(rows["none"]),
+        corrected=len(corrected),
+        refused=len(rows["none"]),
+        unsure=len(left_open),
+        is_known=is_known,
+        certificate=judgement.claim if judgement is not None and is_certified else "",
+        unseen=judgement.unseen if judgement is not None and is_certified else 0,
+        checks=None if is_certified else checks,
+    )
+
+
+def open_controls(judgement: Judgement) -> int:
+    """Return how many controls nobody has answered yet."""
+    return int((judgement.answers[judgement.controls] == UNANSWERED).sum())

@@ -20,8 +20,9 @@ An example that no model has judged yet has its prior, or uniform weights: nothi
 Small subsets are not thrift alone: models of many shared examples agree on what they took for the label, right or
 wrong, and where models of few differ, that is the evidence (docs/decisions.md has the figures).
 
-Where votes are given, the held-out weight is the posterior of the labels under the voter models, with a classifier as
-class prior that is trained out of fold (`pll.methods.aggregation`); no further model is trained.
+Where votes are given, the held-out weight is the posterior of the labels under the voter models; where features help,
+its mean with that of the joint fit, whose class prior is a classifier trained out of fold (`pll.methods.aggregation`).
+No further model is trained.
 
 What this cannot know: labels that come together in the thing itself. Where a wrong label accompanies a true one in
 every set, each model learns the pair, and no set tells which of the two is right.
@@ -370,15 +371,20 @@ def n_models(estimator: PartialLabelEstimator, task: Task) -> int:
 def vote_weights(estimator: PartialLabelEstimator, task: Task, votes: Annotations) -> Weights:
     """Return the posterior of the labels under the voter models, on the candidates: (nnz,).
 
-    With features their class prior is a classifier trained out of fold. It is the posterior of the votes for methods
-    that learn from votes alone, or where it is not known who voted.
+    With features it is the mean of two: with a classifier trained out of fold as class prior, and of the votes alone.
+    Where the classifier's mistakes are its own the first is right; where it repeats those that voters share, the second
+    is nearer, and nothing tells which. For methods that learn from votes alone, or where it is not known who voted, it
+    is that of the votes.
     """
     if votes.anonymous:
         posterior = fit_voters(votes, kind="majority").posterior
     elif estimator.takes_votes:
         posterior = fit_voters(votes, true_labels=task.decided).posterior
     else:
-        posterior = aggregate(task.X, votes, seed=estimator.seed, decided=task.decided).voters.posterior
+        joint = aggregate(task.X, votes, seed=estimator.seed, decided=task.decided).voters
+        posterior = joint.posterior
+        if joint.classifier_weight > 0:
+            posterior = (posterior + fit_voters(votes, true_labels=task.decided).posterior) / 2
     return normalise(on_candidates(posterior, task.candidates), task.candidates)
 
 

@@ -230,3 +230,19 @@ def test_unseen_examples_are_predicted_at_the_temperature(estimator: Any) -> Non
         scores = model.predict_scores(X).astype(np.float64)
         expected = model.predict_proba(X) if temperature is None else softmax(scores / temperature, axis=1)
         np.testing.assert_allclose(p, expected, atol=1e-5)
+
+
+def test_features_that_help_make_votes_surer() -> None:
+    rng = np.random.default_rng(6)
+    y = rng.integers(0, 3, 150)
+    votes = np.stack([np.where(rng.random(150) < 0.6, y, rng.integers(0, 3, 150)) for _ in range(3)], axis=1)
+    helpful = (np.eye(3)[y] + 0.3 * rng.normal(size=(150, 3))).astype(np.float32)
+    sets = CandidateSets.from_mask(np.ones((150, 3), dtype=bool))
+    known, alone = (held_out_weights(PRODEN(), X, sets, votes=votes) for X in (helpful, np.zeros((150, 0))))
+    for weights in (known, alone):
+        assert sums(weights, sets) == pytest.approx(1, abs=1e-5)
+    at = np.arange(150) * 3 + y
+    assert (
+        known[at].mean() > alone[at].mean() + 0.05
+        and sharpness(known, sets).top.mean() > sharpness(alone, sets).top.mean()
+    )

@@ -484,10 +484,11 @@ class FitLoop:
     def _end(self, state: State, epoch: int, weights: Weights, why: str = "") -> None:
         """Write the result: of the final model, after so many epochs, whose label weights these are."""
         train, test = self.splits.train, self.splits.test
-        step = self._find_out(epoch, may_train=state == "finished" or bool(why), by_itself=bool(why))
+        may_train, by_itself = state == "finished" or bool(why), bool(why)
+        step = self._find_out(epoch, may_train=may_train, by_itself=by_itself)
         held_out = None if step is None else known_weights(step)
         labels = taken_home(weights, held_out, train.sets())
-        self.estimator.temperature_ = None if step is None else step.temperature
+        self.estimator.temperature_ = self._temperature(step, may_train=may_train, by_itself=by_itself)
         health = self._health(weights, labels, step)
         predicted = None if test is None else self.estimator.predict(test.X)
         final = Monitor(train.sets(), train.y, None if test is None else test.y).record(
@@ -545,18 +546,35 @@ class FitLoop:
                 step.load_state(so_far)
             else:
                 self._save_checkpoint()  # of the trained model
-            self.how_sure = StepProgress()
         try:
-            for _ in step.run(lambda: self._check_step(by_itself), self._progress_of_step()):
-                self.folder.save_held_out_so_far(epoch, step.state())
-        except StopTraining:
-            pass
+            self._ask(step, by_itself, lambda: self.folder.save_held_out_so_far(epoch, step.state()))
         except UserError as error:  # for example too few examples of a kind in a part
             self.folder.log(f"how sure the labels are is not known: {error}")
             return None
+        return None if self._is_skipped else step
+
+    def _temperature(self, step: HeldOut | None, *, may_train: bool, by_itself: bool) -> float | None:
+        """Return the temperature of predictions; where votes say how sure labels are, that of two models of halves."""
+        if step is None or step.total or step.task.votes is None or not (may_train and self.estimator.needs_features):
+            return None if step is None else step.temperature
+        halves = HeldOut(step.estimator, replace(step.task, votes=None), seed=self.config.seed)
+        halves.total = min(2, halves.total)
+        try:
+            self._ask(halves, by_itself)
+        except UserError:
+            return None
+        return halves.temperature
+
+    def _ask(self, models: HeldOut, by_itself: bool, note: Callable[[], None] = lambda: None) -> None:
+        """Train the models and ask them, with progress; `note` is called after each. Ends early where it is told to."""
+        self.how_sure = StepProgress() if models.total else None
+        try:
+            for _ in models.run(lambda: self._check_step(by_itself), self._progress_of_step()):
+                note()
+        except StopTraining:
+            pass
         finally:
             self.how_sure = None
-        return None if self._is_skipped else step
 
     def _settings_from_the_start(self) -> PartialLabelEstimator:
         """Return the method as it is trained from the start: of a run that goes on from a model, as that was."""

@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pll.methods.persistence import read_card
 from pll.runs import run_data
 from pll.runs.fit_loop import FitLoop
 from pll.runs.folder import RunFolder
 from pll.runs.registry import RunRegistry
 from pll.weights import Weights
-from tests.run_helpers import config, result_of
+from tests.run_helpers import config, result_of, write_data
 
 SLOW = {"model": "mlp", "epochs": 2}
 """Models that are trained one after another."""
@@ -155,3 +156,15 @@ def test_what_was_skipped_is_found_out_later_as_if_it_had_not_been(data: Path, t
     run.find_out()
     run.join(60)
     assert result_of(folder) == result_of(straight.folder)
+
+
+def test_votes_say_how_sure_labels_are_and_halves_how_sure_predictions_are(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    y = np.load(write_data(tmp_path / "plain.npz"))["y"]
+    votes = np.where(rng.random((len(y), 3)) < 0.7, y[:, None], rng.integers(0, 4, (len(y), 3)))
+    file = write_data(tmp_path / "votes.npz", votes=votes, voters=np.array(["a", "b", "c"]))
+    folder = made(tmp_path / "run", file, flip=None, holdout=None)
+    trained(folder)
+    assert numbers(folder).notna().all().all()
+    assert (read_card(folder.path).temperature or 0) > 0
+    assert not (folder.path / "checkpoint" / "held_out.npz").exists()  # a posterior of votes takes no models

@@ -18,6 +18,10 @@ class NotNumbersError(UserError, TypeError):
     """Features that are no numbers: a `TypeError` too, as scikit-learn expects of every estimator."""
 
 
+class DivergenceError(UserError):
+    """Training diverged: a loss or a label weight is no longer finite."""
+
+
 class BusyError(UserError):
     """Another program keeps something to itself at this moment; the same may succeed soon."""
 

@@ -342,10 +342,9 @@ class DeepEstimator(PartialLabelEstimator):
             scaling = fit_scaling(task.X, every["scale"])
             size = every["batch_size"]
             defaults["lr"] = default_lr(every["model"], every["optimiser"], task.X, scaling, batch_size=size)
-        own = None if self.searched_as_proden else partial(self._with, recipe="default")
         return Problem(
-            task.X, sets, fixed, defaults, self._contestant, choose_device(self.device), self.seed, prior, own,
-            own_rate=type(self)().lr is not None,
+            task.X, sets, fixed, defaults, partial(self._with, recipe="default"), choose_device(self.device), self.seed,
+            prior, own_objective=not self.searched_as_proden, own_rate=type(self)().lr is not None,
         )  # fmt: skip
 
     def _with(self, settings: dict[str, Any], **more: Any) -> Self:
@@ -368,13 +367,6 @@ class DeepEstimator(PartialLabelEstimator):
         self.__dict__.pop("recipe_", None)
         if self.recipe != "default":
             self.recipe_ = ready or self.choose_settings(task, hook=hook)
-
-    def _contestant(
-        self, settings: dict[str, Any], X: npt.NDArray[np.float32], candidates: CandidateSets, prior: Weights | None
-    ) -> tuple[Trainer, nn.Module]:
-        """Return a trainer for one configuration of a search, and the scaling of its features."""
-        one = self._with(settings, recipe="default")
-        return one._new_trainer(Task(X, candidates, prior=prior), choose_device(self.device)), one._scaling
 
     def warm_start(self, arrays: dict[str, npt.NDArray[Any]]) -> bool:
         """Start from the parameters and label weights of a fitted model; the optimiser starts without momentum."""

@@ -52,7 +52,7 @@ from pll.methods.base import PartialLabelEstimator, Task, as_features, as_votes
 from pll.methods.classical import ClassicalEstimator
 from pll.methods.deep import DeepEstimator
 from pll.methods.defaults import default_batch_size, default_lr, default_scale
-from pll.methods.recipe import BATCHED, COMPANIONS
+from pll.methods.recipe import BATCHED
 from pll.methods.set_likelihood import MIXED, MOST_CLASSES, likeliest_temperature, set_posterior
 from pll.training.batched import BatchedModels, Steps
 from pll.training.metrics import Hook, no_hook
@@ -73,6 +73,8 @@ TEMPERATURE_ROWS = 4000
 TEMPERATURE_STEPS = 12
 GAIN = 0.0
 """Nats by which rates by class must explain sets better, with 97.5 % probability, for a second reading."""
+COMPANIONS = 0.2
+"""The same from which it is said; -.04 to .08 for uniform flips, .5 to 2.5 on real sets and pairs."""
 READ_TOGETHER = 20_000
 """Examples at most that rates are estimated on."""
 NUMBERS = 5 * 10**7

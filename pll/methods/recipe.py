@@ -15,24 +15,19 @@ learning rate and weight decay, by what they predict for inner held-out examples
   of itself. Where labels come in pairs, a model that takes one label for two classes covers as much, but explains
   the sets less well.
 
-The likelihood decides after a few numbers of epochs which configurations go on, and in the end which one is chosen, at
-one of the last numbers of epochs: label weights settle late. The defaults stay where no other is likelier by more than
-the standard error of the paired difference; what diverges is chosen only where all do.
+Configurations of one representation and model are trained together with PRODEN's objective, as one batched model
+(`pll.training.batched`), and halved: after a few numbers of epochs the less likely ones are dropped. Of what is left,
+after one of the last numbers of epochs (label weights settle late), the likeliest is chosen. The defaults stay where no
+other is likelier by more than the standard error of the paired difference; what diverges is chosen only where all do.
+No true label is used.
 
-Where labels have companions, that is where rates by class explain the held-out sets better than one rate for all, by
-more than `COMPANIONS` nats (97.5 %), only linear models without radial basis functions are chosen. More flexible ones
-then learn sets, companions included: such a model covers more and its label weights settle on companions, which no
-held-out set can tell. No true label is used.
-
-All configurations are trained with PRODEN's objective, those of one representation and model as one batched model
-(`pll.training.batched`). After each stage the weaker ones are dropped (successive halving), and those that would take
-longer than the plan has for the next stage: the most likely ones may all be of the slowest model. A method with another
-objective is then trained itself with the best few of them and with its defaults, and judged by its own predictions.
+A method with another objective is then trained itself with the best few and with its defaults, and judged by its own
+predictions. So is every method of a model that cannot be batched, with a few rates and decays.
 
 How much is trained is planned from the sizes alone, with the cost of an operation on a reference core (`BUDGET` seconds
 of it, or three trainings with the default settings where that is more), never from a clock: the same data and seed give
-the same choice on the same machine. The learning rates and weight decays are few, so that none is ever left out: fewer
-examples and parts are taken first, then representations and models; `Recipe.notes` lists them.
+the same choice on the same machine. Fewer examples and parts are taken first, then fewer representations and models;
+`Recipe.notes` lists those left out.
 """
 
 from __future__ import annotations
@@ -41,6 +36,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -54,7 +50,7 @@ from torch import Tensor
 
 from pll.candidates import CandidateSets
 from pll.colors import percent
-from pll.errors import UserError
+from pll.errors import DivergenceError, UserError
 from pll.methods.base import PartialLabelEstimator, Task
 from pll.methods.defaults import default_batch_size
 from pll.methods.set_likelihood import likeliest_temperature, set_likelihood
@@ -62,7 +58,6 @@ from pll.training.batched import BatchedModels, Steps
 from pll.training.metrics import Hook, StopTraining, is_diverging, no_hook
 from pll.training.models import SHALLOW_WIDTH, forward_flops
 from pll.training.scaling import fit_scaling
-from pll.training.trainer import Trainer, evaluating
 from pll.weights import Weights, dense
 
 RECIPES = ("auto", "default", "paper")
@@ -84,18 +79,15 @@ class Trial:
     ----------
     settings
         Of the method.
-    stage
-        1, 2, …; later stages have fewer configurations.
     covering_rate
         Share in [0, 1].
     log_likelihood
         Mean of log P(S | x) of held-out examples, with flip rates; see `set_likelihood`.
     loss
-        Mean training loss of the last epoch.
+        Mean training loss of the last epoch; None where the method itself was trained.
     """
 
     settings: Settings
-    stage: int
     covering_rate: float
     log_likelihood: float
     loss: float | None
@@ -120,9 +112,6 @@ class Recipe:
         That of the default settings.
     constant_covering_rate
         That of the best constant label.
-    certain
-        Share of bootstrap samples of the held-out examples in which the chosen configuration is at least as likely as
-        those of other representations or models; 1 where there is no other.
     examples, validated, folds
         How many examples were used, how many of them for validation, and in how many parts.
     seed
@@ -134,14 +123,9 @@ class Recipe:
     warnings
         Sentences on features that say nothing that is measurable: nothing does better than a constant label, or than
         the votes alone.
-    gain
-        By how much features raise the mean log-likelihood of a held-out candidate set, weighted with its prior where
-        there is one, over that by class frequencies alone, in nats.
-    gain_interval
-        Its 95 % interval.
     trials
-        All that was tried, in order; at the end, in a stage of their own, what the method itself was tried with where
-        its objective is not PRODEN's.
+        All that was tried, in order; at the end what the method itself was tried with, where its objective is not
+        PRODEN's.
     seconds
         That the search took.
     """
@@ -153,7 +137,6 @@ class Recipe:
     interval: tuple[float, float] | None = None
     default_covering_rate: float | None = None
     constant_covering_rate: float | None = None
-    certain: float | None = None
     examples: int = 0
     validated: int = 0
     folds: int = 0
@@ -161,8 +144,6 @@ class Recipe:
     complete: bool = True
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    gain: float | None = None
-    gain_interval: tuple[float, float] | None = None
     trials: tuple[Trial, ...] = ()
     seconds: float = field(default=0.0, compare=False)
 
@@ -190,11 +171,6 @@ class Recipe:
                 )
                 + ")."
             )
-        if self.certain is not None:
-            sentences.append(
-                f"In {percent(self.certain, 0)} of bootstrap samples of them no other representation or model explains "
-                "the candidate sets better."
-            )
         return (*sentences, *self.warnings, *self.notes)
 
     def as_json(self) -> dict[str, Any]:
@@ -210,12 +186,11 @@ class Recipe:
         TypeError, KeyError
             Not values of `as_json`.
         """
-        interval, gain_interval = values["interval"], values["gain_interval"]
+        interval = values["interval"]
         return cls(
             **{
                 **values,
                 "interval": None if interval is None else tuple(interval),
-                "gain_interval": None if gain_interval is None else tuple(gain_interval),
                 "notes": tuple(values["notes"]),
                 "warnings": tuple(values["warnings"]),
                 "trials": tuple(Trial(**trial) for trial in values["trials"]),
@@ -286,16 +261,6 @@ class ConfigurationGroup:
     arms: tuple[tuple[float, float], ...]
     longest: int
 
-    def settings(self, arm: int, epochs: int) -> Settings:
-        """Return all settings of a configuration."""
-        lr, decay = self.arms[arm]
-        return {**self.shared, "lr": lr, "weight_decay": decay, "epochs": epochs}
-
-
-NewTrainer = Callable[
-    [Settings, npt.NDArray[np.float32], CandidateSets, Weights | None], tuple[Trainer, torch.nn.Module]
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Problem:
@@ -311,29 +276,29 @@ class Problem:
         Settings set by the user.
     defaults
         Every setting of the method with its default.
-    new_trainer
-        (settings, X, candidates, prior) → a trainer and the scaling; for models that cannot be batched.
+    new_estimator
+        Settings → the method, unfitted.
     device
         Where to compute.
     seed
         Of the search.
     prior
         (nnz,) prior label weights, as `fit` takes them.
-    new_estimator
-        Settings → the method, unfitted, where its objective is not PRODEN's; None where it is.
+    own_objective
+        Whether it learns otherwise than PRODEN.
     own_rate
-        Whether that method's steps are of another scale than PRODEN's: it keeps its learning rate.
+        Whether its steps are then of another scale than PRODEN's: it keeps its learning rate.
     """
 
     X: npt.NDArray[np.float32]
     candidates: CandidateSets
     fixed: Settings
     defaults: Settings
-    new_trainer: NewTrainer
+    new_estimator: Callable[[Settings], PartialLabelEstimator]
     device: torch.device
     seed: int = 0
     prior: Weights | None = None
-    new_estimator: Callable[[Settings], PartialLabelEstimator] | None = None
+    own_objective: bool = False
     own_rate: bool = False
 
 
@@ -343,14 +308,12 @@ DEEP_STEPS = tuple(product((0.003, 0.01, 0.05), (1e-4, 1e-3)))
 """Learning rates and weight decays: of linear models, of shallow perceptrons (Adam), of the other models (SGD)."""
 SHALLOW = "shallow-mlp"
 BATCHED = ("linear", SHALLOW)
-COMPANIONS = 0.2
-"""Gain of rates by class in log-likelihood; -.04 to .08 for uniform flips, .5 to 2.5 on real sets and pairs."""
 OWN = 3
 """Configurations of PRODEN's search that another method is tried with, beside its defaults."""
 EPOCHS = (10, 30, 100, 300)
 """Numbers of epochs after which configurations are compared."""
 SURVIVING = (1.0, 0.35, 0.12, 0.06)
-"""Share of the configurations that reach each of them."""
+"""Share of the configurations of a group that reach each of them."""
 
 
 def search(problem: Problem, *, hook: Hook = no_hook, progress: Progress = lambda share, work: None) -> Recipe:
@@ -376,12 +339,11 @@ def search(problem: Problem, *, hook: Hook = no_hook, progress: Progress = lambd
         return Recipe("auto", {}, problem.fixed, seed=problem.seed, notes=(note,))
     contest = _Contest(problem, _plan(problem), progress)
     try:
-        complete = contest.run(hook)
-        if complete:
-            contest.judge_own(hook)
+        contest.run(hook)
+        complete = True
     except StopTraining:
         complete = False
-    return replace(contest.result(complete), seconds=round(time.perf_counter() - started, 1))
+    return replace(contest.recipe(complete), seconds=round(time.perf_counter() - started, 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -415,7 +377,7 @@ def _plan(problem: Problem) -> _SearchPlan:
     """
     n = len(problem.candidates)
     groups = _groups(problem)
-    budget = max(BUDGET, 3 * _cost(problem, _default_group(problem), n, (1.0,), (int(problem.defaults["epochs"]),)))
+    budget = max(BUDGET, 3 * _cost(problem, _default_group(problem), n))
     plans = ((SMALL, 4), *PLANS) if n <= SMALL else PLANS
     notes: tuple[str, ...] = ()
     for count in range(len(groups), 1, -1):
@@ -425,7 +387,7 @@ def _plan(problem: Problem) -> _SearchPlan:
         for most, folds in plans:
             size = min(n, most)
             trained = size * (folds - 1) / folds if folds > 1 else size * 0.75
-            seconds = folds * sum(_cost(problem, group, int(trained), SURVIVING, EPOCHS) for group in groups[:count])
+            seconds = folds * sum(_cost(problem, group, int(trained)) for group in groups[:count])
             if seconds <= budget:
                 some = (f"Settings are compared on {size:,} of {n:,} examples, drawn at random.",) if size < n else ()
                 return _SearchPlan(groups[:count], size, folds, seconds, budget, (*some, *notes))
@@ -511,28 +473,26 @@ def _is_batched(problem: Problem, model: Any) -> bool:
     return isinstance(model, str) and model in BATCHED and same
 
 
-def _cost(
-    problem: Problem, group: ConfigurationGroup, n: int, surviving: Sequence[float], epochs: Sequence[int]
-) -> float:
-    """Estimate the seconds of a reference core that the stages of a group take."""
+def _cost(problem: Problem, group: ConfigurationGroup, n: int) -> float:
+    """Estimate the seconds of a reference core that a group takes on n examples."""
     shape, c = problem.X.shape[1:], problem.candidates.n_classes
-    model, batch = group.shared["model"], group.shared["batch_size"]
-    d = math.prod(shape) + (300 if "+" in group.shared["scale"] else 0)
+    model, batch, arms = group.shared["model"], group.shared["batch_size"], len(group.arms)
     steps = -(-n // batch)
-    if _is_batched(problem, model):
-        hidden = SHALLOW_WIDTH if model == SHALLOW else 0
-        parameters = d * hidden + hidden * c if hidden else d * c
-        one = n * (parameters / 1e10 + 1.5e-8 * (c + hidden)) + steps * parameters * (2.5e-9 if hidden else 4e-9)
-        fixed = steps * 2e-4
-    else:
-        one, fixed = 3 * n * forward_flops(model, shape, c) / 3e10 + steps * 2e-3, 0.0
-    seconds, before = 0.0, 0
-    for share, until in zip(surviving, epochs, strict=True):
-        until = min(until, group.longest)
-        alive = math.ceil(share * len(group.arms))
-        seconds += (until - before) * (alive * one + fixed)
-        before = until
-    return seconds
+    if not _is_batched(problem, model):
+        return arms * _training_cost(problem, group.shared | {"epochs": group.longest}, n)
+    d = math.prod(shape) + (300 if "+" in group.shared["scale"] else 0)
+    hidden = SHALLOW_WIDTH if model == SHALLOW else 0
+    parameters = d * hidden + hidden * c if hidden else d * c
+    one = n * (parameters / 1e10 + 1.5e-8 * (c + hidden)) + steps * parameters * (2.5e-9 if hidden else 4e-9)
+    ends = [min(until, group.longest) for until in EPOCHS]
+    alive = np.array([math.ceil(share * arms) for share in SURVIVING])
+    return float((np.diff(ends, prepend=0) * (alive * one + steps * 2e-4)).sum())
+
+
+def _training_cost(problem: Problem, settings: Settings, n: int) -> float:
+    """Estimate the seconds of one fit of the method itself on n examples."""
+    flops = forward_flops(settings["model"], problem.X.shape[1:], problem.candidates.n_classes)
+    return float(settings["epochs"] * (3 * n * flops / 3e10 + -(-n // settings["batch_size"]) * 2e-3))
 
 
 class _Batched:
@@ -570,67 +530,38 @@ class _Batched:
         return scaled.flatten(1)
 
 
-class _OneByOne:
-    """A group as one trainer a configuration, for models that cannot be batched."""
-
-    def __init__(self, problem: Problem, group: ConfigurationGroup, train: npt.NDArray[np.int64]) -> None:
-        sets, prior = problem.candidates.take(train), _prior_of(problem, train)
-        self._pairs = [
-            problem.new_trainer(group.settings(arm, group.longest), problem.X[train], sets, prior)
-            for arm in range(len(group.arms))
-        ]
-
-    def train_until(self, epoch: int, hook: Hook) -> list[float]:
-        losses = []
-        for trainer, _ in self._pairs:
-            loss = 0.0
-            trainer.network.train()
-            while trainer.epoch < epoch:
-                for units in trainer.batches_left():
-                    hook()
-                    with trainer.stream.drawing():
-                        trainer.step(units)
-                loss = trainer.end_epoch()
-            losses.append(loss)
-        return losses
-
-    def keep(self, models: Sequence[int]) -> None:
-        self._pairs = [self._pairs[k] for k in models]
-
-    def logits(self, problem: Problem, rows: npt.NDArray[np.int64]) -> Tensor:
-        outputs = []
-        for trainer, scaling in self._pairs:
-            with evaluating(trainer.network):
-                parts = torch.split(torch.from_numpy(problem.X[rows]), 256)
-                outputs.append(torch.cat([trainer.network(scaling(part.to(problem.device))).float() for part in parts]))
-        return torch.stack(outputs, dim=1)
-
-
-@dataclass(eq=False)
-class _Configuration:
-    """One configuration in the contest, with what it scored after each stage.
+@dataclass(frozen=True, eq=False)
+class _Result:
+    """What a configuration predicts of the h held-out examples after so many epochs, which its settings name.
 
     Attributes
     ----------
+    group
+        Its place in the plan.
     covered
-        Number of epochs → (h,) bool, held-out examples whose prediction is a candidate.
+        (h,) bool, whether the prediction is a candidate.
     log_likelihood
-        Number of epochs → (h,) of the candidate sets.
-    evidence
-        Number of epochs → (h,) log Σ_j p_ij g_j(x_i), p the prior or uniform on the set.
-    agreed
-        Number of epochs → (h,) prior of the predicted label, 0 off the set.
+        (h,) of the candidate sets.
+    evidence, agreed
+        (h,) log Σ_j v_j p_j, and v of the prediction, 0 off the set; v is the prior, or uniform on the set.
+    parts
+        How many inner parts the examples are of.
     loss
-        Number of epochs → mean training loss of the last one; nothing where the method itself was trained.
+        Mean training loss of the last epoch; None where the method itself was trained.
     """
 
+    settings: Settings
     group: int
-    arm: int
-    covered: dict[int, npt.NDArray[np.bool_]]
-    log_likelihood: dict[int, npt.NDArray[np.float64]]
-    evidence: dict[int, npt.NDArray[np.float32]] = field(default_factory=dict)
-    agreed: dict[int, npt.NDArray[np.float32]] = field(default_factory=dict)
-    loss: dict[int, float] = field(default_factory=dict)
+    covered: npt.NDArray[np.bool_]
+    log_likelihood: npt.NDArray[np.float64]
+    evidence: npt.NDArray[np.float64]
+    agreed: npt.NDArray[np.float64]
+    parts: int
+    loss: float | None = None
+
+    @property
+    def likelihood(self) -> float:
+        return float(self.log_likelihood.mean())
 
 
 class _Contest:
@@ -639,269 +570,175 @@ class _Contest:
     def __init__(self, problem: Problem, plan: _SearchPlan, progress: Progress) -> None:
         self.problem, self.plan, self.progress = problem, plan, progress
         self.parts = inner_parts(len(problem.candidates), plan.examples, plan.folds, problem.seed)
-        self.validation = self.problem.candidates.take(np.concatenate([validation for _, validation in self.parts]))
-        self.entries = [
-            _Configuration(g, arm, {}, {}) for g, group in enumerate(plan.groups) for arm in range(len(group.arms))
-        ]
-        self.alive = list(range(len(self.entries)))
-        self.trials: list[tuple[int, int, int]] = []  # entry, epochs, stage
-        self.own: list[int] = []  # entries of the method itself
-        self.companions = False  # whether labels have some
+        self.results: list[_Result] = []  # of PRODEN's batched models
+        self.own: list[_Result] = []  # of the method itself
         self._done = 0.0
         loss = (problem.defaults | problem.fixed).get("loss")
         self._top_loss = math.log(problem.candidates.n_classes) if loss == "ce" else None
 
-    def run(self, hook: Hook) -> bool:
-        """Train all stages; return whether it came to the end."""
+    def run(self, hook: Hook) -> None:
+        """Train every group, then the method itself where that is judged."""
         groups = self.plan.groups
-        runs = [[self._start(group, train) for train, _ in self.parts] for group in groups]
-        for stage, epochs in enumerate(EPOCHS, start=1):
-            if stage > 1:
-                self._drop(stage, runs)
-            for g, group in enumerate(groups):
-                mine = [e for e in self.alive if self.entries[e].group == g]
-                until = min(epochs, group.longest)
-                if mine and until not in self.entries[mine[0]].covered:
-                    self._advance(g, mine, runs[g], until, stage, hook)
-        return True
-
-    def _start(self, group: ConfigurationGroup, train: npt.NDArray[np.int64]) -> _Batched | _OneByOne:
-        batched = _is_batched(self.problem, group.shared["model"])
-        return (_Batched if batched else _OneByOne)(self.problem, group, train)
-
-    def _advance(
-        self, g: int, mine: list[int], models: list[_Batched | _OneByOne], until: int, stage: int, hook: Hook
-    ) -> None:
-        """Train one group to this epoch in all folds, and measure it."""
-        share = self.plan.groups[g].shared
-        work = (
-            f"{len(self.alive)} of {len(self.entries)} configurations left; {share['model']} on {share['scale']}, "
-            f"{until} epochs"
-        )
-        seconds = self._cost(g, len(mine), max(self.entries[mine[0]].covered, default=0), until)
-        figures, losses = [], []
-        for (_, validation), model in zip(self.parts, models, strict=True):
-            self.progress(min(self._done / self.plan.seconds, 0.99), work)
-            losses.append(model.train_until(until, hook))
-            logits = model.logits(self.problem, validation)
-            figures.append(
-                _measured(logits, self.problem.candidates.take(validation), _prior_of(self.problem, validation))
-            )
-            self._done += seconds
-        for place, e in enumerate(mine):
-            self._record(self.entries[e], place, until, figures)
-            self.entries[e].loss[until] = float(np.mean([loss[place] for loss in losses]))
-            self.trials.append((e, until, stage))
-
-    def _cost(self, g: int, arms: int, before: int, until: int) -> float:
-        """Estimate the seconds of so many configurations of a group, in one part, from one epoch to another."""
-        group = self.plan.groups[g]
-        some = replace(group, arms=group.arms[:arms])
-        first, last = (_cost(self.problem, some, len(self.parts[0][0]), (1.0,), (epoch,)) for epoch in (before, until))
-        return last - first if arms else 0.0
-
-    def _record(self, entry: _Configuration, place: int, epochs: int, figures: Sequence[tuple[Values, ...]]) -> None:
-        """Store the figures of a configuration, of `_measured` in every part."""
-        inside, log_p, evidence, agreed = (np.concatenate(arrays)[:, place] for arrays in zip(*figures, strict=True))
-        entry.covered[epochs] = inside
-        entry.log_likelihood[epochs] = set_likelihood(log_p, self.validation, self.problem.seed)
-        entry.log_likelihood[epochs][~np.isfinite(log_p).all(axis=1)] = -50.0
-        if entry is self.entries[0] and "model" not in self.problem.fixed:
-            gain = entry.log_likelihood[epochs] - set_likelihood(
-                log_p, self.validation, self.problem.seed, by_class=False
-            )
-            self.companions = _mean_interval(gain)[1][0] > COMPANIONS
-        entry.evidence[epochs] = evidence.astype(np.float32)
-        entry.agreed[epochs] = agreed.astype(np.float32)
-
-    def judge_own(self, hook: Hook) -> None:
-        """Train the method itself with the best few configurations and its defaults, where it has its own objective."""
-        problem = self.problem
-        if problem.new_estimator is None:
+        batched = [g for g, group in enumerate(groups) if _is_batched(self.problem, group.shared["model"])]
+        for g in batched:
+            self._halve(g, hook)
+        if not self.problem.own_objective or not batched:
+            others = [g for g in range(len(groups)) if g not in batched]
+            self._train_itself([(g, self._settings(g, arm)) for g in others for arm in groups[g].arms], hook)
             return
-        final = self._final()
-        likely = [final[k] for k in np.argsort(-self._scores(final), kind="stable")]
-        best = {
-            self.entries[e].group: (e, epochs) for e, epochs in reversed(likely) if e
-        }  # of each group the likeliest
-        tried = [(0, self.plan.groups[0].longest), *sorted(best.values(), key=likely.index)[:OWN]]
-        cost = sum(self._own_cost(self.entries[e].group, epochs) for e, epochs in tried)
-        self.parts = self.parts[: max(1, min(len(self.parts), int(self.plan.budget / cost)))]
-        self.validation = self.problem.candidates.take(np.concatenate([validation for _, validation in self.parts]))
-        own = []
-        for place, (e, epochs) in enumerate(tried):
-            entry, figures = _Configuration(self.entries[e].group, self.entries[e].arm, {}, {}), []
-            for train, validation in self.parts:
-                self.progress(0.99, f"the method itself with {place + 1} of {len(tried)} settings")
-                one = problem.new_estimator(self._settings(entry, epochs))
-                part = Task(problem.X[train], problem.candidates.take(train), prior=_prior_of(problem, train))
-                for _ in one.iter_fit(part, hook=hook):
-                    pass
-                logits = torch.from_numpy(one.predict_scores(problem.X[validation]))[:, None]
-                figures.append(
-                    _measured(logits, self.problem.candidates.take(validation), _prior_of(self.problem, validation))
-                )
-            self._record(entry, 0, epochs, figures)
-            own.append((entry, epochs))
-        for entry, epochs in own:  # all of them, or none where the search is stopped
-            self.own.append(len(self.entries))
-            self.trials.append((len(self.entries), epochs, len(EPOCHS) + 1))
-            self.entries.append(entry)
+        best: dict[int, _Result] = {}  # of each group the likeliest
+        for result in sorted(self._finals(), key=self._score):
+            best[result.group] = result
+        best.pop(0, None)
+        likely = sorted(best.values(), key=self._score, reverse=True)[:OWN]
+        tried = [(0, self._settings(0, groups[0].arms[0])), *((one.group, one.settings) for one in likely)]
+        cost = sum(_training_cost(self.problem, settings, len(self.parts[0][0])) for _, settings in tried)
+        self._train_itself(tried, hook, max(1, int(self.plan.budget / cost)))
 
-    def _own_cost(self, group: int, epochs: int) -> float:
-        """Estimate the seconds of one fit of the method itself."""
-        shared, n = self.plan.groups[group].shared, len(self.parts[0][0])
-        flops = forward_flops(shared["model"], self.problem.X.shape[1:], self.problem.candidates.n_classes)
-        return float(epochs * (3 * n * flops / 3e10 + -(-n // shared["batch_size"]) * 1e-3))
-
-    def _settings(self, entry: _Configuration, epochs: int) -> Settings:
-        settings = self.plan.groups[entry.group].settings(entry.arm, epochs)
-        if self.problem.own_rate:
-            settings.pop("lr")
-        return settings
-
-    def _final(self) -> list[tuple[int, int]]:
-        """Return the trials that the choice is made of."""
-        finalists = set(self.own) or {*self.alive, 0}  # some reached their last epoch in an earlier stage
-        trials = [(e, epochs) for e, epochs, _ in self.trials if e in finalists]
-        last = dict(sorted(trials, key=lambda trial: trial[1]))  # entry → epochs it reached
-        return [(e, epochs) for e, epochs in trials if epochs >= min(last[e], EPOCHS[-2])]
-
-    def _without_features(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return (h,) each: what `evidence` and `agreed` are without features.
-
-        The first by class frequencies, or equal ones where these do better; the second of the best constant label.
-        """
-        equal = np.full(self.problem.candidates.n_classes, 1 / self.problem.candidates.n_classes)
-        evidence, tables = [], []
-        for train, validation in self.parts:
-            frequencies = class_frequencies(self.problem.candidates.take(train), _prior_of(self.problem, train))
-            sets, prior = self.problem.candidates.take(validation), _prior_of(self.problem, validation)
-            table = dense(sets.uniform_weights() if prior is None else prior, sets).astype(np.float64)  # (h, c)
-            evidence.append(np.log(np.maximum(table @ np.stack((frequencies, equal), axis=1), math.exp(-50.0))))
-            tables.append(table)
-        both, every = np.concatenate(evidence), np.concatenate(tables)
-        return both[:, both.mean(axis=0).argmax()], every[:, every.sum(axis=0).argmax()]
-
-    def _drop(self, stage: int, runs: list[list[_Batched | _OneByOne]]) -> None:
-        """Drop all but the default and the best configurations: as many as the plan has time for in this stage."""
-        share, before, until = SURVIVING[stage - 1], EPOCHS[stage - 2], EPOCHS[stage - 1]
-        scores = self._scores([(e, max(self.entries[e].covered)) for e in self.alive])
-        count = max(math.ceil(share * len(self.entries)), min(4, len(self.alive)))
-        groups = range(len(self.plan.groups))
-        planned = sum(self._cost(g, math.ceil(share * len(self.plan.groups[g].arms)), before, until) for g in groups)
-        surviving, arms = {0}, [1, *(0 for _ in groups[1:])]  # of each group
-        spent = self._cost(0, 1, before, until)
-        for e in [self.alive[k] for k in np.argsort(-scores, kind="stable") if self.alive[k]][:count]:
-            g = self.entries[e].group
-            more = self._cost(g, arms[g] + 1, before, until) - self._cost(g, arms[g], before, until)
-            if spent + more <= planned * (1 + 1e-9):
-                surviving.add(e)
-                arms[g] += 1
-                spent += more
-        for g, models in enumerate(runs):
-            mine = [e for e in self.alive if self.entries[e].group == g]
-            places = [place for place, e in enumerate(mine) if e in surviving]
-            if not places:
-                models.clear()  # frees its features
-            elif len(places) < len(mine):
+    def _halve(self, g: int, hook: Hook) -> None:
+        """Train a group to the end, dropping the less likely configurations after each number of epochs."""
+        group = self.plan.groups[g]
+        arms = list(group.arms)
+        models = [_Batched(self.problem, group, train) for train, _ in self.parts]
+        planned = _cost(self.problem, group, len(self.parts[0][0])) / len(EPOCHS)
+        for epochs, share in zip(EPOCHS, SURVIVING, strict=True):
+            until = min(epochs, group.longest)
+            if share < 1:
+                likely = np.argsort([-self._score(one) for one in self.results[-len(arms) :]], kind="stable")
+                kept = sorted(likely[: math.ceil(share * len(group.arms))].tolist())
+                arms = [arms[k] for k in kept]
                 for model in models:
-                    model.keep(places)
-        self.alive = sorted(surviving)
+                    model.keep(kept)
+            logits, losses = [], []
+            for model, (_, validation) in zip(models, self.parts, strict=True):
+                work = f"{group.shared['model']} on {group.shared['scale']}, {len(arms)} settings, {until} epochs"
+                self.progress(min(self._done / self.plan.seconds, 0.99), work)
+                losses.append(model.train_until(until, hook))
+                logits.append(model.logits(self.problem, validation))
+                self._done += planned
+            settings = [self._settings(g, arm, until) for arm in arms]
+            self.results += self._measured(g, settings, logits, np.mean(losses, axis=0).tolist())
+            if until == group.longest:
+                return
 
-    def _scores(self, trials: Sequence[tuple[int, int]]) -> npt.NDArray[np.float64]:
-        """Return the log-likelihood of trials (entry, epochs).
+    def _train_itself(self, tried: Sequence[tuple[int, Settings]], hook: Hook, parts: int | None = None) -> None:
+        """Train the method itself with settings of these groups: all of them or, where the search is stopped, none."""
+        problem, own = self.problem, []
+        for place, (g, settings) in enumerate(tried, start=1):
+            if problem.own_rate:
+                settings = {name: value for name, value in settings.items() if name != "lr"}
+            logits = []
+            for train, validation in self.parts[:parts]:
+                work = f"the method itself with {place} of {len(tried)} settings"
+                self.progress(min(self._done / self.plan.seconds, 0.99), work)
+                sets = problem.candidates.take(train)
+                one = problem.new_estimator(settings)
+                y = sets.indices.astype(np.int64) if one.needs_truth else None
+                scores = np.full((len(validation), sets.n_classes), np.nan, dtype=np.float32)
+                with suppress(DivergenceError):
+                    for _ in one.iter_fit(Task(problem.X[train], sets, y, prior=_prior_of(problem, train)), hook=hook):
+                        pass
+                    scores = one.predict_scores(problem.X[validation])
+                logits.append(torch.from_numpy(scores)[:, None])
+                self._done += _training_cost(problem, settings, len(train))
+            own += self._measured(g, [settings], logits, [None])
+        self.own = own
 
-        What diverges is behind all others; where labels have companions, so is what is not linear in the features.
-        """
-        scores = np.asarray([self.entries[e].log_likelihood[epochs].mean() for e, epochs in trials])
-        shared = [self.plan.groups[self.entries[e].group].shared for e, _ in trials]
-        flexible = np.asarray([one["model"] == SHALLOW or "+" in one["scale"] for one in shared])
-        return scores - 1e6 * np.asarray([*map(self._diverges, trials)]) - 1e3 * (flexible & self.companions)
+    def _settings(self, g: int, arm: tuple[float, float], epochs: int | None = None) -> Settings:
+        """Return all settings of a configuration after so many epochs, or at the end."""
+        group = self.plan.groups[g]
+        lr, decay = arm
+        return {**group.shared, "lr": lr, "weight_decay": decay, "epochs": group.longest if epochs is None else epochs}
 
-    def _diverges(self, trial: tuple[int, int]) -> bool:
-        e, epochs = trial
-        loss = self.entries[e].loss.get(epochs)
-        return loss is not None and is_diverging(loss, self._top_loss)
+    def _measured(
+        self, g: int, settings: Sequence[Settings], logits: Sequence[Tensor], losses: Sequence[float | None]
+    ) -> list[_Result]:
+        """Return the results of configurations by their logits (h, M, c) of every part."""
+        problem, sets = self.problem, self._validation(len(logits))
+        figures = [
+            _figures(z, problem.candidates.take(validation), _prior_of(problem, validation))
+            for z, (_, validation) in zip(logits, self.parts, strict=False)
+        ]
+        covered, log_p, evidence, agreed = (np.concatenate(arrays) for arrays in zip(*figures, strict=True))
+        results = []
+        for k, one in enumerate(settings):
+            likelihood = set_likelihood(log_p[:, k], sets, problem.seed)
+            likelihood[~np.isfinite(log_p[:, k]).all(axis=1)] = -50.0
+            arrays = (covered[:, k], likelihood, evidence[:, k], agreed[:, k])
+            results.append(_Result(one, g, *arrays, parts=len(logits), loss=losses[k]))
+        return results
 
-    def _best(self, trials: Sequence[tuple[int, int]]) -> tuple[int, int]:
-        """Return the best of the trials; the defaults, where it is not likelier by more than a standard error."""
-        top = trials[int(self._scores(trials).argmax())]
-        default = max(((e, epochs) for e, epochs in trials if e == self._default()), key=lambda trial: trial[1])
-        likelihoods = (self.entries[e].log_likelihood[epochs] for e, epochs in (top, default))
-        ahead = np.subtract(*likelihoods)
+    def _validation(self, parts: int) -> CandidateSets:
+        return self.problem.candidates.take(np.concatenate([validation for _, validation in self.parts[:parts]]))
+
+    def _score(self, result: _Result) -> float:
+        return result.likelihood - 1e6 * self._diverges(result)  # what diverges is behind all others
+
+    def _diverges(self, result: _Result) -> bool:
+        return result.loss is not None and is_diverging(result.loss, self._top_loss)
+
+    def _finals(self) -> list[_Result]:
+        """Return the results that the choice is made of: of the method itself, or of the last numbers of epochs."""
+        groups = self.plan.groups
+        last = [one for one in self.results if one.settings["epochs"] >= min(groups[one.group].longest, EPOCHS[-2])]
+        return self.own or last or self.results
+
+    def _best(self, finals: Sequence[_Result]) -> tuple[_Result, _Result]:
+        """Return the best; the defaults, where it is not likelier by more than a standard error. And the defaults."""
+        top = max(finals, key=self._score)
+        default = ([one for one in finals if one.group == 0] or [top])[-1]
+        ahead = top.log_likelihood - default.log_likelihood
         is_clear = ahead.mean() > ahead.std() / math.sqrt(len(ahead))
-        return top if is_clear or self._diverges(default) else default
+        return (top if is_clear or self._diverges(default) else default), default
 
-    def _default(self) -> int:
-        return self.own[0] if self.own else 0
-
-    def result(self, complete: bool) -> Recipe:
+    def recipe(self, complete: bool) -> Recipe:
         """Return the best so far."""
-        fixed, problem = self.problem.fixed, self.problem
-        common: dict[str, Any] = {"fixed": fixed, "seed": problem.seed, "complete": complete, "folds": len(self.parts)}
-        if not self.trials:
+        fixed, problem, finals = self.problem.fixed, self.problem, self._finals()
+        common: dict[str, Any] = {"fixed": fixed, "seed": problem.seed, "complete": complete}
+        if not finals:
             note = "The search was stopped before anything was compared; the default settings are used."
             return Recipe("auto", {}, notes=(note,), **common)
-        trials = self._final()
-        e, epochs = self._best(trials)
-        chosen = self.entries[e]
-        rate, h = float(chosen.covered[epochs].mean()), len(chosen.covered[epochs])
-        default = self.entries[self._default()].covered
-        constant = float(np.bincount(self.validation.indices, minlength=self.validation.n_classes).max() / h)
-        settings = {name: value for name, value in self._settings(chosen, epochs).items() if name not in fixed}
-        wilson = binomtest(int(chosen.covered[epochs].sum()), h).proportion_ci(method="wilson")
+        chosen, default = self._best(finals)
+        rate, h = float(chosen.covered.mean()), len(chosen.covered)
+        constant = float(np.bincount(self._validation(chosen.parts).indices).max() / h)
+        wilson = binomtest(int(chosen.covered.sum()), h).proportion_ci(method="wilson")
         interval = (float(wilson.low), float(wilson.high))
-        evidence, agreed = self._without_features()
-        gain, gain_interval = _mean_interval(chosen.evidence[epochs] - evidence)
-        warnings = [chance_note(rate, interval, constant)]
-        if problem.prior is not None and gain_interval[0] <= 0:
-            agreement = _mean_interval(chosen.agreed[epochs] - agreed)[1]
-            warnings.append(VOTE_NOTE if agreement[0] <= 0 else "")
-        companions = [COMPANION_NOTE] if self.companions else []
-        stopped = [] if complete else ["The search was stopped; these are the best settings so far."]
+        stopped = () if complete else ("The search was stopped; these are the best settings so far.",)
         return Recipe(
             "auto",
-            settings,
+            {name: value for name, value in chosen.settings.items() if name not in fixed},
             covering_rate=rate,
             interval=interval,
-            default_covering_rate=None if not default else float(default[max(default)].mean()),
+            default_covering_rate=float(default.covered.mean()),
             constant_covering_rate=constant,
-            certain=self._certainty(chosen, epochs, trials),
             examples=self.plan.examples,
             validated=h,
-            notes=(*self.plan.notes, *companions, *stopped),
-            warnings=tuple(filter(None, warnings)),
-            gain=gain,
-            gain_interval=gain_interval,
+            folds=chosen.parts,
+            notes=(*self.plan.notes, *stopped),
+            warnings=tuple(filter(None, (chance_note(rate, interval, constant), self._vote_note(chosen)))),
             trials=tuple(
-                Trial(
-                    self._settings(self.entries[k], after),
-                    stage,
-                    float(self.entries[k].covered[after].mean()),
-                    float(self.entries[k].log_likelihood[after].mean()),
-                    self.entries[k].loss.get(after),
-                )
-                for k, after, stage in self.trials
+                Trial(one.settings, float(one.covered.mean()), one.likelihood, one.loss)
+                for one in (*self.results, *self.own)
             ),
             **common,
         )
 
-    def _certainty(self, chosen: _Configuration, epochs: int, trials: Sequence[tuple[int, int]]) -> float:
-        """Return the share of bootstrap samples in which it is as likely as every other group's best."""
-        others: dict[int, npt.NDArray[np.float64]] = {}
-        for e, after in trials:
-            entry = self.entries[e]
-            best = others.get(entry.group)
-            if entry.group != chosen.group and (best is None or entry.log_likelihood[after].mean() > best.mean()):
-                others[entry.group] = entry.log_likelihood[after]
-        if not others:
-            return 1.0
-        ahead = chosen.log_likelihood[epochs] - np.stack(list(others.values()))  # (G, h)
-        draws = np.random.default_rng([self.problem.seed, 5]).multinomial(
-            ahead.shape[1], np.full(ahead.shape[1], 1 / ahead.shape[1]), 200
-        )
-        return float((draws @ ahead.T >= 0).all(axis=1).mean())
+    def _vote_note(self, chosen: _Result) -> str:
+        """Return a warning where features say nothing measurable beyond class frequencies and the votes, or ""."""
+        if self.problem.prior is None:
+            return ""
+        c, evidence, tables = self.problem.candidates.n_classes, [], []
+        equal = np.full(c, 1 / c)
+        for train, validation in self.parts[: chosen.parts]:
+            frequencies = class_frequencies(self.problem.candidates.take(train), _prior_of(self.problem, train))
+            sets, prior = self.problem.candidates.take(validation), _prior_of(self.problem, validation)
+            assert prior is not None
+            table = dense(prior, sets).astype(np.float64)  # (h, c)
+            evidence.append(np.log(np.maximum(table @ np.stack((frequencies, equal), axis=1), math.exp(-50.0))))
+            tables.append(table)
+        both, every = np.concatenate(evidence), np.concatenate(tables)
+        likelier = _is_above(chosen.evidence - both[:, both.mean(axis=0).argmax()])
+        return "" if likelier or _is_above(chosen.agreed - every[:, every.sum(axis=0).argmax()]) else VOTE_NOTE
 
 
 def chance_note(rate: float | None, interval: tuple[float, float], constant: float) -> str:
@@ -950,19 +787,12 @@ VOTE_NOTE = (
 )
 
 
-COMPANION_NOTE = (
-    "Some labels often come together in a set, so that held-out sets cannot tell whether a flexible model learns the "
-    "label or its companion; only linear models without radial basis functions were considered."
-)
+def _is_above(values: npt.NDArray[Any]) -> bool:
+    """Return whether the 95 % interval of the mean is above 0."""
+    return float(values.mean()) > 1.96 * float(values.std()) / math.sqrt(len(values))
 
 
-def _mean_interval(values: npt.NDArray[Any]) -> tuple[float, tuple[float, float]]:
-    """Return the mean and its 95 % interval."""
-    mean, half = float(values.mean()), 1.96 * float(values.std()) / math.sqrt(len(values))
-    return mean, (mean - half, mean + half)
-
-
-def _measured(logits: Tensor, sets: CandidateSets, prior: Weights | None) -> tuple[Values, Values, Values, Values]:
+def _figures(logits: Tensor, sets: CandidateSets, prior: Weights | None) -> tuple[Values, Values, Values, Values]:
     """Return figures (h, M) of logits (h, M, c), with probabilities p at the best temperature of each model.
 
     Whether the prediction is a candidate; (h, M, c) log p, NaN where logits are not finite; log Σ_j v_j p_j and v of

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from pll.candidates import CandidateSets
 from pll.devices import free_unused, is_out_of_memory, moved, pinned
-from pll.errors import UserError
+from pll.errors import DivergenceError, UserError
 from pll.io import large_array
 from pll.training.augment import Augmentation
 from pll.training.layouts import Batch, Layout, choose_layout
@@ -589,9 +589,9 @@ def train(
 
 
 def refuse_divergence(epoch: int, weights: Weights, loss: float = 0.0) -> None:
-    """Raise UserError where the loss or a label weight is not finite."""
+    """Raise DivergenceError where the loss or a label weight is not finite."""
     if not (np.isfinite(loss) and np.isfinite(weights).all()):
-        raise UserError(
+        raise DivergenceError(
             f"Training diverged in epoch {epoch}: the {'label weights are' if np.isfinite(loss) else 'loss is'} "
             "no longer finite. Use a smaller learning rate, or scale the features."
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -81,9 +82,7 @@ def test_a_choice_no_better_than_chance_is_a_warning() -> None:
     noise = np.random.default_rng(0).normal(size=X.shape).astype(np.float32)
     result = PRODEN(recipe="auto").choose_settings(Task(noise, SETS))
     assert len(result.warnings) == 1 and set(result.warnings) < set(result.messages())
-    assert result.gain_interval is not None and result.gain_interval[0] < 0
     assert not chosen().warnings
-    assert chosen().gain_interval is not None and chosen().gain_interval[0] > 0
 
 
 def test_a_configuration_that_diverges_is_not_chosen() -> None:
@@ -112,8 +111,8 @@ def test_features_that_add_nothing_to_the_votes_are_a_warning() -> None:
 @pytest.mark.parametrize("method", [PRODENNaive, GA])
 def test_another_method_is_judged_by_its_own_predictions(method: type[DeepEstimator]) -> None:
     result = method(recipe="auto", batch_size=16).choose_settings(Task(X, SETS))
-    own = [trial for trial in result.trials if trial.stage == result.trials[-1].stage]
-    assert len(own) > 1 and all(trial.loss is None for trial in own)
+    own = [trial for trial in result.trials if trial.loss is None]
+    assert len(own) > 1
     assert ("lr" in result.settings) == (method is PRODENNaive)  # the steps of GA are of another scale
     chosen = next(one for one in own if result.settings.items() <= one.settings.items())
     assert chosen.covering_rate == result.covering_rate
@@ -139,7 +138,7 @@ def test_every_axis_keeps_its_ends(n: int, d: int, c: int, monkeypatch: pytest.M
         sets,
         {},
         PRODEN().get_params() | {"batch_size": default_batch_size(n), "lr": 0.05},
-        lambda *_: pytest.fail("nothing is trained"),
+        lambda _: pytest.fail("nothing is trained"),
         torch.device("cpu"),
     )
     plan = recipe._plan(problem)
@@ -158,16 +157,27 @@ def test_every_axis_keeps_its_ends(n: int, d: int, c: int, monkeypatch: pytest.M
     assert (plan.seconds > plan.budget) == ("more than the" in text)
 
 
-def test_the_slowest_model_takes_no_more_than_its_plan(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recipe, "EPOCHS", (12, 16, 20))
-    monkeypatch.setattr(recipe, "SURVIVING", (1.0, 0.2, 0.2))
-    y = np.arange(120) % 2
-    bright = np.where(np.arange(120) % 4 < 2, 0.8, -0.8) * y  # of one class, or dark: nothing for linear models
-    pictures = np.random.default_rng(0).normal(bright, 0.3, size=(8, 8, 1, 120)).T.astype(np.float32)
-    result = PRODEN(recipe="auto").choose_settings(Task(pictures, CandidateSets.from_labels(y, 2)))
-    assert result.settings["model"] == "shallow-mlp"
-    second = [trial.settings["model"] for trial in result.trials if trial.stage == 2]
-    assert second.count("shallow-mlp") == 1  # of four, the share that the plan has for this model
+def test_every_representation_and_model_is_halved_by_itself() -> None:
+    counts = Counter((one.settings["model"], one.settings["scale"], one.settings["epochs"]) for one in chosen().trials)
+    assert counts["linear", "unit", 3] == 3 and counts["linear", "unit", 6] == 1
+    assert counts["shallow-mlp", "quantile", 3] == 4
+
+
+@pytest.mark.slow
+def test_a_model_that_cannot_be_batched_is_trained_itself() -> None:
+    result = PRODEN(recipe="auto", model="mlp", batch_size=32, epochs=3).choose_settings(Task(X, SETS))
+    assert len(result.trials) == 1 + len(recipe.DEEP_STEPS)
+    assert all(trial.loss is None and trial.settings["epochs"] == 3 for trial in result.trials)
+    assert result.covering_rate is not None and result.default_covering_rate is not None
+
+
+def test_labels_that_come_together_do_not_limit_the_models() -> None:
+    y = np.arange(160) % 4
+    corners = np.array([[0, 0], [4, 4], [0, 4], [4, 0]])[y] + np.random.default_rng(0).normal(0, 0.6, (160, 2))
+    folded = np.where(y >= 2, 1, 0)  # two classes, which no line tells apart
+    sets = CandidateSets.from_lists([[label, 2] if label else [label] for label in folded], n_classes=3)
+    result = PRODEN(recipe="auto", seed=1).choose_settings(Task(corners.astype(np.float32), sets))
+    assert result.settings["model"] == "shallow-mlp" or "+" in result.settings["scale"]
 
 
 def test_defaults_stay_where_nothing_is_clearly_likelier(monkeypatch: pytest.MonkeyPatch) -> None:

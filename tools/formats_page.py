@@ -159,7 +159,7 @@ def _parts_of_columns() -> str:
     roles = "\n".join(f"| `{role}` | {words} |" for role, words in ROLES.items())
     return f"""## What a column can be
 
-One table of rules says it, the same for every format (`pll/formats/tabular/columns.py`):
+One table of rules says it, the same for every format (`pll/formats/roles.py`):
 
 1. what you say: on the data page, `--column NAME=ROLE` in the shell, `read(path, columns=…)` in Python;
 2. reserved and usual names (`gold`, `worker_id`, `Fall-Nr.`);

@@ -235,7 +235,7 @@ def _check_exclusive(options: object, *names: str) -> None:
 # ---- the commands ----------------------------------------------------------------------------------------------------
 
 COLUMN: dict[str, Any] = {
-    "type": Name("pll.formats.tabular.columns:ROLES", others=True),
+    "type": Name("pll.formats.roles:ROLES", others=True),
     "multiple": True,
     "metavar": "NAME=ROLE",
     "help": "what a column or field is (may be given several times), a role of",

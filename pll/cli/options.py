@@ -22,6 +22,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.classes import class_edits
 from pll.formats.kept import options_of, read_reading
+from pll.formats.reading import Note
 from pll.formats.tabular.cells import no_answers
 from pll.formats.vote_files import kind_of
 from pll.formats.votes import ONE_VOTER
@@ -344,7 +345,8 @@ def pair(text: str, option: str, form: str) -> tuple[str, str]:
 def note(messages: Sequence[str]) -> None:
     """Print notes, which are not errors, to stderr."""
     for message in messages:
-        print(f"candid: note: {message}", file=sys.stderr)
+        text = message.with_hint if isinstance(message, Note) else message
+        print(f"candid: note: {text}", file=sys.stderr)
 
 
 def print_result(**values: Any) -> None:

@@ -24,6 +24,7 @@ from pll.formats.base import HEAD_BYTES, Format, ReadOptions
 from pll.formats.checks import listing, looks_like_text
 from pll.formats.encodings import without_marks
 from pll.formats.images import ImageZip
+from pll.formats.odd import refuse_odd
 from pll.formats.reading import Column
 from pll.formats.results import Results
 from pll.formats.tabular.csv import Csv, Tsv
@@ -126,7 +127,9 @@ def read(
     with _add_file_name(display_name):
         form = _form(path, display_name, format)
         with _add_row_note(form):
-            return form.read(path, replace(options, name=display_name))
+            data = form.read(path, replace(options, name=display_name))
+            refuse_odd(data, options)
+            return data
 
 
 def columns(path: Path | str, *, name: str | None = None, options: ReadOptions | None = None) -> list[Column]:
@@ -274,6 +277,11 @@ def _detect(path: Path, display_name: str) -> Format:
         head = file.read(HEAD_BYTES)
     if not head:
         raise UserError("The file is empty; export or copy it again.")
+    if without_marks(head).startswith(b"#FORMAT=WebAnno"):
+        raise UserError(
+            "The file is WebAnno TSV, as INCEpTION exports it: it marks parts of a text, a word a line. Bring a table "
+            "instead with a row for each text, a column for its id and one for each person's label (CSV)."
+        )
     content = _content(head)
     for form in FORMATS.values():
         if form.content == content and form.sniff(path, head):

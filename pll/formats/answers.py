@@ -6,17 +6,33 @@ and files of votes all fill it; `pll.formats.labels` alone turns it into candida
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pll.errors import UserError
+from pll.formats.checks import shorten
+from pll.formats.reading import Column, form_of
+from pll.formats.records import RowNumber
+from pll.formats.tabular.answers import listed_answers
+from pll.formats.tabular.cells import BINARY, WORDS, guess_separator, is_missing
 
 NOBODY = -1
 """Whose an answer is where nobody knows, or that is nobody's (the file's own candidates, say)."""
 KINDS = ("vote", "set", "share", "truth", "not")
 """What an answer is: a voter's, a candidate set, how often or how likely a label is, the truth, a label ruled out."""
+
+Chunks: TypeAlias = pa.ChunkedArray
+"""A column of text."""
+Filled: TypeAlias = tuple[Column, Chunks]
+"""A column that is about labels, and its cells as text."""
+Numbers: TypeAlias = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,28 +51,78 @@ class Chunk:
         (m,) int64, which of the different cells each answer is.
     cells
         The different cells, as they stand.
-    weight
-        (m,) float64, confidence, count or probability; NaN where there is none; or None.
     row
         (m,) int64, positions in the source, for messages.
     column
         What a message calls the column.
+    weight
+        (m,) float64, confidence, count or probability; NaN where there is none; or None.
     separator
         Between several labels in a cell.
     values
-        What each of the cells means, once it is read: a tuple of names.
+        What each of the cells means, once it is read: a tuple of names; of a column a class from the beginning.
+    confidence
+        Of a vote, the confidence that each different cell says itself, NaN where it says none.
+    shares
+        Of a set, how often or how likely each name of each different cell is; () where cells are sets alone.
     """
 
     kind: str
-    example: npt.NDArray[np.int64]
-    who: npt.NDArray[np.int64]
-    codes: npt.NDArray[np.int64]
+    example: Numbers
+    who: Numbers
+    codes: Numbers
     cells: list[str]
-    row: npt.NDArray[np.int64]
+    row: Numbers
     column: str = ""
     weight: npt.NDArray[np.float64] | None = None
     separator: str = "|"
-    values: list[Any] = field(default_factory=list)
+    values: list[tuple[str, ...]] = field(default_factory=list)
+    confidence: tuple[float, ...] = ()
+    shares: tuple[Mapping[str, float], ...] = ()
+
+    def times(self) -> list[int]:
+        """How often each of the cells stands there."""
+        times: list[int] = np.bincount(self.codes, minlength=len(self.cells)).tolist()
+        return times
+
+    def names(self) -> Iterator[tuple[int, str]]:
+        """Yield (code, name) of every name that a cell means."""
+        return ((code, name) for code, names in enumerate(self.values) for name in names)
+
+    def place(self, code: int, row_of: RowNumber) -> str:
+        """Return the first row with this cell, for a message."""
+        return f"Row {row_of(int(self.row[np.argmax(self.codes == code)]))}, column {self.column}"
+
+    def read(self, read_cell: Callable[[str], Any], row_of: RowNumber) -> list[Any]:
+        """Return what a function makes of each different cell.
+
+        Raises
+        ------
+        UserError
+            What the function raised, with the row, the column and the cell.
+        """
+        values = []
+        for code, cell in enumerate(self.cells):
+            try:
+                values.append(read_cell(cell))
+            except UserError as error:
+                raise UserError(f"{self.place(code, row_of)} holds {shorten(cell)}: {error}.") from None
+        return values
+
+    def labels(self, number: Mapping[str, int]) -> tuple[Numbers, Numbers]:
+        """(k,) which answer, and (k,) which class, of every name in every answer, one after the other."""
+        sizes = np.array([len(names) for names in self.values], dtype=np.int64)
+        flat = np.array([number[name] for _, name in self.names()], dtype=np.int64)
+        starts = np.cumsum(sizes) - sizes
+        counts = sizes[self.codes] if len(self.codes) else np.empty(0, dtype=np.int64)
+        within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+        return np.repeat(np.arange(len(self.codes)), counts), flat[np.repeat(starts[self.codes], counts) + within]
+
+    def only(self, stays: npt.NDArray[np.bool_]) -> Chunk:
+        """Return some of the answers."""
+        weight = None if self.weight is None else self.weight[stays]
+        parts = {name: getattr(self, name)[stays] for name in ("example", "who", "codes", "row")}
+        return replace(self, weight=weight, **parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +133,12 @@ class Answers:
     ----------
     chunks
         Its parts.
+    n
+        Number of examples.
     ids
-        The examples.
+        Names of the examples, where the answers themselves name them; else None.
+    example
+        (rows,) the example of each row of the source; None where each row is one.
     people
         The voters, by number.
     row_of
@@ -78,7 +148,371 @@ class Answers:
     """
 
     chunks: tuple[Chunk, ...]
-    ids: Sequence[str]
+    n: int
+    ids: Sequence[str] | None = None
+    example: Numbers | None = None
     people: tuple[str, ...] = ()
-    row_of: Callable[[int], int] = int
+    row_of: RowNumber = int
     anonymous: bool = False
+
+    def of(self, *kinds: str) -> list[Chunk]:
+        """The parts of some kinds."""
+        return [chunk for chunk in self.chunks if chunk.kind in kinds]
+
+
+def encode(chunks: Chunks) -> tuple[Numbers, list[str]]:
+    """Return (n,) codes of a text column in the order of first appearance, and its distinct cells; null is −1."""
+    coded = pc.dictionary_encode(chunks).unify_dictionaries()
+    if not coded.num_chunks:
+        return np.empty(0, dtype=np.int64), []
+    codes = np.concatenate([chunk.indices.fill_null(-1).to_numpy() for chunk in coded.chunks])
+    return codes.astype(np.int64), coded.chunk(0).dictionary.to_pylist()
+
+
+def whole_column(name: str, cells: Chunks) -> Chunk:
+    """Return a column of which every cell is read; null is ""."""
+    codes, distinct = encode(pc.fill_null(cells, ""))
+    every = np.arange(len(codes))
+    return Chunk("", every, np.full(len(codes), NOBODY, dtype=np.int64), codes, distinct, every, name)
+
+
+def answers_in(
+    columns: Sequence[Filled], rows: int, row_of: RowNumber, *, counts: Sequence[str] = (), anonymous: bool = False
+) -> Answers:
+    """Return the answers in the columns of a table, by their roles.
+
+    Parameters
+    ----------
+    columns
+        Those with a role that is about labels, with their cells.
+    rows
+        Number of rows of the table.
+    row_of
+        The number that a message gives to a row.
+    counts
+        States of an answer that counts, in small letters; () where all do.
+    anonymous
+        Whether the annotators are nobody's names.
+
+    Raises
+    ------
+    UserError
+        A line without an example or a person, scores of nobody, a cell that cannot be read: the row is named.
+    """
+    return _Filler(columns, rows, row_of, counts, anonymous=anonymous).answers()
+
+
+class _Filler:
+    """What fills the table of answers: each role of a column in its own way, and nothing else."""
+
+    def __init__(
+        self, columns: Sequence[Filled], rows: int, row_of: RowNumber, counts: Sequence[str], *, anonymous: bool
+    ) -> None:
+        self.columns, self.rows, self.row_of = columns, rows, row_of
+        self.counts, self.anonymous = counts, anonymous
+        self.people: dict[str, int] = {}
+        self.chunks: list[Chunk] = []
+        self.every = np.arange(rows)
+        self.nobody = np.full(rows, NOBODY, dtype=np.int64)
+
+    def having(self, *roles: str) -> list[Filled]:
+        return [one for one in self.columns if one[0].role in roles]
+
+    def answers(self) -> Answers:
+        form = form_of([column for column, _ in self.columns])
+        example, ids, who = self.every, None, self.nobody
+        if form == "answer":
+            example, ids, who = self._lines()
+        if form == "person":
+            return self._persons()
+        for column, cells in self.columns:
+            self._add(column, cells, example, who, is_line=form == "answer")
+        self._class_columns(example, who, is_line=form == "answer")
+        self._shares(example)
+        self._listed(example)
+        return Answers(
+            tuple(self.chunks),
+            self.rows if ids is None else len(ids),
+            ids,
+            None if ids is None else example,
+            tuple(self.people),
+            self.row_of,
+            self.anonymous,
+        )
+
+    # ---- forms -------------------------------------------------------------------------------------------------------
+
+    def _lines(self) -> tuple[Numbers, Sequence[str], Numbers]:
+        """The example and the person of each line; lines that do not count are nobody's and have no example (−1)."""
+        tasks, workers = self.having("task"), self.having("worker")
+        if not (tasks and workers and self.having("vote", "class")):
+            raise UserError(
+                "In long form a table has a column of tasks, one of annotators and one of labels; say which is which "
+                "(task, worker, vote)."
+            )
+        cells = tasks[0][1] if len(tasks) == 1 else _together([chunks for _, chunks in tasks])
+        example, ids = self._named("task", cells)
+        who, people = self._named("annotator", workers[0][1])
+        self.people = {name: k for k, name in enumerate(people)}
+        return example, ids, who
+
+    def _named(self, what: str, chunks: Chunks) -> tuple[Numbers, list[str]]:
+        """Codes of a column of names, and these, trimmed, in the order of first appearance."""
+        codes, cells = encode(pc.fill_null(chunks, ""))
+        place: dict[str, int] = {}
+        code_of = np.array([place.setdefault(cell.strip(), len(place)) for cell in cells], dtype=np.int64)
+        codes = code_of[codes]
+        if "" in place:
+            row = self.row_of(int(np.argmax(codes == place[""])))
+            raise UserError(f"Row {row}, column {what} is empty; every line needs its {what}.")
+        return codes, list(place)
+
+    def _persons(self) -> Answers:
+        """A row is a person: the columns are the examples."""
+        named, items = self.having("person"), self.having("item")
+        who = self.every
+        self.people = {f"person {k + 1}": k for k in range(self.rows)}
+        if named:
+            who, people = self._named("person", named[0][1])
+            self.people = {name: k for k, name in enumerate(people)}
+        for at, (column, cells) in enumerate(items):
+            self._votes(column, cells, np.full(self.rows, at, dtype=np.int64), who)
+        ids = [column.display_name for column, _ in items]
+        return Answers(tuple(self.chunks), len(ids), ids, None, tuple(self.people), self.row_of)
+
+    # ---- roles -------------------------------------------------------------------------------------------------------
+
+    def _add(self, column: Column, cells: Chunks, example: Numbers, who: Numbers, *, is_line: bool) -> None:
+        role = column.role
+        if role == "annotator" and not is_line:
+            k = self.people.setdefault(column.display_name, len(self.people))
+            name = f"{column.display_name} (an annotator)"
+            self._votes(column, cells, example, np.full(self.rows, k, dtype=np.int64), name, self._scores(column))
+        elif role == "vote":
+            scores = [self._numbers(*one) for one in self.having("score")]
+            self._votes(column, cells, example, who, "label", scores[0] if scores else None)
+        elif role in ("candidates", "candidate") and not is_line:
+            self._put("set", cells, example, self.nobody, column.name)
+        elif role == "score" and not is_line:
+            self._check_score(column)
+        elif role == "true_label":
+            self._put("truth", cells, example, self.nobody, "true_label")
+
+    def _votes(
+        self,
+        column: Column,
+        cells: Chunks,
+        example: Numbers,
+        who: Numbers,
+        name: str = "",
+        weight: npt.NDArray[np.float64] | None = None,
+    ) -> None:
+        self._put("vote", cells, example, who, name or column.name, weight)
+
+    def _put(
+        self,
+        kind: str,
+        cells: Chunks,
+        example: Numbers,
+        who: Numbers,
+        name: str,
+        weight: npt.NDArray[np.float64] | None = None,
+    ) -> None:
+        """Put the cells of a column that hold anything into the table, as far as they count."""
+        codes, distinct = encode(cells)
+        filled = np.array([bool(cell.strip()) for cell in distinct] + [False])  # the last one: null
+        rows = np.flatnonzero(filled[codes] & self._counted(kind))
+        mark = guess_separator(distinct)
+        if kind == "vote" and mark == "," and sum(mark in cell for cell in distinct) < 2:
+            mark = "|"  # the name of one class
+        mark = " " if kind == "set" and mark == "|" and _are_words_apart(distinct) else mark
+        self.chunks.append(
+            Chunk(
+                kind,
+                example[rows],
+                who[rows],
+                codes[rows],
+                distinct,
+                rows,
+                name,
+                None if weight is None else weight[rows],
+                mark,
+            )
+        )
+
+    def _counted(self, kind: str) -> npt.NDArray[np.bool_]:
+        """(rows,) whether an answer counts, by its state."""
+        states = self.having("state") if self.counts and kind == "vote" else []
+        if not states:
+            return np.ones(self.rows, dtype=np.bool_)
+        codes, cells = encode(pc.fill_null(states[0][1], ""))
+        return np.array([cell.strip().casefold() in self.counts for cell in cells])[codes]
+
+    def _check_score(self, column: Column) -> None:
+        people = [one.display_name for one, _ in self.having("annotator")]
+        if column.display_name not in people:
+            raise UserError(
+                f"There are scores of {shorten(column.display_name)}, but no annotator of that name: the column of the "
+                "scores of gpt is called gpt_score. Say what the column is, or leave it out."
+            )
+
+    def _scores(self, column: Column) -> npt.NDArray[np.float64] | None:
+        own = [one for one in self.having("score") if one[0].display_name == column.display_name]
+        return self._numbers(*own[0]) if own else None
+
+    def _numbers(self, column: Column, cells: Chunks) -> npt.NDArray[np.float64]:
+        """(rows,) the confidences in a column, NaN where there is none."""
+        chunk = whole_column(f"score of {shorten(column.display_name)}", cells)
+        return np.array(chunk.read(_score, self.row_of), dtype=np.float64)[chunk.codes]
+
+    def _class_columns(self, example: Numbers, who: Numbers, *, is_line: bool) -> None:
+        """A column a class: its name where it is marked."""
+        for column, cells in self.having("class"):
+            name = column.display_name
+            says_no = any((BINARY | WORDS).get(cell.strip().casefold()) is False for cell in encode(cells)[1])
+            chunk = whole_column(name, cells)
+            marked = np.asarray(chunk.read(_mark if says_no else _mark_or_nothing, self.row_of), dtype=np.bool_)
+            rows = np.flatnonzero(marked[chunk.codes] & self._counted("vote" if is_line else "set"))
+            codes = np.zeros(len(rows), dtype=np.int64)
+            kind, whose = ("vote", who) if is_line else ("set", self.nobody)
+            self.chunks.append(Chunk(kind, example[rows], whose[rows], codes, [name], rows, name, values=[(name,)]))
+
+    def _shares(self, example: Numbers) -> None:
+        """Columns of counts or of probabilities, one a class."""
+        columns = self.having("probability") or self.having("count")
+        if not columns:
+            return
+        shares = shares_in([whole_column(column.display_name, cells) for column, cells in columns], self.row_of)
+        for (column, _), weight in zip(columns, shares.T, strict=True):
+            name, codes = column.display_name, np.zeros(self.rows, dtype=np.int64)
+            self.chunks.append(
+                Chunk("share", example, self.nobody, codes, [name], self.every, name, weight, values=[(name,)])
+            )
+
+    def _listed(self, example: Numbers) -> None:
+        """All answers to an example in one cell: a list (with one of people beside it), or who answered what."""
+        for column, cells in self.having("answers"):
+            people = self.having("people")
+            whose = people[0][1].to_pylist() if people else [None] * self.rows
+            states = self.having("state")
+            state = states[0][1].to_pylist() if states and self.counts else [None] * self.rows
+            found: list[tuple[int, str | None, str, float]] = []
+            memory: dict[tuple[str | None, ...], Any] = {}
+            for row, key in enumerate(zip(cells.to_pylist(), whose, state, strict=True)):
+                if key not in memory:
+                    memory[key] = _of_cell(key, self.counts, f"Row {self.row_of(row)}, column {column.name}")
+                found += ((row, *one) for one in memory[key])
+            self._put_listed(column, found, example, positions=not people and not any(who for _, who, _, _ in found))
+
+    def _put_listed(
+        self, column: Column, found: Sequence[tuple[int, str | None, str, float]], example: Numbers, *, positions: bool
+    ) -> None:
+        rows = np.array([row for row, *_ in found], dtype=np.int64)
+        weight = np.array([one[3] for one in found], dtype=np.float64)
+        names: Iterable[str | None] = (one[1] for one in found)
+        if positions:  # the first, second, … answer on a row
+            within = np.arange(len(rows)) - np.searchsorted(rows, rows)
+            per_row = np.bincount(rows, minlength=self.rows)
+            is_matrix = len(set(per_row.tolist())) == 1 and any(_abstains(one[2]) for one in found)
+            self.anonymous = not is_matrix
+            names = (f"{column.name if is_matrix else 'answer'} {k + 1}" for k in within.tolist())
+        place, cells = dict[str, int](), [one[2] for one in found]
+        codes = np.array([place.setdefault(cell, len(place)) for cell in cells], dtype=np.int64)
+        who = np.array([self.people.setdefault(name or "?", len(self.people)) for name in names], dtype=np.int64)
+        self.chunks.append(
+            Chunk("vote", example[rows], who, codes, list(place), rows, column.name, weight, guess_separator(place))
+        )
+
+
+def _of_cell(key: tuple[str | None, ...], counts: Sequence[str], where: str) -> list[tuple[str | None, str, float]]:
+    try:
+        return listed_answers(*key, counts=counts)
+    except UserError as error:
+        raise UserError(f"{where} holds {shorten(key[0] or '')}: {error}.") from None
+
+
+def _are_words_apart(cells: Sequence[str]) -> bool:
+    """Whether cells are words with a space between, each of which is a cell alone elsewhere: `cat dog` beside `cat`."""
+    words = [cell.split() for cell in cells if cell.strip()]
+    alone = {some[0] for some in words if len(some) == 1}
+    several = [some for some in words if len(some) > 1]
+    return len(several) > 1 and all(alone.issuperset(some) for some in several)
+
+
+def _abstains(cell: str) -> bool:
+    return cell.strip() in ("-1", "-1.0", "") or cell.strip().casefold() == "abstain"
+
+
+def _together(columns: Sequence[Chunks]) -> Chunks:
+    """Several columns that name an example together, as one."""
+    cells = zip(*(chunks.to_pylist() for chunks in columns), strict=True)
+    return pa.chunked_array([pa.array(map(name_together, cells), pa.string())])
+
+
+def name_together(cells: Sequence[str | None]) -> str:
+    """Return the name of an example that several cells name together.
+
+    Examples
+    --------
+    >>> name_together(["81", "gpt"]), name_together([" a "])
+    ('81 · gpt', 'a')
+    """
+    return " · ".join((cell or "").strip() for cell in cells)
+
+
+def _score(cell: str) -> float:
+    try:
+        return float(cell.replace(",", ".")) if cell.strip() else math.nan  # a decimal comma
+    except ValueError:
+        raise UserError("write a number, or leave the cell empty") from None
+
+
+_OR_FEATURES = "; or give the column another role (feature, keep)"
+
+
+def _mark_or_nothing(cell: str) -> bool:
+    return not is_missing(cell) and _mark(cell)
+
+
+def _mark(cell: str) -> bool:
+    try:
+        return (BINARY | WORDS)[cell.strip().casefold()]
+    except KeyError:
+        raise UserError(f"write 1 for a candidate and 0 for any other class{_OR_FEATURES}") from None
+
+
+def shares_in(columns: Sequence[Chunk], row_of: RowNumber) -> npt.NDArray[np.float64]:
+    """Return (n, columns) float64, how likely or how often each class is.
+
+    Where the rows without a missing cell, at least half of all, have one sum, the missing cells of a row share what is
+    left of it: .3 and .1 beside a missing one leave .6. Else a missing cell is 0, as in a list of the likeliest few;
+    and so are all of a row that has none.
+
+    Raises
+    ------
+    UserError
+        A cell that is no such number; the row is named.
+    """
+    read = [np.array(column.read(_share, row_of), dtype=np.float64)[column.codes] for column in columns]
+    shares = np.stack(read, axis=1)
+    missing = np.isnan(shares)
+    shares[missing] = 0.0
+    totals, n_missing = shares.sum(axis=1), missing.sum(axis=1)
+    whole = totals[n_missing == 0]
+    if 0 < len(shares) <= 2 * len(whole) and np.allclose(whole, whole[0], rtol=0.02, atol=0.0):
+        rest = np.maximum(whole[0] - totals, 0.0) / np.maximum(n_missing, 1)
+        shares += np.where(missing & (totals > 0)[:, None], rest[:, None], 0.0)
+    return shares
+
+
+def _share(cell: str) -> float:
+    """Return how likely a class is; NaN where the cell is missing."""
+    if is_missing(cell):
+        return math.nan
+    try:
+        share = float(cell.strip().removesuffix("%"))
+    except ValueError:
+        share = math.nan
+    if not 0 <= share < math.inf:
+        raise UserError(f"write a probability from 0 to 1{_OR_FEATURES}")
+    return share

@@ -37,7 +37,7 @@ class ReadOptions:
     combine
         What becomes of several annotators' sets: `"union"`, or `"largest"`, the largest set of one of them.
     keep
-        Cells that are classes, though they look like no answer (`n/a`, −1, `abstain`).
+        Cells that are classes, though they look like no answer (`n/a`, −1, `abstain`); `*` for all.
     accept
         Kinds of odd findings (`pll.formats.odd`) that a person saw and wants all the same.
     fold

@@ -11,7 +11,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.base import ReadOptions
 from pll.formats.checks import listing
-from pll.formats.reading import Column, Reading, form_of
+from pll.formats.reading import Column, Reading, form_of, notes_of
 
 
 def reading_of(
@@ -30,8 +30,12 @@ def reading_of(
     question : str
         Which of several questions of a tool was read.
     """
+    said = notes_of(() if data is None else data.notes, "no answer", "spellings")
+    cells = {note.kind: dict(note.cells) for note in said}
     return Reading(
         form=form_of(columns),
+        no_answer=cells.get("no answer", {}),
+        spellings=cells.get("spellings", {}),
         roles={column.name: column.role for column in columns},
         class_names=options.class_names if data is None else data.class_names,
         answers=dict(options.answers),

@@ -12,9 +12,9 @@ import numpy as np
 from pll.candidates import sort_names
 from pll.dataset import PartialLabelDataset
 from pll.formats.checks import listing
+from pll.formats.labels import sets_of
 from pll.formats.results import Results
 from pll.formats.tabular.cells import says_nothing, spelling
-from pll.formats.tabular.labels import sets_of
 
 _WHOLE = re.compile(r"\d+(?:\.0+)?", re.ASCII)
 

@@ -37,10 +37,10 @@ MARKS = {
 }
 """Prefixes that mark the role of a column: `annotator:ann`, `category:zip`."""
 
-SCORE_ENDS = ("_score", "_confidence", "_prob", " score", " confidence")
+SCORE_ENDS = ("_score", "_confidence", "_prob", " score", " confidence", ":confidence")
 """Suffixes of columns with the scores of an annotator."""
 
-_SHARE = re.compile(
+SHARE_COLUMN = re.compile(
     r"(?P<stem>(?:votes|p|score)_|prob(?:a|ability)?[_: ]|softmax[_.]|p\()(?P<name>.+)", re.IGNORECASE | re.DOTALL
 )
 """Columns with the probability of a class, and its name."""
@@ -50,20 +50,20 @@ _PEOPLE = (
     "prüfer(?:in)?|bewerter(?:in)?|évaluateur|evaluador"
 )
 
-_NUMBERED = re.compile(
+NUMBERED = re.compile(
     rf"(?P<person>(?:{_PEOPLE})[ _.-]*(?:\d{{1,4}}|[a-z]))|(?P<label>label[ _.-]*\d{{1,4}})|"
     r"(?:annotation|vote|rating)[ _.-]*\d{1,4}|ann[ _.-]*\d{1,2}|"  # more digits are years, as in "ann. 2019"
     r"lf[ _.-].{1,40}",  # a labelling function, which may say one word or nothing
     re.IGNORECASE,
 )
 
-_NAMED = re.compile(rf"(?:{_PEOPLE})[ _.-]+.{{1,40}}", re.IGNORECASE)
+NAMED = re.compile(rf"(?:{_PEOPLE})[ _.-]+.{{1,40}}", re.IGNORECASE)
 
-_OPTION = re.compile(
+OPTION_COLUMN = re.compile(
     r"(?:candidate|option|choice|alternative|possible[ _]label)[ _.-]*(?:\d{1,4}|[a-h])", re.IGNORECASE
 )
 
-_CLASS = re.compile(
+CLASS_COLUMN = re.compile(
     r"(?P<stem>candidates?|cand|class|label|y)(?:(?:[_.= -]|: ?)(?P<name>.+)|(?P<number>\d{1,4}))", re.IGNORECASE | re.S
 )
 
@@ -71,7 +71,7 @@ _NAMED_ID = re.compile(
     rf"(?:.*[\W_])?(?:{'|'.join(sorted(WORDS['id']))})[\W_]*|.*(?:nummer|number)[\W_]*", re.IGNORECASE
 )
 
-_CAMEL_ID = re.compile(r".*[a-z](?:ID|Id|Nr|No)[\W_]*")
+_CAMEL_ID = re.compile(r".*(?:[a-z]ID|[A-Za-z]Id|[a-z]N[ro])[\W_]*")
 
 SAMPLE_ROWS = 2000
 """Maximum number of rows that the roles are guessed from; fewer in wide tables (`sample_rows`)."""
@@ -164,7 +164,7 @@ def is_annotator(name: str) -> bool:
     >>> is_annotator("annotator_1"), is_annotator("worker B"), is_annotator("ann")
     (True, True, False)
     """
-    return _NUMBERED.fullmatch(name) is not None
+    return NUMBERED.fullmatch(name) is not None
 
 
 def is_named_id(name: str) -> bool:
@@ -213,3 +213,26 @@ def check_header(header: Sequence[str]) -> list[str]:
                 "The first row of a table must hold the column names."
             )
     return names
+
+
+def shown_name(name: str, role: str) -> str:
+    """Return the display name of a column with this role."""
+    if name.startswith(MARKS.get(role, "\0")):
+        return bare_name(name, role)
+    if role in ("probability", "count") and (match := SHARE_COLUMN.fullmatch(name)):
+        return match["name"].removesuffix(")") if match["stem"].endswith("(") else match["name"]
+    if role == "score":
+        return bare_name(scored_by(name) or name, "annotator")
+    return class_name(name.rpartition(":::")[2]) if role == "class" else name
+
+
+def class_name(name: str) -> str:
+    """Return what follows the stem of a column of a class."""
+    match = CLASS_COLUMN.fullmatch(name)
+    return name if match is None else match["name"] or match["number"]
+
+
+def scored_by(name: str) -> str:
+    """Return the annotator whose scores a column of this name holds: its name before the ending; "" without one."""
+    end = next((end for end in SCORE_ENDS if name.casefold().endswith(end)), "")
+    return name[: len(name) - len(end)] if end else ""

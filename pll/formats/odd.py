@@ -1,8 +1,27 @@
-"""The result of reading is looked at, whatever the way it came: what is odd is asked about and never trained on."""
+"""The result of reading is looked at, whatever the way it came: what is odd is asked about and never trained on.
+
+A finding is hardly what the person who made the file means. Few and sure: each names the cells that show it, and what
+to do. It is refused until the person accepts it (`ReadOptions.accept`, in the shell `--accept KIND`).
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+
+import numpy as np
+
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.formats.base import ReadOptions
+from pll.formats.checks import listing
+from pll.formats.proposals import is_sentence
+from pll.formats.reading import option
+
+FEW_EXAMPLES, SOME_EXAMPLES = 10, 20
+"""Below so many examples hardly anything is odd: people try things out."""
+MOST_SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -12,7 +31,7 @@ class Finding:
     Attributes
     ----------
     kind
-        Short name, by which a person accepts it (`--accept KIND`, `ReadOptions(accept=…)`).
+        Short name, by which a person accepts it.
     text
         What it is, in one sentence.
     cells
@@ -28,3 +47,138 @@ class Finding:
     cells: tuple[str, ...] = ()
     remedy: str = ""
     hint: str = ""
+
+    def __str__(self) -> str:
+        shown = f" ({listing(self.cells, limit=MOST_SHOWN)})" if self.cells else ""
+        way = f" In the shell: {self.hint}; or, if it is meant so, --accept {self.kind}." if self.hint else ""
+        return f"{self.text.rstrip('.')}{shown}. {self.remedy}{way or f' If it is meant so: --accept {self.kind}.'}"
+
+
+class OddReading(UserError):
+    """A reading is odd, and nobody said yet that it is meant so."""
+
+    def __init__(self, findings: tuple[Finding, ...]) -> None:
+        super().__init__(" ".join(map(str, findings)))
+        self.findings = findings
+
+
+def refuse_odd(data: PartialLabelDataset, options: ReadOptions) -> None:
+    """Raise where something about the data is odd that the user has not accepted.
+
+    Raises
+    ------
+    OddReading
+        It is.
+    """
+    findings = tuple(one for one in findings_in(data, options) if one.kind not in options.accept)
+    if findings:
+        raise OddReading(findings)
+
+
+def findings_in(data: PartialLabelDataset, options: ReadOptions) -> list[Finding]:
+    """Return what is odd about data that was read from a file; mostly nothing."""
+    return [finding for check in CHECKS for finding in check(data, options)]
+
+
+Check = Callable[[PartialLabelDataset, ReadOptions], Iterator[Finding]]
+
+
+def _one_example(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Finding]:
+    fields = [*data.feature_names, *data.categories, *data.extras]
+    fields += list(data.annotations.annotator_names) if data.annotations is not None else []
+    if len(data) == 1 and len(fields) > FEW_EXAMPLES:
+        yield Finding(
+            "one-example",
+            f"The whole file was read as one example of {len(fields)} fields",
+            tuple(fields[:MOST_SHOWN]),
+            "Bring a table with a row for each example.",
+        )
+
+
+def _classes(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Finding]:
+    if len(data) < FEW_EXAMPLES or (data.candidates is None and data.annotations is None) or options.class_names:
+        return
+    names, remedy = data.class_names, "Say which column holds the labels."
+    if len(names) == 1:
+        text = f"There is one class: every label is {names[0]}"
+        yield Finding("one-class", text, (), remedy, "--column NAME=ROLE")
+    given = np.bincount(data.sets().indices, minlength=len(names)) if data.candidates is not None else np.array([2])
+    if len(data) >= SOME_EXAMPLES and 2 * len(names) > len(data) and 2 * int((given == 1).sum()) > len(names):
+        text = f"There are {len(names):,} classes for {len(data):,} examples, most of them named once"
+        yield Finding("many-classes", text, names[:MOST_SHOWN], remedy, "--column NAME=ROLE")
+
+
+_STRANGE = {
+    "JSON": re.compile(r'\s*(?:\{\s*".*\}|\[\s*[\["{].*\])\s*', re.DOTALL),
+    "addresses": re.compile(r"(?:https?|ftp)://\S+"),
+}
+
+
+def _names(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Finding]:
+    if len(data) < FEW_EXAMPLES or (data.candidates is None and data.annotations is None) or options.class_names:
+        return
+    names = [name for name in data.class_names if name not in options.keep]
+    for what, pattern in _STRANGE.items():
+        if found := [name for name in names if pattern.fullmatch(name)]:
+            remedy = "Say which column holds the labels, or list the classes."
+            yield Finding("class-names", f"Classes are {what}", tuple(found), remedy, "--classes A,B,C")
+    sentences = [name for name in names if is_sentence(name)]
+    if 3 * len(sentences) > len(names):
+        remedy = "List the classes: sentences are then read as what they name."
+        yield Finding("class-names", "Classes are whole sentences", tuple(sentences), remedy, "--classes A,B,C")
+    if set(names) == {"-1", "0", "1"}:
+        remedy = "If −1 means that there is no answer, drop it."
+        yield Finding("mark", "A class is called −1, beside 0 and 1", ("-1",), remedy, "--drop=-1")
+
+
+def _sets(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Finding]:
+    if data.candidates is None or len(data) < SOME_EXAMPLES or data.n_classes < 3 or data.prior is not None:
+        return
+    sets, n = data.candidates, len(data)
+    if (sets.sizes == sets.n_classes).all():
+        remedy = "Say which columns hold the labels; perhaps a row is a person, and a column an example."
+        yield Finding("full-sets", "Every example may have every label", (), remedy, "--column NAME=ROLE")
+        return
+    everywhere = np.flatnonzero(np.bincount(sets.indices, minlength=sets.n_classes) == n)
+    if len(everywhere) and sets.nnz > n:
+        found = tuple(data.class_names[k] for k in everywhere)
+        remedy = "If it is no label, drop it."
+        yield Finding("in-every-set", "A class is in every set", found, remedy, f"--drop '{found[0]}'")
+
+
+def _voters(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Finding]:
+    votes = data.annotations
+    if votes is None or votes.anonymous:
+        return
+    count = np.bincount(votes.annotators[votes.answer_starts], minlength=votes.n_annotators)
+    if 2 * len(data) < votes.n_annotators >= FEW_EXAMPLES and count.mean() > 0.8 * len(data):
+        remedy = "Perhaps a row is a person, and a column an example: say so."
+        text = f"There are {votes.n_annotators} voters for {len(data)} examples"
+        names = votes.annotator_names[:MOST_SHOWN]
+        yield Finding("more-voters", text, names, remedy, "--column NAME=person --column NAME=item")
+    pairs = np.unique(np.stack([votes.annotators, votes.labels]), axis=1)[0]
+    different = np.bincount(pairs, minlength=votes.n_annotators)
+    loose = np.flatnonzero((count >= SOME_EXAMPLES) & (different > 0.9 * count))
+    if len(loose):
+        names = tuple(votes.annotator_names[k] for k in loose)
+        remedy = "Nearly every answer differs from the others: say what the column is."
+        yield Finding(
+            "voter", "The answers of a voter are nearly all different", names, remedy, option(names[0], "keep")
+        )
+
+
+def _leaks(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Finding]:
+    y = data.y
+    if y is None or len(data) < SOME_EXAMPLES or (y < 0).any() or len(np.unique(y)) < 2:
+        return
+    for name, cells in data.categories.items():
+        kinds = {cell: k for k, cell in enumerate(dict.fromkeys(cells.tolist()))}
+        codes = np.array([kinds[cell] for cell in cells.tolist()])
+        pairs = len(np.unique(np.stack([codes, y]), axis=1)[0])
+        if pairs == len(kinds) == len(np.unique(y)):
+            remedy = "Do not learn from it."
+            yield Finding("leak", "A column says the true label in other words", (name,), remedy, option(name, "keep"))
+
+
+CHECKS: tuple[Check, ...] = (_one_example, _classes, _names, _sets, _voters, _leaks)
+"""What is looked at."""

@@ -45,9 +45,9 @@ ROLES = {
 
 SINGLE = (
     *("id", "text", "image", "candidates", "true_label", "split", "answers", "people"),
-    *("task", "worker", "vote", "state", "person"),
+    *("worker", "vote", "state", "person"),
 )
-"""Roles that only one column can have."""
+"""Roles that only one column can have. Several columns of the role task name an example together."""
 LABELLED = ("candidates", "candidate", "vote", "class", "annotator", "probability", "count", "answers", "item")
 """Roles of which one is enough for candidate sets."""
 LINES = ("task", "worker", "vote")
@@ -141,6 +141,8 @@ class Note(str):
         What it is about (`"spellings"`, `"no answer"`, `"unmapped"`, …); `""` for a remark.
     hint
         What to type in the shell to change it; `""` for nothing.
+    cells
+        The cells it is about, and how often each stands there or what it became.
 
     Examples
     --------
@@ -152,14 +154,15 @@ class Note(str):
 
     kind: str
     hint: str
+    cells: Mapping[str, Any]
 
-    def __new__(cls, text: str, *, kind: str = "", hint: str = "") -> Self:
+    def __new__(cls, text: str, *, kind: str = "", hint: str = "", cells: Mapping[str, Any] | None = None) -> Self:
         note = super().__new__(cls, text)
-        note.kind, note.hint = kind, hint
+        note.kind, note.hint, note.cells = kind, hint, cells or {}
         return note
 
-    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, str]]:
-        return (str(self),), {"kind": self.kind, "hint": self.hint}
+    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Any]]:
+        return (str(self),), {"kind": self.kind, "hint": self.hint, "cells": self.cells}
 
     @property
     def with_hint(self) -> str:
@@ -229,6 +232,11 @@ class Reading:
             raise UserError(
                 f"This is no reading of a file ({error}); write one with candid read FILE --save reading.json."
             ) from error
+
+
+def notes_of(notes: Iterable[str], *kinds: str) -> list[Note]:
+    """Return the notes of some kinds."""
+    return [note for note in notes if isinstance(note, Note) and note.kind in kinds]
 
 
 def form_of(columns: Sequence[Column]) -> str:

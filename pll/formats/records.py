@@ -1,7 +1,7 @@
 """The table that every tabular file becomes: Arrow columns with names, batch by batch.
 
 A reader makes `Records` of a file and knows nothing of labels (`pll.formats.tabular.format`). What its columns
-are follows from their names and types (`pll.formats.tabular.columns`); `pll.formats.tabular.builder` makes the dataset.
+are follows from their names and types (`pll.formats.roles`); `pll.formats.tabular.builder` makes the dataset.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
@@ -17,10 +18,11 @@ import pyarrow.compute as pc
 
 from pll.errors import UserError
 from pll.formats.base import ReadOptions
+from pll.formats.forms import Form, form_told_by
 from pll.formats.names import check_header, labels_at_end, sample_rows
 from pll.formats.reading import LABELLED, Column
+from pll.formats.roles import roles_of
 from pll.formats.tabular.cells import Cells
-from pll.formats.tabular.columns import roles_of
 
 JSON = pa.json_(pa.string())
 """Type of a column whose cells are JSON: its values are not text alone."""
@@ -29,7 +31,7 @@ RowNumber = Callable[[int], int]
 """Function from a position (0 is the first row of data) to the row number used in messages."""
 
 _SAMPLE_BYTES = 16 * 2**20
-_LABELS = ("candidates", "candidate", "true_label", "annotator", "vote", "id", "task")
+_LABELS = ("candidates", "candidate", "true_label", "annotator", "vote", "item", "id", "task", "worker", "person")
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,8 @@ class Records:
         All classes in order, where the file has them.
     first : sequence of Cells
         The first cells of each column as text, where the reader has them at hand.
+    signature : Form
+        The signature that the file has, where the reader knows it better than the names say.
     titles : mapping
         By name, what a column is about in words, where a second header row says so (the text of a question).
     anonymous : bool
@@ -79,6 +83,13 @@ class Records:
     titles: Mapping[str, str] = field(default_factory=dict)
     anonymous: bool = False
     may_be_empty: bool = False
+
+    signature: Form | None = None
+
+    @cached_property
+    def form(self) -> Form | None:
+        """The signature that the table has; None for any other table."""
+        return self.signature or form_told_by([name.strip() for name in self.names])
 
     @classmethod
     def of(cls, arrow: pa.Table, **more: Any) -> Records:
@@ -120,10 +131,10 @@ class Records:
         names, sample, given = check_header(self.names), self.sample(), {**self.roles, **options.columns}
         added = [name for name in labels_at_end(names) if name not in given]
         if added:  # by Candid, where the rest of the table says what the labels are
-            columns = roles_of(names, sample, {**dict.fromkeys(added, "ignore"), **given})
+            columns = roles_of(names, sample, {**dict.fromkeys(added, "ignore"), **given}, self.form)
             if any(column.role in (*LABELLED, "true_label") or column.asks for column in columns):
                 return columns
-        return roles_of(names, sample, given)
+        return roles_of(names, sample, given, self.form)
 
     def lines(self) -> Iterator[tuple[str | None, ...]]:
         """Yield the rows as text."""

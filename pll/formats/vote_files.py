@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import detect
+from pll.formats.answers import shares_in, whole_column
 from pll.formats.base import ReadOptions
 from pll.formats.checks import listing, parsing
 from pll.formats.json_objects import first_record, records
@@ -29,7 +30,6 @@ from pll.formats.tabular.csv import Delimited, text_of_file
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.jsonl import JsonLines
 from pll.formats.tabular.label_columns import Chunks
-from pll.formats.tabular.labels import shares_in
 from pll.formats.tabular.lines import lines_in
 from pll.formats.tools.argilla import Argilla
 from pll.formats.tools.labelstudio import LabelStudio
@@ -199,7 +199,12 @@ def _of_table(table: Records, stem: str) -> VoteFile:
     named = next(iter((by_role.get("id") or by_role.get("named as an id") or {}).values()), None)
     ids = None if named is None else pc.utf8_trim_whitespace(pc.fill_null(named, ""))
     if "probability" in by_role:
-        return _of_shares(shares_in(by_role["probability"], table.row_of), ids, stem, list(by_role["probability"]))
+        return _of_shares(
+            shares_in([whole_column(*one) for one in by_role["probability"].items()], table.row_of),
+            ids,
+            stem,
+            list(by_role["probability"]),
+        )
     lines = lines_in(by_role, table.row_of)
     assert lines is not None  # `_planned` refuses a table without a voter
     named = {"task": np.array(lines.ids)[lines.tasks]} if "vote" in by_role else _named_by(ids, lines.tasks)

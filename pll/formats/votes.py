@@ -25,11 +25,12 @@ from pll.annotations import Annotations, Rule, resolve
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.checks import listing, shorten
+from pll.formats.labels import is_no_answer, note_proposed, note_silent, note_unmapped, sets_of_shares
 from pll.formats.proposals import proposed_classes
+from pll.formats.reading import Note
 from pll.formats.tabular.answers import AnswerReader
 from pll.formats.tabular.label_columns import LabelColumn, encode
-from pll.formats.tabular.labels import sets_of_shares
-from pll.formats.tabular.lines import Lines, annotations_of, note_proposed, note_unmapped, read_answers
+from pll.formats.tabular.lines import Lines, annotations_of, read_answers
 from pll.formats.vote_files import VoteFile, with_column
 
 FEW_CLASSES = "Fewer than two classes were found in the answers"
@@ -84,13 +85,16 @@ def with_votes(
     known = () if data is None else data.class_names
     one = files[0] if len(files) == 1 else None
     lines, notes = _of_one_question(files, known)
+    silent = Counter(vote for vote in lines["vote"].to_pylist() if is_no_answer(vote, among_votes=True))
+    silent = Counter({vote: n for vote, n in silent.items() if vote not in (*known, *classes, *by_hand)})
+    notes += note_silent(silent)
     tasks, workers = lines["task"].to_pylist(), lines["worker"].to_pylist()
     listed = tuple(known) or classes or (one.classes if one else ())
     if not listed:
         listed = proposed_classes(Counter(zip(workers, lines["vote"].to_pylist(), strict=True)), by_hand)
         notes += note_proposed(listed)
         listed = listed or tuple(dict.fromkeys(filter(None, by_hand.values())))
-    reader = AnswerReader(listed, by_hand)
+    reader = AnswerReader(listed, by_hand, silent)
     if len(reader.classes) < 2:
         raise UserError(
             f"{FEW_CLASSES}; name them (--classes a,b,c), bring data that names "
@@ -110,7 +114,7 @@ def with_votes(
     annotations = _annotations(joined, reader, ids, notes)
     notes += _notes_on_ids(annotations, dict.fromkeys(workers), alone=data is None)
     notes += [
-        f"{number:,} {end}"
+        Note(f"{number:,} {end}", kind="lost")
         for number, end in ((sum(file.errors for file in files), FAILED), (int((~has_row).sum()), FOREIGN))
         if number
     ]

@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
-from pll.formats.tabular.labels import sets_of
+from pll.formats.labels import sets_of
 from pll.images import Pictures
 
 AWKWARD_NAMES = (

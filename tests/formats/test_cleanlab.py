@@ -14,7 +14,7 @@ from pll import formats
 from pll.annotations.data import Annotations
 from pll.dataset import PartialLabelDataset
 from pll.formats import FORMATS, Results
-from pll.formats.tabular.labels import sets_of
+from pll.formats.labels import sets_of
 
 from .strategies import answers, check_held, named_sets
 

@@ -11,7 +11,7 @@ import pytest
 from pll import formats
 from pll.errors import UserError
 from pll.formats.reading import Question, question
-from pll.formats.tabular.columns import roles_of
+from pll.formats.roles import roles_of
 
 LABELS = np.array(["gut", "schlecht", "unklar"])
 PEOPLE = ("Anna", "Bert", "Chloé")

@@ -85,7 +85,6 @@ TABLES: dict[str, tuple[str | bytes, str]] = {
     "split": ("x,split\n1,train\n2,valid\n", "Row 3, column split holds 'valid'"),
     "empty split": ("x,split\n1,train\n2,\n", "Row 3, column split holds ''"),
     "list of two truths": ('x,true_label\n1,"[""a"", ""b""]"\n', "Row 2, column true_label"),
-    "NumPy list": ("x,candidates\n1,\"['a' 'b']\"\n", "Row 2, column candidates"),
     "number in list": ('x,candidates\n1,"[[""a""]]"\n', "Row 2, column candidates .*entry 1"),
     "deep list": ("x,candidates\n1," + "[" * 10**5 + "]" * 10**5 + "\n", "Row 2, column candidates .*deeply"),
     "open quote": ('x,candidates\n1,a\n2,"b\n3,c\n', "Row 3 opens a double quote"),

@@ -179,7 +179,7 @@ def test_from_files_of_votes_to_labels_in_one_command(tmp_path: Path, capsys: py
     run = tmp_path / "run"
     assert main(["fit", *files, "--answer", "unsure!=fox", "--out", str(run)]) == 0
     out = capsys.readouterr()
-    assert "3 answers are no class and left out: 'I do not know' (3)" in out.err
+    assert "Read as no answer: I do not know (3)" in out.err
     assert json.loads(out.out.splitlines()[-1])["method"] == "dawid-skene"
     assert json.loads((run / "config.json").read_text())["run"]["source"]["answers"] == {"unsure!": "fox"}
     rows = (run / "labels.csv").read_text().splitlines()
@@ -281,7 +281,7 @@ def test_answers_to_other_questions_are_left_out_and_said(tmp_path: Path) -> Non
 
 
 def test_a_file_of_which_hardly_an_answer_is_a_class_is_refused(tmp_path: Path) -> None:
-    table = "id,gpt\n" + "".join(f"{k},{'cat' if k == 0 else 'no idea'}\n" for k in range(100))
+    table = "id,gpt\n" + "".join(f"{k},{'cat' if k == 0 else 'a bird'}\n" for k in range(100))
     with pytest.raises(UserError, match="Nobody annotated anything"):
         with_votes(None, read_votes([text_file(tmp_path / "a.csv", table)]), classes=("cat", "dog"))
 

@@ -15,12 +15,13 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from pll.errors import UserError
-from pll.formats.tabular.cells import Cells, nearly_all, split_cell
+from pll.formats.forms import USUAL, plain_name
+from pll.formats.tabular.cells import Cells, elements, nearly_all, split_cell
 
 ANSWER_FIELDS = ("label", "answer", "class", "category", "prediction", "choice")
 """Fields of a model's answer that hold the label."""
@@ -54,6 +55,8 @@ class AnswerReader:
         All classes; () where every label of a cell is one.
     by_hand
         Cell → class, as a person mapped them; "" for no answer.
+    silent
+        Cells that say that there is no answer.
 
     Attributes
     ----------
@@ -70,8 +73,10 @@ class AnswerReader:
     (('cat-like', 'A'), ('cat', 'dog'))
     """
 
-    def __init__(self, classes: Iterable[str] = (), by_hand: Mapping[str, str] | None = None) -> None:
-        listed = tuple(classes)
+    def __init__(
+        self, classes: Iterable[str] = (), by_hand: Mapping[str, str] | None = None, silent: Collection[str] = ()
+    ) -> None:
+        listed, self._silent = tuple(classes), frozenset(silent)
         same = _unambiguous(listed)  # `fox` where the classes spell it FOX is no class of its own
         self._by_hand = {
             plain(cell): to if to in listed else same.get(plain(to), to) for cell, to in (by_hand or {}).items()
@@ -105,7 +110,7 @@ class AnswerReader:
         UserError
             Every label is a class, and the cell looks like a list but is none.
         """
-        if not cell.strip():
+        if not cell.strip() or cell in self._silent:
             return (), math.nan
         if self.is_mapped(cell):
             target = self._by_hand[plain(cell)]
@@ -219,13 +224,28 @@ def answer_of(cell: str) -> tuple[tuple[str, ...], float] | None:
     plain = {name.strip().casefold(): value for name, value in fields.items()}
     field = next((name for name in (*ANSWER_FIELDS, *_SEVERAL) if name in plain), None)
     if field is None:
-        return None
+        field = _only_word(plain)
+    if field is None:
+        marked = [name.strip() for name, value in fields.items() if value is True or value == "true"]
+        are_marks = all(isinstance(value, bool) or value in ("true", "false") for value in fields.values())
+        return (tuple(marked), math.nan) if fields and are_marks else None
     values = plain[field] if isinstance(plain[field], list) else [plain[field]]
     names = [_name(one) for one in values if one is not None]
     if any(name is None for name in names):
         return None
     confidence = next((_share(plain[name]) for name in SCORE_FIELDS if name in plain), math.nan)
     return tuple(dict.fromkeys(name for name in names if name)), confidence
+
+
+def _only_word(fields: Mapping[str, Any]) -> str | None:
+    """Return the one field of words beside a confidence: `{"sentiment": "good", "confidence": 0.8}`."""
+    if not any(name in fields for name in SCORE_FIELDS):
+        return None
+    words = [name for name, value in fields.items() if isinstance(value, str) and name not in SCORE_FIELDS]
+    return words[0] if len(words) == 1 and len(fields[words[0]]) <= _MOST_LETTERS else None
+
+
+_MOST_LETTERS = 60
 
 
 def shares_of(cell: str) -> dict[str, float] | None:
@@ -259,6 +279,78 @@ def shares_of(cell: str) -> dict[str, float] | None:
     return {name: value for name, value in positive.items() if value >= least}
 
 
+def listed_answers(
+    cell: str | None, people: str | None = None, states: str | None = None, *, counts: Sequence[str] = ()
+) -> list[tuple[str | None, str, float]]:
+    """Return (who, label, confidence) of every answer in a cell that holds all answers to an example.
+
+    It is a list of labels, whose people stand in another cell; an object of people and labels; or a list of objects
+    with a label and a person. Nobody is None, and so is no confidence NaN.
+
+    Parameters
+    ----------
+    cell
+        As JSON or Python write it, or with commas between the answers.
+    people
+        As `cell`, who gave them.
+    states
+        As `cell`, their states.
+    counts
+        The states that count; () where all do.
+
+    Raises
+    ------
+    UserError
+        As many people as answers there are not.
+
+    Examples
+    --------
+    >>> [one[:2] for one in listed_answers('["cat", "dog"]', "ann,bob")], listed_answers('{"ann": "cat"}')[0][:2]
+    ([('ann', 'cat'), ('bob', 'dog')], ('ann', 'cat'))
+    >>> [one[:2] for one in listed_answers('[{"label": "cat", "user": 1}, {"label": "dog"}]')]
+    [('1', 'cat'), (None, 'dog')]
+    """
+    value = elements(cell)
+    names = [None if one is None else _as_text(one) for one in elements(people)] if people else []
+    if isinstance(value, dict):
+        is_one = any(plain_name(name) in USUAL["vote"] for name in value) and not any(
+            isinstance(one, dict | list) for one in value.values()
+        )
+        pairs = [value] if is_one else [{"user": who, "label": label} for who, label in value.items()]
+        return listed_answers(json.dumps(pairs))
+    if names and len(names) != len(value):
+        raise UserError(f"there are {len(value)} answers and {len(names)} people; they must be as many")
+    said = [str(one).casefold() for one in elements(states)] if states else []
+    found: list[tuple[str | None, str, float]] = []
+    for at, one in enumerate(value):
+        if counts and said and (at >= len(said) or said[at] not in counts):
+            continue
+        if isinstance(one, dict):
+            found += _of_object(one)
+        elif one is not None:
+            found.append((names[at] if names else None, _as_text(one), math.nan))
+    return found
+
+
+def _of_object(one: Mapping[str, Any]) -> list[tuple[str | None, str, float]]:
+    """Return the answers that an object with a label, and perhaps people and a confidence, is."""
+    fields = {plain_name(name): value for name, value in one.items()}
+    label = next((fields[name] for name in USUAL["vote"] if fields.get(name) is not None), None)
+    if label is None:
+        return []
+    who = next((fields[name] for name in (*USUAL["worker"], *USUAL["people"]) if fields.get(name) is not None), None)
+    score = next((_share(fields[name]) for name in SCORE_FIELDS if name in fields), math.nan)
+    whose = who if isinstance(who, list) else [who]
+    return [(None if name is None else _as_text(name), _as_text(label), score) for name in whose]
+
+
+def _as_text(value: Any) -> str:
+    """Return a label or a person as a cell: text as it is, a list of labels as JSON."""
+    if isinstance(value, list):
+        return json.dumps([_as_text(one) for one in value], ensure_ascii=False)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def _is_share(value: Any) -> bool:
     """Whether a value can be how likely or how frequent a label is."""
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9
@@ -288,8 +380,8 @@ def is_object(cell: str) -> bool:
 def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
     """Return what the objects in a column are, "" where hardly a cell is one, and its cells as if with labels alone.
 
-    They are "answers" of a model; "shares" of labels, whose sum is 1 unless the name of the column says that they are
-    counts; or "others".
+    They are "answers" of a model; "voters" with their answers; "shares" of labels, whose sum is 1 unless the name of
+    the column says that they are counts; or "others".
 
     Examples
     --------
@@ -303,14 +395,38 @@ def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
         values = (shares_of(cell) if answer_of(cell) is None else None) or {}
         return len(values) > 0 and (says_counts(name) or abs(sum(values.values()) - 1) <= 1.02 - COVERED)
 
-    may_be = any(cell.rstrip().endswith(("}", "```")) for cell in cells if cell)  # rare, and cheap to check
+    may_be = any(cell.rstrip().endswith(("}", "```", "}]")) for cell in cells if cell)  # rare, and cheap to check
+    if may_be and nearly_all(_is_list_of_answers, cells):
+        return "voters", cells
     if not may_be or not nearly_all(is_object, cells):
         return "", cells
     if nearly_all(lambda cell: answer_of(cell) is not None, cells):
         return "answers", [cell and (_joined(answer[0]) if (answer := answer_of(cell)) else cell) for cell in cells]
+    if _say_who(name, cells):
+        return "voters", cells
     if nearly_all(says_shares, cells):
         return "shares", [cell and (_joined(tuple(shares_of(cell) or ())) or cell) for cell in cells]
     return "others", cells
+
+
+def _is_list_of_answers(cell: str) -> bool:
+    """Whether a cell is a list of objects with a label, and mostly with a person."""
+    value = elements(cell) if cell.lstrip().startswith("[") else []
+    if not value or isinstance(value, dict) or not all(isinstance(one, dict) for one in value):
+        return False
+    fields = [{plain_name(str(name)) for name in one} for one in value]
+    named = sum(not some.isdisjoint((*USUAL["worker"], *USUAL["people"])) for some in fields)
+    return all(not some.isdisjoint(USUAL["vote"]) for some in fields) and 2 * named > len(fields)
+
+
+def _say_who(name: str, cells: Cells) -> bool:
+    """Whether objects say who answered what: words, in a column that is called as answers are."""
+    plain = plain_name(name)
+    if plain not in (*USUAL["answers"], *USUAL["candidates"]):
+        return False
+    objects = [_object(cell) or {} for cell in cells if cell]
+    values = [one for some in objects for one in some.values() if one is not None]
+    return bool(values) and all(isinstance(one, str | list) for one in values)
 
 
 def _joined(names: Sequence[str]) -> str:

@@ -19,20 +19,27 @@ import pyarrow.compute as pc
 from pll import io
 from pll.dataset import PartialLabelDataset
 from pll.errors import DuplicateIds, UserError
+from pll.formats.answers import Answers, Chunks, answers_in, encode
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_ids, listing, shorten
-from pll.formats.reading import Column, option
+from pll.formats.labels import Labels, labels_of
+from pll.formats.reading import Column, form_of, option
 from pll.formats.records import Records, RowNumber, cell_of, is_list, no_rows, text_of, value_of
+from pll.formats.roles import notes_on, refuse_questions
 from pll.formats.tabular.cells import (
     MISSING,
     are_texts,
     numbers_in,
 )
-from pll.formats.tabular.columns import notes_on, refuse_questions
-from pll.formats.tabular.label_columns import Chunks, encode
-from pll.formats.tabular.labels import TableLabels, read_labels, split_marks
 from pll.images import Pictures
 from pll.io import Column as ObjectColumn
+from pll.io import as_column
+
+OF_LABELS = (
+    *("candidates", "candidate", "true_label", "annotator", "score", "answers", "people", "class", "count"),
+    *("probability", "task", "worker", "vote", "state", "person", "item"),
+)
+"""Roles of columns that say who says what of which example."""
 
 
 def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> PartialLabelDataset:
@@ -58,15 +65,17 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
     cells, X, names_of_features = _collected(table, columns, options)
     row_of = table.row_of
 
-    columns_by_role: dict[str, dict[str, Chunks]] = {}
-    for column in columns:
-        if column.at in cells:
-            columns_by_role.setdefault(column.role, {})[column.display_name] = cells[column.at]
-    labels = read_labels(columns_by_role, options, row_of)
-    rows, ids, about_columns = np.arange(len(X)), labels.ids, list[str]()
+    asked = [(column, cells[column.at]) for column in columns if column.role in OF_LABELS]
+    form = table.form
+    answers = answers_in(asked, len(X), row_of, counts=form.counts if form else (), anonymous=table.anonymous)
+    labels = labels_of(answers, options, no_answer=form.no_answer if form else (), may_be_empty=table.may_be_empty)
+    if form_of(columns) == "person":
+        return _of_persons(table, columns, answers, labels, options)
+    rows, ids, about_columns = np.arange(len(X)), None, list[str]()
     named = next((column for column in columns if column.role == "id"), None)
-    if labels.ids is not None:
-        rows, left_out = labels.first, _varying(X, cells, columns, labels)
+    if answers.example is not None and answers.ids is not None:
+        rows, left_out = np.unique(answers.example, return_index=True)[1], _varying(X, cells, columns, answers.example)
+        ids = check_ids(answers.ids, lambda at: row_of(int(rows[at])))
         features = [column for column in columns if column.role == "feature"]
         constant = [k for k in range(X.shape[1]) if k >= len(features) or features[k] not in left_out]
         X, names_of_features = X[rows][:, constant], [names_of_features[k] for k in constant]
@@ -87,7 +96,7 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
         return next(iter(many(role).values()), None)
 
     split, text, image = one("split"), one("text"), one("image")
-    if text is None and labels.ids is not None and are_texts(labels.ids.tolist(), 4):
+    if text is None and answers.example is not None and ids is not None and are_texts(ids.tolist(), 4):
         text = one("task")
     return PartialLabelDataset(
         X=X,
@@ -102,10 +111,30 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
         categories={name: _objects(chunks, rows, named=True) for name, chunks in many("category").items()},
         extras={name: _objects(chunks, rows) for name, chunks in many("keep").items()},
         annotations=labels.annotations,
-        is_test=None if split is None else split_marks(split, row_of)[rows],
+        is_test=None if split is None else _split_marks(split, row_of)[rows],
         name=options.name or "table",
         kind="table",
         notes=(*_notes(X, columns), *about_columns, *labels.notes),
+    )
+
+
+def _of_persons(
+    table: Records, columns: Sequence[Column], answers: Answers, labels: Labels, options: ReadOptions
+) -> PartialLabelDataset:
+    """The dataset of a table with a row a person: a column of answers is an example, its title the text."""
+    items = [column for column in columns if column.role == "item"]
+    titles = [table.titles.get(column.name, "") for column in items]
+    return PartialLabelDataset(
+        X=np.zeros((len(items), 0), dtype=np.float32),
+        candidates=labels.candidates,
+        prior=labels.prior,
+        class_names=labels.class_names,
+        ids=check_ids(list(answers.ids or ()), int),
+        texts=as_column(titles) if any(titles) else None,
+        annotations=labels.annotations,
+        name=options.name or "table",
+        kind="table",
+        notes=labels.notes,
     )
 
 
@@ -170,10 +199,10 @@ def _ids(cells: Sequence[str], row_of: RowNumber, column: Column) -> npt.NDArray
 
 
 def _varying(
-    X: npt.NDArray[np.float32], cells: Mapping[int, Chunks], columns: Sequence[Column], labels: TableLabels
+    X: npt.NDArray[np.float32], cells: Mapping[int, Chunks], columns: Sequence[Column], example: npt.NDArray[np.int64]
 ) -> list[Column]:
     """Return the features, (lines, d) X and categories, that differ between the lines of one example in long form."""
-    first, k = labels.first[labels.example], 0  # (lines,) the first line of the same example
+    first, k = np.unique(example, return_index=True)[1][example], 0  # (lines,) the first line of the same example
     different = []
     for column in columns:
         if column.role == "feature":
@@ -334,6 +363,17 @@ def _objects(
         different[at] = cell_of(value) if named else value
     different[-1] = missing
     return different[codes[rows]]
+
+
+def _split_marks(chunks: Chunks, row_of: RowNumber) -> npt.NDArray[np.bool_]:
+    """Return (n,) bool, True where the column `split` is "test"."""
+    codes, cells = encode(pc.fill_null(chunks, ""))
+    parts = [cell.strip().casefold() for cell in cells]
+    for code, part in enumerate(parts):
+        if part not in ("train", "test"):
+            row = row_of(int(np.argmax(codes == code)))
+            raise UserError(f"Row {row}, column split holds {shorten(cells[code])}: write train or test.")
+    return np.array([part == "test" for part in parts], dtype=np.bool_)[codes]
 
 
 def _first_that_is_no_number(column: pa.Array) -> int:

@@ -1,7 +1,7 @@
 """What the cells of a table hold: names of labels and how they are joined, and the type of a column of cells.
 
 Types follow from all cells that are not missing: numbers, 0 and 1, yes and no, lists of numbers, pictures, dates,
-texts, few words. Nothing here knows of roles (`pll.formats.tabular.columns`).
+texts, few words. Nothing here knows of roles (`pll.formats.roles`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import NoReturn
+from contextlib import suppress
+from typing import Any, NoReturn
 
 from pll.errors import UserError
 from pll.images import SUFFIXES
@@ -237,6 +238,14 @@ _DAY = re.compile(
 )
 
 
+_ADDRESS = re.compile(r"(?:https?|ftp|s3|gs)://\S+|\d{1,3}(?:\.\d{1,3}){3}")
+
+
+def are_addresses(cells: Cells) -> bool:
+    """Whether nearly all cells are addresses in the web, or of computers."""
+    return nearly_all(lambda cell: _ADDRESS.fullmatch(cell.strip()) is not None, cells)
+
+
 def are_dates(cells: Cells) -> bool:
     """Whether nearly all cells are days or times.
 
@@ -355,6 +364,38 @@ def labels_in(cell: str, separator: str = "|") -> list[str]:
     return [part for part in names if part]
 
 
+def elements(cell: str | None) -> list[Any] | dict[str, Any]:
+    """Return the list or the object in a cell; of other text what stands between its separators.
+
+    Examples
+    --------
+    >>> elements('["a", 1]'), elements("{'a': 1}"), elements("a, b"), elements("['a' 'b']"), elements("")
+    (['a', 1], {'a': 1}, ['a', 'b'], ['a', 'b'], [])
+    """
+    text = (cell or "").strip()
+    if not text:
+        return []
+    with suppress(ValueError, RecursionError):
+        value = json.loads(text)
+        return value if isinstance(value, list | dict) else [text]
+    with suppress(ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        value = ast.literal_eval(text) if text[:1] in "[({" else None
+        if isinstance(value, list | tuple | set | dict):
+            return value if isinstance(value, dict) else list(value)
+    with suppress(UserError):
+        if (names := _json_names(text)) is not None:
+            return names
+    mark = next((mark for mark in ("|", ";", "\n", ",") if mark in text), "\n")
+    return [part.strip() for part in text.split(mark)]
+
+
+def are_lists(cells: Cells) -> bool:
+    """Whether nearly all cells are lists, as programs write them, or several parts with a separator."""
+    filled = _filled(cells)
+    some = [cell for cell in filled if _like_a_list(cell) or any(mark in cell for mark in ("|", ";", ","))]
+    return len(some) >= NEARLY_ALL * len(filled) > 0 and not are_texts(filled, 6)
+
+
 def guess_separator(cells: Iterable[str]) -> str:
     """Return the separator of the names in a cell: `|`, else `;`, else a comma or a slash, where a cell holds one.
 
@@ -461,10 +502,16 @@ def _json_names(cell: str) -> list[str] | None:
     return listed
 
 
+_NUMPY_NUMBERS = re.compile(r"\[\s*(-?\d+(?:\s+-?\d+)*)\s*\]")
+_NUMPY_WORDS = re.compile(r"""\[\s*(?:'[^']*'|"[^"]*")(?:\s+(?:'[^']*'|"[^"]*"))+\s*\]""")
+"""Arrays as NumPy prints them: without commas."""
+
+
 def _python_names(text: str) -> list[str] | None:
     """Return the names in a list, tuple or set as Python prints it; None where it is none of names alone."""
-    if re.search(r"""['"]\s+['"]""", text):  # an array as NumPy prints it: Python would join the names
-        return None
+    if (printed := _NUMPY_NUMBERS.fullmatch(text)) or _NUMPY_WORDS.fullmatch(text):  # Python would join the words
+        found = re.findall(r"'[^']*'|\"[^\"]*\"", text)
+        return printed[1].split() if printed else [word[1:-1] for word in found]
     try:
         listed = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):

@@ -219,6 +219,7 @@ class Delimited(TableFormat):
             text.row_number,
             (*notes, *header.notes),
             first=text.sample(),
+            titles=header.titles,
         )
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:

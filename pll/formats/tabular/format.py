@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from pll.dataset import PartialLabelDataset
+from pll.formats.answers import name_together
 from pll.formats.base import Format, ReadOptions
 from pll.formats.reading import Column
 from pll.formats.records import Records, text_of
@@ -79,8 +80,10 @@ class TableFormat(Format):
 
 def examples_of(table: Records, columns: Sequence[Column]) -> list[str]:
     """Return for every row of a table the id of its example."""
-    named = next((column for column in columns if column.role in ("task", "id")), None)
-    if named is None:
+    named = [column for column in columns if column.role == "task"]
+    named = named or [column for column in columns if column.role == "id"][:1]
+    if not named:
         return list(map(str, range(sum(len(batch) for batch in table.batches([0])))))
-    batches = table.batches([named.at])
-    return [(cell or "").strip() for batch in batches for cell in text_of(batch.column(0), named.role).to_pylist()]
+    batches = table.batches([column.at for column in named])
+    texts = ((text_of(cells, named[0].role).to_pylist() for cells in batch.columns) for batch in batches)
+    return [name_together(row) for some in texts for row in zip(*some, strict=True)]

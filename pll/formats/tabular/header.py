@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -30,13 +30,17 @@ class Header:
     title
         The words in them.
     rows
-        1 where there is a header, else 0.
+        1 where there is a header, else 0; 3 where a survey's has two more rows: the questions, and what they are called
+        inside the program.
+    titles
+        By name, the text of a question, where a row below the names has it.
     """
 
     names: list[str]
     above: int
     title: str
     rows: int
+    titles: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -87,7 +91,13 @@ def header_of(records: Sequence[Sequence[str]]) -> Header:
     title = " · ".join(cell.strip() for row in records[:above] for cell in row if cell.strip())
     if _is_data(first, [row for row in below if len(row) == len(first)]):
         return Header([f"column {at}" for at in range(1, len(first) + 1)], above, title, 0)
+    if len(below) > 1 and len(below[1]) == len(first) and all(_INSIDE in cell for cell in below[1] if cell.strip()):
+        return Header(list(first), above, title, 3, dict(zip(first, below[0], strict=False)))
     return Header(list(first), above, title, 1)
+
+
+_INSIDE = '"ImportId"'
+"""What the cells of the third row of a survey of Qualtrics hold."""
 
 
 def titles_above(records: Sequence[Sequence[str]]) -> int:

@@ -1,15 +1,13 @@
 """JSON lines: a table whose rows are objects; every other shape of `json_objects.SHAPES` is read as well.
 
-Every field is a column with a role (`columns`), `candidates` a list of names. Votes in one field become a column each.
+Every field is a column with a role (`columns`), `candidates` a list of names.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,18 +16,15 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import json_objects
 from pll.formats.base import ReadOptions
-from pll.formats.forms import USUAL, plain_name
+from pll.formats.forms import Form, form_told_by
 from pll.formats.json_objects import Record
-from pll.formats.names import MAX_COLUMNS, marked
-from pll.formats.records import JSON, Records, as_json, json_column, no_rows, value_of
+from pll.formats.names import MAX_COLUMNS
+from pll.formats.records import JSON, Records, as_json, json_column, no_rows
 from pll.formats.results import Results, Value, free_name
-from pll.formats.tabular.answers import SCORE_FIELDS, answer_of
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.writer import feature_column_names, text_columns
 
 _BATCH = 4096
-VOTES = ("votes", "annotations", "annotators", "voters", "raters")
-"""Usual names of a field that holds an object of voters and their labels."""
 
 
 class JsonLines(TableFormat):
@@ -52,9 +47,12 @@ class JsonLines(TableFormat):
         chunks: list[dict[str, pa.Array]] = []
         sizes: list[int] = []
         names: dict[str, None] = {}
+        form: Form | None = None
         records = json_objects.records(path)
         while some := list(islice(records, max(1, min(_BATCH, 1_000_000 // max(len(names), 1))))):
             lines += [line for line, _ in some]
+            form = form or form_told_by(list(some[0][1]))
+            some = [(line, _flat(record, form.flatten)) for line, record in some] if form else some
             names |= dict.fromkeys(name for _, record in some for name in record)
             if len(names) > MAX_COLUMNS:
                 raise UserError(f"Row {lines[-1]}: there are more than {MAX_COLUMNS:,} different fields.")
@@ -65,13 +63,9 @@ class JsonLines(TableFormat):
             raise no_rows()
         if not names:
             raise UserError("The objects have no fields; bring what was labelled, and its labels.")
-        columns: dict[str, pa.ChunkedArray] = {}
-        for name in names:
-            column = _whole([part.get(name, size) for part, size in zip(chunks, sizes, strict=True)])
-            votes = None if name in options.columns else _votes_in(name, column)
-            columns |= {name: column} if votes is None or names.keys() & votes.keys() else votes
+        columns = {name: _whole([p.get(name, n) for p, n in zip(chunks, sizes, strict=True)]) for name in names}
         is_bare = json_objects.shape_of(path) in json_objects.WITHOUT_PLACE
-        return Records.of(pa.table(columns), row_of=lines.__getitem__, may_be_empty=is_bare)
+        return Records.of(pa.table(columns), row_of=lines.__getitem__, may_be_empty=is_bare, signature=form)
 
     def no_place(self, source: Path, options: ReadOptions) -> str:
         shape = json_objects.shape_of(source)
@@ -99,46 +93,12 @@ def _whole(chunks: Sequence[pa.Array | int]) -> pa.ChunkedArray:
     return pa.chunked_array(whole, kind)
 
 
-def _votes_in(name: str, column: pa.ChunkedArray) -> dict[str, pa.Array] | None:
-    """Return a column for each voter of a field of votes, marked as such; None where a field holds no votes.
-
-    Votes are a list of objects with usual names (`[{"annotator": "anna", "label": "cat"}]`), or an object of voters
-    (`{"anna": "cat"}`) in a field that is called `votes` or the like.
-    """
-    if not isinstance(column.type, pa.JsonType):
-        return None
-    voters: dict[str, dict[int, list[Any]]] = {}
-    for row, cell in enumerate(column.cast(pa.string()).to_pylist()):
-        pairs = _answers(name, None if cell is None else value_of(cell))
-        if pairs is None:
-            return None
-        for voter, answer in pairs:
-            labels = voters.setdefault(marked("annotator", voter), {}).setdefault(row, [])
-            labels += answer if isinstance(answer, list) else [answer]
-    columns = {}
-    for header, answers in voters.items():
-        cells = (answers.get(row, [None]) for row in range(len(column)))
-        columns[header] = json_column([labels[0] if len(labels) == 1 else labels for labels in cells])
-    return columns or None
-
-
-def _answers(name: str, value: Any) -> list[tuple[str, Any]] | None:
-    """Return (voter, answer) of a value that holds votes on one example; None of any other value."""
-    if value is None:
-        return []
-    if isinstance(value, dict) and plain_name(name) in VOTES:
-        are_words = all(answer is None or isinstance(answer, str | list) for answer in value.values())
-        return list(value.items()) if are_words and answer_of(json.dumps(value)) is None else None
-    pairs = []
-    for one in value if isinstance(value, list) else [value]:
-        fields = {plain_name(field): cell for field, cell in one.items()} if isinstance(one, dict) else {}
-        voter = next((cell for field, cell in fields.items() if field in USUAL["worker"]), None)
-        named = [cell for field, cell in fields.items() if field in USUAL["vote"]]
-        if not isinstance(voter, str | int) or not named:  # a comment has an author, too
-            return None
-        score = next((fields[field] for field in SCORE_FIELDS if field in fields), None)
-        pairs.append((str(voter), named[0] if score is None else {"label": named[0], "confidence": score}))
-    return pairs
+def _flat(record: Record, fields: Sequence[str]) -> Record:
+    """Return a record of which some fields are objects of fields: these become its own, unless it has them."""
+    inner = {key: value for name in fields if isinstance(record.get(name), dict) for key, value in record[name].items()}
+    return {name: value for name, value in record.items() if name not in fields or not inner} | {
+        key: value for key, value in inner.items() if key not in record
+    }
 
 
 def _records(dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:

@@ -16,8 +16,8 @@ from pll.formats.checks import listing
 from pll.formats.limitations import ALL_BUT_PIXELS, class_limitations, class_names, part_limitations
 from pll.formats.names import LABEL_COLUMNS, marked, sample_rows
 from pll.formats.results import Results
+from pll.formats.roles import roles_of
 from pll.formats.tabular.cells import join_column, write_label
-from pll.formats.tabular.columns import roles_of
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class TextColumn:
     name
         Its header.
     role
-        The part it plays (`pll.formats.tabular.columns.ROLES`); "ignore" for results.
+        The part it plays (`pll.formats.roles.ROLES`); "ignore" for results.
     cells
         (n,) text, None where a cell is missing.
     values

@@ -19,8 +19,8 @@ from pll.formats.names import CONSENSUS_COLUMNS, UNNAMED, check_header, is_annot
 from pll.formats.reading import LINES
 from pll.formats.records import Records
 from pll.formats.results import OURS, Results
+from pll.formats.roles import roles_of
 from pll.formats.tabular.cells import Cells, is_number
-from pll.formats.tabular.columns import roles_of
 from pll.formats.tabular.csv import Csv, text_of_file, write_table
 from pll.formats.tabular.writer import TextColumn, check_columns
 from pll.formats.tools.records import answers_of, has_own_sets

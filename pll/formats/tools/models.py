@@ -105,21 +105,27 @@ def _line(task: str, worker: str, vote: str, **more: float | None) -> dict[str, 
 def sample_answers(table: Records, path: Path) -> pa.Table:
     """Return the answers in samples of lm-evaluation-harness.
 
-    An answer that was extracted in several ways (`filter`) stands there several times: the first way counts.
+    An answer that was extracted in several ways (`filter`) stands there several times: the first way that succeeds
+    counts.
 
     Raises
     ------
     UserError
         A record that is not as its tool writes it; the row is named.
     """
-    worker, wanted = _model_of(path), None
-    rows = []
+    worker = _model_of(path)
+    found: dict[str, list[dict[str, Any]]] = {}  # by document, the answer of the first way that found one
     for row, record in _records(table):
         with _as_written(row):
-            wanted = record.get("filter") if wanted is None else wanted
-            if record.get("filter") == wanted:
-                rows += _sample(record, worker)
-    return lines_of(rows)
+            lines, name = _sample(record, worker), str(record["doc_id"])
+            before = found.get(name)
+            if not before or (lines and before[0]["vote"].strip().casefold() in _FAILED):
+                found[name] = lines or before or []
+    return lines_of(line for lines in found.values() for line in lines)
+
+
+_FAILED = ("[invalid]", "invalid", "")
+"""What a way to extract an answer says where it fails."""
 
 
 PROMPTS = ("prompt", "instruction", "question", "input", "query", "messages")

@@ -45,7 +45,9 @@ class Prodigy(LineFormat):
         spans = sum(bool(record.get("spans")) for _, record in json_objects.records(path))
         if spans:
             notes.append(f"The spans of {spans:,} lines were left out; only labels of whole examples are read.")
-        return _example
+        labels = {str(record["label"]) for _, record in json_objects.records(path) if _is_binary(record)}
+        only = labels.pop() if len(labels) == 1 else None
+        return lambda row, record: _example(row, record, only)
 
     def labelled(self, record: Record, dataset: PartialLabelDataset, i: int, results: Results) -> Record:
         task = {name: value for name, value in record.items() if name not in _OF_AN_ANSWER}
@@ -69,7 +71,17 @@ class Prodigy(LineFormat):
                 yield line if example.candidates is None else line | {"candidates": sets}
 
 
-def _example(row: int, record: Record) -> Example:
+NOT = "not "
+"""Beginning of the class of what is not of the one label of a file that was accepted or rejected."""
+
+
+def _is_binary(record: Record) -> bool:
+    """Whether a line asks whether one label is right: accept or reject."""
+    return isinstance(record.get("label"), str) and "accept" not in record and not _has_options(record)
+
+
+def _example(row: int, record: Record, only: str | None = None) -> Example:
+    """Return the example of a line; where all lines ask about `only` one label, a rejected one is not of it."""
     key = first_of(record, ("id", "_input_hash"))
     fields = {name: value for name, value in record.items() if name not in _NO_FIELDS}
     example = Example(row, key, fields)
@@ -85,6 +97,8 @@ def _example(row: int, record: Record) -> Example:
     accepted = record.get("accept", record.get("label"))
     labels = label_names(accepted, row, "accept")
     who = first_of(record, ("_annotator_id", "_session_id"))
+    if only is not None and answer == "reject" and _is_binary(record):
+        answer, labels = "accept", [NOT + only]
     if answer == "reject" and "accept" not in record:
         example.rejected = labels
     elif answer == "accept" and who is None and example.candidates is None:

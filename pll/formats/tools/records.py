@@ -32,9 +32,9 @@ from pll.formats.names import marked, results_among, sample_rows, without_mark
 from pll.formats.reading import Column, option
 from pll.formats.records import Records, json_column, no_rows
 from pll.formats.results import Results
+from pll.formats.roles import roles_of
 from pll.formats.tabular.builder import build
 from pll.formats.tabular.cells import write_label
-from pll.formats.tabular.columns import roles_of
 from pll.formats.tabular.writer import table_limitations
 
 PAYLOAD = ("text", "image")

@@ -13,10 +13,9 @@ import streamlit as st
 from pll.analysis.readiness import warnings_about
 from pll.colors import ACCENT, percent
 from pll.dataset import PartialLabelDataset
-from pll.formats.reading import Column
-from pll.formats.tabular.columns import notes_on
-from pll.formats.tabular.label_columns import JOINED
-from pll.formats.votes import FAILED, FOREIGN, ONE_VOTER, ONE_VOTER_ALONE
+from pll.formats.reading import Column, notes_of
+from pll.formats.roles import notes_on
+from pll.formats.votes import ONE_VOTER, ONE_VOTER_ALONE
 from pll.synthesis.ambiguity import co_occurrence, label_cooccurrence
 from pll.ui import charts
 from pll.ui.format import format_shape, plain, without_shell
@@ -27,9 +26,10 @@ MOST_CLASSES = 200
 
 def notes(data: PartialLabelDataset, columns: Sequence[Column]) -> None:
     """Notes of the reader, without those that the page or its columns say already."""
+    shown = notes_of(data.notes, "spellings", "no answer", "lost")
     already = {ONE_VOTER, ONE_VOTER_ALONE, *notes_on(columns)}
     for note in data.notes:
-        if not (note.startswith(JOINED) or note.endswith((FAILED, FOREIGN)) or note in already):
+        if note not in already and note not in shown:
             st.caption(f":material/info: {plain(without_shell(note))}")
 
 

@@ -16,8 +16,8 @@ from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.formats.checks import listing
 from pll.formats.classes import class_counts
+from pll.formats.reading import notes_of
 from pll.formats.tabular.cells import no_answers
-from pll.formats.tabular.label_columns import JOINED
 from pll.ui.data import loader
 from pll.ui.data.editable import edit_column, undo_all
 from pll.ui.format import plain
@@ -37,17 +37,19 @@ def _is_apart(source: Source) -> bool:
 
 def with_spellings(source: Source) -> Source:
     """Return the source, whose spellings are joined when it is read unless a person chose otherwise."""
-    return replace(source, options={**source.options, "merge": False}) if _is_apart(source) else source
+    apart = {"merge": False, "keep": ("*",)}
+    return replace(source, options={**source.options, **apart}) if _is_apart(source) else source
 
 
 def put_in_order(source: Source, data: PartialLabelDataset) -> tuple[Source, PartialLabelDataset]:
     """Join spellings and drop what is no answer, as far as a person did not choose otherwise; say so."""
     counts = class_counts(data)
     edits = _edits(source, counts)
-    joined = next((note.removeprefix(JOINED).strip(" :.") for note in data.notes if note.startswith(JOINED)), "")
-    merges = [f"{name} → {target}" for name, target in edits.items() if target in counts]
-    merged = "; ".join(filter(None, [joined, listing(merges, NAMED) if merges else ""]))
-    drops = [name for name, target in edits.items() if target is None]
+    joined = {name: to for note in notes_of(data.notes, "spellings") for name, to in note.cells.items()}
+    joined |= {name: target for name, target in edits.items() if target in counts}
+    merged = listing([f"{name} → {target}" for name, target in joined.items()], NAMED)
+    drops = [cell for note in notes_of(data.notes, "no answer") for cell in note.cells]
+    drops += [name for name, target in edits.items() if target is None]
     words = [f"Read as one class: {merged}."] if merged else []
     words += [f"Read as no answer: {listing(drops, NAMED)}."] if drops else []
     if words or _is_apart(source):

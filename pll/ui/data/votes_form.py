@@ -11,8 +11,8 @@ import streamlit as st
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.tabular.lines import PROPOSED
-from pll.formats.votes import FAILED, FEW_CLASSES, FOREIGN
+from pll.formats.reading import notes_of
+from pll.formats.votes import FEW_CLASSES
 from pll.ui.data import columns_form
 from pll.ui.data.columns_form import Columns
 from pll.ui.data.editable import edit_column, undo_all
@@ -37,7 +37,7 @@ def mapped_votes(table: Columns) -> Source | None:
         if not str(error).startswith(FEW_CLASSES):
             raise
         return None if len(chosen := _chips(source, ())) < 2 else _of_classes(source, chosen)
-    if data is not None and any(note.startswith(PROPOSED) for note in data.notes) and data.n_classes <= MOST_CHIPS:
+    if data is not None and notes_of(data.notes, "proposed") and data.n_classes <= MOST_CHIPS:
         chosen = _chips(source, data.class_names)
         if len(chosen) < 2:
             return None
@@ -46,7 +46,7 @@ def mapped_votes(table: Columns) -> Source | None:
             data = columns_form.read(table, source)
     if data is None:
         return None
-    problems = [note for note in data.notes if note.endswith((FAILED, FOREIGN))]
+    problems = notes_of(data.notes, "lost")
     if problems:
         st.caption(f":material/info: {' '.join(problems)}")
     _map_by_hand(source, data)

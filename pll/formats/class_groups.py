@@ -1,0 +1,196 @@
+"""Columns that are a class each: marked where it is a candidate, or how many voted for it, or how likely it is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from pll.formats.checks import listing
+from pll.formats.forms import plain_name
+from pll.formats.names import CLASS_COLUMN, NUMBERED, SHARE_COLUMN, class_name, shown_name
+from pll.formats.proposal import Proposal
+from pll.formats.reading import LABELLED
+from pll.formats.tabular.answers import says_counts
+from pll.formats.tabular.cells import Cells, is_missing, is_number, present_cells, read_marks, spelling
+
+GENERIC = ("label", "class", "class_label", "classification", "target")
+"""Names of labels of any kind, true or not."""
+MOST_COUNTS = 40
+"""Columns that may be counts beside their sum; of more, only those with one sum are looked for."""
+MOST_VOTERS = 50
+"""Votes on an example, at most, where the columns of counts have no names that say so."""
+
+
+def classes(table: Proposal) -> None:
+    """Marks that share a stem (candidate, class, label, y) or end in the truth's values: a column a class.
+
+    A group is one by name: a cell of it that is no mark is refused with its row when it is read.
+    `label_1, label_2` without a truth may also be voters who vote 0 or 1: the user is asked.
+    """
+    marks = {name: rows for name in table.open() if (rows := read_marks(table.cells[name])) is not None}
+    stems: dict[str, dict[str, str]] = {"cand": {}, "class": {}, "label": {}, "y": {}}
+    for name in marks:
+        if match := CLASS_COLUMN.fullmatch(name):
+            stem = match["stem"].casefold()
+            stems["cand" if stem.startswith("cand") else stem][name] = class_name(name)
+    if table.having("candidates", "candidate"):  # another way to write the candidates: never a feature
+        for name in stems["cand"]:
+            table.give(name, "keep")
+    if table.having(*LABELLED):
+        return
+    truth = set(table.truth())
+
+    def is_matrix(group: Mapping[str, str]) -> bool:
+        different = len(set(group.values())) == len(group) > 1 and all(group.values())
+        rows = list(zip(*(marks[name] for name in group), strict=True))
+        return different and _are_whole(rows) and all(any(mark is not False for mark in row) for row in rows)
+
+    labels = stems["label"]
+    may_be_votes = len(labels) > 1 and all(match and match["label"] for match in map(NUMBERED.fullmatch, labels))
+    may_be_votes = may_be_votes and not (truth and truth <= set(map(spelling, labels.values())))
+    if may_be_votes and (truth or not is_matrix(labels)):
+        stems["label"] = {}
+    named = [group for stem, group in stems.items() if is_matrix(group) or (stem == "cand" and len(group) > 1)]
+    of_truth = _called_as(list(marks), truth)
+    for group in [*named, *([of_truth] if is_matrix(of_truth) else [])][:1]:  # reading names a row without a mark
+        for name, ending in group.items():
+            table.give(name, "class", ending)
+        if group is labels and may_be_votes:
+            table.ask(
+                f"{listing([*group], limit=12)} hold 0 and 1. What is one of these columns?",
+                ("a class: 1 where it is a candidate", dict.fromkeys(group, "class")),
+                ("a voter who votes 0 or 1", dict.fromkeys(group, "annotator")),
+            )
+        return
+    for name in labels if may_be_votes and truth <= {"0", "1", "0.0", "1.0"} else ():
+        table.give(name, "annotator")
+
+
+def _called_as(names: Sequence[str], truth: set[str]) -> dict[str, str]:
+    """Columns that are called as the true labels, after one stem, with those endings; all that have a stem."""
+    if not truth or all(map(is_number, truth)):
+        return {}
+    word = min(truth)
+    starts = {name: [0, *(at + 1 for at, letter in enumerate(name) if letter in "_.=: -")] for name in names}
+    stems = [name[:at] for name in names for at in starts[name] if spelling(name[at:]) == word]
+    for stem in dict.fromkeys(stems):
+        group = {name: name[len(stem) :].strip() for name in names if name.startswith(stem)}
+        if truth <= set(map(spelling, group.values())):
+            return {name: ending for name, ending in group.items() if stem or spelling(ending) in truth}
+    return {}
+
+
+def probabilities(table: Proposal) -> None:
+    """`prob_cat, prob_dog, …`, and numbers under the names of the classes: how likely, or how frequent, each is.
+
+    A group is one by name: a cell of it that is no such number is refused with its row when it is read.
+    """
+    if table.having(*LABELLED):
+        return
+    amounts = {name: list(map(_amount, table.cells[name])) for name in table.open() if are_amounts(table.cells[name])}
+    truth, groups = set(table.truth()), dict[str, dict[str, str]]()
+    for name in amounts:
+        if match := SHARE_COLUMN.fullmatch(name):
+            groups.setdefault(match["stem"].casefold(), {})[name] = shown_name(name, "probability")
+    of_truth = _called_as(list(amounts), truth) if len(truth) > 1 else {}
+    whole = [row for row in zip(*amounts.values(), strict=True) if None not in row]
+    totals = {round(sum(filter(None, row)), 6) for row in whole}
+    if of_truth and len(totals) == 1:  # the others are classes too, which are nobody's truth
+        of_truth = dict(zip(amounts, amounts, strict=True)) | of_truth
+    for group in (*groups.values(), of_truth):
+        rows = list(zip(*(amounts[name] for name in group), strict=True))
+        if len(group) > 1 and _are_whole(rows) and not (truth and truth.isdisjoint(map(spelling, group.values()))):
+            for name, ending in group.items():
+                table.give(name, "probability", ending)
+            return
+
+
+def _are_whole(rows: Sequence[Sequence[object]]) -> bool:
+    """Whether most rows of the columns of a group have no odd cell (None)."""
+    return 2 * sum(None not in row for row in rows) > len(rows)
+
+
+def are_amounts(cells: Cells) -> bool:
+    """Whether most cells that are not missing are numbers of at least 0, with or without a percent sign."""
+    filled = present_cells(cells)
+    return 2 * sum(_amount(cell) is not None for cell in filled) >= len(filled)
+
+
+def _amount(cell: str | None) -> float | None:
+    """Return the number of at least 0 in a cell, 0 where it is missing; None where there is another thing."""
+    if is_missing(cell):
+        return 0.0
+    plain = (cell or "").strip().removesuffix("%").strip().replace(",", ".")
+    return float(plain) if is_number(plain) and 0 <= float(plain) < math.inf else None
+
+
+def counts(table: Proposal) -> None:
+    """Columns of whole numbers with one sum (of 2 to `MOST_VOTERS`), or that of a column beside: votes for a class.
+
+    So are columns of percents that make up 100. What is the class with most votes, or their sum, is no truth.
+    """
+    group = table.having("count", "probability")
+    if not group and not table.having(*LABELLED):
+        group = _counted(table)
+        for name in group:
+            table.give(name, "count")
+    if len(group) < 2:
+        return
+    rows = [[_amount(cell) or 0.0 for cell in row] for row in zip(*(table.raw[n] for n in group), strict=True)]
+    for name in [*table.open(), *table.having("true_label")]:
+        if name not in table.explicit and _is_made_of(table, name, group, rows):
+            table.give(name, "keep", why="made of the counts")
+
+
+def _counted(table: Proposal) -> list[str]:
+    cells = {name: table.raw[name] for name in table.open() if are_amounts(table.raw[name])}
+    percents = [n for n, some in cells.items() if all("%" in (c or "%") for c in some) and present_cells(some)]
+    if len(percents) > 1 and all(abs(total - 100) <= len(percents) for total in _sums(table, percents)):
+        return percents
+    whole = [n for n in cells if n not in percents and table.repeats(n) and _are_counts(table.raw[n])]
+    one_sum = set(_sums(table, whole))
+    differ = any(len(set(cells[name])) > 1 for name in whole)
+    if len(whole) > 1 and differ and len(one_sum) == 1 and 2 <= max(one_sum) <= MOST_VOTERS:
+        return whole
+    for total in [name for name in whole if _says_total(name)] if 2 < len(whole) <= MOST_COUNTS else ():
+        others = [name for name in whole if name != total]
+        sums, wanted = _sums(table, others), [_amount(cell) or 0.0 for cell in table.raw[total]]
+        rest = [have - want for have, want in zip(sums, wanted, strict=True)]  # what one column more would be
+        if not any(rest):
+            return others
+        spare = [name for name in others if [_amount(cell) or 0.0 for cell in table.raw[name]] == rest]
+        if spare and len(others) > 2:
+            return [name for name in others if name != spare[0]]
+    return []
+
+
+def _says_total(name: str) -> bool:
+    plain = plain_name(name)
+    return says_counts(name) or plain in _TOTALS or plain.startswith(("n_", "num_", "number_of_"))
+
+
+_TOTALS = ("n", "total", "sum", "annotators", "raters", "voters", "annotations", "judgments")
+"""Names of the number of votes."""
+
+
+def _are_counts(cells: Cells) -> bool:
+    return all((amount := _amount(cell)) is not None and amount.is_integer() and amount <= 1000 for cell in cells)
+
+
+def _sums(table: Proposal, names: Sequence[str]) -> list[float]:
+    return [sum(_amount(cell) or 0.0 for cell in row) for row in zip(*(table.raw[n] for n in names), strict=True)]
+
+
+def _is_made_of(table: Proposal, name: str, group: Sequence[str], rows: Sequence[Sequence[float]]) -> bool:
+    """Whether a column is everywhere the class with most votes, by name or number, or the sum of the votes."""
+    if table.roles.get(name) is not None and plain_name(name) not in GENERIC:
+        return False
+    called = [spelling(class_name(shown_name(one, "probability"))) for one in group]
+    split = 0
+    for cell, row in zip(table.raw[name], rows, strict=True):
+        text, best = (cell or "").strip(), [k for k, votes in enumerate(row) if votes == max(row)]
+        is_best = any(spelling(text) == called[k] or text in (str(k), f"{k}.0") for k in best)
+        if not (is_best or (is_number(text) and float(text) == sum(row))):
+            return False
+        split += sum(votes > 0 for votes in row) > 1
+    return split >= 5

@@ -1,0 +1,176 @@
+"""The columns of a table while their roles are found: the first cells of each, what is known of them, what is asked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from pll.errors import UserError
+from pll.formats.forms import USUAL, WORDS, Form, plain_name
+from pll.formats.names import is_named_id, shown_name
+from pll.formats.reading import Column, Question, question
+from pll.formats.tabular.cells import (
+    Cells,
+    are_addresses,
+    are_dates,
+    are_pictures,
+    are_texts,
+    default_role,
+    guess_separator,
+    has_fractions,
+    is_number,
+    present_cells,
+    spelling,
+    split_cell,
+)
+
+FEW = 20
+"""So many different cells are few, whatever the number of rows."""
+
+
+@dataclass
+class Proposal:
+    """The first cells of a table by column, as they are and with the labels alone, and the roles so far."""
+
+    raw: Mapping[str, Cells]
+    cells: Mapping[str, Cells]
+    objects: Mapping[str, str]
+    commas: Mapping[str, bool]
+    explicit: frozenset[str]
+    form: Form | None = None
+    roles: dict[str, Column] = field(default_factory=dict)
+    _words: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def give(
+        self, name: str, role: str, display_name: str | None = None, *, guessed: bool = True, why: str = ""
+    ) -> None:
+        """Give a column a role."""
+        self.roles[name] = Column(0, name, role, display_name or shown_name(name, role), guessed, why=why)
+
+    def ask(self, text: str, *answers: tuple[str, Mapping[str, str]]) -> None:
+        """Put a question about columns that have a role until it is answered."""
+        asked = Question(text, answers)
+        self.roles |= {name: replace(self.roles[name], asks=asked) for name in answers[0][1]}
+
+    def is_asked(self) -> bool:
+        """Whether there is a question."""
+        return question(self.roles.values()) is not None
+
+    def open(self) -> list[str]:
+        """Columns without a role."""
+        return [name for name in self.raw if name not in self.roles]
+
+    def having(self, *roles: str) -> list[str]:
+        """Columns with one of some roles."""
+        return [name for name, column in self.roles.items() if column.role in roles]
+
+    def usual(self, role: str, names: Sequence[str]) -> list[str]:
+        """Those of some columns with a usual name of this role, the likeliest first."""
+        plain = {plain_name(name): name for name in reversed(names)}
+        return [plain[name] for name in USUAL[role] if name in plain]
+
+    # ---- labels ------------------------------------------------------------------------------------------------------
+
+    def words(self, *names: str) -> Counter[str]:
+        """The labels in some columns, in their common spelling, and how often each stands there."""
+        for name in names:
+            if name not in self._words:
+                self._words[name] = labels_among(self.cells[name])
+        if len(names) == 1:
+            return self._words[names[0]]
+        return sum((self._words[name] for name in names), Counter[str]())
+
+    def truth(self) -> Counter[str]:
+        """What the truth is called."""
+        return self.words(*self.having("true_label"))
+
+    def classes(self) -> Counter[str]:
+        """What the truth and the candidates are called."""
+        named = (spelling(self.roles[name].display_name) for name in self.having("class", "probability", "count"))
+        return self.words(*self.having("true_label", "candidates", "candidate")) + Counter(named)
+
+    # ---- what a column is not ----------------------------------------------------------------------------------------
+
+    def is_function(self, name: str, *keys: str) -> bool:
+        """Whether rows with the same cells in some columns have the same one in this column, missing cells aside."""
+        first: dict[tuple[str | None, ...], str] = {}
+        rows = zip(self.raw[name], zip(*(self.raw[key] for key in keys), strict=True), strict=True)
+        return all(first.setdefault(key, cell) == cell for cell, key in rows if cell and cell.strip())
+
+    def repeats(self, name: str) -> bool:
+        """Whether a column has the same cell in several rows, mostly."""
+        filled = present_cells(self.raw[name])
+        return 0 < 2 * len(set(filled)) <= len(filled)
+
+    def may_be_answers(self, name: str) -> bool:
+        """Whether a column may hold answers: words or whole numbers that recur; no date, id, address, text or fact."""
+        filled = present_cells(self.cells[name])
+        kinds = len(set(filled))
+        few = kinds <= max(FEW, len(filled) // 4) and (kinds < len(filled) or len(filled) < 5)
+        is_other = are_dates(filled) or are_pictures(filled) or are_addresses(filled) or are_texts(filled, 6)
+        return kinds > 1 and few and not (is_other or is_named_id(name) or says_fact(name))
+
+    def may_be_label(self, name: str) -> bool:
+        """Whether a column of words may hold labels: neither numbers nor dates nor pictures."""
+        filled = present_cells(self.cells[name])
+        return bool(filled) and default_role(filled) != "feature" and not are_dates(filled) and not are_pictures(filled)
+
+
+def says_fact(name: str) -> bool:
+    """Whether a column is called as facts about a person or a moment are: nobody's answer about the example.
+
+    Examples
+    --------
+    >>> says_fact("rater_gender"), says_fact("created_time"), says_fact("label")
+    (True, True, False)
+    """
+    words = plain_name(name).split("_")
+    return words[-1] in WORDS["facts"] or words[0] in WORDS["facts"]
+
+
+def says_aggregate(name: str) -> bool:
+    """Whether a column is called as what others' votes were made into is.
+
+    Examples
+    --------
+    >>> says_aggregate("majority_vote"), says_aggregate("MACE"), says_aggregate("label")
+    (True, True, False)
+    """
+    plain = plain_name(name)
+    return plain in WORDS["aggregate"] or plain.split("_")[0] in ("majority", "aggregated", "consensus")
+
+
+def says_labels(name: str) -> bool:
+    """Whether a word of a column's name is one for labels of some kind.
+
+    Examples
+    --------
+    >>> says_labels("airline_sentiment"), says_labels("width")
+    (True, False)
+    """
+    return not WORDS["labels"].isdisjoint(plain_name(name).split("_"))
+
+
+def labels_among(cells: Cells) -> Counter[str]:
+    """The labels in cells, in their common spelling, and how often each stands there."""
+    filled = present_cells(cells)
+    mark = guess_separator(filled)
+    counts: Counter[str] = Counter()
+    for cell, count in Counter(filled).items():
+        with suppress(UserError):  # reading says where a list cannot be read
+            for label in split_cell(cell, mark):
+                counts[spelling(label)] += count
+    return counts
+
+
+def share_among(words: Counter[str], others: Counter[str]) -> float:
+    """Which share of the labels of one column another one uses too."""
+    return sum(count for word, count in words.items() if word in others) / max(words.total(), 1)
+
+
+def are_grades(cells: Cells) -> bool:
+    """Whether cells are whole numbers from 0 to 10, as grades are."""
+    filled = present_cells(cells)
+    return bool(filled) and not has_fractions(filled) and all(is_number(c) and 0 <= float(c) <= 10 for c in filled)

@@ -1,0 +1,415 @@
+"""What each column of a table is: one table of rules, by names and types alone, the same for every format.
+
+The rules run in the order of `RULES`; each gives roles to columns that have none yet:
+
+1. explicit roles, reserved names, our own marks (`annotator:ann`) and the usual names of `USUAL`;
+2. the type of the cells: 0 and 1, numbers, lists, pictures, dates, texts, few words;
+3. columns of words with one vocabulary are voters (`_vocabulary`).
+
+Where two roles are possible, the user answers one question (`question`).
+
+A column with a usual name for labels, or with the vocabulary of others, is a feature only if the user says so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from pll.errors import UserError
+from pll.formats.checks import listing, shorten
+from pll.formats.class_groups import classes, counts, probabilities
+from pll.formats.forms import USUAL, Form, form_told_by, plain_name
+from pll.formats.label_frame import RESULT_COLUMNS
+from pll.formats.names import (
+    CONSENSUS_COLUMNS,
+    FIRST_CELLS,
+    LABEL_COLUMNS,
+    MARKS,
+    OPTION_COLUMN,
+    PAYLOAD_COLUMNS,
+    UNNAMED,
+    is_named_id,
+    may_hold_labels,
+    results_among,
+)
+from pll.formats.proposal import Proposal, says_labels, share_among
+from pll.formats.reading import LABELLED, LINES, ROLES, SINGLE, Column, question
+from pll.formats.row_forms import by_signature, lines, persons
+from pll.formats.tabular.answers import objects_in, says_counts
+from pll.formats.tabular.cells import (
+    NEARLY_ALL,
+    SEPARATORS,
+    Cells,
+    are_addresses,
+    are_dates,
+    are_lists,
+    are_lists_of_numbers,
+    are_pictures,
+    are_texts,
+    are_vectors,
+    default_role,
+    elements,
+    guess_separator,
+    has_fractions,
+    have_decimal_commas,
+    holds_several,
+    is_measured,
+    is_number,
+    nearly_all,
+    present_cells,
+)
+from pll.formats.voters import aggregates, annotators, answers, grades, remarks, rounds, scores, talkers, vocabulary
+
+
+def refuse_questions(columns: Sequence[Column]) -> None:
+    """Raise where two roles are possible: nothing is read until the user has chosen one.
+
+    Raises
+    ------
+    UserError
+        The question, and the options of the shell to paste.
+    """
+    open_question = question(columns)
+    if open_question is not None:
+        raise UserError(f"{open_question.text} Say which: {open_question.options()}.")
+
+
+# ---- the table of rules ----------------------------------------------------------------------------------------------
+
+
+def roles_of(
+    header: Sequence[str],
+    sample: Sequence[Cells],
+    explicit: Mapping[str, str] | None = None,
+    form: Form | None = None,
+) -> list[Column]:
+    """Return the role of each column.
+
+    Parameters
+    ----------
+    header
+        Names of the columns, trimmed, none twice.
+    sample
+        The first cells of each column, as text; None where a cell is missing.
+    explicit
+        By name, the roles that the user gives, one of `ROLES` each. A role for one column of a question answers the
+        question for all of its columns.
+    form
+        The signature of the table, where its reader knows it; else it is told by the names.
+
+    Raises
+    ------
+    UserError
+        The user names a column or a role that does not exist, or gives one role to two columns.
+
+    Examples
+    --------
+    >>> [column.role for column in roles_of(["id", "width", "colour"], [["1"], ["2.5"], ["red"]])]
+    ['id', 'feature', 'category']
+    """
+    explicit = explicit or {}
+    for name, role in explicit.items():
+        if name not in header:
+            raise UserError(f"There is no column {shorten(name)}; there are {listing(header)}.")
+        if role not in ROLES:
+            raise UserError(f"The column {name} cannot be {role!r}; use one of {', '.join(ROLES)}.")
+    raw = dict(zip(header, sample, strict=True))
+    read = {name: objects_in(name, some) for name, some in raw.items()}
+    objects, cells = {name: kind for name, (kind, _) in read.items()}, {name: some for name, (_, some) in read.items()}
+    commas = dict(zip(header, have_decimal_commas(sample), strict=True))
+
+    def by_rules(roles: Mapping[str, str], called: Mapping[tuple[str, str], str]) -> dict[str, Column]:
+        table = Proposal(raw, cells, objects, commas, frozenset(roles), form or form_told_by(header))
+        for name, role in roles.items():
+            table.give(name, role, called.get((name, role)), guessed=False)
+        for rule in RULES:
+            rule(table)
+        return table.roles
+
+    columns, answered = by_rules({}, {}), dict[str, str]()
+    while explicit and (open_question := question(columns.values())):
+        answer = next((roles for _, roles in open_question.answers if roles.items() & explicit.items()), None)
+        if answer is None:
+            break
+        answered |= answer
+        columns = by_rules(answered, {})
+    if explicit:
+        called = {(one.name, one.role): one.display_name for one in columns.values()}
+        columns = by_rules(answered | dict(explicit), called)
+    for role in SINGLE if question(columns.values()) is None else ():
+        twice = [name for name in header if columns[name].role == role]
+        if len(twice) > 1:
+            raise UserError(
+                f"The columns {twice[0]} and {twice[1]} both are {role} ({ROLES[role]}); only one can be. "
+                "Say what the other is, or remove it."
+            )
+    return [
+        replace(columns[name], at=at, first=tuple(raw[name][:FIRST_CELLS]), comma=commas[name])
+        for at, name in enumerate(header)
+    ]
+
+
+# ---- the rules, in the order of `RULES` ------------------------------------------------------------------------------
+
+
+def _reserved(table: Proposal) -> None:
+    """Reserved names, results of an earlier run, and columns marked as our own tables mark them: `annotator:ann`."""
+    results = results_among(list(table.raw))
+    for name in table.open():
+        plain = name.casefold()
+        if plain in CONSENSUS_COLUMNS or name in results:
+            table.give(name, "ignore", guessed=False)
+        elif plain in RESULT_COLUMNS:  # of the user: never a feature, and kept
+            table.give(name, "keep")
+        elif plain in (*LABEL_COLUMNS, *PAYLOAD_COLUMNS) and not table.having(plain):
+            table.give(name, plain, guessed=False)
+    for name in table.open():
+        for role, mark in MARKS.items():
+            if name.startswith(mark) and name != mark and not (role == "class" and table.having("candidates")):
+                table.give(name, role, guessed=False)
+
+
+def _json(table: Proposal) -> None:
+    """Objects that are neither answers nor shares of labels, and numbers of labels without names, are carried along.
+
+    A list of shares (`label_dist`, `probs`) does not say which number is of which class. Other lists are vectors.
+    """
+    for name in table.open():
+        cells = table.raw[name]
+        if table.objects[name] == "others":
+            table.give(name, "keep")
+        elif not table.objects[name] and are_lists_of_numbers(cells) and (says_counts(name) or are_vectors(cells)):
+            table.give(name, "keep" if says_counts(name) or may_hold_labels(name) else "vector")
+
+
+def _listed(table: Proposal) -> None:
+    """All answers to an example in a cell: who said what, a list beside one of people, or one that repeats labels."""
+    if table.having(*LABELLED, *LINES):
+        return
+    for name in table.open():
+        if table.objects[name] == "voters":
+            table.give(name, "answers")
+            return
+    lists = [name for name in table.open() if not table.commas[name] and are_lists(table.raw[name])]
+    for name in table.usual("answers", lists) + [n for n in lists if n not in table.usual("answers", lists)]:
+        beside = [other for other in table.usual("people", table.open()) if other != name]
+        people = [other for other in beside if _are_as_long(table.raw[name], table.raw[other])]
+        if people or (_repeat_labels(table.raw[name]) and not says_counts(name)):
+            table.give(name, "answers")
+            for other in people[:1]:
+                table.give(other, "people")
+            return
+
+
+def _are_as_long(cells: Cells, others: Cells) -> bool:
+    """Whether the lists in two columns are as long as each other, in nearly every row, and mostly of several."""
+    lengths = [(len(elements(a)), len(elements(b))) for a, b in zip(cells, others, strict=True) if a and b]
+    same = sum(a == b for a, b in lengths)
+    return same >= NEARLY_ALL * len(lengths) and 2 * sum(a > 1 for a, _ in lengths) >= len(lengths) > 0
+
+
+def _repeat_labels(cells: Cells) -> bool:
+    """Whether lists say few labels, and some of them several times: each is somebody's answer."""
+    lists = [[str(one) for one in elements(cell)] for cell in cells if cell and cell.lstrip().startswith("[")]
+    words = Counter(one for some in lists for one in some)
+    repeated = sum(len({*some}) < len(some) for some in lists)
+    return len(words) <= max(20, len(lists) // 4) and 20 * repeated >= len(lists) > 0
+
+
+def _truth(table: Proposal) -> None:
+    """`label` and the like: candidate sets where a cell holds several labels, else the true label.
+
+    In long form `label` may be another answer; `gold` is the truth where all lines of an example have the same.
+    """
+    if table.having("true_label"):
+        return
+    task = next(iter(table.having("task")), None)
+    for name in table.usual("true_label", table.open()):
+        if task is not None:
+            plain = plain_name(name)  # a name of labels, not of true ones
+            is_generic = plain in USUAL["vote"] or plain in ("class_label", "classification", "target")
+            if is_generic or not table.is_function(name, task):
+                continue
+        elif has_fractions(table.cells[name]) or are_vectors(table.cells[name]):
+            continue
+        cells = [cell for cell in table.cells[name] if cell]
+        several = holds_several(cells) or any(cell.startswith("[") and cell.endswith("]") for cell in cells)
+        table.give(name, "candidates" if several and not table.having(*LABELLED) else "true_label")
+        return
+
+
+def _sets(table: Proposal) -> None:
+    """The candidates by name: several labels a cell (`options`), or one a cell (`option 1`, `option 2`)."""
+    if table.having(*LABELLED):
+        return
+    for name in table.usual("candidates", table.open()):
+        if not is_measured(table.cells[name]) and holds_several(table.cells[name]):
+            table.give(name, "candidates")
+            return
+    single = [name for name in table.open() if OPTION_COLUMN.fullmatch(name)]
+    single = [name for name in single if default_role(table.cells[name]) == "category"]
+    for name in single if len(single) > 1 else ():
+        table.give(name, "candidate")
+
+
+def _sets_by_type(table: Proposal) -> None:
+    """The one column with several labels a cell, which name the truth where there is one: the candidates.
+
+    Without a truth they are lists, or joined by `|`, `;` or a line end: a comma may be that of a sentence, a slash part
+    of a word. Where another column has the same words, both may be voters, one of whom named two labels in some rows.
+    """
+    if table.having(*LABELLED, "vote") or table.is_asked():
+        return
+    fitting = []
+    worded = [name for name in table.open() if not is_measured(table.cells[name])]
+    for name in worded:
+        cells, words = present_cells(table.cells[name]), table.words(name)
+        labels = words.total()
+        if labels <= len(cells) or are_pictures(cells) or all(map(is_number, words)):
+            continue
+        is_list = guess_separator(cells) in SEPARATORS[:3] and 2 * len(words) <= labels
+        others = [table.words(other) for other in worded if other != name]
+        is_voter = 2 * labels < 3 * len(cells) and any(other and share_among(other, words) >= 0.9 for other in others)
+        if share_among(table.truth(), words) >= NEARLY_ALL if table.truth() else is_list and not is_voter:
+            fitting.append(name)
+    if len(fitting) == 1:
+        table.give(fitting[0], "candidates")
+
+
+def _ids(table: Proposal) -> None:
+    """A column with the name of an id and distinct cells, or one that counts the rows."""
+    if table.having("id", "task"):
+        return
+    fitting = []
+    for name in table.open():
+        cells = table.raw[name]
+        if not cells or any(not cell or not cell.strip() for cell in cells) or len(set(cells)) < len(cells):
+            continue
+        if is_named_id(name) and not has_fractions(cells) and not are_texts(cells, 4) and not are_pictures(cells):
+            fitting.append((plain_name(name) not in USUAL["id"], name))
+        elif _counts_rows(cells):
+            fitting.append((True, name))
+    if fitting:
+        table.give(min(fitting, key=lambda one: one[0])[1], "id")
+
+
+def _are_ids(cells: Cells) -> bool:
+    """Whether cells under the name of an id are no measurements: many words, huge numbers, or nearly all different."""
+    filled = present_cells(cells)
+    if default_role(filled) == "category":
+        return len(set(filled)) > 10
+    huge = nearly_all(lambda cell: is_number(cell) and abs(float(cell)) >= 1e12, filled)
+    return huge or (len(filled) >= 20 and len(set(filled)) >= NEARLY_ALL * len(filled))
+
+
+def _counts_rows(cells: Cells) -> bool:
+    """Whether cells are 0, 1, 2, … or go on from another number; five rows at least."""
+    numbers = [int(cell) for cell in cells if cell and cell.strip().isdecimal()]
+    return len(numbers) == len(cells) >= 5 and all(b - a == 1 for a, b in pairwise(numbers))
+
+
+def _payload(table: Proposal) -> None:
+    """A column of pictures and one of texts; in long form guessed from the first line of each example."""
+    cells = {name: table.raw[name] for name in table.open()}
+    if task := table.having("task"):
+        rows = {cell: at for at, cell in reversed(list(enumerate(table.raw[task[0]])))}.values()
+        cells = {name: [some[at] for at in rows] for name, some in cells.items()}
+    pictures = [name for name, some in cells.items() if are_pictures(some)]
+    for name in [*table.usual("image", pictures), *pictures][:1] if not table.having("image") else ():
+        table.give(name, "image")
+        del cells[name]
+    usual = table.usual("text", list(cells))
+    texts = [name for name in usual if are_texts(cells[name], 2)] + [n for n in cells if are_texts(cells[n], 4)]
+    for name in texts[:1] if not table.having("text") else ():
+        table.give(name, "text")
+
+
+def _unclear_labels(table: Proposal) -> None:
+    """A column of few words whose name says labels, where nothing else is one: the user is asked."""
+    if table.having(*LABELLED, *LINES, "true_label") or table.is_asked():
+        return
+    named = [n for n in table.open() if says_labels(n) and table.may_be_answers(n) and table.may_be_label(n)]
+    for name in named[:1]:
+        table.give(name, "keep")
+        table.ask(
+            f"{name} may hold the labels ({listing(list(dict.fromkeys(present_cells(table.raw[name])))[:4])}). Is it "
+            "the true label?",
+            ("the true label", {name: "true_label"}),
+            ("one label each, which may be wrong", {name: "candidates"}),
+            ("only carried along", {name: "keep"}),
+        )
+
+
+def _rest(table: Proposal) -> None:
+    """Labels without a role, dates and empty columns; then numbers and words as features."""
+    for name in table.open():
+        cells = table.raw[name]
+        if name.startswith(UNNAMED) and not any(cell and cell.strip() for cell in cells):
+            table.give(name, "ignore")  # as after a delimiter at the end of every line
+        elif not any(cells) and "" in cells:
+            table.give(name, "keep")  # empty lists
+        elif are_dates(cells) or are_addresses(cells) or (may_hold_labels(name) and not has_fractions(cells)):
+            table.give(name, "keep")  # days as categories would only identify the examples of that day
+        elif is_named_id(name) and _are_ids(cells):
+            table.give(name, "keep", why="an id")
+        else:
+            table.give(name, "feature" if table.commas[name] else default_role(cells))
+
+
+RULES: tuple[Callable[[Proposal], None], ...] = (
+    *(by_signature, _reserved, _json, _listed, persons, lines, _truth, _sets, annotators, answers),
+    *(
+        classes,
+        probabilities,
+        counts,
+        remarks,
+        aggregates,
+        _sets_by_type,
+        vocabulary,
+        scores,
+        talkers,
+        aggregates,
+        rounds,
+    ),
+    *(grades, _ids, _payload, _unclear_labels, _rest),
+)
+"""The rules, in their order; each gives roles to columns that have none."""
+
+
+def notes_on(columns: Sequence[Column]) -> list[str]:
+    """Return sentences on the columns whose role was guessed."""
+    words = {
+        "text": "{} was taken for what there is to read.",
+        "image": "{} was taken for pictures.",
+        "id": "{} was taken for the ids.",
+        "true_label": "{} was taken for the true label.",
+        "candidates": "{} was taken for the candidates.",
+        "candidate": "{} were taken for candidates, one a cell.",
+        "annotator": "{} were taken for annotators; the candidates are all labels they gave.",
+        "score": "{} were taken for the confidence of the annotators.",
+        "class": "{} were taken for classes: 1 is a candidate.",
+        "probability": "{} were taken for probabilities of classes; candidates are those that make up 99 %.",
+        "vote": "A line was taken for one annotator's label (in {}).",
+        "vector": "{} was taken for lists of numbers to learn from.",
+        "category": "Columns of words, to be encoded before they are learnt from: {}.",
+        "keep": "Columns that are carried along, not learnt from: {}.",
+    }
+    notes = []
+    for role, sentence in words.items():
+        names = [column.name for column in columns if column.guessed and column.role == role]
+        if names:
+            if sentence.startswith("{}"):
+                one = len(names) == 1
+                sentence = sentence.replace(" were ", " was ", 1) if one else sentence.replace(" was ", " were ", 1)
+                sentence = ("Column " if one else "Columns ") + sentence
+            notes.append(sentence.format(listing(names)))
+    commas = [column.name for column in columns if column.comma and column.role == "feature"]
+    if commas:
+        notes.append(
+            f"The numbers of {'column' if len(commas) == 1 else 'columns'} {listing(commas)} were read with a decimal "
+            "comma: 1,5 is one and a half."
+        )
+    return notes

@@ -1,0 +1,279 @@
+"""What a row of a table is: an example, an answer of one person, or a person; told by a signature, names, or asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from pll.formats.checks import listing
+from pll.formats.forms import USUAL, plain_name
+from pll.formats.names import is_named_id, may_hold_labels
+from pll.formats.proposal import Proposal, says_fact, says_labels
+from pll.formats.reading import LABELLED, LINES, SINGLE
+from pll.formats.tabular.cells import (
+    Cells,
+    are_addresses,
+    are_dates,
+    are_texts,
+    default_role,
+    has_fractions,
+    is_measured,
+    present_cells,
+    read_marks,
+)
+
+MOST_OFFERED = 6
+"""Columns that a question offers."""
+MOST_PEOPLE = 30
+"""Rows of a table with a row a person, where no name says so."""
+ONCE = 0.9
+"""Share of the lines of which nobody answered the example in another line."""
+
+
+def by_signature(table: Proposal) -> None:
+    """A signature says what the columns of a tool's file are; where it knows several questions, the user is asked."""
+    for name in table.open() if table.form else ():
+        role = table.form.role_of(name) if table.form else ""
+        if role == "item" and not _may_be_item(table, name):
+            role = "keep"
+        if role:
+            table.give(name, "keep" if role in SINGLE and table.having(role) and role not in _PARALLEL else role,
+                       guessed=False)  # fmt: skip
+    questions = table.having("answers")
+    if len(questions) > 1:
+        _ask_which_list(table, questions)
+
+
+_PARALLEL = ("answers", "people", "state", "task")
+"""Roles that a signature may give to several columns: one a question, or columns that name an example together."""
+
+
+def _ask_which_list(table: Proposal, questions: Sequence[str]) -> None:
+    beside = table.having("people", "state")
+
+    def of(chosen: str) -> Mapping[str, str]:
+        others = {name: "keep" for name in questions if name != chosen}
+        others |= {b: "keep" for b in beside for q in questions if q != chosen and b.startswith(f"{q}.")}
+        return {chosen: "answers"} | others
+
+    ways = [(f"the answers to {name}", of(name)) for name in questions[:MOST_OFFERED]]
+    table.ask(f"There are answers to {listing(questions)}. Which are the labels?", *ways)
+
+
+def persons(table: Proposal) -> None:
+    """A row a person: columns of one vocabulary, more of them than rows, beside one that names the people."""
+    if table.having(*LABELLED, *LINES) or (table.form is not None and table.form.form != "person"):
+        return
+    rows = len(next(iter(table.raw.values()), ()))
+    if not 1 < rows <= MOST_PEOPLE or len(table.raw) <= max(10, 2 * rows):
+        return
+    distinct = [name for name in table.open() if len(set(present_cells(table.raw[name]))) == rows]
+    distinct = [name for name in distinct if default_role(table.raw[name]) != "feature"]
+    named = [*table.having("person"), *table.usual("worker", distinct), *table.usual("person", distinct)]
+    person = next(iter([*named, *distinct[:1]]), None)
+    items = [name for name in table.open() if name != person and _may_be_item(table, name)]
+    words = {word for name in items for word in table.words(name)}
+    is_one = len(words) <= max(7, len(items) // 3) and 3 * len(items) >= 2 * (len(table.raw) - 1)
+    if not (person and len(items) >= max(10, 2 * rows) and is_one):
+        return
+    roles = {person: "person"} | dict.fromkeys(items, "item")
+    if named:
+        for name, role in roles.items():
+            table.give(name, role)
+        return
+    for name in roles:
+        table.give(name, "keep")
+    table.ask(
+        f"{len(items)} columns use the same words in {rows} rows. Is a row a person, and each column an example?",
+        (f"a row is a person ({person}), a column an example", roles),
+        ("a row is an example", dict.fromkeys(roles, "category") | {person: "id"}),
+    )
+
+
+def _may_be_item(table: Proposal, name: str) -> bool:
+    filled = present_cells(table.raw[name])
+    is_other = has_fractions(filled) or are_texts(filled, 4) or are_dates(filled) or are_addresses(filled)
+    return bool(filled) and not is_other and not is_named_id(name) and not says_fact(name)
+
+
+def _are_choices(cells: Cells) -> bool:
+    """Whether a cell holds several choices as Label Studio writes them: an answer, be it the same of everybody."""
+    return any(cell.lstrip().startswith('{"choices"') for cell in cells if cell)
+
+
+def lines(table: Proposal) -> None:
+    """One answer a line: who (a usual name), on what (a name that repeats), and the answer.
+
+    An answer is no function of the example nor a fact about the person. Of several columns that may be it, one with a
+    usual name is; else the user is asked. Where no name says who answers, the user is asked too.
+    """
+    is_told = table.form is not None and table.form.form == "answer"
+    if table.having("candidates", "annotator", "answers", "item") or (table.having("class") and not is_told):
+        return
+    worker = next(iter([*table.having("worker"), *_workers(table)]), None)
+    if worker is not None:
+        _with_worker(table, worker, is_told=is_told or worker in table.explicit)
+    elif not table.having(*LABELLED, *LINES):
+        _without_worker(table)
+
+
+def _workers(table: Proposal) -> list[str]:
+    named = [name for name in table.open() if table.objects[name] == "" and not are_texts(table.raw[name], 2)]
+    return table.usual("worker", named)
+
+
+def _keys(table: Proposal) -> Iterator[str]:
+    """Columns that may name the example of a line, the likelier first."""
+    own = [name for name in table.having("id", "text", "image") if len(set(table.raw[name])) < len(table.raw[name])]
+    seen = [*table.usual("task", table.open()), *(n for n in own if n in table.having("id"))]
+    seen += [name for name in table.open() if is_named_id(name) and table.repeats(name)]
+    seen += [*own, *(n for n in table.usual("text", table.open()) if table.repeats(n))]
+    yield from dict.fromkeys(seen)
+
+
+def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
+    rows = len(table.raw[worker])
+    tasks = table.having("task")
+    if not tasks:
+        keys = [name for name in _keys(table) if name != worker]
+        once = [k for k in keys if len(set(zip(table.raw[k], table.raw[worker], strict=True))) >= ONCE * rows]
+        usual = [name for name in keys if plain_name(name) in USUAL["task"]]
+        tasks = [name for name in once if len(set(table.raw[name])) < rows][:1] or once[:1] or usual[:1]
+    given = table.having("vote", "class")
+    marked = {} if given or not tasks else _one_hot(table, [n for n in table.open() if n not in (*tasks, worker)])
+    for name, label in marked.items():
+        table.give(name, "class", label)
+    given = given or list(marked)
+    votes = [name for name in given or _votes(table, tasks, worker) if name not in tasks]
+    if not tasks or not votes:
+        return
+    named = [name for name in votes if plain_name(name) in USUAL["vote"]]
+    is_usual = len(_workers(table)) <= 1 and plain_name(tasks[0]) in USUAL["task"]
+    is_clear = bool(given) or ((is_told or is_usual) and (len(votes) == 1 or len(named) == 1))
+    if not (is_told or is_usual or given) and len(votes) == 1 and not table.repeats(worker):
+        return  # no line is another's example again, and nobody answers twice
+    if not is_clear:
+        _ask_which_vote(table, tasks, worker, [*named, *(name for name in votes if name not in named)])
+        return
+    chosen = given or named[:1] or votes[:1]
+    for name, role in {**dict.fromkeys(tasks, "task"), worker: "worker"}.items():
+        if name not in table.explicit:
+            table.give(name, role, guessed=not is_told)
+    for name in chosen:
+        if name not in given:
+            table.give(name, "vote", guessed=not is_told)
+    _leave_facts(table, tasks, worker, [name for name in votes if name not in chosen])
+
+
+def _leave_facts(table: Proposal, tasks: Sequence[str], worker: str, others: Sequence[str]) -> None:
+    """Answers to other questions and facts about the person are carried along and never learnt from."""
+    for name in others:
+        if name in table.open():
+            table.give(name, "keep", why="an answer to another question")
+    for name in table.open():
+        if table.is_function(name, worker) and not table.is_function(name, *tasks):
+            table.give(name, "keep", why="a fact about the person")
+
+
+def _votes(table: Proposal, tasks: Sequence[str], worker: str) -> list[str]:
+    """Columns that may be the answer, the likelier first; texts only where there is nothing else."""
+    if not tasks:
+        return []
+    task_repeats = len(set(table.raw[tasks[0]])) < len(table.raw[tasks[0]])
+
+    def may_be(name: str) -> bool:
+        is_item = task_repeats and table.is_function(name, *tasks) and not _are_choices(table.raw[name])
+        return not is_item and not (table.repeats(worker) and table.is_function(name, worker))
+
+    free = [name for name in table.open() if name not in (*tasks, worker) and may_be(name)]
+    named = [name for name in table.usual("vote", free) if present_cells(table.raw[name])]
+    few = [name for name in free if table.may_be_answers(name)]
+    likely = sorted((name for name in few if name not in named), key=_likelihood)
+    texts = [n for n in free if table.objects[n] == "" and not is_measured(table.cells[n]) and not says_fact(n)]
+    return [*named, *likely] or [name for name in texts if not is_named_id(name)][:MOST_OFFERED]
+
+
+def _likelihood(name: str) -> tuple[bool, bool, int]:
+    """A key: names that say labels first, then an overall judgment, the shortest name of one."""
+    is_overall = "overall" in name.casefold()
+    return not says_labels(name), not is_overall, len(name) if is_overall else 0
+
+
+def _ask_which_vote(table: Proposal, tasks: Sequence[str], worker: str, votes: Sequence[str]) -> None:
+    votes = votes[:MOST_OFFERED]
+    about = [*tasks, worker, *votes]
+    before = {n: table.roles[n].role if n in table.roles else _if_example(table, n) for n in about}
+    for name in about:
+        if name not in table.roles:
+            table.give(name, before[name])
+
+    def of(vote: str) -> Mapping[str, str]:
+        return dict.fromkeys(tasks, "task") | {worker: "worker", vote: "vote"} | {
+            name: "keep" for name in votes if name != vote
+        }  # fmt: skip
+
+    example = listing(list(dict.fromkeys(present_cells(table.raw[votes[0]])))[:3])
+    text = f"A line is one answer to one {' and '.join(tasks)}, by one {worker}. Which column is the label?"
+    if len(votes) == 1:
+        text = (
+            f"The same {tasks[0]} stands in several lines. Is every line one answer: {worker} says who gave it, "
+            f"{votes[0]} what it is ({example})?"
+        )
+    table.ask(
+        text,
+        *((f"{name}" if len(votes) > 1 else "one answer a line", of(name)) for name in votes),
+        ("every line is an example", before),
+    )
+
+
+def _if_example(table: Proposal, name: str) -> str:
+    """The role of a column where every line is an example."""
+    if table.usual("true_label", [name]) and not table.having("true_label"):
+        return "true_label"
+    return "keep" if may_hold_labels(name) or table.usual("worker", [name]) else default_role(table.cells[name])
+
+
+def _without_worker(table: Proposal) -> None:
+    """The name of an example repeats, and nobody answers an example twice: the user is asked whether that is so."""
+    keys = [n for n in _keys(table) if table.repeats(n) and n not in table.explicit]
+    for task in keys:
+        words = [n for n in table.open() if n != task and table.may_be_label(n) and _are_short(table, n)]
+        for worker in filter(table.repeats, words):
+            pairs = set(zip(table.raw[task], table.raw[worker], strict=True))
+            votes = [n for n in words if n not in (task, worker) and not table.is_function(n, task)]
+            if votes and len(pairs) == len(table.raw[task]):
+                _ask_whose_lines(table, task, worker, votes[0])
+                return
+
+
+def _are_short(table: Proposal, name: str) -> bool:
+    filled = present_cells(table.cells[name])
+    return sum(map(len, filled)) <= 60 * len(filled)
+
+
+def _ask_whose_lines(table: Proposal, task: str, worker: str, vote: str) -> None:
+    if task not in table.having("text", "image"):
+        table.give(task, "keep")
+    for name in (worker, vote):
+        table.give(name, _if_example(table, name))
+    table.ask(
+        f"The same {task} stands in several lines. Is every line one answer: {worker} says who gave it, {vote} what "
+        "it is?",
+        ("one answer a line", {task: "task", worker: "worker", vote: "vote"}),
+        ("every line is an example", {name: table.roles[name].role for name in (task, worker, vote)}),
+        (f"one answer a line, {task} and {worker} swapped", {task: "worker", worker: "task", vote: "vote"}),
+    )
+
+
+def _one_hot(table: Proposal, free: Sequence[str]) -> dict[str, str]:
+    """Columns of 0 and 1 with one stem, of which each line marks one: the classes that they are."""
+    stems: dict[str, list[str]] = {}
+    for name in free:
+        ends = (name.rpartition(mark)[0] + mark for mark in (":::", ".", "_", ":", " ") if mark in name)
+        stem = max(ends, default="", key=len)
+        if stem and read_marks(table.cells[name]) is not None:
+            stems.setdefault(stem, []).append(name)
+    for stem, names in stems.items():
+        rows = zip(*(read_marks(table.cells[name]) or () for name in names), strict=True)
+        if len(names) > 1 and all(sum(mark is True for mark in row) == 1 for row in rows):
+            return {name: name.removeprefix(stem) for name in names}
+    return {}

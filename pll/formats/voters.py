@@ -1,0 +1,320 @@
+"""Columns that are a voter each, and what stands beside them: confidences, remarks, what their votes were made into."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from pll.formats.checks import listing
+from pll.formats.class_groups import GENERIC, are_amounts
+from pll.formats.forms import WORDS as NAMES
+from pll.formats.forms import plain_name
+from pll.formats.names import MOST_WORDS, NAMED, NUMBERED, scored_by
+from pll.formats.proposal import Proposal, are_grades, says_aggregate, says_fact, share_among
+from pll.formats.reading import LABELLED, Column
+from pll.formats.tabular.answers import AnswerReader
+from pll.formats.tabular.cells import (
+    BINARY,
+    NEARLY_ALL,
+    WORDS,
+    are_binary,
+    default_role,
+    has_fractions,
+    is_measured,
+    is_number,
+    present_cells,
+    spelling,
+)
+
+
+def annotators(table: Proposal) -> None:
+    """`annotator_1, annotator_2, …`: columns of labels, and no measurements; `gpt` where there is a `gpt_score`."""
+    if table.having("vote", "class", "annotator", "candidate", "probability", "count", "answers", "item"):
+        return
+    whole = [name for name in table.open() if not has_fractions(table.cells[name]) or table.repeats(name)]
+    matches = {name: match for name in whole if (match := NUMBERED.fullmatch(name))}
+    labels = [name for name, match in matches.items() if match["label"]]
+    if all(are_binary(table.cells[name]) for name in labels):  # label_1, label_2 of 0 and 1 may be classes
+        matches = {name: match for name, match in matches.items() if name not in labels}
+    is_alone = len(matches) == 1 and not table.having("candidates", "true_label")
+    if len(matches) > 1 or any(
+        is_alone and m["person"] and not is_measured(table.cells[n]) for n, m in matches.items()
+    ):
+        for name in matches:
+            table.give(name, "annotator")
+        return
+    scored = {scored_by(name).casefold() for name in table.open() if are_amounts(table.cells[name])}
+    for name in whole:
+        if (
+            name.casefold() in scored
+            and default_role(table.cells[name]) == "category"
+            and not table.usual("true_label", [name])
+        ):
+            table.give(name, "annotator")
+
+
+def answers(table: Proposal) -> None:
+    """A model's answers in JSON are an annotator's."""
+    for name in table.open() if not table.having("vote", "item") else ():
+        if table.objects[name] == "answers":
+            table.give(name, "keep" if table.having("candidates", "candidate", "class") else "annotator")
+
+
+def vocabulary(table: Proposal) -> None:
+    """Columns of words with one vocabulary are voters.
+
+    They are where they share it with the truth or the candidates, or where there are three or more; two of them, words
+    like yes and no, or a truth of other words may also be features: the user is asked.
+    `final`, `expert` and their like are the truth, where a voter or the candidates have their words.
+    """
+    if table.having("vote", "answers", "item") or table.is_asked():
+        return
+    voters, has_sets = (
+        table.having("annotator"),
+        bool(table.having("candidates", "candidate", "class", "probability", "count")),
+    )
+    is_labelled = bool(voters or has_sets or table.having("true_label"))
+    people = [name for name in table.open() if NAMED.fullmatch(name) and not has_fractions(table.cells[name])]
+    classes = table.classes() + table.words(*voters)
+    # Most would not do: of mushrooms, ring-type has the letters of the classes, e and p, in 83 % of its cells.
+    named = [name for name in table.open() if name in people or table.may_be_label(name)]
+    near = {name for name in named if is_labelled and share_among(table.words(name), classes) >= NEARLY_ALL}
+    columns = [name for name in named if name in people or name in near or _are_words(table, name)]
+    groups = _of_one_vocabulary(table, [*columns, *voters])
+    if not table.having("true_label"):
+        shared = near.union(*(group for group in groups if len(group) > 1))
+        for name in [name for name in columns if plain_name(name) in NAMES["adjudicated"] and name in shared][:1]:
+            table.give(name, "true_label")
+            near.add(name)
+            is_labelled = True
+    near = near.union(*(group for group in groups if near.intersection(group)))  # a truth may name but few of them
+    near_open = [name for name in columns if name in near and name not in table.roles]
+    unclear: list[str] = []
+    if len(near_open) == 1 and has_sets and not (voters or table.having("true_label")):
+        table.give(near_open[0], "keep")
+        table.ask(
+            f"{near_open[0]} names a candidate in nearly every row. Is it the true label?",
+            ("the true label", {near_open[0]: "true_label"}),
+            ("only carried along", {near_open[0]: "keep"}),
+        )
+        return
+    for name in near_open:
+        if table.having("class", "probability", "count"):
+            table.give(name, "keep")
+        elif voters or not _says_yes_or_no(table.words(name)):
+            table.give(name, "annotator")
+        else:
+            unclear.append(name)
+    for group in groups:
+        names = [name for name in group if name not in table.roles and name not in unclear]
+        is_yes_or_no = _says_yes_or_no(table.words(*names))
+        is_clear = len(names) > 2 and not is_yes_or_no
+        is_clear = is_clear or (len(names) == 2 and all(NAMED.fullmatch(name) for name in names))
+        has_truth = share_among(table.truth(), table.words(*names)) >= 1 / 2
+        if len(names) < 2 or (is_labelled and not is_clear and not has_truth):
+            continue
+        if table.having("annotator") and not voters:  # answers to another question
+            for name in names:
+                table.give(name, "keep")
+        elif is_clear and not is_labelled:
+            for name in names:
+                table.give(name, "annotator")
+        else:
+            unclear += names
+    if unclear:
+        _ask_whose(table, unclear, may_be_classes=not is_labelled and _says_yes_or_no(table.words(*unclear)))
+
+
+def _ask_whose(table: Proposal, names: Sequence[str], *, may_be_classes: bool) -> None:
+    for name in names:
+        table.give(name, "category")
+    text = f"{names[0]} uses the words of the labels."
+    if len(names) > 1:
+        both = listing(names, limit=12)
+        text = f"{both.replace(', ', ' and ') if len(names) == 2 else both} use the same words."
+    answers = {"annotator": "each column is one voter's answers", "category": "nobody's: learn from them"}
+    if may_be_classes:
+        answers["class"] = "each column is a class, marked where it is a candidate"
+    table.ask(
+        f"{text} Whose answers are these?", *((answer, dict.fromkeys(names, role)) for role, answer in answers.items())
+    )
+
+
+def _are_words(table: Proposal, name: str) -> bool:
+    """Whether cells can be names of classes, of which there may be a thousand: no numbers, dates, pictures or texts."""
+    filled = present_cells(table.cells[name])
+    return table.may_be_label(name) and sum(map(len, filled)) <= MOST_WORDS * len(filled)
+
+
+def _says_yes_or_no(words: Counter[str]) -> bool:
+    return set(words) <= {*BINARY, *WORDS}
+
+
+def _of_one_vocabulary(table: Proposal, names: Sequence[str]) -> list[list[str]]:
+    """Groups of columns of one vocabulary, the largest first.
+
+    Two have one where most cells of each hold words of the other: annotators of the same examples use the same classes,
+    even where they often disagree, and of a thousand classes in few rows at least those that they agree on. A column
+    that uses only some words of a group belongs to it.
+    """
+    groups: list[list[str]] = []
+    users: dict[str, set[str]] = {}  # word → columns that use it: of thousands, only few are compared
+    for name in names:
+        words = table.words(name)
+        others = {other for word in words for other in users.get(word, ())}
+
+        def is_like(other: str, words: Counter[str] = words) -> bool:
+            theirs = table.words(other)
+            return min(share_among(words, theirs), share_among(theirs, words)) >= 1 / 2
+
+        fitting = [group for group in groups if any(map(is_like, others.intersection(group)))]
+        groups = [group for group in groups if group not in fitting]
+        groups.append([*(one for group in fitting for one in group), name])
+        for word in words:
+            users.setdefault(word, set()).add(name)
+    groups.sort(key=len, reverse=True)
+    for group in [group for group in groups if len(group) > 1]:
+        words = table.words(*group)
+        for other in groups[groups.index(group) + 1 :]:
+            if group and other and share_among(table.words(*other), words) >= NEARLY_ALL:
+                group += other
+                other.clear()
+    return [group for group in groups if group]
+
+
+def scores(table: Proposal) -> None:
+    """`gpt_score` where there is an annotator `gpt`: the confidence of each answer, never a feature."""
+    people = {
+        column.name.casefold(): column.display_name for column in table.roles.values() if column.role == "annotator"
+    }
+    people |= {display_name.casefold(): display_name for display_name in people.values()}
+    for name in table.open():
+        who = people.get(scored_by(name).casefold())
+        cells = [cell for cell in table.raw[name] if cell and cell.strip()]
+        if who is not None and cells and 2 * sum(is_number(cell.replace(",", ".")) for cell in cells) >= len(cells):
+            table.give(name, "score", who)
+
+
+# ---- beside the voters -----------------------------------------------------------------------------------------------
+
+
+def talkers(table: Proposal) -> None:
+    """Columns whose cells name the classes of the voters among other words are answers of models too."""
+    if not table.having("annotator") or table.having("vote", "answers", "item"):
+        return
+    classes = [name for name, _ in table.words(*table.having("annotator")).most_common(MOST_CLASSES)]
+    reader = AnswerReader(classes)
+    for name in table.open() if len(classes) > 1 else ():
+        filled = present_cells(table.raw[name])
+        if table.may_be_label(name) and not says_fact(name) and _is_answer_of_model(filled, reader):
+            table.give(name, "annotator")
+
+
+MOST_CLASSES, LEAST_NAMED = 20, 0.6
+
+
+def _is_answer_of_model(cells: Sequence[str], reader: AnswerReader) -> bool:
+    """Whether most cells name one class, and short ones are classes."""
+    named = sum(len((reader.read(cell) or ((), 0.0))[0]) == 1 for cell in cells)
+    return named >= LEAST_NAMED * len(cells) > 0
+
+
+def remarks(table: Proposal) -> None:
+    """`amy_comment`, `amy_time` beside the voter `amy`: carried along."""
+    voters, there = {*table.having("annotator")}, table.raw.keys()
+    for name in table.open():
+        cuts = [name[:at] for at, letter in enumerate(name) if letter in "_ .:-" and not name[at + 1 :].isdecimal()]
+        who = next((c for c in cuts if c in there and (c in voters or NAMED.fullmatch(c) or _is_remark(name, c))), None)
+        if who is not None and not scored_by(name):
+            table.give(name, "keep", why=f"beside {who}")
+
+
+def _is_remark(name: str, who: str) -> bool:
+    return name[len(who) + 1 :].casefold() in _ENDS
+
+
+_ENDS = ("comment", "time", "note", "seconds", "reason", "explanation", "rationale")
+
+
+def aggregates(table: Proposal) -> None:
+    """What others' votes were made into is no vote, no truth and nothing to learn from.
+
+    It is called so, beside columns of its words; or it is the majority of three others or more wherever there is one.
+    """
+    voters = table.having("annotator")
+    called = [n for n in [*table.open(), *voters, *table.having("true_label")] if says_aggregate(n)]
+    called = [name for name in called if name not in table.explicit and table.roles.get(name, _GUESSED).guessed]
+    others = [*voters, *(n for n in table.open() if table.may_be_answers(n))] if called else []
+    for name in called:
+        like = [n for n in others if n != name and share_among(table.words(name), table.words(n)) >= NEARLY_ALL]
+        if len(like) > 1 or table.having("annotator", "answers", "count", "vote"):
+            table.give(name, "keep", why="an aggregate of the voters")
+    called = [n for n in [*table.having("annotator"), *table.having("true_label")] if n not in table.explicit]
+    made = [name for name in called if _is_majority(table, name)]
+    if len(made) == 1 and not NUMBERED.fullmatch(made[0]):  # where several are, the others are right often
+        table.give(made[0], "keep", why="the majority of the voters")
+
+
+_GUESSED = Column(0, "", "keep", "", guessed=True)
+MOST_COMPARED = 60
+LEAST_SPLIT = 10
+"""Columns that are compared with the majority of the others, and rows on which these must differ."""
+
+
+def _is_majority(table: Proposal, name: str) -> bool:
+    """Whether a column is what most of the voters say wherever they differ and most say one thing."""
+    others = [other for other in table.having("annotator") if other != name]
+    is_usual = plain_name(name) in GENERIC or table.roles[name].role == "annotator"
+    if not is_usual or not 3 <= len(others) <= MOST_COMPARED:
+        return False
+    split = 0
+    for cell, row in zip(table.cells[name], zip(*(table.cells[n] for n in others), strict=True), strict=True):
+        said = Counter(spelling(one) for one in row if one and one.strip())
+        (most, times), *rest = said.most_common(2) or [("", 0)]
+        if len(said) < 2 or times == rest[0][1]:
+            continue
+        if spelling(cell or "") != most:
+            return False
+        split += 1
+    return split >= LEAST_SPLIT
+
+
+_ROUND = re.compile(r"(?P<who>.+?)[ _.-](?:r|round|pass|wave)[ _.-]?\d", re.IGNORECASE)
+
+
+def rounds(table: Proposal) -> None:
+    """`amy_r1`, `amy_r2`: two rounds of one voter."""
+    matches = {name: match["who"] for name in table.having("annotator") if (match := _ROUND.fullmatch(name))}
+    twice = Counter(matches.values())
+    for name, who in matches.items():
+        if twice[who] > 1:
+            table.give(name, "annotator", who, why=f"a round of {who}")
+
+
+def grades(table: Proposal) -> None:
+    """Columns of whole numbers from 0 to 10, and nothing that is a label: they may be votes; the user is asked."""
+    if table.having(*LABELLED, "true_label", "task") or table.is_asked():
+        return
+    fitting = [name for name in table.open() if are_grades(table.raw[name]) and table.repeats(name)]
+    fitting = [name for name in fitting if not are_binary(table.raw[name])]
+    every = {cell for name in fitting for cell in present_cells(table.raw[name])}
+    alike = [name for name in fitting if 2 * len(set(present_cells(table.raw[name]))) >= len(every)]
+    if len(alike) < 2 or len(alike) < len(fitting) or not _agree(table, alike):
+        return
+    for name in alike:
+        table.give(name, "feature")
+    table.ask(
+        f"{listing(alike, limit=12)} hold whole numbers. Whose answers are these?",
+        ("each column is one voter's answers", dict.fromkeys(alike, "annotator")),
+        ("nobody's: learn from them", dict.fromkeys(alike, "feature")),
+    )
+
+
+def _agree(table: Proposal, names: Sequence[str]) -> bool:
+    """Whether the first columns say the same more often than chance has it."""
+    first, second = (table.raw[name] for name in names[:2])
+    pairs = [(a, b) for a, b in zip(first, second, strict=True) if a and b]
+    one, other = Counter(a for a, _ in pairs), Counter(b for _, b in pairs)
+    chance = sum(one[a] * other[a] for a in one) / max(len(pairs), 1) ** 2
+    return sum(a == b for a, b in pairs) > 1.2 * chance * len(pairs)

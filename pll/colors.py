@@ -14,10 +14,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
-from itertools import takewhile
+from itertools import combinations, takewhile
 from typing import NamedTuple
 
 LIGHT_BACKGROUND = "#ffffff"
@@ -182,9 +182,11 @@ def short_names(names: Sequence[str], most: int = MOST_SHORT) -> list[str]:
     >>> short_names(["Musculoskeletal: shoulder", "Musculoskeletal: hip"])
     ['shoulder', 'hip']
     >>> short_names(["cat", "a very long name of a dog"], most=11)
-    ['cat', 'a ver…a dog']
+    ['cat', 'dog']
     >>> short_names(["joints of the lower limb", "joints of the upper limb", "bones"], most=13)
-    ['join…wer limb', 'join…per limb', 'bones']
+    ['lower', 'upper', 'bones']
+    >>> short_names(["Ring object (bright red)", "Ring object (pale blue)", "Disc object (bright red)"], most=14)
+    ['Ring…red', 'blue', 'Disc']
     """
     return list(_short_names(tuple(names), most))
 
@@ -192,7 +194,7 @@ def short_names(names: Sequence[str], most: int = MOST_SHORT) -> list[str]:
 @lru_cache(maxsize=64)  # pages ask for the same names at every refresh
 def _short_names(names: tuple[str, ...], most: int) -> tuple[str, ...]:
     ends = _without_shared(names) if max(map(len, names), default=0) > most // 2 else list(names)
-    short = [_in_the_middle(name, most) for name in ends]
+    short = [_in_the_middle(name, most) for name in _by_telling_words(ends, most)]
     for head in (most // 3, most // 5, 2 * most // 3):  # other parts of names that became alike, before longer ones
         often = Counter(short)
         if len(often) == len(short):
@@ -206,6 +208,38 @@ def _short_names(names: tuple[str, ...], most: int) -> tuple[str, ...]:
         often = Counter(short)
         short = [_in_the_middle(end, most) if often[name] > 1 else name for end, name in zip(ends, short, strict=True)]
     return tuple(short)
+
+
+MOST_TELLING, MOST_WORDS = 3, 12
+"""Words of a short name, and those of a long one that they are chosen from."""
+
+
+def _by_telling_words(names: Sequence[str], most: int) -> list[str]:
+    """The names, those longer than `most` by the fewest of their words that no other name has all of."""
+    words = [[word.strip(".,:;()[]{}") for word in name.split()[:MOST_WORDS]] for name in names]
+    having: dict[str, set[int]] = {}
+    for i, own in enumerate(words):
+        for word in own:
+            having.setdefault(word, set()).add(i)
+    short = [name if len(name) <= most else _telling(i, words[i], having, most) or name for i, name in enumerate(names)]
+    often = Counter(short)
+    return [text if often[text] == 1 else name for text, name in zip(short, names, strict=True)]
+
+
+def _telling(i: int, words: Sequence[str], having: Mapping[str, set[int]], most: int) -> str:
+    """The fewest words of name i that it alone has, the first and the last ones if there is a choice; "" for none."""
+    for k in range(1, MOST_TELLING + 1):
+        chosen = [
+            places
+            for places in combinations(range(len(words)), k)
+            if set.intersection(*(having[words[place]] for place in places)) == {i}
+        ]
+        for places in sorted(chosen, key=lambda places: (places[0] if k > 1 else 0, -places[-1])):
+            gaps = ["" if not j else " " if at == places[j - 1] + 1 else "…" for j, at in enumerate(places)]
+            text = "".join(gap + words[at] for gap, at in zip(gaps, places, strict=True))
+            if len(text) <= most:
+                return text
+    return ""
 
 
 def _without_shared(names: Sequence[str]) -> list[str]:

@@ -49,6 +49,7 @@ class RunView:
     hidden: frozenset[str] = frozenset()
     selected: int | None = None  # the example in view
     order: str = "confidence"  # how the heatmap's rows are sorted
+    classes: tuple[int, ...] = ()  # those that pictures show where there are many; none for the largest
     view: str = "Pictures"  # the view shown, a key of `VIEWS`; the widget may lag behind it
     listed: str | None = None  # the list shown in the gallery; None for the one that fits best
     phase: int = 0  # how many of the four steps of slow motion are shown, less one

@@ -129,6 +129,7 @@ class Plot {
     this.root.querySelector(".note").textContent = data.note;
     this.readTheme();
     this.read(data);
+    this.drawNamesList();
     this.resize();
     this.moveCursor(this.cursor);  // what it points at may say something else now
     this.wake();
@@ -279,7 +280,30 @@ class Plot {
 
   point(event) {
     const box = this.canvas.getBoundingClientRect();
-    this.moveCursor(this.at(event.clientX - box.left, event.clientY - box.top));
+    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    this.moveCursor(this.at(x, y));
+    this.canvas.title = this.cursor === null ? this.nameAt(x, y) : "";
+  }
+
+  /** The whole name of a class whose short one stands there. */
+  nameAt() { return ""; }
+
+  /** Whole names beside the short ones in the picture, where these differ. */
+  drawNamesList() {
+    const list = this.root.querySelector(".names");
+    if (!list) return;
+    const { names = [], short = names, colours = [] } = this.data;
+    list.hidden = names.every((name, j) => name === short[j]);
+    if (list.hidden) return;
+    list.querySelector("ul").replaceChildren(...names.map((name, j) => {
+      const line = document.createElement("li");
+      const dot = line.appendChild(document.createElement("span"));
+      dot.className = "dot";
+      dot.style.background = colours[j];
+      line.appendChild(document.createElement("b")).textContent = short[j];
+      line.append(` ${name}`);
+      return line;
+    }));
   }
 
   moveCursor(cursor, speak = false) {

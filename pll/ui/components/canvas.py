@@ -28,6 +28,7 @@ HTML = """
     <button class="save" type="button" title="Save this picture" aria-label="Save this picture"></button>
   </div>
   <canvas tabindex="0" role="application" aria-describedby="keys"></canvas>
+  <details class="names" hidden><summary>Names in full</summary><ul></ul></details>
   <div class="tip" hidden></div>
   <div class="spoken" id="keys">Arrow keys move, Page Up and Page Down go further, Enter selects, Escape leaves.</div>
   <div class="spoken now" role="status" aria-live="polite"></div>

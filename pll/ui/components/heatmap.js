@@ -193,6 +193,11 @@ class Heatmap extends Plot {
     return row >= 0 && row < this.rows && column >= 0 && column < this.columns ? [row, column] : null;
   }
 
+  nameAt(x, y) {
+    const column = Math.floor((x - AXIS) / this.cell);
+    return y < this.top && column >= 0 && column < this.columns ? this.data.names[column] : "";
+  }
+
   next(cursor, [right, down]) {
     if (!cursor) return this.rows ? [0, 0] : null;
     return [

@@ -6,6 +6,7 @@ label.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -21,6 +22,9 @@ from pll.weights import Sharpness, Weights, sharpness
 MOST_ROWS = 300
 MOST_COLUMNS = 60
 """Beyond these a cell is too small to be seen; the page always says how many of how many are shown."""
+
+SHORT = 18
+"""Characters of a class's name above its column."""
 
 HEATMAP = canvas_component("heatmap")
 By = Literal["confidence", "label"]
@@ -114,6 +118,7 @@ def heatmap_payload(
     *,
     by: By = "confidence",
     sharp: Sharpness | None = None,
+    classes: Sequence[int] | None = None,
 ) -> Payload:
     """What `mount(HEATMAP, …)` shows: a bit a cell, a byte a candidate, two or four a row; and words.
 
@@ -127,9 +132,20 @@ def heatmap_payload(
         By row numbers.
     by, sharp
         As `heatmap_order` takes them.
+    classes
+        The columns; the examples whose identified label is another one are left out. None for the most frequent.
     """
-    order = heatmap_order(weights, candidates, by=by, selected=presentation.selected, sharp=sharp)
-    columns = heatmap_columns(candidates)
+    columns = heatmap_columns(candidates) if classes is None else np.array(sorted(classes), dtype=np.int64)
+    if classes is None:
+        order = heatmap_order(weights, candidates, by=by, selected=presentation.selected, sharp=sharp)
+    else:
+        sharp = sharpness(weights, candidates) if sharp is None else sharp
+        rows = np.flatnonzero(np.isin(sharp.identified, columns))
+        few, selected = candidates.take(rows), np.flatnonzero(rows == presentation.selected)
+        place = int(selected[0]) if len(selected) else None
+        order = (
+            rows[heatmap_order(weights[candidates.positions(rows)], few, by=by, selected=place)] if len(rows) else rows
+        )
     wide = np.uint16 if order.max(initial=0) < 2**16 else np.uint32
     colours = class_colours(candidates.n_classes)
     mask, values = heatmap_cells(weights, candidates, order, columns)
@@ -139,7 +155,7 @@ def heatmap_payload(
         "first": "sharp" if by == "confidence" else "",
         "last": "flat" if by == "confidence" else "",
         "names": [candidates.class_names[j] for j in columns],
-        "short": short_names([candidates.class_names[j] for j in columns]),
+        "short": short_names([candidates.class_names[j] for j in columns], SHORT),
         "colours": [colours[j] for j in columns],
         "mask": raw(np.packbits(mask)),
         "values": raw(values),
@@ -152,7 +168,7 @@ def _note(candidates: CandidateSets, rows: int, columns: int) -> str:
     n, c = len(candidates), candidates.n_classes
     words = [f"{rows:,} of {n:,} examples" if rows < n else count(n, "example")]
     if columns < c:
-        words.append(f"the {columns} most frequent of {c:,} classes")
+        words.append(f"{columns} of {c:,} classes")
     return ", ".join(words)
 
 

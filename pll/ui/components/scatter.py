@@ -6,7 +6,7 @@ them pixel by pixel (`scatter.js`), a million within a few frames. An outline dr
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,8 @@ SCATTER = canvas_component("scatter")
 NAMED = 5_000
 """Examples of which ids and the beginnings of texts are sent; of more, the pointer says the number."""
 MOST_CORNERS = 1_000
+OTHERS, GREY = "other classes", "#a3adb7"
+"""All that is not coloured, as in star.js."""
 
 Rows = npt.NDArray[np.int64]
 Outline = list[tuple[int, int]]
@@ -36,21 +38,29 @@ def map_payload(
     rows: Rows,
     presentation: Presentation,
     outline: Outline | None,
+    classes: Sequence[int] | None = None,
 ) -> Payload:
     """What `mount_map` shows: the (m,) `rows` of the n candidate sets, at their `points`.
 
     `points` is `raw` of their (m, 2) places (`pll.analysis.projection.project`); `sharp` is of the label weights at the
-    viewed epoch; an `outline` that was drawn stays to be seen.
+    viewed epoch; an `outline` that was drawn stays to be seen. The colours are those of `classes`, None for all: of
+    very many a mixture would be grey; all other examples show how many lie where.
     """
     n, m = len(candidates), len(rows)
     labels = sharp.identified if m == n else sharp.identified[rows]
     confidence = sharp.top if m == n else sharp.top[rows]
     counts = np.bincount(labels, minlength=candidates.n_classes)
+    of_others = np.zeros(m, dtype=np.bool_) if classes is None else ~np.isin(labels, np.array(classes, dtype=np.int64))
+    if of_others.any():
+        others = candidates.n_classes
+        labels, confidence = np.where(of_others, others, labels), np.where(of_others, 0, confidence)
+        counts = np.bincount(labels, minlength=others + 1)
     present = np.flatnonzero(counts)
-    names = [candidates.class_names[label] for label in present]
-    colours = class_colours(candidates.n_classes)
+    names = [*candidates.class_names, OTHERS]
+    colours = [*class_colours(candidates.n_classes), GREY]
+    names = [names[label] for label in present]
     wide = np.uint8 if len(present) <= 256 else np.uint16 if len(present) <= 65_536 else np.uint32
-    number_of = np.zeros(candidates.n_classes, dtype=wide)
+    number_of = np.zeros(candidates.n_classes + 1, dtype=wide)
     number_of[present] = np.arange(len(present))
     note = f"{m:,} of {n:,} examples" if m < n else count(n, "example")
     summary = format_counts(dict(zip(names, counts[present].tolist(), strict=True)))

@@ -40,7 +40,7 @@ class Star extends Plot {
       this.target[i] = (shades[i] & 127) / 127;
       if (shades[i] & 128) this.changed.push(i);
     }
-    // Another set of examples has nothing to glide from.
+    // Examples that were not here before have nothing to glide from.
     const who = `${count} ${data.examples ?? ""}`;
     if (who !== this.who) this.start(who, count);
   }
@@ -48,9 +48,16 @@ class Star extends Plot {
   start(who, count) {
     this.who = who;
     this.cursor = null;
+    const [oldX, oldY, oldConfidence, oldRow] = [this.x, this.y, this.confidence, this.rowOf];
     this.x = this.targetX.slice();
     this.y = this.targetY.slice();
     this.confidence = this.target.slice();
+    // Those that were here before glide on, where it is the same picture of other examples.
+    for (let i = 0; oldRow && i < count; i += 1) {
+      const before = oldRow.get(this.exampleOf(i));
+      if (before === undefined) continue;
+      [this.x[i], this.y[i], this.confidence[i]] = [oldX[before], oldY[before], oldConfidence[before]];
+    }
     this.speedX = new Float32Array(count);
     this.speedY = new Float32Array(count);
     this.rowOf = new Map();
@@ -114,7 +121,7 @@ class Star extends Plot {
     this.line = size;
     this.font = `600 ${size}px ${this.theme.font}`;
     context.font = this.font;
-    const most = Math.max(44, 0.17 * width);
+    const most = Math.max(44, 0.2 * width);
     const texts = shortenedNames(context, names, most);
     this.anchors = texts.map((text, j) => {
       const angle = (2 * Math.PI * j) / names.length - Math.PI / 2;
@@ -290,6 +297,11 @@ class Star extends Plot {
     return cursor === null ? 0 : (cursor + step + count) % count;
   }
 
+  nameAt(x, y) {
+    const near = this.anchors.find(({ shown, labelX, labelY, wide }) => shown && Math.abs(labelX - x) < wide / 2 + 3 && Math.abs(labelY - y) < this.line / 2 + 2);
+    return near ? this.data.names[near.j] : "";
+  }
+
   words(i) {
     const { names, colours, shapes } = this.data;
     const label = this.labels[i];
@@ -300,7 +312,7 @@ class Star extends Plot {
       ...(this.data.texts?.[i] ? [{ text: this.data.texts[i] }] : []),
       open
         ? { text: `undecided, ${percent(this.target[i])} at most` }
-        : { text: `${names[label]}, label weight ${percent(this.target[i])}`, colour: colours[label], shape: shapes[label] },
+        : { text: `${names[label] ?? "another class"}, label weight ${percent(this.target[i])}`, colour: colours[label], shape: shapes[label] },
     ];
     if (this.data.truth) {
       lines.push(hue === UNKNOWN ? { text: "truth unknown" } : { text: `true label ${names[hue]}`, colour: colours[hue], shape: shapes[hue] });

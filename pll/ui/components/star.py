@@ -6,6 +6,8 @@ identified label. The browser draws and animates (`star.js`); this module comput
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -20,6 +22,8 @@ MOST_POINTS = 2000
 """Examples drawn at most: browsers cannot animate more smoothly."""
 
 
+SHORT = 18
+"""Characters of a class's name beside its anchor."""
 _UNKNOWN = 0xFFFF  # the colour of an unknown truth, in star.js
 STAR = canvas_component("star")
 
@@ -32,6 +36,7 @@ def star_payload(
     truth: npt.NDArray[np.int64] | None = None,
     before: Weights | None = None,
     most: int = MOST_POINTS,
+    classes: Sequence[int] | None = None,
 ) -> Payload:
     """What `mount(STAR, …)` shows, as `star.js` reads it: 5 bytes an example, and words.
 
@@ -53,38 +58,58 @@ def star_payload(
     before
         (nnz,) label weights at an earlier epoch: examples whose identified label was another one then wear a faint
         ring.
+    classes
+        The anchors, in the order of classes; the examples whose identified label is another one are left out. None for
+        all.
     """
     n, c = len(candidates), candidates.n_classes
+    anchored = np.arange(c) if classes is None else np.array(sorted(classes), dtype=np.int64)
     selected = [] if presentation.selected is None else [presentation.selected]
     rows = np.union1d(star_sample(n, most), np.array(selected, dtype=np.int64))
     if len(rows) < n:
         at = candidates.positions(rows)
         weights, before, candidates = weights[at], None if before is None else before[at], candidates.take(rows)
     sharp = sharpness(weights, candidates)
+    if classes is not None:
+        shown = np.isin(sharp.identified, anchored) | np.isin(rows, selected)
+        at, rows = candidates.positions(np.flatnonzero(shown)), rows[shown]
+        weights, before, candidates = weights[at], None if before is None else before[at], candidates.take(shown)
+        sharp = sharpness(weights, candidates)
     label_type = np.uint8 if c <= 256 else np.uint16
     shades = np.rint(sharp.top * 127).astype(np.uint8)
     if before is not None:
         shades |= (identified_labels(before, candidates) != sharp.identified).astype(np.uint8) << 7
     note = f"{len(rows):,} of {n:,} examples" if len(rows) < n else count(n, "example")
+    if classes is not None:
+        note += f", {len(anchored)} of {c:,} classes"
+    names = [candidates.class_names[j] for j in anchored]
+    colours, shapes = class_colours(c), class_shapes(c)
+    place = np.full(c, len(anchored), dtype=np.int64)  # of an anchor; of others behind the last
+    place[anchored] = np.arange(len(anchored))
     payload: Payload = {
         "note": note,
         "description": _description(presentation.when, note, sharp, candidates),
         "count": len(rows),
-        "names": list(candidates.class_names),
-        "short": short_names(candidates.class_names),
-        "colours": class_colours(c),
-        "shapes": class_shapes(c),
-        "places": raw(packed(star_positions(weights, candidates))),
-        "labels": raw(sharp.identified.astype(label_type)),
+        "names": names,
+        "short": short_names(names, SHORT),
+        "colours": [colours[j] for j in anchored],
+        "shapes": [shapes[j] for j in anchored],
+        "places": raw(packed(star_positions(weights, candidates, anchored))),
+        "labels": raw(place[sharp.identified].astype(label_type)),
         "labelSize": np.dtype(label_type).itemsize,
         "shades": raw(shades),
-        "spokes": _spokes(weights, candidates, np.flatnonzero(rows == presentation.selected)),
+        "spokes": [
+            (int(place[j]), weight)
+            for j, weight in _spokes(weights, candidates, np.flatnonzero(rows == presentation.selected))
+            if place[j] < len(anchored)
+        ],
         "truth": truth is not None,
     }
     if truth is not None:
-        payload["hues"] = raw(np.where(truth >= 0, truth, _UNKNOWN)[rows].astype(np.uint16))
+        known = np.where(truth >= 0, place[truth], _UNKNOWN)
+        payload["hues"] = raw(np.where(known < len(anchored), known, _UNKNOWN)[rows].astype(np.uint16))
     elif not sharp.margin.all():  # no label is ahead, as before training: argmax would name the first of equals
-        payload["hues"] = raw(np.where(sharp.margin > 0, sharp.identified, _UNKNOWN).astype(np.uint16))
+        payload["hues"] = raw(np.where(sharp.margin > 0, place[sharp.identified], _UNKNOWN).astype(np.uint16))
     if len(rows) < n:
         payload["examples"] = raw(rows.astype(np.uint32))
     return payload | presentation.payload(rows)
@@ -102,8 +127,10 @@ def anchors(n_classes: int) -> npt.NDArray[np.float32]:
     return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
 
 
-def star_positions(weights: Weights, candidates: CandidateSets) -> npt.NDArray[np.float32]:
-    """(n, 2) float32: Σ_j w_ij · anchor_j of every example, within the unit circle.
+def star_positions(
+    weights: Weights, candidates: CandidateSets, anchored: npt.NDArray[np.int64] | None = None
+) -> npt.NDArray[np.float32]:
+    """(n, 2) float32: Σ_j w_ij · anchor_j of every example, within the unit circle; other classes pull to the middle.
 
     Examples
     --------
@@ -111,7 +138,10 @@ def star_positions(weights: Weights, candidates: CandidateSets) -> npt.NDArray[n
     >>> star_positions(np.array([0.5, 0.5, 1.0], dtype=np.float32), sets).round(6).tolist()
     [[0.0, 0.0], [1.0, 0.0]]
     """
-    pulls = weights[:, None] * anchors(candidates.n_classes)[candidates.indices]  # (nnz, 2)
+    anchored = np.arange(candidates.n_classes) if anchored is None else anchored
+    at = np.zeros((candidates.n_classes, 2), dtype=np.float32)
+    at[anchored] = anchors(len(anchored))
+    pulls = weights[:, None] * at[candidates.indices]  # (nnz, 2)
     return np.add.reduceat(pulls, candidates.indptr[:-1], axis=0)
 
 

@@ -13,6 +13,7 @@ from pll.runs.snapshots import Snapshot
 from pll.ui import live_page
 from pll.ui.format import count, duration, plain
 from pll.ui.train import delayed_start, ended, pictures, presenter
+from pll.ui.train.shown_classes import choose_classes
 from pll.ui.train.views import EXPERT_VIEWS, VIEWS, example
 from pll.ui.view_state import Scene, identified
 from pll.weights import CONFIDENT
@@ -52,9 +53,11 @@ def views(now: Scene) -> None:
     def choose() -> None:
         looking.view = st.session_state[looking.view_key] or looking.view
 
-    st.segmented_control(
-        "View", names, required=True, key=looking.view_key, on_change=choose, label_visibility="collapsed"
-    )
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.segmented_control(
+            "View", names, required=True, key=looking.view_key, on_change=choose, label_visibility="collapsed"
+        )
+        choose_classes(now)
     VIEWS[looking.view](now)
     if looking.selected is not None:
         example.draw(now, looking.selected)

@@ -13,6 +13,7 @@ from pll.ui.components.canvas import Presentation, mount
 from pll.ui.components.component import Payload
 from pll.ui.components.heatmap import HEATMAP, By, heatmap_payload
 from pll.ui.components.star import STAR, star_payload
+from pll.ui.train.shown_classes import shown_classes
 from pll.ui.view_state import Scene
 
 HEIGHT, WHOLE = 430, 10_000
@@ -48,7 +49,7 @@ def star(now: Scene) -> None:
     looking = now.looking
     options = _head("star", "Where each example is heading", STAR_HELP, now)
     truth = looking.truth and now.data.y is not None
-    payload = _star(now.stamp, truth, looking.selected, looking.presenting, now)
+    payload = _star(now.stamp, truth, looking.selected, looking.presenting, shown_classes(now), now)
     mount(STAR, payload, f"star-{now.run.id}", len(now.data), looking.select)
     if options.open:  # closed ones cost nothing
         with options:
@@ -56,7 +57,14 @@ def star(now: Scene) -> None:
 
 
 @st.cache_resource(max_entries=CACHED_PICTURES, show_spinner=False)
-def _star(stamp: tuple[object, ...], truth: bool, selected: int | None, presenting: bool, _now: Scene) -> Payload:
+def _star(
+    stamp: tuple[object, ...],
+    truth: bool,
+    selected: int | None,
+    presenting: bool,
+    classes: tuple[int, ...] | None,
+    _now: Scene,
+) -> Payload:
     """The picture of this moment, computed once for all who look at it."""
     return star_payload(
         _now.frame.weights,
@@ -64,6 +72,7 @@ def _star(stamp: tuple[object, ...], truth: bool, selected: int | None, presenti
         _presentation(_now, selected, presenting),
         truth=_now.truth if truth else None,
         before=_now.before(),
+        classes=classes,
     )
 
 
@@ -95,7 +104,7 @@ def heatmap(now: Scene) -> None:
     looking = now.looking
     options = _head("heatmap", "Label weights", HEATMAP_HELP, now)
     by: By = "label" if looking.order == "label" else "confidence"
-    payload = _heatmap(now.stamp, by, looking.selected, looking.presenting, now)
+    payload = _heatmap(now.stamp, by, looking.selected, looking.presenting, shown_classes(now), now)
     mount(HEATMAP, payload, f"heatmap-{now.run.id}", len(now.data), looking.select)
     if options.open:
         with options:
@@ -103,10 +112,17 @@ def heatmap(now: Scene) -> None:
 
 
 @st.cache_resource(max_entries=CACHED_PICTURES, show_spinner=False)
-def _heatmap(stamp: tuple[object, ...], by: By, selected: int | None, presenting: bool, _now: Scene) -> Payload:
+def _heatmap(
+    stamp: tuple[object, ...],
+    by: By,
+    selected: int | None,
+    presenting: bool,
+    classes: tuple[int, ...] | None,
+    _now: Scene,
+) -> Payload:
     """The picture of this moment, computed once for all who look at it."""
     frame, presentation = _now.frame, _presentation(_now, selected, presenting)
-    return heatmap_payload(frame.weights, _now.sets, presentation, by=by, sharp=frame.sharp)
+    return heatmap_payload(frame.weights, _now.sets, presentation, by=by, sharp=frame.sharp, classes=classes)
 
 
 def _presentation(now: Scene, selected: int | None, presenting: bool) -> Presentation:

@@ -17,6 +17,7 @@ from pll.ui.components.scatter import map_payload, mount_map
 from pll.ui.format import count
 from pll.ui.review.queue_controls import choose_rows
 from pll.ui.routes import go
+from pll.ui.train.shown_classes import shown_classes
 from pll.ui.view_state import Scene
 
 MOST_LIVE = 20_000
@@ -35,7 +36,8 @@ def draw(scene: Scene) -> None:
     looking = scene.looking
     places = _places(scene.run.id, scene.data)
     outline = None if looking.outline is None else tuple(looking.outline)
-    payload = _payload(scene.stamp, scene.snapshot.is_active, looking.selected, outline, scene, places)
+    classes = shown_classes(scene)
+    payload = _payload(scene.stamp, scene.snapshot.is_active, looking.selected, outline, classes, scene, places)
     mount_map(payload, f"map-{scene.run.id}", len(scene.data), looking.select, looking.draw_outline)
     if looking.outline is None:
         st.caption(
@@ -96,6 +98,7 @@ def _payload(
     is_active: bool,
     selected: int | None,
     outline: tuple[tuple[int, int], ...] | None,
+    classes: tuple[int, ...] | None,
     _scene: Scene,
     _places: Places,
 ) -> Payload:
@@ -110,6 +113,7 @@ def _payload(
         rows,
         Presentation(_scene.frame.when, selected, _scene.data.row_ids, _scene.data.texts),
         None if outline is None else list(outline),
+        classes,
     )
 
 

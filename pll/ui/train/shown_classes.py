@@ -1,0 +1,63 @@
+"""Which classes the pictures of a run show, where there are more than can be told apart."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from pll.candidates import CandidateSets
+from pll.ui.view_state import Scene
+
+MOST_AT_ONCE = 20
+"""Classes that a picture shows all of."""
+LARGEST = 12
+"""Classes shown of more, unless others are chosen."""
+
+
+def shown_classes(now: Scene) -> tuple[int, ...] | None:
+    """The chosen classes, else the largest; None for all, where there are few."""
+    if now.sets.n_classes <= MOST_AT_ONCE:
+        return None
+    return now.looking.classes or largest(now.sets)
+
+
+def largest(sets: CandidateSets) -> tuple[int, ...]:
+    """The classes with the most examples, each shared out over its candidates: the same at every epoch.
+
+    Examples
+    --------
+    >>> largest(CandidateSets.from_lists([[0, 1], [1], [2]], n_classes=3))
+    (0, 1, 2)
+    """
+    examples = np.bincount(sets.indices, weights=np.repeat(1 / sets.sizes, sets.sizes), minlength=sets.n_classes)
+    return tuple(sorted(np.argsort(-examples, kind="stable")[:LARGEST].tolist()))
+
+
+def choose_classes(now: Scene) -> None:
+    """Say how many classes are shown, and let others be searched and chosen."""
+    shown = shown_classes(now)
+    if shown is None:
+        return
+    which = "chosen" if now.looking.classes else "largest"
+    key = f"classes-{now.run.id}"
+    box = st.popover(
+        f"{len(shown)} {which} of {now.sets.n_classes:,} classes", type="tertiary", key=f"{key}-box", on_change="rerun"
+    )
+    if not box.open:  # a closed one costs nothing
+        return
+
+    def choose() -> None:
+        now.looking.classes = tuple(sorted(st.session_state[key]))
+
+    with box:
+        st.multiselect(
+            "Classes in the pictures",
+            range(now.sets.n_classes),
+            default=list(shown),
+            format_func=now.sets.class_names.__getitem__,
+            max_selections=MOST_AT_ONCE,
+            key=key,
+            on_change=choose,
+            help="Type a part of a name. None: the largest.",
+            width=420,
+        )

@@ -210,8 +210,8 @@ def _short_names(names: tuple[str, ...], most: int) -> tuple[str, ...]:
     return tuple(short)
 
 
-MOST_TELLING, MOST_WORDS = 3, 12
-"""Words of a short name, and those of a long one that they are chosen from."""
+MOST_TELLING, MOST_WORDS, LEAST_LETTERS = 3, 12, 4
+"""Words of a short name, those of a long one that they are chosen from, and the letters that stay of each."""
 
 
 def _by_telling_words(names: Sequence[str], most: int) -> list[str]:
@@ -235,8 +235,13 @@ def _telling(i: int, words: Sequence[str], having: Mapping[str, set[int]], most:
             if set.intersection(*(having[words[place]] for place in places)) == {i}
         ]
         for places in sorted(chosen, key=lambda places: (places[0] if k > 1 else 0, -places[-1])):
+            told = [words[place] for place in places]
+            while (
+                sum(map(len, told)) + k - 1 > most and (longest := max(told, key=len)) and len(longest) > LEAST_LETTERS
+            ):
+                told[told.index(longest)] = longest.removesuffix(".")[:-2].rstrip("-_/") + "."
             gaps = ["" if not j else " " if at == places[j - 1] + 1 else "…" for j, at in enumerate(places)]
-            text = "".join(gap + words[at] for gap, at in zip(gaps, places, strict=True))
+            text = "".join(gap + word for gap, word in zip(gaps, told, strict=True))
             if len(text) <= most:
                 return text
     return ""

@@ -129,7 +129,6 @@ class Plot {
     this.root.querySelector(".note").textContent = data.note;
     this.readTheme();
     this.read(data);
-    this.drawNamesList();
     this.resize();
     this.moveCursor(this.cursor);  // what it points at may say something else now
     this.wake();

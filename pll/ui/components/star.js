@@ -23,6 +23,7 @@ function outlineOf(context, shape, x, y, radius) {
 
 class Star extends Plot {
   read(data) {
+    this.drawNamesList();
     const count = data.count;
     const packed = data.places;                      // 24 bits an example: x and y, 12 bits each
     const shades = data.shades;
@@ -121,7 +122,7 @@ class Star extends Plot {
     this.line = size;
     this.font = `600 ${size}px ${this.theme.font}`;
     context.font = this.font;
-    const most = Math.max(44, 0.2 * width);
+    const most = Math.max(44, 0.24 * width);
     const texts = shortenedNames(context, names, most);
     this.anchors = texts.map((text, j) => {
       const angle = (2 * Math.PI * j) / names.length - Math.PI / 2;

@@ -8,10 +8,12 @@ from scipy.spatial import ConvexHull
 
 from pll.candidates import CandidateSets
 from pll.synthesis import flip_binomial
+from pll.ui.components.canvas import Presentation
 from pll.ui.components.star import (
     MOST_POINTS,
     anchors,
     packed,
+    star_payload,
     star_positions,
     star_sample,
 )
@@ -91,3 +93,14 @@ def test_all_are_shown_up_to_the_cap_and_then_a_sample_that_never_changes():
     assert np.all(np.diff(sample) > 0) and sample.max() < 60_000
     assert star_sample(60_000).tolist() == sample.tolist()
     assert np.median(sample) == pytest.approx(30_000, rel=0.1)
+
+
+def test_of_many_classes_some_are_anchors_and_others_pull_to_the_middle() -> None:
+    sets = CandidateSets.from_lists([[0, 30], [30], [5, 6], [6]], n_classes=40)
+    weights = np.array([0.25, 0.75, 1, 0.5, 0.5, 1], dtype=np.float32)
+    payload = star_payload(weights, sets, Presentation(selected=0), classes=(30, 6))
+    assert payload["names"] == [sets.class_names[6], sets.class_names[30]] and "2 of 40 classes" in payload["note"]
+    assert payload["count"] == 3 and np.frombuffer(payload["labels"], dtype=np.uint8).tolist() == [1, 1, 0]
+    assert payload["spokes"] == [(1, 0.75)]
+    places = star_positions(weights, sets, np.array([6, 30]))
+    assert np.linalg.norm(places, axis=1).round(6).tolist() == [0.75, 1, 0.5, 1]

@@ -21,6 +21,7 @@ from pll.ui.components.star import STAR, star_payload
 from pll.ui.format import count, plain
 from pll.ui.routes import link
 from pll.ui.train.pictures import CORNERS
+from pll.ui.train.shown_classes import shown_classes
 from pll.ui.view_state import Scene
 
 PLACEHOLDER = 900
@@ -90,6 +91,7 @@ def stars(lanes: Sequence[Scene]) -> None:
                 Presentation(lane.frame.when, ids=lane.data.row_ids, height=STAR_HEIGHT),
                 truth=lane.truth if looking.truth and lane.y_true is not None else None,
                 most=POINTS,
+                classes=shown_classes(lane),
             )
             mount(STAR, payload, f"compare-star-{lane.lane.id}", len(lane.data))
             if "next" not in looking.hidden:

@@ -1,13 +1,21 @@
-"""The real app for a measurement: a server of its own, and a Chromium to look at it with."""
+"""The real app for a measurement: a server of its own, and a Chromium to look at it with.
+
+    python -m benchmarks.app [--examples 20000] [--classes 50]
+
+prints the stages of *Get labels* on texts that three people answered, up to the first epoch, with seconds.
+"""
 
 from __future__ import annotations
 
+import argparse
+import contextlib
 import os
 import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from contextlib import closing
@@ -15,10 +23,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from pll.catalog.sources import Source
 from pll.runs.config import RunConfig
+from pll.runs.fit_loop import FitLoop
+from pll.runs.folder import RunFolder
 from pll.runs.registry import RunRegistry
+from pll.runs.run_data import load_splits
 from pll.synthesis import Flip
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -115,3 +127,62 @@ def prepared_run(home: Path, n: int = 900, name: str = "pictures") -> str:
     run = RunRegistry(home / "runs").start(config)
     run.join(120)
     return run.id
+
+
+# ---- from the press to the first epoch ----------------------------------------------------------------------------
+
+
+def answered_texts(folder: Path, n: int = 20_000, classes: int = 50, people: int = 3, seed: int = 0) -> Path:
+    """A CSV file of texts about one of many classes, and what people who err now and then answered."""
+    rng = np.random.default_rng(seed)
+    names = [f"topic {k:02}" for k in range(classes)]
+    words = [[f"{name.replace(' ', '')}word{j}" for j in range(12)] for name in names]
+    filler = [f"filler{j}" for j in range(400)]
+    y = rng.integers(0, classes, n)
+    table: dict[str, list[str]] = {
+        "text": [" ".join([*rng.choice(words[label], 4), *rng.choice(filler, 10)]) for label in y]
+    }
+    for person in range(people):
+        wrong = rng.random(n) < (0.15, 0.25, 0.35)[person % 3]
+        table[f"person {person + 1}"] = [names[k] for k in np.where(wrong, rng.integers(0, classes, n), y)]
+    file = folder / "texts.csv"
+    pd.DataFrame(table).to_csv(file, index=False)
+    return file
+
+
+def stages(n: int, classes: int) -> None:
+    """Print each stage of *Get labels* on such texts up to the first epoch: seconds, and seconds of CPU."""
+    with tempfile.TemporaryDirectory() as place, contextlib.chdir(place):
+        home = Path(place)
+        os.environ["PLL_HOME"] = place
+        file = answered_texts(home, n, classes)
+        config = RunConfig(Source(file.name, str(file), rule="voters"), params={"recipe": "auto"})
+        last, begun, at, cpu = "read", time.perf_counter(), time.perf_counter(), time.process_time()
+
+        def stage(name: str) -> None:
+            nonlocal last, at, cpu
+            if name != last:
+                print(f"{time.perf_counter() - at:8.1f} s {time.process_time() - cpu:8.1f} s CPU  {last}", flush=True)
+                last, at, cpu = name, time.perf_counter(), time.process_time()
+
+        folder = RunFolder(home / "run")
+        config = folder.create(config)
+        loop = FitLoop(
+            folder,
+            load=lambda: load_splits(config, lambda unit, done, total: stage(unit)),
+            on_search=lambda share: stage("settings chosen"),
+            on_ready=lambda loop: stage("first epoch"),
+        )
+        loop.advance()
+        stage("")
+        print(
+            f"{time.perf_counter() - begun:8.1f} s {time.process_time():8.1f} s CPU  from the press to the first epoch"
+        )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Stages and seconds from Get labels to the first epoch, of texts.")
+    parser.add_argument("--examples", type=int, default=20_000)
+    parser.add_argument("--classes", type=int, default=50)
+    options = parser.parse_args()
+    stages(options.examples, options.classes)

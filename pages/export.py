@@ -9,7 +9,7 @@ from pll.export import ExportSource, preview
 from pll.export.run_export import export_source
 from pll.runs import fit_loop
 from pll.runs.run import Run
-from pll.ui import session
+from pll.ui import controls, session
 from pll.ui.choose_run import choose_run
 from pll.ui.error_messages import show_error
 from pll.ui.export import certificate, download, labelstudio
@@ -60,6 +60,7 @@ def tell(run: Run, source: ExportSource) -> None:
 
 
 st.title("Export")
+in_view = None
 try:
     in_view = session.run_in_view()
     choose_run(in_view, "Nothing to export yet.", ":material/download:")
@@ -67,4 +68,6 @@ try:
         offer(in_view)
 except UserError as error:
     show_error(error)
+    if in_view is not None and not in_view.is_alive():
+        controls.resume(in_view, in_view.snapshot().state)
     link("train", "Back to training")

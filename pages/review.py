@@ -6,7 +6,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pll.errors import UserError
 from pll.runs.run import Run
 from pll.runs.snapshots import ACTIVE
-from pll.ui import session
+from pll.ui import controls, session
 from pll.ui.choose_run import choose_run, has_labels
 from pll.ui.error_messages import show_error
 from pll.ui.format import format_state, plain
@@ -52,6 +52,7 @@ def not_yet(run: Run) -> None:
         wait(run)
     else:
         st.info(f"{format_state(snapshot)} It has no labels to review.", icon=":material/info:")
+        controls.resume(run, snapshot.state)
         link("train", "Go to the run", run=run.id)
 
 

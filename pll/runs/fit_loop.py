@@ -246,6 +246,8 @@ class FitLoop:
         """Yield every record once it is on disk; `StopTraining` thrown in there stops the run as a hook would."""
         try:
             yield from self._prepared_epochs()
+        except StopTraining:  # while its data was read
+            self.folder.set_state("stopped")
         except Exception as error:  # KeyboardInterrupt leaves an interrupted run
             self.fail(error)
             if isinstance(error, UserError):

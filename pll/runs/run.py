@@ -24,16 +24,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pll.analysis.health import Health
 from pll.devices import device_in_words, device_names
 from pll.errors import UserError
-from pll.io import write_json, writing_to
+from pll.io import Progress, write_json, writing_to
 from pll.runs.config import RunConfig
 from pll.runs.device_queue import DeviceQueue
 from pll.runs.files import COMPARISON, OUTSIDE
 from pll.runs.folder import RunFolder, State, checked_name
-from pll.runs.snapshots import ACTIVE, LaneSnapshot, Snapshot, joint_state, seconds_left
+from pll.runs.snapshots import ACTIVE, LaneSnapshot, Snapshot, StepProgress, joint_state, seconds_left
 from pll.training.metrics import StopTraining
 
 if TYPE_CHECKING:
     from pll.analysis.protocol import Splits
+    from pll.dataset import PartialLabelDataset
     from pll.methods import PartialLabelEstimator
     from pll.runs.fit_loop import FitLoop
 
@@ -109,6 +110,10 @@ class Lane:
         Message, where it failed in this process.
     data_used_at
         When its data was asked for last, on the monotonic clock.
+    preparing
+        The step before its first epoch that is under way.
+    read
+        The data as it was read, while features and candidate sets are made of it.
     """
 
     def __init__(self, folder: RunFolder, free_memory: Callable[[], None] = lambda: None) -> None:
@@ -117,6 +122,8 @@ class Lane:
         self.loop: FitLoop | None = None
         self.error: str | None = None
         self.data_used_at = 0.0
+        self.preparing: StepProgress | None = None
+        self.read: PartialLabelDataset | None = None
         self._free_memory = free_memory
         self._loading = threading.Lock()
         self._splits: Splits | None = None
@@ -130,8 +137,13 @@ class Lane:
         """Read config.json again when it is next needed."""
         vars(self).pop("config", None)
 
-    def splits(self) -> Splits:
+    def splits(self, progress: Progress | None = None) -> Splits:
         """Return the data, read again where it is not in memory.
+
+        Parameters
+        ----------
+        progress
+            See `pll.runs.run_data.load_splits`.
 
         Raises
         ------
@@ -144,7 +156,10 @@ class Lane:
         with self._loading:  # thread and page need it at about the same time
             data = self._splits
             if data is None:
-                data = self._splits = splits_of(self.folder)
+                try:
+                    data = self._splits = splits_of(self.folder, progress, lambda read: setattr(self, "read", read))
+                finally:
+                    self.read = None
         self._free_memory()
         return data
 
@@ -186,6 +201,7 @@ class Lane:
                 else loop.how_sure.seconds_left,
                 stage=loop.stage,
                 how_sure=loop.how_sure,
+                preparing=self.preparing,
             )
         stored = self.folder.state()
         state, error = stored["state"], stored.get("error")
@@ -253,6 +269,7 @@ class Run:
         self._batches_left: int | None = None
         self._next_epoch_at = 0.0
         self._slow_start, self._slow_epochs = 0.0, 0
+        self._step = "", 0.0  # before the first epoch, and when it began
 
     # ---- what it is ----------------------------------------------------------------------------------------------
 
@@ -545,6 +562,7 @@ class Run:
                         load=self._load,
                         hook=self._hook,
                         on_ready=note_ready,
+                        on_search=partial(self._note_search, lane),
                         find_out=not self.is_comparison,
                     )
             if not loops:
@@ -575,6 +593,7 @@ class Run:
                     lane.loop.close()
                     lane.error = lane.loop.error
                     lane.loop = None
+                lane.preparing = None
                 lane.folder.unlock()
             with self._guard:
                 self._state = self._epochs_left = self._batches_left = None
@@ -602,13 +621,30 @@ class Run:
         return min(left, default=max((loop.epoch for loop in loops), default=0))
 
     def _load(self) -> Splits:
-        splits = self.splits()
+        lane = self.lanes[0]
+        splits = lane.splits(partial(self._note_step, lane))
         with self._guard:
             self._guard.notify_all()
         return splits
 
+    def _note_search(self, lane: Lane, share: float) -> None:
+        if self._wants != "stopped":  # the search ends by its own hook, with the best so far
+            self._note_step(lane, "settings", round(1000 * share), 1000)
+
+    def _note_step(self, lane: Lane, what: str, done: int, total: int | None) -> None:
+        """How far a step before the first epoch is; `StopTraining` where the run is to stop."""
+        if self._wants == "stopped":
+            raise StopTraining(self._why_stopped)
+        share, now = done / total if total else 0.0, time.monotonic()
+        if self._step[0] != what:
+            self._step = what, now
+        taken = now - self._step[1]
+        left = taken * (1 - share) / share if share > 0 and taken > 1 else None
+        lane.preparing = StepProgress(share, left, what)
+
     def _note_ready(self, lane: Lane, loop: FitLoop) -> None:
         """Before the first epoch of a lane, which has gone back to its checkpoint: count complete epochs again."""
+        lane.preparing = None
         if loop.splits.train.outside is not None:  # the labels that its method added to the candidate sets
             lane.keep_splits(loop.splits)
         with self._guard:

@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import zipfile
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -38,6 +39,7 @@ def load_splits(
     *,
     vote_sets: VoteSets | None = None,
     computed: Computed | None = None,
+    on_read: Callable[[PartialLabelDataset], None] = lambda data: None,
 ) -> Splits:
     """Return the data of a run, split and with its candidate sets.
 
@@ -51,6 +53,8 @@ def load_splits(
         Stored with the run (`vote_sets_of`); None makes them of the votes now.
     computed
         Stored with the run (`computed_of`); None computes it now.
+    on_read
+        Called with the data as it was read, before anything is computed.
 
     Raises
     ------
@@ -61,6 +65,7 @@ def load_splits(
     if test is not None:
         test = with_classes(test, config.source.classes, strict=False)
     data = config.source.load(progress)
+    on_read(data)
     splits = prepare(
         data,
         flip_with=config.flip,
@@ -193,12 +198,16 @@ def save_vote_sets(folder: RunFolder, vote_sets: VoteSets | None) -> None:
     Manifest(folder.path).put(VOTE_SETS, content.getvalue())
 
 
-def splits_of(folder: RunFolder, progress: Progress | None = None) -> Splits:
+def splits_of(
+    folder: RunFolder,
+    progress: Progress | None = None,
+    on_read: Callable[[PartialLabelDataset], None] = lambda data: None,
+) -> Splits:
     """Return the data of a run, with the labels that its method has added to the candidate sets.
 
     Parameters
     ----------
-    progress
+    progress, on_read
         See `load_splits`.
 
     Raises
@@ -207,7 +216,11 @@ def splits_of(folder: RunFolder, progress: Progress | None = None) -> Splits:
         See `load_splits`; or the data is not read as it was when training began.
     """
     splits = load_splits(
-        folder.config(), progress=progress, vote_sets=vote_sets_of(folder), computed=computed_of(folder)
+        folder.config(),
+        progress=progress,
+        vote_sets=vote_sets_of(folder),
+        computed=computed_of(folder),
+        on_read=on_read,
     )
     train, stored = splits.train, folder.about().get("data", {})
     current = {"examples": len(train), "input_shape": list(train.input_shape), "class_names": list(train.class_names)}

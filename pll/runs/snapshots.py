@@ -16,7 +16,7 @@ ACTIVE: tuple[State, ...] = ("queued", "running", "paused")
 
 @dataclass(frozen=True)
 class StepProgress:
-    """How far the last step of a run is, which finds out how sure its labels are.
+    """How far a step of a run is: one before training, or the last one, which finds out how sure its labels are.
 
     Attributes
     ----------
@@ -24,10 +24,13 @@ class StepProgress:
         That is done.
     seconds_left
         Estimated; None at the beginning.
+    what
+        Name of a step before training.
     """
 
     share: float = 0.0
     seconds_left: float | None = None
+    what: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,8 @@ class LaneSnapshot:
         Whether its labels can be used, once ended.
     how_sure
         While it finds out how sure its labels are, after training; else None.
+    preparing
+        While data is read and settings are chosen, before the first epoch; else None.
     """
 
     id: str
@@ -79,6 +84,7 @@ class LaneSnapshot:
     notes: tuple[str, ...] = ()
     health: Health | None = None
     how_sure: StepProgress | None = None
+    preparing: StepProgress | None = None
 
     @property
     def epoch(self) -> int:

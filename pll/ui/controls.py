@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import streamlit as st
@@ -28,6 +29,8 @@ MOVABLE = ("running", "queued", "paused", "stopped", "interrupted")
 """States in which training can go on."""
 
 
+LONGER = 3
+"""Times as many epochs that *Train longer* trains."""
 NEVER = 0
 PATIENCES = (NEVER, 5, 10, 25, 50)
 """Epochs without any change of an identified label after which training stops."""
@@ -224,6 +227,12 @@ def format_patience(epochs: int) -> str:
     return f"Stop when settled: {epochs}" if epochs else "Train to the end"
 
 
+def resume(run: Run, state: str) -> None:
+    """Offer to resume a run, where it is shown, that was stopped or interrupted."""
+    if state in ("stopped", "interrupted") and run.is_together and session.registry().may(run, "owner"):
+        st.button("Resume", icon=":material/play_arrow:", key=f"resume-{run.id}", on_click=play, args=(run,))
+
+
 # ---- what the buttons do -------------------------------------------------------------------------------------------
 
 
@@ -284,6 +293,14 @@ def reset(run: Run) -> None:
         new.id, selected=before.selected, truth=before.truth, order=before.order, hidden=before.hidden
     )
     session.view(new)
+
+
+@toast_errors
+def train_longer(run: Run) -> None:
+    """A new run with the same settings but `LONGER` times the epochs; it becomes the run in view."""
+    epochs = int(run.snapshot().total or run.config.params.get("epochs", 100))
+    longer = replace(run.config, params=run.config.params | {"epochs": LONGER * epochs})
+    session.view(session.registry().start(longer))
 
 
 @toast_errors

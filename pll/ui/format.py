@@ -22,6 +22,16 @@ STATES = {
     "interrupted": "interrupted",
     "finished": "finished",
 }
+STEPS = {
+    "bytes checked": "checking the file",
+    "rows": "reading the file",
+    "texts": "making features of texts",
+    "pictures": "making features of pictures",
+    "votes and features compared": "weighing the answers",
+    "parts of the data judged": "looking for wrong labels",
+    "settings": "choosing settings",
+}
+"""Steps before training, as people read them."""
 ICONS = {
     "queued": ":material/hourglass_empty:",
     "running": ":material/play_circle:",
@@ -197,6 +207,10 @@ def format_state(snapshot: Snapshot) -> str:
             return f"Waiting: {count(snapshot.ahead, 'run')} first on this machine."
         case "queued":
             return "Getting ready…"
+        case "running" if (step := snapshot.lane.preparing) is not None:
+            left = "" if step.seconds_left is None else f" · about {duration(max(1.0, step.seconds_left))} left"
+            share = f", {percent(step.share, 0)}" if step.share else ""
+            return f"Getting ready: {STEPS.get(step.what, step.what)}{share}{left}"
         case "running" if (step := snapshot.lane.how_sure) is not None:
             left = "" if step.seconds_left is None else f" · about {duration(max(1.0, step.seconds_left))} left"
             return f"Trained. Finding out how sure each label is: {percent(step.share, 0)}{left}"

@@ -14,6 +14,7 @@ from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot, StepProgress
 from pll.ui import controls, session
 from pll.ui.components.timeline import Timeline, mount_timeline
+from pll.ui.data import understood
 from pll.ui.error_messages import show_error, show_errors
 from pll.ui.format import STATES, format_state, plain, state_icon
 from pll.ui.pace import pace
@@ -75,8 +76,10 @@ def _live(run: Run, state_of_page: str, draw: Draw, height: int) -> None:
         st.rerun()  # the buttons above belong to another state
     if not run.wait_until_ready(PATIENCE):  # it waits for its turn, or reads a large file: not a second time, here
         st.caption(format_state(snapshot))
-        st.progress(0.0)
-        st.container(height=height, border=False)
+        step = snapshot.lane.preparing
+        st.progress(0.0 if step is None else min(1.0, step.share))
+        with st.container(height=height, border=False):
+            _known(run)
         return
     try:
         now = scenes(run, snapshot)
@@ -84,6 +87,17 @@ def _live(run: Run, state_of_page: str, draw: Draw, height: int) -> None:
         show_error(error)
         return
     draw(now, snapshot)
+
+
+def _known(run: Run) -> None:
+    """What is known of the data before it has features and candidate sets."""
+    data = run.lanes[0].read
+    if data is None:
+        return
+    key = f"read-{run.id}"
+    agreed = None if data.annotations is None else understood.agreement_of(key, data.annotations)
+    st.markdown(plain(understood.sentence(data, agreed)))
+    understood.show_rows(data)
 
 
 def progress(now: Sequence[Scene], snapshot: Snapshot) -> None:
@@ -94,6 +108,8 @@ def progress(now: Sequence[Scene], snapshot: Snapshot) -> None:
     with st.container():  # always there: a timeline that changes places is made anew
         if back or snapshot.state != "finished" or len(now) > 1:  # the result of one lane says that it has ended
             st.caption(format_state(snapshot) + back)
+    if snapshot.lane.preparing is not None:
+        st.progress(min(1.0, snapshot.lane.preparing.share))
     if snapshot.lane.how_sure is not None:
         _skip(now[0].run, snapshot.lane.how_sure)
     draw_timeline(now, snapshot)

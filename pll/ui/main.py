@@ -8,6 +8,7 @@ from pll.errors import UserError, explain
 from pll.paths import app_root
 from pll.ui import login, session, startup
 from pll.ui.components.arrival import arrival
+from pll.ui.components.away import away
 from pll.ui.format import plain
 from pll.ui.routes import MORE, PAGES
 
@@ -29,6 +30,7 @@ try:
 except (UserError, OSError) as error:  # a damaged run, a full disk: what is on the page already stays
     st.error(plain(explain(error)), icon=":material/error:")
 arrival(page.url_path)
+away()
 login.menu()
 login.go_back()
 session.address_is_sent()

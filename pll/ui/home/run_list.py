@@ -137,7 +137,7 @@ def row(one: Run, differs: str = "") -> None:
             go("compare", comparison=one.id) if one.is_comparison else go("train", run=one.id)
         if not registry.may(one, "owner"):
             return
-        if snapshot.state in ("stopped", "interrupted") and not one.is_comparison:
+        if snapshot.state in ("stopped", "interrupted") and one.is_together:
             st.button("Resume", key=f"resume-{one.id}", icon=":material/play_arrow:", on_click=resume, args=(one,))
         with st.popover("", icon=":material/more_horiz:", type="tertiary", help="Rename or delete"):
             with st.form(f"rename-{one.id}", border=False):

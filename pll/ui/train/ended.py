@@ -30,7 +30,20 @@ def draw(now: Scene) -> None:
         onward(now, status)
     recipe = settings.recipe_of(now.run)
     show_health(now.snapshot.health, more=() if recipe is None else tuple(recipe.warnings))
+    if "next" not in now.looking.hidden:
+        longer(now)
     show_disputes(now.run)
+
+
+def longer(now: Scene) -> None:
+    """A button, where the verdict says that more epochs may help."""
+    health = now.snapshot.health
+    if health is None or not any("Train longer" in finding.remedy for finding in health.findings):
+        return
+    if session.registry().may(now.run, "owner"):
+        st.button(
+            "Train longer", icon=":material/update:", key="longer", on_click=controls.train_longer, args=(now.run,)
+        )
 
 
 def found(now: Scene) -> str:

@@ -1,0 +1,81 @@
+"""What a page shows before a run's first epoch, and what an interrupted or unhealthy run offers."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pll.annotations import Annotations, Rule, resolve
+from pll.dataset import PartialLabelDataset
+from pll.runs import run_data
+from pll.runs.run import Run
+from pll.ui import session
+from tests.page_helpers import IRIS, button, labels, said
+
+
+def test_while_features_are_made_the_stage_and_the_data_are_shown_and_stop_works(
+    open_page: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = Annotations.from_wide({"Ann": ["late", "lost"], "Bob": ["late", "late"]})
+    data = PartialLabelDataset(X=np.ones((2, 1))).resolved_to(resolve(answers, Rule("union")), answers)
+    reached, going = threading.Event(), threading.Event()
+
+    def slow(folder: Any, progress: Any, on_read: Any) -> Any:
+        on_read(data)
+        progress("texts", 1, 4)
+        reached.set()
+        going.wait(30)
+        progress("texts", 2, 4)  # the run has been stopped
+        raise AssertionError("it went on")
+
+    monkeypatch.setattr(run_data, "splits_of", slow)
+    open_page("home")
+    run = session.registry().start(IRIS)
+    assert reached.wait(30)
+    page = open_page("train", run=run.id)
+    assert "Getting ready: making features of texts, 25 %" in said(page)
+    assert "2 people answered 4 times; they agree on 50 of 100." in said(page)
+    assert not button(page, "Stop").disabled
+    run.stop()
+    going.set()
+    run.join(30)
+    assert run.snapshot().state == "stopped"
+
+
+@pytest.mark.parametrize("page", ["home", "train", "review", "export"])
+def test_an_interrupted_run_can_be_resumed_wherever_it_is_shown(open_page: Any, page: str) -> None:
+    open_page("home")
+    run = session.registry().start(IRIS, paused=True)
+    run.wait_until_paused(30)
+    run.stop()
+    run.join(30)
+    run.folder.set_state("interrupted")
+    (run.folder.path / "model.json").unlink(missing_ok=True)
+    opened = open_page(page, run=run.id)
+    assert not opened.exception
+    opened = button(opened, "Resume").click().run()
+    run.join(60)
+    assert run.snapshot().state == "finished"
+
+
+def test_where_the_verdict_says_train_longer_a_button_does(open_page: Any, finished: Run) -> None:
+    page = open_page("train", run=finished.id)
+    assert "Train longer" not in labels(page)
+    state = finished.folder.state()
+    flat = {"name": "flat", "sentence": "Nothing was learnt.", "remedy": "Train longer, with a larger rate."}
+    health = {"verdict": "unhealthy", "findings": [flat], "evidence": None}
+    finished.folder.set_state(
+        "finished", **{k: v for k, v in state.items() if k not in ("state", "changed")} | {"health": health}
+    )
+    page = button(open_page("train", run=finished.id), "Train longer").click().run()
+    assert not page.exception
+    newer = next(run for run in session.registry().all() if run.id != finished.id)
+    assert newer.config.params["epochs"] == 3 * (finished.snapshot().total or 0)
+    newer.stop()
+    deadline = time.monotonic() + 30
+    while newer.is_alive() and time.monotonic() < deadline:
+        time.sleep(0.05)

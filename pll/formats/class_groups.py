@@ -148,10 +148,10 @@ def _counted(table: Proposal) -> list[str]:
     if len(percents) > 1 and all(abs(total - 100) <= len(percents) for total in _sums(table, percents)):
         return percents
     whole = [n for n in cells if n not in percents and table.repeats(n) and _are_counts(table.raw[n])]
-    one_sum = set(_sums(table, whole))
-    differ = any(len(set(cells[name])) > 1 for name in whole)
-    if len(whole) > 1 and differ and len(one_sum) == 1 and 2 <= max(one_sum) <= MOST_VOTERS:
-        return whole
+    varied = [name for name in whole if len(set(cells[name])) > 1]  # the number of votes may be the same everywhere
+    one_sum = set(_sums(table, varied))
+    if len(varied) > 1 and len(one_sum) == 1 and 2 <= max(one_sum) <= MOST_VOTERS:
+        return varied
     for total in [name for name in whole if _says_total(name)] if 2 < len(whole) <= MOST_COUNTS else ():
         others = [name for name in whole if name != total]
         sums, wanted = _sums(table, others), [_amount(cell) or 0.0 for cell in table.raw[total]]

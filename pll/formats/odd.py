@@ -62,6 +62,15 @@ class OddReading(UserError):
         self.findings = findings
 
 
+def odd_findings(error: BaseException | None) -> tuple[Finding, ...]:
+    """Return what was odd, where an error, or the one behind it, says that a reading was; () for any other error."""
+    while error is not None:
+        if isinstance(error, OddReading):
+            return error.findings
+        error = error.__cause__
+    return ()
+
+
 def refuse_odd(data: PartialLabelDataset, options: ReadOptions) -> None:
     """Raise where something about the data is odd that the user has not accepted.
 

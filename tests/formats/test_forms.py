@@ -1,0 +1,215 @@
+"""Tables of tools and datasets, told by their signatures, and the three forms of a row: small files of each kind."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pll import formats
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.formats.forms import FORMS, form_told_by
+from pll.formats.odd import odd_findings
+from pll.formats.reading import question
+
+from .strategies import named_sets, named_truth
+
+TEXTS = [f"the parcel number {k} came {'late and open' if k % 3 else 'in time'}" for k in range(12)]
+PEOPLE = ("ann", "bob", "cem")
+
+
+def label(k: int, at: int) -> str:
+    return ("late", "lost", "fine")[(k + (at == 2 and k % 4 == 0)) % 3]
+
+
+def lines(folder: Path, records: list[dict[str, Any]], name: str = "data.jsonl") -> Path:
+    path = folder / name
+    path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
+    return path
+
+
+def table(folder: Path, header: str, rows: list[str], name: str = "data.csv") -> Path:
+    path = folder / name
+    path.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def read_first(path: Path) -> PartialLabelDataset:
+    """The data, with the first answer to every question."""
+    roles: dict[str, str] = {}
+    while (asked := question(formats.columns(path, options=formats.ReadOptions(columns=roles)))) is not None:
+        roles |= asked.answers[0][1]
+    return formats.read(path, columns=roles)
+
+
+def has_three_voters(data: PartialLabelDataset, *, answers: int = 36) -> bool:
+    votes = data.annotations
+    return votes is not None and len(data) == 12 and votes.n_annotators == 3 and votes.n_answers == answers
+
+
+def test_every_signature_is_told_by_its_own_columns() -> None:
+    for form in FORMS:
+        names = [pattern.replace("*", "x") for pattern in form.told_by]
+        assert form_told_by(names) is not None
+    assert len({form.name for form in FORMS}) == len(FORMS)
+    assert form_told_by(["id", "text", "label"]) is None
+
+
+def test_a_batch_of_mturk_without_rejected_work(tmp_path: Path) -> None:
+    rows = [
+        f"h{k},{who},{'Rejected' if who == 'cem' and k < 4 else 'Approved'},10.{k},{TEXTS[k]},{label(k, at)}"
+        for k in range(12)
+        for at, who in enumerate(PEOPLE)
+    ]
+    header = "HITId,WorkerId,AssignmentStatus,WorkTimeInSeconds,Input.text,Answer.kind"
+    data = formats.read(table(tmp_path, header, rows))
+    assert has_three_voters(data, answers=32) and data.class_names == ("fine", "late", "lost")
+    assert not data.feature_names and not data.categories and data.texts is not None
+
+
+@pytest.mark.parametrize("way", ["list", "text", "objects", "by name"])
+def test_all_answers_in_one_field(tmp_path: Path, way: str) -> None:
+    records = []
+    for k in range(12):
+        given = [label(k, at) for at in range(3)]
+        one: dict[str, Any] = {"id": f"e{k}", "text": TEXTS[k]}
+        if way == "list":
+            one |= {"annotations": given, "annotators": list(PEOPLE), "hard_label": given[0]}
+        elif way == "text":
+            one |= {"annotations": ",".join(given), "annotators": ",".join(PEOPLE), "hard_label": given[0]}
+        elif way == "objects":
+            one |= {"marks": [{"user": who, "value": what} for who, what in zip(PEOPLE, given, strict=True)]}
+        else:
+            one |= {"labels": dict(zip(PEOPLE, given, strict=True))}
+        records.append(one)
+    data = formats.read(lines(tmp_path, records))
+    assert has_three_voters(data) and data.y is None and not data.categories and not data.feature_names
+    assert named_sets(data)[0] == {"late", "lost"} and named_sets(data)[1] == {"lost"}
+
+
+def test_answers_without_names_count(tmp_path: Path) -> None:
+    records = [{"id": k, "ratings": ["good", "good", "bad"] if k % 2 else ["bad", "bad"]} for k in range(12)]
+    data = formats.read(lines(tmp_path, records))
+    assert data.annotations is not None and data.annotations.anonymous and data.prior is not None
+    assert data.prior[1:3].tolist() == pytest.approx([1 / 3, 2 / 3])  # bad, good of the second example
+
+
+@pytest.mark.parametrize("more", [[], ["most"], ["n_votes"]])
+def test_counts_of_votes_a_class_are_no_features(tmp_path: Path, more: list[str]) -> None:
+    counts = [(3, 0, 0), (1, 2, 0), (0, 1, 2), (2, 1, 0), (0, 2, 1), (1, 0, 2)] * 2
+    names = ("late", "lost", "fine")
+    beside = {"most": [names[row.index(max(row))] for row in counts], "n_votes": ["3"] * 12}
+    rows = [
+        ",".join([f"e{k}", TEXTS[k], *map(str, row), *(beside[name][k] for name in more)])
+        for k, row in enumerate(counts)
+    ]
+    data = formats.read(table(tmp_path, ",".join(["id", "text", *names, *more]), rows))
+    assert not data.feature_names and data.y is None and data.prior is not None
+    assert named_sets(data)[:3] == [{"late"}, {"late", "lost"}, {"lost", "fine"}]
+
+
+def test_a_row_a_person(tmp_path: Path) -> None:
+    header = "annotator," + ",".join(f"item_{k}" for k in range(12))
+    rows = [f"{who}," + ",".join(label(k, at) for k in range(12)) for at, who in enumerate(PEOPLE)]
+    data = read_first(table(tmp_path, header, rows))
+    assert has_three_voters(data) and data.row_ids.tolist()[:2] == ["item_0", "item_1"]
+    assert named_sets(data)[0] == {"late", "lost"}
+
+
+def test_a_survey_with_three_headers(tmp_path: Path) -> None:
+    names = ["StartDate", "EndDate", "Finished", "ResponseId", *(f"Q{k}" for k in range(1, 13))]
+    inside = ['"{""ImportId"":""x""}"'] * len(names)
+    rows = [",".join(["Start", "End", "Finished", "Response ID", *TEXTS]), ",".join(inside)]
+    rows += [f"2024-01-01,2024-01-01,True,R_{who}," + ",".join(label(k, at) for k in range(12)) for at, who in
+             enumerate(PEOPLE)]  # fmt: skip
+    data = formats.read(table(tmp_path, ",".join(names), rows))
+    assert has_three_voters(data) and data.texts is not None and data.texts.tolist() == TEXTS
+
+
+def test_one_hot_answers_a_line(tmp_path: Path) -> None:
+    kinds = ("late", "lost", "fine")
+    rows = [
+        "\t".join([who, f"item_{k}", TEXTS[k], *("true" if label(k, at) == kind else "" for kind in kinds)])
+        for k in range(12)
+        for at, who in enumerate(PEOPLE)
+    ]
+    header = "\t".join(["user", "instance_id", "displayed_text", *(f"kind:::{kind}" for kind in kinds)])
+    data = formats.read(table(tmp_path, header, rows, "data.tsv"))
+    assert has_three_voters(data) and set(data.class_names) == set(kinds)
+
+
+def test_which_of_several_columns_is_the_answer_is_asked(tmp_path: Path) -> None:
+    rows = [
+        f"{who},{'m' if at else 'f'},c{k},{TEXTS[k]},{label(k, at)},{'yes' if (k + at) % 3 else 'no'}"
+        for k in range(12)
+        for at, who in enumerate(PEOPLE)
+    ]
+    path = table(tmp_path, "rater_id,rater_gender,item_id,response,mood_sentiment,Q2", rows)
+    asked = question(formats.columns(path))
+    assert asked is not None and asked.answers[0][1]["mood_sentiment"] == "vote"
+    assert "response" not in asked.answers[0][1] and "rater_gender" not in asked.answers[0][1]
+    data = read_first(path)
+    assert has_three_voters(data) and not data.categories and data.texts is not None
+
+
+def test_compared_models_are_no_voters(tmp_path: Path) -> None:
+    rows = [
+        f"{k},gpt,llama,{('model_a', 'model_b', 'tie')[(k + at) % 3]},{who},1"
+        for k in range(12)
+        for at, who in enumerate(PEOPLE)
+    ]
+    data = formats.read(table(tmp_path, "question_id,model_a,model_b,winner,judge,turn", rows))
+    assert has_three_voters(data) and data.class_names == ("model_a", "model_b", "tie")
+
+
+@pytest.mark.parametrize("mark", ["-1", "ABSTAIN", "n/a", "[invalid]"])
+def test_marks_of_no_answer_are_no_class_and_said(tmp_path: Path, mark: str) -> None:
+    words = ["0", "1", "2"] if mark == "-1" else ["ham", "spam", "odd"]
+    rows = [",".join([words[k % 3], mark if k % 2 else words[k % 3], mark]) + f",{TEXTS[k]}" for k in range(12)]
+    path = table(tmp_path, "lf_a,lf_b,lf_c,text", rows)
+    data = formats.read(path)
+    assert data.class_names == tuple(sorted(words)) and any(mark in note for note in data.notes)
+    assert mark in formats.read(path, keep=(mark,), accept=("mark", "in-every-set")).class_names
+
+
+def test_the_majority_of_the_others_is_no_voter(tmp_path: Path) -> None:
+    votes = [[label(k, 0), label(k, 0), label(k + (k % 2), 0), label(k + (k % 3 == 1), 0)] for k in range(48)]
+    most = [max(dict.fromkeys(row), key=row.count) for row in votes]
+    rows = [",".join([*row, top]) for row, top in zip(votes, most, strict=True)]
+    for name in ("majority_vote", "MACE"):
+        data = formats.read(table(tmp_path, f"ann,bob,cem,dan,{name}", rows))
+        assert data.annotations is not None and data.annotations.annotator_names == ("ann", "bob", "cem", "dan")
+        assert data.y is None and not data.categories
+
+
+def test_two_rounds_and_remarks_of_a_voter(tmp_path: Path) -> None:
+    rows = [f"{label(k, 0)},{label(k, 2)},{label(k, 1)},{label(k, 1)},ok,{k}.5" for k in range(12)]
+    data = formats.read(table(tmp_path, "annotator_ann_r1,annotator_ann_r2,annotator_bob_r1,annotator_bob_r2,"
+                              "annotator_ann_r1_comment,annotator_ann_r1_time", rows))  # fmt: skip
+    assert data.annotations is not None and data.annotations.n_annotators == 2
+    assert not data.feature_names and not data.categories
+
+
+@pytest.mark.parametrize("kind", ["one-class", "class-names", "mark"])
+def test_an_odd_reading_is_refused_until_it_is_accepted(tmp_path: Path, kind: str) -> None:
+    cells = {"one-class": ["late"], "class-names": ["https://a.org/1", "https://a.org/2"], "mark": ["-1", "0", "1"]}[
+        kind
+    ]
+    rows = [f"{cells[k % len(cells)]}|{cells[(k // 2) % len(cells)]},{TEXTS[k]}" for k in range(12)]
+    path = table(tmp_path, "candidates,text", rows)
+    with pytest.raises(UserError, match=f"--accept {kind}") as caught:
+        formats.read(path)
+    assert [finding.kind for finding in odd_findings(caught.value)] == [kind]
+    assert len(formats.read(path, accept=(kind,))) == 12
+
+
+def test_roles_given_by_hand_go_before_a_signature(tmp_path: Path) -> None:
+    rows = [f"h{k},{who},{label(k, at)},{label(k, 0)}" for k in range(12) for at, who in enumerate(PEOPLE)]
+    path = table(tmp_path, "HITId,WorkerId,Answer.kind,Answer.other", rows)
+    data = formats.read(path, columns={"Answer.other": "true_label", "Answer.kind": "vote"})
+    assert has_three_voters(data) and named_truth(data)[:2] == ["late", "lost"]
+    with pytest.raises(UserError, match="both are vote"):
+        formats.read(path, columns={"Answer.other": "vote", "Answer.kind": "vote"})

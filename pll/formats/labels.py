@@ -165,8 +165,9 @@ def _reader_of(
         return AnswerReader((), options.answers), []
     said = Counter[tuple[str, str]]()
     for chunk in votes:
-        pairs, times = np.unique(np.stack([chunk.who, chunk.codes]), axis=1, return_counts=True)
-        for who, code, n in zip(*pairs.tolist(), times.tolist(), strict=True):
+        pairs, times = np.unique(chunk.who * len(chunk.cells) + chunk.codes, return_counts=True)
+        for pair, n in zip(pairs.tolist(), times.tolist(), strict=True):
+            who, code = divmod(pair, len(chunk.cells))
             said[answers.people[who], chunk.cells[code]] += n
     for classes, least in ((sort_names(known), 0.5), (proposed_classes(said, options.answers), LEAST_NAMED)):
         if len(classes) > 1 and (are_sentences or _are_dressed(counts, AnswerReader(classes, options.answers), least)):

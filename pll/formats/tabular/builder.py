@@ -1,7 +1,7 @@
 """Builder of a dataset from a table whose columns are known.
 
 Features are cast to numbers batch by batch; labels are read of the text of the other columns
-(`pll.formats.tabular.labels`).
+(`pll.formats.answers`, `pll.formats.labels`).
 """
 
 from __future__ import annotations

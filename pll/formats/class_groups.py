@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from pll.formats.checks import listing
 from pll.formats.forms import plain_name
@@ -116,6 +117,7 @@ def are_amounts(cells: Cells) -> bool:
     return 2 * sum(_amount(cell) is not None for cell in filled) >= len(filled)
 
 
+@lru_cache(maxsize=2**16)  # several rules look at the same cells
 def _amount(cell: str | None) -> float | None:
     """Return the number of at least 0 in a cell, 0 where it is missing; None where there is another thing."""
     if is_missing(cell):
@@ -143,7 +145,8 @@ def counts(table: Proposal) -> None:
 
 
 def _counted(table: Proposal) -> list[str]:
-    cells = {name: table.raw[name] for name in table.open() if are_amounts(table.raw[name])}
+    likely = [n for n in table.open() if table.repeats(n) or any("%" in cell for cell in table.raw[n][:9] if cell)]
+    cells = {name: table.raw[name] for name in likely if are_amounts(table.raw[name])}
     percents = [n for n, some in cells.items() if all("%" in (c or "%") for c in some) and present_cells(some)]
     if len(percents) > 1 and all(abs(total - 100) <= len(percents) for total in _sums(table, percents)):
         return percents

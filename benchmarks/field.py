@@ -36,6 +36,7 @@ from pll import formats
 from pll.catalog.sources import source_of, with_own_votes
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.formats.odd import findings_of
 from pll.formats.reading import Question, form_of
 
 MOST_ASKED = 5
@@ -87,7 +88,7 @@ def understood(path: Path) -> Understood:
         try:
             data = source.load()
         except UserError as refused:
-            findings = getattr(refused, "findings", ())  # what is odd is refused until somebody accepts it
+            findings = findings_of(refused)  # what is odd is refused until somebody accepts it
             if not findings:
                 raise
             odd, kinds = list(map(str, findings)), [one.kind for one in findings]

@@ -191,3 +191,12 @@ def _leaks(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Finding]:
 
 CHECKS: tuple[Check, ...] = (_one_example, _classes, _names, _sets, _voters, _leaks)
 """What is looked at."""
+
+
+def findings_of(error: BaseException | None) -> tuple[Finding, ...]:
+    """Return what an error, or the one behind it, says is odd; nothing of any other error."""
+    while error is not None:
+        if isinstance(error, OddReading):
+            return error.findings
+        error = error.__cause__
+    return ()

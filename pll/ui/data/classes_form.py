@@ -17,10 +17,9 @@ from pll.dataset import PartialLabelDataset
 from pll.formats.checks import listing
 from pll.formats.classes import class_counts
 from pll.formats.reading import notes_of
-from pll.formats.tabular.cells import no_answers
 from pll.ui.data import loader
 from pll.ui.data.editable import edit_column, undo_all
-from pll.ui.format import plain
+from pll.ui.format import count, plain
 
 VISIBLE_ROWS = 12
 """Classes that show without scrolling."""
@@ -48,7 +47,8 @@ def put_in_order(source: Source, data: PartialLabelDataset) -> tuple[Source, Par
     joined = {name: to for note in notes_of(data.notes, "spellings") for name, to in note.cells.items()}
     joined |= {name: target for name, target in edits.items() if target in counts}
     merged = listing([f"{name} → {target}" for name, target in joined.items()], NAMED)
-    drops = [cell for note in notes_of(data.notes, "no answer") for cell in note.cells]
+    silent = {cell: n for note in notes_of(data.notes, "no answer") for cell, n in note.cells.items()}
+    drops = [f"{cell} ({count(int(n), 'time')})" if isinstance(n, int) else cell for cell, n in silent.items()]
     drops += [name for name, target in edits.items() if target is None]
     words = [f"Read as one class: {merged}."] if merged else []
     words += [f"Read as no answer: {listing(drops, NAMED)}."] if drops else []
@@ -76,8 +76,6 @@ def _edits(source: Source, counts: Mapping[str, int]) -> dict[str, str | None]:
     """What becomes of the classes there are; corrections of classes that are read otherwise now are left out."""
     edited: Edits = st.session_state.get(_key(source), {})
     targets: dict[str, str | None] = {}
-    if source.path is not None and not _is_apart(source):
-        targets |= dict.fromkeys(no_answers(list(counts)))
     targets |= {name: becomes for name, becomes in edited.items() if name in counts}
     changes = {name: becomes for name, becomes in targets.items() if becomes != name}
     return changes if any(changes.get(name, name) is not None for name in counts) else {}

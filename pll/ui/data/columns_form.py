@@ -19,11 +19,13 @@ from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import DuplicateIds, MissingPictures, UserError, is_caused_by
 from pll.formats.checks import capital, listing
+from pll.formats.forms import form_told_by
 from pll.formats.images import MISSING_PICTURES
+from pll.formats.odd import findings_of
 from pll.formats.reading import ROLES, SINGLE, Column, Question, question
 from pll.formats.tabular.cells import has_fractions
 from pll.formats.vote_files import VOTES
-from pll.ui.data import last_time, loader, understood
+from pll.ui.data import last_time, loader, odd_form, understood
 from pll.ui.data.editable import edit_column
 from pll.ui.format import count, plain, without_shell
 
@@ -210,9 +212,10 @@ def set_roles(table: Columns, roles: Mapping[str, str]) -> None:
     st.session_state[_key(table.source)] = others | dict(roles)
 
 
-def set_accepted(source: Source, kind: str) -> None:
-    """Read the file although something of that kind is odd about it (`ReadOptions.accept`)."""
-    st.session_state[_accepted_key(source)] = [kind]
+def set_accepted(source: Source, *kinds: str) -> None:
+    """Read the file although something of these kinds is odd about it (`ReadOptions.accept`)."""
+    key = _accepted_key(source)
+    st.session_state[key] = list(dict.fromkeys((*st.session_state.get(key, ()), *kinds)))
 
 
 def _accepted_key(source: Source) -> str:
@@ -221,10 +224,10 @@ def _accepted_key(source: Source) -> str:
 
 # ---- above the first rows --------------------------------------------------------------------------------------------
 
-SHOWN = 7
+SHOWN = 6
 """Columns that are shown with their first cells; all are in the table of roles."""
 COLUMN_WIDTH = 168
-"""Pixels of a column: four of its words, and two columns on a phone."""
+"""Pixels of a column: all in one row of a small screen, and two columns on a phone."""
 PLENTY = ("feature", "keep", "class", "probability", "count", "item", "ignore")
 """Roles that many columns may have, none of which a person looks for first."""
 SHORT = {
@@ -259,6 +262,8 @@ def show_rows(table: Columns, data: PartialLabelDataset | None) -> None:
                 _role_above(table, column)
                 st.html("".join(_cell(cell) for cell in column.first) or _cell(None))
     with st.container(horizontal=True, vertical_alignment="center"):
+        if form := form_told_by([column.name for column in table.columns]):
+            st.caption(f"Read as {plain(form.title)}.", width="content")
         if more := len(table.columns) - len(visible):
             st.caption(f"{count(more, 'more column')} under *Details*.", width="content")
         if _explicit_roles(table.source):
@@ -393,10 +398,13 @@ def describe_unused_columns(columns: Sequence[Column]) -> list[str]:
 
 
 def read(table: Columns, source: Source) -> PartialLabelDataset | None:
-    """The data, as `loader.read`; where two rows have the same id, or pictures are missing, the answer is offered."""
+    """The data, as `loader.read`; where it is odd, ids stand twice or pictures are missing, the answer is offered."""
     try:
         return loader.read(source)
     except UserError as error:
+        if findings := findings_of(error):
+            odd_form.show(findings, partial(set_accepted, source, *(finding.kind for finding in findings)))
+            return None
         if is_caused_by(error, MissingPictures):
             st.error(plain(without_shell(error)), icon=":material/error:")
             st.button(

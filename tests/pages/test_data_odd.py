@@ -1,0 +1,46 @@
+"""An odd reading is asked about on the page, refused by the shell, and neither trains on it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pll.cli.main import main
+from tests.page_helpers import button, labels, said, understood
+
+IN_EVERY_SET = "id,width,candidates\n" + "".join(f"e{k},{k}.5,all|{'xyz'[k % 3]}\n" for k in range(30))
+"""A class that says nothing, since every example may have it."""
+MTURK = "HITId,WorkerId,Input.text,Answer.mood\n" + "".join(
+    f"h{k // 3},w{k % 3},some text of number {k // 3},{'glad' if k % 4 else 'sad'}\n" for k in range(36)
+)
+
+
+def bring(page: Any, name: str, content: str) -> Any:
+    return page.file_uploader(key="uploader").set_value((name, content.encode(), "text/plain")).run()
+
+
+def test_what_is_odd_is_shown_with_its_cells_and_accepted_with_a_click(open_page: Any) -> None:
+    page = bring(open_page("data"), "odd.csv", IN_EVERY_SET)
+    (warning,) = page.warning
+    assert "all" in warning.value
+    assert "--" not in warning.value
+    assert "Get labels" not in labels(page)
+    page = button(page, "It is meant so").click().run()
+    assert understood(page).startswith("30 examples")
+    assert not button(page, "Get labels").disabled
+
+
+def test_the_shell_refuses_it_until_it_is_accepted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "odd.csv").write_text(IN_EVERY_SET)
+    assert main(["read", str(tmp_path / "odd.csv")]) == 2
+    words = capsys.readouterr().err
+    kind = words.rpartition("--accept ")[2].split(".")[0].split()[0]
+    assert main(["read", str(tmp_path / "odd.csv"), "--accept", kind]) == 0
+
+
+def test_a_signature_is_named(open_page: Any) -> None:
+    page = bring(open_page("data"), "batch.csv", MTURK)
+    assert "Read as a batch of Amazon Mechanical Turk" in said(page)
+    assert understood(page).startswith("12 texts")

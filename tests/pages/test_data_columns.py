@@ -241,7 +241,7 @@ def test_what_a_column_is_stands_above_it_and_is_changed_there(open_page: Any) -
     assert {name: role_above(page, name).value for name in ("Ann", "colour")} == {
         "Ann": "annotator", "colour": "category",
     }  # fmt: skip
-    page = role_above(page, "Eve").set_value("keep").run()
+    page = role_above(page, "Dan").set_value("keep").run()
     assert "4 people answered 120 times" in understood(page)
     page = role_above(page, "colour").set_value("true_label").run()
     assert shown(page)["colour"] == "True label"
@@ -262,10 +262,10 @@ def test_a_role_given_by_hand_goes_before_a_question(open_page: Any) -> None:
 def test_a_file_with_the_same_columns_is_read_as_the_last_one_on_request(open_page: Any) -> None:
     page = bring(open_page("data"), "five.csv", five())
     assert "As last time" not in " ".join(labels(page))
-    page = role_above(page, "Eve").set_value("keep").run()
+    page = role_above(page, "Dan").set_value("keep").run()
     button(page, "Settings").click().run()
     page = bring(open_page("data"), "more.csv", five().replace(b"red", b"green"))  # in another tab
     assert "5 people answered 150 times" in understood(page)
     page = button(page, "As last time (five.csv)").click().run()
     assert "4 people answered 120 times" in understood(page)
-    assert role_above(page, "Eve").value == "keep"
+    assert role_above(page, "Dan").value == "keep"

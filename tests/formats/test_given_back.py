@@ -185,11 +185,12 @@ def test_every_shape_of_json_is_read_alike_and_keeps_its_shape(tmp_path: Path, s
 
 def test_bare_lists_are_sets_and_have_no_place_for_labels(tmp_path: Path) -> None:
     path = tmp_path / "t.json"
-    for text, ids in (("[[3, 7], [7]]", ["0", "1"]), ('{"a": [3, 7], "c": [7]}', ["a", "c"])):
+    for text, ids in (("[[3, 7], [], [7]]", ["0", "1", "2"]), ('{"a": [3, 7], "b": [], "c": [7]}', ["a", "b", "c"])):
         path.write_text(text)
         data = formats.read(path)
         assert data.row_ids.tolist() == ids
         assert data.sets().names(0) == ["3", "7"]
+        assert data.unanswered is None or data.unanswered.tolist() == [False, True, False]
         assert formats.FORMATS["jsonl"].no_place(path, formats.ReadOptions())
 
 
@@ -223,3 +224,17 @@ def test_a_label_with_a_confidence_of_ones_own_is_a_label(tmp_path: Path) -> Non
     (tmp_path / "t.csv").write_text("id,width,label,confidence\na,1.5,x,0.5\nb,2.5,y,1\nc,0.5,x,0.75\n")
     data = formats.read(tmp_path / "t.csv")
     assert data.class_names == ("x", "y")
+
+
+def test_a_row_a_person_has_no_place_for_labels_of_examples(tmp_path: Path) -> None:
+    items = [f"item_{k}" for k in range(24)]
+    rows = [
+        ",".join([who, *("xyz"[(k + (at == 2 and k % 4 == 0)) % 3] for k in range(24))])
+        for at, who in enumerate(("ann", "ben", "cem"))
+    ]
+    (tmp_path / "t.csv").write_text("\n".join([",".join(["person", *items]), *rows]) + "\n")
+    roles = {"person": "person"} | dict.fromkeys(items, "item")
+    options = formats.ReadOptions(columns=roles)
+    assert formats.read(tmp_path / "t.csv", options=options).row_ids.tolist() == items
+    assert "row a person" in formats.FORMATS["csv"].no_place(tmp_path / "t.csv", options)
+    assert not formats.FORMATS["csv"].no_place(tmp_path / "t.csv", formats.ReadOptions(columns={"person": "id"}))

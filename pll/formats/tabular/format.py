@@ -11,7 +11,7 @@ from typing import ClassVar
 from pll.dataset import PartialLabelDataset
 from pll.formats.answers import name_together
 from pll.formats.base import Format, ReadOptions
-from pll.formats.reading import Column
+from pll.formats.reading import Column, form_of
 from pll.formats.records import Records, text_of
 from pll.formats.results import Results, Value
 from pll.formats.tabular.builder import build
@@ -47,6 +47,10 @@ class TableFormat(Format):
 
     def columns(self, path: Path, options: ReadOptions) -> list[Column]:
         return self.table(path, options).plan(options)
+
+    def no_place(self, source: Path, options: ReadOptions) -> str:
+        is_by_person = form_of(self.columns(source, options)) == "person"
+        return "The file that came in has a row a person, and no row for an example's label." if is_by_person else ""
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         return table_limitations(dataset, self.holds)

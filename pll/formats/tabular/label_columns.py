@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -12,12 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pll.candidates import sort_names
 from pll.errors import UserError
-from pll.formats.base import ReadOptions
-from pll.formats.checks import MAX_NAME, check_class_count, listing, shorten
+from pll.formats.checks import shorten
 from pll.formats.records import RowNumber
-from pll.formats.tabular.cells import spelling
 
 Chunks: TypeAlias = pa.ChunkedArray
 """A column of text."""
@@ -115,86 +111,6 @@ def read_column(name: str, chunks: Chunks, row_of: RowNumber, read_cell: Callabl
         What `read_cell` raised, with the row, the column and the cell.
     """
     return LabelColumn.of(name, chunks, row_of).read(read_cell)
-
-
-def names_in(columns: Sequence[LabelColumn], class_names: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Return all classes: those given, else those that occur in columns of names or tuples of names, sorted.
-
-    Raises
-    ------
-    UserError
-        A label that is not among those given; the row is named.
-    """
-    used: dict[str, tuple[LabelColumn, int]] = {}
-    for column in columns:
-        for code, name in column.names():
-            used.setdefault(name, (column, code))
-    check_class_count(len(used), "the columns of labels")
-    for name, (column, code) in used.items():
-        if len(name) > MAX_NAME:
-            raise UserError(
-                f"{column.place(code)} holds a label of {len(name):,} characters ({shorten(name)}); at most "
-                f"{MAX_NAME:,} are supported. Is a quote left open?"
-            )
-    if not class_names:
-        return sort_names(used)
-    classes = set(class_names)
-    for name, (column, code) in used.items():
-        if name not in classes:
-            raise UserError(
-                f"{column.place(code)}: the label {shorten(name)} is unknown; the classes are {listing(class_names)}. "
-                "Correct it, or add it to the classes."
-            )
-    return class_names
-
-
-JOINED = "Spelled alike, and so one class"
-"""How the note on joined spellings begins."""
-
-
-def join_spellings(columns: Sequence[LabelColumn], options: ReadOptions, named: Collection[str] = ()) -> list[str]:
-    """Make labels that are spelled alike one class, by `spelling`: the one that is named, else the most frequent.
-
-    Nothing is joined where `options.merge` is False.
-
-    Parameters
-    ----------
-    columns
-        Of names or tuples of names; their values are changed.
-    named
-        Classes that have a column of their own; like `options.class_names` they are never merged.
-
-    Returns
-    -------
-    list[str]
-        A note for the user; none where no two labels have the same spelling.
-    """
-    counts: Counter[str] = Counter()
-    for column in columns:
-        rows = column.times()
-        for code, name in column.names():
-            counts[name] += rows[code]
-    apart = {*options.class_names, *named}
-    groups: dict[str, list[str]] = {}
-    for name in [*counts, *(name for name in apart if name not in counts)] if options.merge else ():
-        groups.setdefault(spelling(name), []).append(name)
-    becomes: dict[str, str] = {}
-    for group in groups.values():
-        named_apart = [name for name in group if name in apart]
-        if len(named_apart) < 2 < len(group) + 1:
-            target = named_apart[0] if named_apart else max(sorted(group), key=counts.__getitem__)
-            becomes |= {name: target for name in group if name != target and name in counts}
-    if not becomes:
-        return []
-    for column in columns:
-        column.values[:] = [
-            becomes.get(value, value)
-            if isinstance(value, str)
-            else value and tuple(dict.fromkeys(becomes.get(name, name) for name in value))
-            for value in column.values
-        ]
-    pairs = [f"{name} → {target}" for name, target in becomes.items()]
-    return [f"{JOINED}: {listing(pairs)}."]
 
 
 def encode(chunks: Chunks) -> tuple[npt.NDArray[np.int64], list[str]]:

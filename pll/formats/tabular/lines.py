@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,19 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.annotations.data import Annotations
-from pll.candidates import sort_names
 from pll.errors import UserError
-from pll.formats.base import ReadOptions
-from pll.formats.checks import listing, shorten
-from pll.formats.proposals import is_sentence, proposed_classes
+from pll.formats.checks import shorten
 from pll.formats.reading import LINES
 from pll.formats.records import RowNumber
 from pll.formats.tabular.answers import AnswerReader
-from pll.formats.tabular.cells import NEARLY_ALL, guess_separator
+from pll.formats.tabular.cells import guess_separator
 from pll.formats.tabular.label_columns import Chunks, LabelColumn, RoleColumns, read_column
-
-PROPOSED = "Classes that the answers name"
-"""How the note on classes that nobody listed begins."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,33 +138,6 @@ def _score(cell: str) -> float:
         raise UserError("write a number, or leave the cell empty") from None
 
 
-def reader_of(lines: Lines, known: Collection[str], options: ReadOptions) -> tuple[AnswerReader, list[str]]:
-    """Return the reader of annotators' cells, and a note where the classes are proposed.
-
-    Where nearly all answers are names of classes, each of them is a class. Sentences name the classes that the user
-    lists, or those that are `known` from other columns, else those that are proposed.
-    """
-    if options.class_names:
-        return AnswerReader(options.class_names, options.answers), []
-    votes = lines.votes
-    counts = [(count, cell) for count, cell in zip(votes.times(), votes.cells, strict=True) if cell.strip()]
-    sentences = sum(count for count, cell in counts if is_sentence(cell))
-    if sentences <= (1 - NEARLY_ALL) * sum(count for count, _ in counts):
-        return AnswerReader((), options.answers), []
-    if len(known) > 1:
-        return AnswerReader(sort_names(known), options.answers), []
-    who = [lines.people[worker] for worker in lines.workers.tolist()]
-    classes = proposed_classes(Counter(zip(who, votes.texts(), strict=True)), options.answers)
-    classes = classes if len(classes) > 1 else ()
-    return AnswerReader(classes, options.answers), note_proposed(classes)
-
-
-def note_proposed(classes: Sequence[str]) -> list[str]:
-    """Return a sentence on classes that were proposed; none where there are none."""
-    ways = "If these are not the classes, name them (--classes a,b,c)."
-    return [f"{PROPOSED}: {listing(classes)}. {ways}"] if classes else []
-
-
 def read_answers(lines: Lines, reader: AnswerReader) -> tuple[Lines, Counter[str]]:
     """Return lines whose answers are tuples of names, with the confidence in them, and cells that name no class.
 
@@ -187,26 +153,6 @@ def read_answers(lines: Lines, reader: AnswerReader) -> tuple[Lines, Counter[str
             unmapped[cell] += count
     names, confidence = zip(*(((), math.nan) if one is None else one for one in votes.values), strict=True)
     return replace(lines, votes=replace(votes, values=list(names), confidence=confidence)), unmapped
-
-
-def note_unmapped(unmapped: Mapping[str, int]) -> list[str]:
-    """Return a sentence on the answers that name no class; none where all do."""
-    if not unmapped:
-        return []
-    total, few = sum(unmapped.values()), sorted(unmapped.items(), key=lambda one: -one[1])[:5]
-    examples = ", ".join(f"{shorten(text, 40)} ({count:,})" for text, count in few)
-    start = "1 answer is" if total == 1 else f"{total:,} answers are"
-    return [f"{start} no class and left out: {examples}. Map them with --answer FROM=CLASS."]
-
-
-_NUMBER = re.compile(r"\d{1,9}(?:\.0+)?", re.ASCII)
-
-
-def rename_whole_numbers(column: LabelColumn) -> None:
-    """Rename class numbers written as 1.0 (because others in their column are missing) to 1."""
-    names = [name for _, name in column.names()]
-    if names and all(map(_NUMBER.fullmatch, names)):
-        column.values[:] = [tuple(name.partition(".")[0] for name in value) for value in column.values]
 
 
 def annotations_of(lines: Lines, names: tuple[str, ...], unmapped: Counter[str]) -> Annotations:

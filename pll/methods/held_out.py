@@ -124,7 +124,8 @@ def held_out_weights(
     Returns
     -------
     Weights
-        (nnz,) float32, aligned with the candidates of the sets; sums to 1 on each set.
+        (nnz,) float32, aligned with the candidates of the sets; sums to 1 on each set, for votes to 1 at most
+        (`vote_weights`).
 
     Raises
     ------
@@ -377,6 +378,9 @@ def vote_weights(estimator: PartialLabelEstimator, task: Task, votes: Annotation
     Where the classifier's mistakes are its own the first is right; where it repeats those that voters share, the second
     is nearer, and nothing tells which. For methods that learn from votes alone, or where it is not known who voted, it
     is that of the votes.
+
+    A label that nobody named may be true, so that a set of votes sums to less than 1: five voters who agree may all be
+    wrong. A set that lacks a label somebody named is known from elsewhere (a decision, say), and sums to 1.
     """
     if votes.anonymous:
         posterior = fit_voters(votes, kind="majority").posterior
@@ -387,7 +391,12 @@ def vote_weights(estimator: PartialLabelEstimator, task: Task, votes: Annotation
         posterior = joint.posterior
         if joint.classifier_weight > 0:
             posterior = (posterior + fit_voters(votes, true_labels=task.decided).posterior) / 2
-    return normalise(on_candidates(posterior, task.candidates), task.candidates)
+    sets, c = task.candidates, task.candidates.n_classes
+    weights = on_candidates(posterior, sets).astype(np.float32)
+    is_inside = np.isin(votes.rows * c + votes.labels, sets.rows * c + sets.indices)
+    is_narrowed = np.zeros(len(sets), dtype=np.bool_)
+    is_narrowed[votes.rows[~is_inside]] = True
+    return np.where(is_narrowed[sets.rows], normalise(weights, sets), weights)
 
 
 # ---- the models -----------------------------------------------------------------------------------------------------

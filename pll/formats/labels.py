@@ -499,14 +499,19 @@ def _own_sets(
     """The sets that the source itself states, and how often or how likely each label is where it says so."""
     n, c = answers.n, len(names)
     cells, weights = list[Numbers](), list[npt.NDArray[np.float64]]()
+    are_weighted = any(chunk.shares for chunk in chunks)
     for chunk in chunks:
         at, labels = chunk.labels(number)
         cells.append(chunk.example[at] * c + labels)
-        flat = [w for one in chunk.shares for w in one.values()]
-        starts = np.cumsum([0, *map(len, chunk.values)])[chunk.codes[at]] if flat else None
-        within = np.arange(len(at)) - np.searchsorted(at, at)
-        weights.append(np.ones(len(at)) if starts is None else np.array(flat, dtype=np.float64)[starts + within])
-    place, inverse = np.unique(np.concatenate(cells), return_inverse=True)
+        if are_weighted:
+            flat = [w for one in chunk.shares for w in one.values()]
+            starts = np.cumsum([0, *map(len, chunk.values)])[chunk.codes[at]] if flat else None
+            within = np.arange(len(at)) - np.searchsorted(at, at)
+            weights.append(np.ones(len(at)) if starts is None else np.array(flat, dtype=np.float64)[starts + within])
+        del at, labels  # there may be many
+    together = cells.pop() if len(cells) == 1 else np.concatenate(cells)
+    place, inverse = np.unique(together, return_inverse=True) if are_weighted else (np.unique(together), together)
+    del together
     sizes = np.bincount(place // c, minlength=n)
     if not may_be_empty:
         where = "the columns of the classes" if len(chunks) > 1 else f"the column {chunks[0].column}"
@@ -514,7 +519,7 @@ def _own_sets(
     rows = np.flatnonzero(sizes)
     made = CandidateSets(np.append(0, np.cumsum(sizes[rows])), (place % c).astype(np.int32), c, names)
     sets, notes = filled(Resolved(made, rows, n - len(rows), np.empty(0, dtype=np.int64)))
-    if not any(chunk.shares for chunk in chunks):
+    if not are_weighted:
         return sets, None, notes
     total = sets.uniform_weights().astype(np.float64)
     total[(sizes > 0)[sets.rows]] = np.bincount(inverse, weights=np.concatenate(weights), minlength=len(place))

@@ -46,7 +46,6 @@ from pll.annotations.voters import fit_voters
 from pll.candidates import as_candidate_sets
 from pll.devices import choose_device, computing_threads
 from pll.errors import UserError
-from pll.io import is_mapped
 from pll.methods.aggregation import aggregate
 from pll.methods.base import PartialLabelEstimator, Task, as_features, as_votes
 from pll.methods.classical import ClassicalEstimator
@@ -134,7 +133,7 @@ def held_out_weights(
 
     Examples
     --------
-    >>> from pll import PRODEN
+    >>> from pll import PRODEN, CandidateSets
     >>> X = np.repeat(np.eye(3, dtype=np.float32), 20, axis=0)
     >>> sets = CandidateSets.from_lists([[i // 20, (i // 20 + 1 + i % 2) % 3] for i in range(60)], n_classes=3)
     >>> weights = held_out_weights(PRODEN(), X, sets)
@@ -415,7 +414,7 @@ def is_batched(estimator: PartialLabelEstimator, task: Task) -> bool:
     plain = {"loss": "ce", "lr_decay": 1.0, "augment": "none"}
     model = _setting(estimator, "model")
     same = all(_setting(estimator, name) == value for name, value in plain.items())
-    is_plain = task.outside is None and task.sample_weight is None and not is_mapped(task.X)
+    is_plain = task.outside is None and task.sample_weight is None
     is_plain &= min(len(task.candidates) // 2, ROWS) * task.candidates.n_classes <= NUMBERS
     return same and is_plain and isinstance(model, str) and model in BATCHED
 

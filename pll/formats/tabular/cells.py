@@ -379,7 +379,8 @@ def elements(cell: str | None) -> list[Any] | dict[str, Any]:
         value = json.loads(text)
         return value if isinstance(value, list | dict) else [text]
     with suppress(ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-        value = ast.literal_eval(text) if text[:1] in "[({" else None
+        is_python = text[:1] in "[({" and not _NUMPY_WORDS.fullmatch(text)  # Python would join the words
+        value = ast.literal_eval(text) if is_python else None
         if isinstance(value, list | tuple | set | dict):
             return value if isinstance(value, dict) else list(value)
     with suppress(UserError):

@@ -80,7 +80,7 @@ def header_of(records: Sequence[Sequence[str]]) -> Header:
     Examples
     --------
     >>> header_of([["Sales 2024"], ["id", "x", "y"], ["a", "1", "2"], ["b", "1", "2"]])
-    Header(names=['id', 'x', 'y'], above=1, title='Sales 2024', rows=1)
+    Header(names=['id', 'x', 'y'], above=1, title='Sales 2024', rows=1, titles={})
     >>> header_of([["5.1", "3.5", "setosa"], ["4.9", "3.0", "setosa"]]).names
     ['column 1', 'column 2', 'column 3']
     """

@@ -117,7 +117,7 @@ def are_amounts(cells: Cells) -> bool:
     return 2 * sum(_amount(cell) is not None for cell in filled) >= len(filled)
 
 
-@lru_cache(maxsize=2**16)  # several rules look at the same cells
+@lru_cache(maxsize=2**12)  # a rule looks at the cells of a column twice, and many columns have the same
 def _amount(cell: str | None) -> float | None:
     """Return the number of at least 0 in a cell, 0 where it is missing; None where there is another thing."""
     if is_missing(cell):

@@ -45,6 +45,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.io
+import scipy.sparse
 from PIL import Image
 
 import pll
@@ -304,6 +305,7 @@ def _parts(part: str, before: Any, now: Any, tolerance: float) -> Iterator[tuple
 
 def _unequal(before: Any, now: Any, tolerance: float) -> str:
     """Return what differs between two values that are no mappings, or an empty string."""
+    before, now = (value.toarray() if scipy.sparse.issparse(value) else value for value in (before, now))
     if isinstance(before, np.ndarray) and isinstance(now, np.ndarray):
         return _unequal_arrays(before, now, tolerance)
     first, second = (json.dumps(value, sort_keys=True, default=_plain) for value in (before, now))

@@ -259,10 +259,6 @@ class ReviewState:
         """This reviewer's events that still count, the newest first."""
         return (event for event in reversed(self.all_events) if event.reviewer == reviewer and self.is_live(event))
 
-    def rows_with(self, *statuses: str) -> Ints:
-        """(k,) the examples whose outcome has one of these statuses, in the order of rows."""
-        return np.array(sorted(row for row, result in self.outcomes() if result.status in statuses), dtype=np.int64)
-
     def labels(self) -> tuple[Ints, list[str]]:
         """(k,) the examples that people gave a label, in the order of rows, and these labels."""
         result = sorted((row, outcome.label) for row, outcome in self.outcomes() if outcome.label is not None)

@@ -292,7 +292,7 @@ class RunFolder(LockedFolder):
         Raises
         ------
         UserError
-            Held_out.npz is damaged.
+            The file `held_out.npz` is damaged.
         """
         arrays = self._arrays(files.HELD_OUT)
         if arrays is None:

@@ -278,14 +278,28 @@ def _make_folder(file: Path) -> None:
 def _on_connect(connection: Any, _record: object) -> None:
     connection.isolation_level = None  # the driver starts no transaction; `_on_begin` does
     cursor = connection.cursor()
-    for pragma in (
-        "journal_mode=WAL",
-        "synchronous=FULL",
-        "foreign_keys=ON",
-        f"busy_timeout={int(BUSY_SECONDS * 1000)}",
-    ):
+    _use_wal(cursor)
+    for pragma in ("synchronous=FULL", "foreign_keys=ON", f"busy_timeout={int(BUSY_SECONDS * 1000)}"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
+
+
+def _use_wal(cursor: sqlite3.Cursor) -> None:
+    """Switch the file to WAL, which it then stays in.
+
+    Of several programs that switch a new file at the same time SQLite refuses all but one at once, without its busy
+    timeout (each waits for the readers that the others are); so the waiting is done here.
+    """
+    until = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 def _on_begin(connection: Connection) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sqlite3
 import threading
 from pathlib import Path
 
@@ -33,6 +34,17 @@ def test_many_may_start_at_the_same_time(database_url: str) -> None:
     assert not failed and len(made) == 6
     for database in made:
         database.close()
+
+
+def test_a_new_file_that_another_program_writes_to_is_waited_for(tmp_path: Path) -> None:
+    file = tmp_path / "reviews.sqlite3"
+    other = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    end = threading.Timer(0.2, other.execute, ["ROLLBACK"])
+    end.start()
+    Database(file).close()
+    assert not end.is_alive()
+    other.close()
 
 
 def test_tables_of_another_version_are_refused_and_stay_as_they_are(

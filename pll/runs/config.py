@@ -37,7 +37,7 @@ class RunConfig:
     test
         Data to test on, or None.
     features
-        How features are made of texts, pictures and words; see `pll.analysis.protocol.prepare`.
+        How features are made of texts, pictures and words; see `pll.runs.data.prepare`.
     seed
         Of split, candidates and method.
     strict

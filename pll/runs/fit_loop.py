@@ -17,10 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from pll.analysis.covering_check import against_sets, top_loss_of
 from pll.analysis.health import Health, against_truth, health_of
-from pll.analysis.protocol import Splits
-from pll.analysis.readiness import warnings_about
 from pll.dataset import PartialLabelDataset
 from pll.devices import LOST, free_unused, is_lost, lose
 from pll.errors import UserError, explain
@@ -34,6 +31,8 @@ from pll.methods.input_range import RANGE, input_range
 from pll.methods.persistence import save_model, warm_start
 from pll.methods.recipe import VOTE_NOTE, Recipe
 from pll.runs.config import RunConfig, new_estimator
+from pll.runs.covering_check import against_sets, top_loss_of
+from pll.runs.data import Splits, warnings_about
 from pll.runs.files import FRAMES, LABELS, NO_ANSWER, PER_EPOCH, RESULTS
 from pll.runs.folder import RunFolder, State
 from pll.runs.history import HistoryWriter, history_bytes

@@ -16,11 +16,11 @@ import streamlit as st
 
 from pll.analysis.comparison_report import LaneFigures
 from pll.analysis.intervals import wilson
-from pll.analysis.protocol import Splits
 from pll.candidates import CandidateSets
 from pll.colors import percent
 from pll.dataset import PartialLabelDataset
 from pll.methods import METHODS
+from pll.runs.data import Splits
 from pll.runs.history import History
 from pll.runs.lanes import lane_titles, rule_of
 from pll.runs.run import Lane, Run

@@ -10,10 +10,10 @@ from typing import Any
 
 import streamlit as st
 
-from pll.analysis.covering_check import MOST_COMPARED, compare_features
 from pll.analysis.health import Evidence
 from pll.colors import percent
 from pll.dataset import PartialLabelDataset
+from pll.runs.covering_check import MOST_COMPARED, compare_features
 from pll.ui import background
 from pll.ui.data.loader import choice_key
 from pll.ui.format import count, duration

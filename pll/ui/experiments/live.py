@@ -10,10 +10,10 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from pll.analysis.evaluation import Result, read_results
 from pll.colors import percent
 from pll.errors import UserError
 from pll.experiments import background
+from pll.experiments.evaluation import Result, read_results
 from pll.experiments.execution import RESULTS, ExperimentFolder, Progress
 from pll.experiments.experiment import Experiment
 from pll.experiments.figures import curve_panels

@@ -20,7 +20,6 @@ from torch import Tensor, nn
 
 from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
-from pll.colors import percent
 from pll.devices import Memory, choose_device, computing_threads, memory_of
 from pll.errors import UserError
 from pll.io import is_mapped
@@ -47,6 +46,7 @@ from pll.training.trainer import (
     train,
 )
 from pll.weights import Weights
+from pll.wording import percent
 
 SHAPE_ERRORS = (RuntimeError, AssertionError, ValueError, TypeError, IndexError)
 """What torch's layers raise at inputs that do not fit them."""

@@ -49,7 +49,6 @@ from scipy.stats import binomtest
 from torch import Tensor
 
 from pll.candidates import CandidateSets
-from pll.colors import percent
 from pll.errors import DivergenceError, UserError
 from pll.methods.base import PartialLabelEstimator, Task
 from pll.methods.defaults import default_batch_size
@@ -59,6 +58,7 @@ from pll.training.metrics import Hook, StopTraining, is_diverging, no_hook
 from pll.training.models import SHALLOW_WIDTH, forward_flops
 from pll.training.scaling import fit_scaling
 from pll.weights import Weights, dense
+from pll.wording import percent
 
 RECIPES = ("auto", "default", "paper")
 

@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from pll.annotations.voters import JOINT_ROUNDS, LEAST_WITH_COPIES, dependent_voters
 from pll.candidates import CandidateSets
-from pll.colors import percent
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.features import Featuriser, featurised, fitted, suggested
@@ -27,6 +26,7 @@ from pll.methods.base import Task
 from pll.synthesis import Flip, flip
 from pll.synthesis.label_noise import Noisy
 from pll.weights import Weights
+from pll.wording import percent
 
 VOTE_STEPS = EPOCHS * FOLDS * JOINT_ROUNDS
 ADDRESSES_ALONE = (

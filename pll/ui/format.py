@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING
 
-from pll.colors import percent
 from pll.runs.snapshots import Snapshot
+from pll.wording import percent
 
 if TYPE_CHECKING:
     import pandas as pd

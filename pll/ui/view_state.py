@@ -17,7 +17,6 @@ import streamlit as st
 from pll.analysis.comparison_report import LaneFigures
 from pll.analysis.intervals import wilson
 from pll.candidates import CandidateSets
-from pll.colors import percent
 from pll.dataset import PartialLabelDataset
 from pll.methods import METHODS
 from pll.runs.data import Splits
@@ -28,6 +27,7 @@ from pll.runs.snapshots import LaneSnapshot, Snapshot
 from pll.training.metrics import TRUTH_METRICS
 from pll.ui.format import after, count
 from pll.weights import Sharpness, Weights, identified_labels, sharpness
+from pll.wording import percent
 
 EARLY = 0.1
 """Share of the epochs after which the verdict looks what became of early mistakes."""

@@ -202,6 +202,7 @@ class Lane:
                 stage=loop.stage,
                 how_sure=loop.how_sure,
                 preparing=self.preparing,
+                found=loop.found,
             )
         stored = self.folder.state()
         state, error = stored["state"], stored.get("error")

@@ -390,6 +390,8 @@ class Certainty:
         (n,) float32 in [0, 1], top minus second held-out weight; 1 for singletons.
     entropy
         (n,) float32 in [0, 1], −Σ w log w of the held-out weights over log |S_i|; 0 for singletons.
+    is_tied
+        (n,) bool, whether another label has as much for it as the identified one.
 
     The numbers are NaN where no model has judged the example without having learnt from it.
     """
@@ -398,6 +400,7 @@ class Certainty:
     confidence: npt.NDArray[np.float32]
     margin: npt.NDArray[np.float32]
     entropy: npt.NDArray[np.float32]
+    is_tied: npt.NDArray[np.bool_]
 
     @property
     def is_known(self) -> npt.NDArray[np.bool_]:
@@ -419,7 +422,23 @@ def taken_home(label_weights: Weights, held_out: Weights | None, candidates: Can
         (nnz,) held-out weights, NaN in the rows of examples where they are not known; None where none are.
     """
     both = label_weights if held_out is None else label_weights + best_known(label_weights, held_out)
-    return certainty(identified_labels(both, candidates), held_out, candidates)
+    return certainty(identified_labels(both, candidates), held_out, candidates, is_tied(both, candidates))
+
+
+def is_tied(weights: Weights, candidates: CandidateSets) -> npt.NDArray[np.bool_]:
+    """Return (n,) bool, whether the two largest of the (nnz,) weights of an example are the same.
+
+    Examples
+    --------
+    >>> sets = CandidateSets.from_lists([[0, 2], [1, 2], [0]], n_classes=3)
+    >>> is_tied(np.array([0.5, 0.5, 0.4, 0.6, 1.0], dtype=np.float32), sets).tolist()
+    [True, False, False]
+    """
+    result = np.zeros(len(candidates), dtype=np.bool_)
+    for rows, values in _in_blocks(weights, candidates):
+        top, second, _ = _top_two(values)
+        result[rows] = top - second <= NORMALISED * top
+    return result
 
 
 def best_known(label_weights: Weights, held_out: Weights | None) -> Weights:
@@ -427,7 +446,12 @@ def best_known(label_weights: Weights, held_out: Weights | None) -> Weights:
     return label_weights if held_out is None else np.where(np.isnan(held_out), label_weights, held_out)
 
 
-def certainty(identified: npt.NDArray[np.int64], held_out: Weights | None, candidates: CandidateSets) -> Certainty:
+def certainty(
+    identified: npt.NDArray[np.int64],
+    held_out: Weights | None,
+    candidates: CandidateSets,
+    is_tied: npt.NDArray[np.bool_],
+) -> Certainty:
     """Compute how sure labels are.
 
     Parameters
@@ -436,17 +460,19 @@ def certainty(identified: npt.NDArray[np.int64], held_out: Weights | None, candi
         (n,) class indices, each a member of its set.
     held_out
         (nnz,) held-out weights, NaN in the rows of examples where they are not known; None where none are.
+    is_tied
+        (n,) bool, whether another label has as much for it.
 
     Examples
     --------
     >>> sets = CandidateSets.from_lists([[0, 2], [1, 2]], n_classes=3)
     >>> known = np.array([0.25, 0.75, np.nan, np.nan], dtype=np.float32)
-    >>> certainty(np.array([0, 2]), known, sets).confidence.tolist()
+    >>> certainty(np.array([0, 2]), known, sets, np.array([False, False])).confidence.tolist()
     [0.25, nan]
     """
     if held_out is None:
         unknown = np.full(len(candidates), np.nan, dtype=np.float32)
-        return Certainty(identified, unknown, unknown, unknown)
+        return Certainty(identified, unknown, unknown, unknown, is_tied)
     starts = candidates.indptr[:-1]
     is_known = ~np.isnan(held_out[starts])
     weights = np.nan_to_num(held_out, nan=0.0)
@@ -455,7 +481,7 @@ def certainty(identified: npt.NDArray[np.int64], held_out: Weights | None, candi
     confidence, margin, entropy = (
         np.where(is_known, values, np.float32(np.nan)) for values in (own, sharp.margin, sharp.entropy)
     )
-    return Certainty(identified, confidence, margin, entropy)
+    return Certainty(identified, confidence, margin, entropy, is_tied)
 
 
 Values = npt.NDArray[np.floating[Any]]

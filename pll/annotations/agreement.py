@@ -1,5 +1,7 @@
 """How far annotators agree: percent agreement, Fleiss' kappa, Krippendorff's alpha with a distance between sets.
 
+And where two of them do not: the rows, and which label of one stands against which of the other.
+
 An answer is the set of labels that one annotator gave to one row, most often one label. Rows with fewer than two
 answers are left out; answers may be missing anywhere.
 
@@ -31,6 +33,9 @@ MOST_DIFFERENT = 10_000
 
 AT_ONCE = 2**21
 """Numbers held at a time while answers are compared."""
+
+NAMED = 3
+"""Pairs of labels that the sentence on two annotators names."""
 
 SAME = "Every answer is the same; without any difference, agreement cannot be told from chance."
 
@@ -142,6 +147,116 @@ def agreement(annotations: Annotations, distance: str = "masi") -> Agreement:
     percent = float(_observed(compared).mean())
     kappa = _kappa(percent, counts)
     return Agreement(Figure(percent), kappa, _alpha(compared, sets, SIMILARITIES[distance]), rows, answers, distance)
+
+
+# ---- where two of them disagree --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two annotators and how often they differ.
+
+    Attributes
+    ----------
+    first, second
+        Indices of the annotators.
+    rows
+        Number of rows both answered.
+    differing
+        Number of these on which their answers are not the same.
+    """
+
+    first: int
+    second: int
+    rows: int
+    differing: int
+
+
+def disagreeing_pairs(annotations: Annotations) -> list[Pair]:
+    """Return all pairs of annotators who differ somewhere, those first who differ on most rows.
+
+    Examples
+    --------
+    >>> annotations = Annotations.from_wide({"ann": ["a", "b", "b"], "bob": ["a", "b", "a"], "cy": ["b", "a", None]})
+    >>> [(pair.first, pair.second, pair.differing, pair.rows) for pair in disagreeing_pairs(annotations)]
+    [(0, 2, 2, 2), (1, 2, 2, 2), (0, 1, 1, 3)]
+    """
+    codes, sets = _different(annotations)
+    rows = annotations.rows[annotations.answer_starts]
+    who = annotations.annotators[annotations.answer_starts]
+    ones = np.ones(len(who), dtype=np.int64)
+    n, m, v = annotations.n_rows, annotations.n_annotators, sets.shape[0]
+    answered = scipy.sparse.coo_array((ones, (who, rows)), shape=(m, n)).tocsr()
+    gave = scipy.sparse.coo_array((ones, (who, rows * v + codes)), shape=(m, n * v)).tocsr()
+    both = (answered @ answered.T).tocoo()
+    same = (gave @ gave.T).tocsr()
+    upper = both.row < both.col
+    first, second, together = both.row[upper], both.col[upper], both.data[upper]
+    differing = together - np.asarray(same[first, second]).ravel()
+    order = np.lexsort((second, first, -differing))
+    found = (Pair(int(first[k]), int(second[k]), int(together[k]), int(differing[k])) for k in order)
+    return [pair for pair in found if pair.differing]
+
+
+def rows_of_disagreement(annotations: Annotations, first: int, second: int) -> npt.NDArray[np.int64]:
+    """Return the rows that both annotators answered, and not with the same labels.
+
+    Examples
+    --------
+    >>> annotations = Annotations.from_wide({"ann": ["a", "b", "b"], "bob": ["a", None, "a"]})
+    >>> rows_of_disagreement(annotations, 0, 1).tolist()
+    [2]
+    """
+    one, other = (answers_of(annotations, who) for who in (first, second))
+    both = (one.sum(axis=1) > 0) & (other.sum(axis=1) > 0)
+    differ = np.asarray(abs(one - other).sum(axis=1)).ravel() > 0
+    return np.flatnonzero(both & differ)
+
+
+def confusion_of_two(annotations: Annotations, first: int, second: int) -> Numbers:
+    """Return (c, c) how often the first one said k where the second one said l, over the rows both answered.
+
+    An answer of several labels counts in equal parts for each of them.
+
+    Examples
+    --------
+    >>> annotations = Annotations.from_wide({"ann": ["a", "b", "b"], "bob": ["a", "b", "a"]})
+    >>> confusion_of_two(annotations, 0, 1).tolist()
+    [[1.0, 0.0], [1.0, 1.0]]
+    """
+    one, other = (answers_of(annotations, who).astype(np.float64) for who in (first, second))
+    for labels in (one, other):
+        labels.data /= np.repeat(np.diff(labels.indptr), np.diff(labels.indptr))
+    table: Numbers = (one.T @ other).toarray()
+    return table
+
+
+def sentence_of_two(annotations: Annotations, first: int, second: int) -> str:
+    """Return how often two annotators differ, and on which labels most.
+
+    Examples
+    --------
+    >>> annotations = Annotations.from_wide({"ann": ["a", "b", "b"], "bob": ["a", "b", "a"]})
+    >>> sentence_of_two(annotations, 0, 1)
+    'ann and bob differ on 1 of 3. Most often: b / a (1).'
+    """
+    table = confusion_of_two(annotations, first, second)
+    off = table.copy()
+    np.fill_diagonal(off, 0.0)
+    names = annotations.class_names
+    top = [divmod(int(k), len(names)) for k in np.argsort(-off, axis=None, kind="stable")[:NAMED] if off.flat[k]]
+    most = ", ".join(f"{names[k]} / {names[j]} ({off[k, j]:,.3g})" for k, j in top)
+    one, other = annotations.annotator_names[first], annotations.annotator_names[second]
+    differing = len(rows_of_disagreement(annotations, first, second))
+    return f"{one} and {other} differ on {differing:,} of {round(table.sum()):,}.{f' Most often: {most}.' * bool(top)}"
+
+
+def answers_of(annotations: Annotations, annotator: int) -> scipy.sparse.csr_array:
+    """Return (n, c) sparse 0/1, the labels that an annotator gave."""
+    at = annotations.annotators == annotator
+    ones = np.ones(int(at.sum()), dtype=np.int64)
+    shape = (annotations.n_rows, annotations.n_classes)
+    return scipy.sparse.coo_array((ones, (annotations.rows[at], annotations.labels[at])), shape=shape).tocsr()
 
 
 # ---- the three figures -----------------------------------------------------------------------------------------------

@@ -298,6 +298,12 @@ class ReadFileOptions(FileOptions):
 
     data: str = argument(metavar="FILE")
     save: str | None = option(metavar="FILE", help="write the reading, for --reading")
+    disagree: str | None = option(metavar="A,B", help="write the rows on which these two voters differ to --out")
+    out: str | None = option(metavar="FILE", help="a table of the rows of --disagree")
+
+    def __post_init__(self) -> None:
+        if (self.disagree is None) != (self.out is None):
+            raise click.UsageError("--disagree A,B and --out FILE go together; give both.")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pll import formats
+from pll.annotations.independence import worth_of_votes
 from pll.catalog.sources import source_of, with_own_votes
 from pll.cli.declared import ReadFileOptions
+from pll.cli.disagree import write_disagreement
 from pll.cli.options import note, print_result, read_as, read_options
 from pll.cli.progress import load
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.kept import reading_of
-from pll.formats.reading import ROLES, Column, form_of, option, question, signature
+from pll.formats.reading import ROLES, Column, form_of, option, question
 from pll.io import write_text
 
 FORMS = {"example": "an example", "answer": "an answer of one person", "person": "a person"}
@@ -33,8 +35,7 @@ def read(options: ReadFileOptions) -> int:
     columns = formats.columns(path, name=source.name, options=given)
     choices = formats.questions(path, name=source.name)
     if columns:
-        told = signature(columns)
-        print(f"{source.name}: {f'read as {told}; ' if told else ''}a row is {FORMS[form_of(columns)]}.\n")
+        print(f"{source.name}: a row is {FORMS[form_of(columns)]}.\n")
         print(table_of(columns))
     chosen = next((name for name, role in given.columns.items() if role == "candidates" and name in choices), "")
     if len(choices) > 1:
@@ -50,11 +51,16 @@ def read(options: ReadFileOptions) -> int:
     data = load(with_own_votes(source))
     note(data.notes)
     print(f"\n{summary(data)}")
+    worth = None if data.annotations is None else worth_of_votes(data.annotations, data.y)
+    if worth is not None:
+        print(worth.sentence)
     if options.save is not None:
         kept = reading_of(columns, given, question=chosen)
         write_text(Path(options.save), kept.to_json() + "\n")
         print(options.save)
     annotations = data.annotations
+    if options.disagree is not None and options.out is not None:
+        print(write_disagreement(data, options.disagree, Path(options.out)))
     print_result(
         form=form_of(columns),
         examples=len(data),

@@ -145,6 +145,7 @@ class ExportSource:
             held_out=self.held_out,
             y=self.y,
             decisions=decided,
+            votes_alone=not self.estimator.needs_features,
             original_sets=sets,
         )
 

@@ -31,6 +31,8 @@ NUMBERS = ("confidence", "margin", "entropy")
 """Those that hold numbers, 0-1, of the held-out weights."""
 SETTLED = (1.0, 1.0, 0.0)
 """These of an example that a person gave a label."""
+TIE = "tie"
+"""`source` of a label of votes alone that another one equals in support."""
 RESULT_COLUMNS = tuple(name for name in COLUMNS if name not in ("id", "candidates", "true_label"))
 """Those that hold results: written with the data, not read back."""
 
@@ -68,6 +70,7 @@ def labels_frame(
     y: npt.NDArray[np.int64] | None = None,
     decisions: Decisions | None = None,
     source: str = "model",
+    votes_alone: bool = False,
     has_candidates: bool = True,
     original_sets: CandidateSets | None = None,
 ) -> pd.DataFrame:
@@ -94,6 +97,9 @@ def labels_frame(
         By row.
     source
         Of the undecided labels: `"model"`, or `"predicted"` for rows that were not learnt from.
+    votes_alone
+        Whether the labels come from votes and nothing else. Where two labels then have the same support, `source` is
+        `"tie"`: the label is the first of them in the order of classes, which says nothing.
     has_candidates
         False leaves the column of candidates empty: the examples have none of their own.
     original_sets
@@ -121,6 +127,8 @@ def labels_frame(
     identified = names[result.identified]
     top, margin, entropy = result.confidence.copy(), result.margin.copy(), result.entropy.copy()
     sources = np.full(n, source, dtype=object)
+    if votes_alone:
+        sources[result.is_tied] = TIE
     reviewer, decided_at = np.full(n, None, dtype=object), np.full(n, None, dtype=object)
     for row, decision in (decisions or {}).items():
         if not 0 <= row < n:

@@ -43,8 +43,9 @@ count."""
 def review_order(signals: ReviewSignals, decided: Decided | None = None, *, seed: int = 0) -> npt.NDArray[np.int64]:
     """Return all rows by max_j p_ij of the conditional logit, the smallest first.
 
-    Rows with one candidate come after all others, decided ones last. Ties are ordered by confidence, then at random, so
-    that a batch is not all of one class.
+    Rows with one candidate come after all others, decided ones last. Where labels come from votes alone, those with as
+    much support as another one come first: nothing but a person tells. Equal probabilities are ordered by confidence,
+    then at random, so that a batch is not all of one class.
 
     Parameters
     ----------
@@ -67,7 +68,9 @@ def _ordered(signals: ReviewSignals, decided: Decided, proposed: Weights, seed: 
     """`review_order` where the logit's probabilities are known."""
     shuffled = np.random.default_rng(seed).permutation(len(signals.sets))
     certainty = top_probability(proposed, signals.sets)
-    return np.lexsort((shuffled, signals.certainty.confidence, certainty, signals.sets.sizes == 1, decided.is_decided))
+    own, is_single = signals.certainty, signals.sets.sizes == 1
+    has_winner = ~own.is_tied if signals.votes_alone else np.ones(len(is_single), dtype=np.bool_)
+    return np.lexsort((shuffled, own.confidence, certainty, has_winner, is_single, decided.is_decided))
 
 
 @dataclass(frozen=True, eq=False)

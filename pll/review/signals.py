@@ -24,6 +24,7 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.io import save_array, write_atomically
+from pll.methods import get_method
 from pll.review.forest import GROWN_ON, Leaves, grow_forest
 from pll.review.kernel_ridge import Factor, fit_factor
 from pll.review.neighbours import NEIGHBOURS, Neighbourhood, Neighbours, Progress, best_points, find_neighbours
@@ -56,6 +57,8 @@ class ReviewSignals:
         (nnz,) share of an example's annotators who named the label; None without annotators.
     epoch
         The weights are those after it.
+    votes_alone
+        Whether the labels come from votes and nothing else.
     """
 
     sets: CandidateSets
@@ -67,6 +70,7 @@ class ReviewSignals:
     factor: Factor | None = None
     leaves: Leaves | None = None
     held_out: Weights | None = None
+    votes_alone: bool = False
 
     @classmethod
     def of_run(cls, folder: RunFolder, data: PartialLabelDataset) -> ReviewSignals:
@@ -101,6 +105,7 @@ class ReviewSignals:
             leaves=leaves,
             votes=None if data.annotations is None else vote_shares(data.annotations, sets),
             epoch=epochs[-1],
+            votes_alone=not get_method(folder.config().method).needs_features,
         )
 
     @cached_property

@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from pll.analysis.protocol import Splits
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.formats.label_frame import COLUMNS, NUMBERS, labels_frame
 from pll.io import write_atomically, write_csv
 from pll.methods import PartialLabelEstimator
-from pll.runs.data import Splits
 from pll.weights import Weights, normalise
 
 
@@ -45,10 +45,19 @@ def save_labels(
 ) -> None:
     """Write labels.csv of a run: identified labels of what was trained on, predicted ones of the other rows."""
     train, sets = splits.train, splits.train.sets()
+    votes_alone = not estimator.needs_features
     if splits.holdout is None and len(train) > PART:
-        write_labels_in_parts(train, weights, path, held_out)
+        write_labels_in_parts(train, weights, path, held_out, votes_alone=votes_alone)
         return
-    learnt = labels_frame(sets, weights, train.row_ids, held_out=held_out, y=train.y, original_sets=train.original_sets)
+    learnt = labels_frame(
+        sets,
+        weights,
+        train.row_ids,
+        held_out=held_out,
+        y=train.y,
+        votes_alone=votes_alone,
+        original_sets=train.original_sets,
+    )
     table = label_table(learnt, train.original_sets or sets, estimator, splits.holdout, splits.all_ids)
     write_labels(table.frame, path)
 
@@ -153,7 +162,12 @@ def write_labels(frame: pd.DataFrame, path: Path) -> None:
 
 
 def write_labels_in_parts(
-    train: PartialLabelDataset, weights: Weights, path: Path, held_out: Weights | None = None
+    train: PartialLabelDataset,
+    weights: Weights,
+    path: Path,
+    held_out: Weights | None = None,
+    *,
+    votes_alone: bool = False,
 ) -> None:
     """Write labels.csv like `write_labels` of the `labels_frame` of all examples, a part of them at a time."""
     sets, original_sets = train.sets(), train.original_sets
@@ -166,6 +180,7 @@ def write_labels_in_parts(
             train.ids_of(part),
             held_out=None if held_out is None else np.asarray(held_out[sets.span(part)]),
             y=None if train.y is None else train.y[part],
+            votes_alone=votes_alone,
             original_sets=None if original_sets is None else original_sets[part],
         )
         for part in (slice(at, min(at + PART, len(train))) for at in range(0, len(train), PART))

@@ -53,9 +53,11 @@ def sentence_of(status: ReviewStatus, votes: Annotations | None, labels: Certain
     """
     is_one = votes is None or (votes.n_annotators == 1 and not votes.anonymous)
     majority = "" if votes is None or is_one else f" The majority would differ on {_differing(labels, votes):,}."
+    n_tied = 0 if votes is None else int(labels.is_tied.sum())
+    ties = f" {n_tied:,} {'is a tie' if n_tied == 1 else 'are ties'}: another label has as much for it." * bool(n_tied)
     more = f" {predicted:,} more are predicted." if predicted else ""
     to_go = f" {status.checks.sentence} for the certificate." if status.checks is not None else ""
-    return f"{status.sentence}{majority}{more}{to_go}"
+    return f"{status.sentence}{majority}{ties}{more}{to_go}"
 
 
 def _differing(labels: Certainty, votes: Annotations) -> int:

@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pll.annotations import Annotations
-from pll.annotations.agreement import SIMILARITIES, Agreement, agreement
+from pll.annotations.agreement import (
+    SIMILARITIES,
+    Agreement,
+    agreement,
+    confusion_of_two,
+    disagreeing_pairs,
+    rows_of_disagreement,
+)
 
 NO = None
 
@@ -114,3 +121,19 @@ def test_where_there_is_none_the_reason_is_given(table: dict, reason: str) -> No
     result = agreement(Annotations.from_wide(table))
     for figure in (result.percent, result.kappa, result.alpha):
         assert figure.value is None and reason in figure.reason
+
+
+@given(answers)
+def test_where_two_disagree_equals_going_through_the_rows(table: list[list[set[int] | None]]) -> None:
+    annotations = said_of(table)
+    found = {(pair.first, pair.second): pair for pair in disagreeing_pairs(annotations)}
+    for first, second in itertools.combinations(range(3), 2):
+        both = [i for i, row in enumerate(table) if row[first] and row[second]]
+        differing = [i for i in both if table[i][first] != table[i][second]]
+        assert rows_of_disagreement(annotations, first, second).tolist() == differing
+        assert confusion_of_two(annotations, first, second).sum() == pytest.approx(len(both))
+        assert ((first, second) in found) == bool(differing)
+        if differing:
+            assert (found[first, second].rows, found[first, second].differing) == (len(both), len(differing))
+    counts = [pair.differing for pair in disagreeing_pairs(annotations)]
+    assert counts == sorted(counts, reverse=True)

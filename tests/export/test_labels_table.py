@@ -65,6 +65,15 @@ def test_labels_are_of_both_weights_and_numbers_of_the_held_out_ones_alone() -> 
     assert unknown[["confidence", "margin", "entropy"]].isna().all().all()
 
 
+def test_a_tie_of_votes_alone_is_called_a_tie() -> None:
+    sets = CandidateSets.from_lists([[0, 1], [0, 1], [0, 1], [1]], 2, ["cat", "dog"])
+    weights = np.array([0.5, 0.5, 0.6, 0.4, 0.5, 0.5, 1], dtype=np.float32)
+    decided = {2: Decision("dog", "Ada", WHEN)}
+    frame = labels_frame(sets, weights, list("xyzw"), held_out=weights, votes_alone=True, decisions=decided)
+    assert frame["source"].tolist() == ["tie", "model", "human", "model"]
+    assert labels_frame(sets, weights, list("xyzw"), held_out=weights)["source"].tolist() == ["model"] * 4
+
+
 def test_decisions_replace_the_label_and_how_sure_it_is() -> None:
     sets = CandidateSets.from_lists([[0, 1], [0, 1]], 2, ["cat", "dog"])
     weights = np.array([0.75, 0.25, 0.25, 0.75], dtype=np.float32)

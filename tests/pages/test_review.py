@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 import streamlit as st
 
+from pll.annotations.agreement import disagreeing_pairs
+from pll.catalog.sources import Source
 from pll.review.desk import Desk
 from pll.review.queue import ReviewQueue
+from pll.runs.config import RunConfig
 from pll.runs.run import Run
 from pll.ui import session
 from pll.ui.review import service
@@ -98,3 +101,22 @@ def test_a_review_in_use_is_never_opened_twice(finished: Run) -> None:
     for k in range(2 * service.RECENT):  # others push it out of memory, but somebody still uses it
         service._reviews().get(f"other {k}", lambda: ReviewQueue(queue.review, session.registry()))
     assert service.queue_of(finished) is queue
+
+
+def test_only_where_two_voters_disagree(open_page: Any, tmp_path: Path) -> None:
+    rows = "".join(f"r{k},{'xy'[k % 2]},{'xy'[k % 3 == 0]},{'xy'[k % 5 == 0]}\n" for k in range(30))
+    (tmp_path / "votes.csv").write_text(f"id,annotator:ann,annotator:bob,annotator:cy\n{rows}")
+    open_page("home")
+    source = Source("votes.csv", str(tmp_path / "votes.csv"), rule="voters")
+    run = session.registry().start(RunConfig(source, method="dawid-skene", params={}))
+    run.join(60)
+    page = entered(open_page("review", run=run.id))
+    box = next(one for one in page.selectbox if one.label == "Only where two disagree")
+    page = box.set_value(
+        next(pair for pair in disagreeing_pairs(run.splits().train.annotations) if pair.second == 1)
+    ).run()
+    differ = sum(k % 2 != (k % 3 == 0) for k in range(30))
+    assert not page.exception and f"Only the {differ} examples on which ann and bob disagree." in said(page)
+    page = button(page, "All examples").click().run()
+    box = next(one for one in page.selectbox if one.label == "Only where two disagree")
+    assert box.value is None and "Only the" not in said(page)

@@ -34,6 +34,14 @@ def test_without_neighbours_and_decisions_the_least_certain_comes_first_and_deci
     assert review_order(signals, Decided.of(sets, {1: 0})).tolist()[-1] == 1
 
 
+def test_ties_of_votes_alone_come_first() -> None:
+    sets = CandidateSets.from_lists([[0, 1, 2], [0, 1], [0, 1, 2], [0]], n_classes=3)
+    weights = np.array([0.4, 0.32, 0.28, 0.5, 0.5, 0.45, 0.45, 0.1, 1], dtype=np.float32)
+    order = {alone: review_order(ReviewSignals(sets, weights, votes_alone=alone)).tolist() for alone in (True, False)}
+    assert set(order[True][:2]) == {1, 2} and order[True][3] == 3
+    assert order[False][0] == 0
+
+
 def test_it_moves_with_the_decisions() -> None:
     sets = flip_binomial(np.arange(300) % 5, 5, 0.5, seed=0)
     signals = full(sets)

@@ -87,7 +87,7 @@ def trained(brought: Path, tmp_path_factory: pytest.TempPathFactory) -> RunFolde
 def test_a_run_opens_again_with_the_settled_sets_it_keeps(
     trained: RunFolder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("pll.runs.data.aggregate", lambda *_, **__: pytest.fail("settled again"))
+    monkeypatch.setattr("pll.analysis.protocol.aggregate", lambda *_, **__: pytest.fail("settled again"))
     parts = run_data.splits_of(trained)
     assert parts.train.prior is not None and parts.identity == trained.about()["fingerprint"]
     assert (parts.train.original_sets or parts.train.sets()).sizes.max() <= 3
@@ -198,3 +198,13 @@ def test_examples_that_nobody_answered_are_predicted(
     assert source.frame["identified_label"].tolist() == labels["identified_label"].tolist()
     assert source.labels.rows[:3].tolist() == [-1, -1, -1] and not source.no_answer
     assert any("no answer" in one for one in RunFolder(run).state()["notes"])
+
+
+def test_a_tie_of_votes_is_named_in_labels_csv(tmp_path: Path) -> None:
+    (tmp_path / "counts.csv").write_text(
+        "id,votes_cat,votes_dog\n" + "".join(f"r{k},{3 - k % 4},{k % 4 + (k % 4 == 1)}\n" for k in range(40))
+    )
+    run = tmp_path / "run"
+    assert main(["fit", str(tmp_path / "counts.csv"), "--method", "majority", "--out", str(run)]) == 0
+    frame = pd.read_csv(run / "labels.csv", dtype=str, keep_default_na=False)
+    assert frame.source.tolist() == ["tie" if k % 4 == 1 else "model" for k in range(40)]

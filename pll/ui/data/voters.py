@@ -21,10 +21,11 @@ from pll.annotations.voters import (
     voter_cards,
 )
 from pll.catalog.sources import Source
+from pll.colors import percent, short_by_name
 from pll.dataset import PartialLabelDataset
+from pll.ui.data import panel
 from pll.ui.data.loader import data_key
 from pll.ui.format import plain
-from pll.wording import percent, short_by_name
 
 OWN = ""
 MOST_FITTED = 10**6
@@ -132,6 +133,7 @@ def show_details(source: Source, data: PartialLabelDataset, agreed: Agreement) -
     for words in notes:
         st.text(words)
     show_voters(cards)
+    panel.show(data_key(source), data, agreed)
 
 
 def show_voters(table: pd.DataFrame) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from pll.annotations.independence import worth_of_votes
 from pll.annotations.voters import LEAST_CHECKED
 from pll.errors import UserError
 from pll.export.label_files import added_labels
@@ -202,6 +203,7 @@ def voters(tab: ReviewTab) -> None:
             else f"From {LEAST_CHECKED} decided random controls on it is counted on these, with an interval."
         )
     )
-    for words in notes:
+    worth = worth_of_votes(annotations, controls)
+    for words in [*notes, *([] if worth is None else [worth.sentence])]:
         st.text(words)
     show_voters(table)

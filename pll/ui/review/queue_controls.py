@@ -6,8 +6,10 @@ import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
+from pll.annotations.agreement import Pair, rows_of_disagreement
 from pll.ui.error_messages import toast_errors
-from pll.ui.format import count
+from pll.ui.format import count, plain
+from pll.ui.pairs import choose_pair, pairs_of
 from pll.ui.review import certify_panel
 from pll.ui.review.keys import action_keys, stand_for_classes
 from pll.ui.review.review_tab import Chosen, ReviewTab
@@ -24,6 +26,7 @@ def display_options(tab: ReviewTab) -> None:
             key=key,
             help="No weights, candidates in fixed order. Your answers are then independent of the model.",
         )
+        only_disagreements(tab)
         if stand_for_classes(tab.queue.data.class_names):
             return  # they are in the order of the classes anyway
         fixed = st.toggle(
@@ -35,6 +38,28 @@ def display_options(tab: ReviewTab) -> None:
         )
         if not tab.blind:
             tab.fixed = fixed
+
+
+def only_disagreements(tab: ReviewTab) -> None:
+    """Choose two voters, to see only examples on which they disagree."""
+    annotations, run = tab.queue.data.annotations, tab.queue.run.id
+    pairs = pairs_of(f"review-{run}", annotations)
+    if annotations is None or not pairs:
+        return
+    key = f"review-pair-{run}"
+    if tab.only is None:
+        st.session_state[key] = None
+
+    def chosen() -> None:
+        pair: Pair | None = st.session_state[key]
+        if pair is None:
+            restrict(tab, None)
+            return
+        names = " and ".join(annotations.annotator_names[who] for who in (pair.first, pair.second))
+        rows = rows_of_disagreement(annotations, pair.first, pair.second)
+        restrict(tab, (rows, f"on which {plain(names)} disagree"))
+
+    choose_pair(annotations, pairs, label="Only where two disagree", key=key, optional=True, on_change=chosen)
 
 
 DISPUTED = "on which the voters disagree, the most telling first"

@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
 from pll.formats.label_frame import labels_frame
+from pll.methods import METHODS
 from pll.ui.charts import csv_button
 from pll.ui.components.canvas import Presentation, mount
 from pll.ui.components.component import Payload
@@ -164,7 +165,10 @@ def heatmap_options(now: Scene) -> None:
 def labels_of(now: Scene) -> pd.DataFrame:
     """The labels of the epoch in view, with the columns of labels.csv."""
     data = now.data
-    return labels_frame(now.sets, now.frame.weights, data.row_ids, y=data.y, original_sets=data.original_sets)
+    alone = not METHODS[now.snapshot.method].needs_features
+    return labels_frame(
+        now.sets, now.frame.weights, data.row_ids, y=data.y, votes_alone=alone, original_sets=data.original_sets
+    )
 
 
 def weights_frame(now: Scene) -> pd.DataFrame:

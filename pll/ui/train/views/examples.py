@@ -8,8 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
+from pll.annotations.agreement import Pair, rows_of_disagreement
 from pll.ui.components.gallery import gallery
 from pll.ui.format import plain
+from pll.ui.pairs import choose_pair, pairs_of
 from pll.ui.view_state import Scene
 from pll.weights import Sharpness
 
@@ -17,6 +19,7 @@ KEY = "gallery-list"
 CARDS = 12
 """Cards at once: two to three rows on a wide screen."""
 
+DISAGREE = "Two disagree"
 Rows = npt.NDArray[np.int64]
 LISTS: dict[str, tuple[Callable[[Scene], Rows], str]] = {
     "A fixed sample": (
@@ -40,7 +43,8 @@ LISTS: dict[str, tuple[Callable[[Scene], Rows], str]] = {
 
 def draw(scene: Scene) -> None:
     unfit = {"Sharp and wrong"} if scene.data.y is None else set()
-    lists = [name for name in LISTS if name not in unfit]
+    pairs = pairs_of(f"train-{scene.run.id}-{scene.place}", scene.data.annotations)
+    lists = [*(name for name in LISTS if name not in unfit), *([DISAGREE] if pairs else [])]
     looking = scene.looking
     # While it trains, cards that stay are calmer than cards that come and go.
     suits = "A fixed sample" if scene.snapshot.is_active else "Least sharp"
@@ -54,9 +58,12 @@ def draw(scene: Scene) -> None:
         st.segmented_control(
             "Examples", lists, required=True, key=KEY, label_visibility="collapsed", on_change=choose_list
         )
+        if selected == DISAGREE:
+            rows, meaning = where_two_disagree(scene, pairs), "The least sharp of them."
+        else:
+            choose, meaning = LISTS[selected]
+            rows = choose(scene)
         find(scene)
-    choose, meaning = LISTS[selected]
-    rows = choose(scene)
     st.caption(f"{meaning} Click one to see its history." if len(rows) else f"{meaning} There are none now.")
     gallery(
         scene.data,
@@ -80,6 +87,16 @@ def find(scene: Scene) -> None:
             st.toast(f"No example has the id {plain(repr(st.session_state[key].strip()))}.", icon=":material/search:")
 
     st.text_input("Id", key=key, placeholder="Find an id", label_visibility="collapsed", on_change=selected, width=160)
+
+
+def where_two_disagree(scene: Scene, pairs: tuple[Pair, ...]) -> Rows:
+    """(≤ CARDS,) the least sharp examples on which two voters, to be chosen, disagree."""
+    annotations = scene.data.annotations
+    assert annotations is not None
+    key = f"examples-pair-{scene.run.id}"
+    pair = choose_pair(annotations, pairs, label="Two voters", key=key, collapsed=True) or pairs[0]
+    rows = rows_of_disagreement(annotations, pair.first, pair.second)
+    return rows[np.argsort(scene.frame.sharp.top[rows], kind="stable")][:CARDS]
 
 
 # ---- which examples -------------------------------------------------------------------------------------------------

@@ -27,13 +27,13 @@ import torch
 from sklearn.base import clone
 
 from pll import read
-from pll.analysis.protocol import prepare
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.methods import METHODS
 from pll.methods.base import Task
 from pll.methods.deep import DeepEstimator
 from pll.methods.recipe import EPOCHS
+from pll.runs.data import prepare
 from pll.synthesis import Flip
 
 WAYS = ("default", "auto", "truth")

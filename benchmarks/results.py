@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.marked import put, table
-from pll.analysis.evaluation import Result, read_results, results_frame
+from pll.experiments.evaluation import Result, read_results, results_frame
 from pll.experiments.execution import ExperimentFolder, run
 from pll.experiments.experiment import Experiment, FlipGrid
 from pll.experiments.presets import preset

@@ -16,7 +16,6 @@ import pandas as pd
 from sklearn.datasets import load_diabetes
 
 from pll import catalog
-from pll.analysis.protocol import Splits, prepare
 from pll.candidates import CandidateSets
 from pll.catalog.files import search_roots
 from pll.dataset import PartialLabelDataset
@@ -28,6 +27,7 @@ from pll.review.forest import grow_forest
 from pll.review.kernel_ridge import fit_factor
 from pll.review.neighbours import best_points, find_neighbours
 from pll.review.signals import ReviewSignals
+from pll.runs.data import Splits, prepare
 from pll.synthesis import Flip
 from pll.weights import Weights
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pll.analysis.protocol import prepare
 from pll.catalog import load
 from pll.methods import PRODEN
 from pll.methods.base import validated
 from pll.paths import app_root
+from pll.runs.data import prepare
 from pll.synthesis import Flip
 
 PATH = app_root() / "assets" / "demo.npz"

@@ -20,6 +20,7 @@ from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.formats import FORMATS, Format, ReadOptions, json_objects
+from pll.formats.forms import FORMS
 from pll.formats.reading import ROLES
 from pll.formats.tabular.format import TableFormat
 from pll.images import Pictures
@@ -92,7 +93,7 @@ The result has 10,000 images with 1.35 candidates on average; the true label is 
 
 def markdown() -> str:
     """The whole page."""
-    parts = [_HEAD, _overview(), _held(), _parts_of_columns()]
+    parts = [_HEAD, _overview(), _held(), _parts_of_columns(), _signatures()]
     return "\n".join([*parts, *(_section(form) for form in FORMATS.values()), _SPRITES])
 
 
@@ -178,6 +179,18 @@ undone with a click or `--no-merge`.
 | role | what it is |
 |---|---|
 {roles}
+"""
+
+
+def _signatures() -> str:
+    told = "\n".join(f"| {_cell(form.title)} | {_cell(', '.join(form.told_by))} | {form.form} |" for form in FORMS)
+    return f"""## Tables that are known
+
+What their columns are is certain; `pll/formats/forms.toml` says it. One more is ten lines there and a sample.
+
+| what it is | told by | a row is |
+|---|---|---|
+{told}
 """
 
 

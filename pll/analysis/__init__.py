@@ -1,1 +1,1 @@
-"""Analysis of results: evaluation, intervals, calibration, comparison reports, and the theory of the paper."""
+"""Analysis of results: intervals, calibration, comparison reports, and the theory of the paper."""

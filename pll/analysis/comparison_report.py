@@ -18,8 +18,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from pll.analysis.intervals import clearly_more, difference, wilson
-from pll.colors import percent
 from pll.weights import CONFIDENT
+from pll.wording import percent
 
 TELLING = 0.1
 """Smallest difference of two shares that is reported."""

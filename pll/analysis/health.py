@@ -18,9 +18,9 @@ import numpy.typing as npt
 
 from pll.analysis.intervals import wilson
 from pll.candidates import CandidateSets
-from pll.colors import percent
 from pll.training.metrics import is_diverging
 from pll.weights import Sharpness
+from pll.wording import percent
 
 RECENT = 5
 """Epochs over which changes are counted."""

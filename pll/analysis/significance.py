@@ -1,7 +1,7 @@
 """Tests of several methods on several data sets: Wilcoxon's, Friedman's, Nemenyi's; Holm's correction.
 
 Source: Demšar, Statistical Comparisons of Classifiers over Multiple Data Sets, JMLR 7 (2006). The paired t-test on
-parts, which the paper uses, is `pll.analysis.evaluation.paired_t_test`.
+parts, which the paper uses, is `pll.experiments.evaluation.paired_t_test`.
 """
 
 from __future__ import annotations

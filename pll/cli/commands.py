@@ -9,8 +9,6 @@ import pandas as pd
 from tqdm import tqdm
 
 from pll import catalog, formats
-from pll.analysis.protocol import with_candidates
-from pll.analysis.readiness import warnings_about
 from pll.catalog.sources import source_of
 from pll.cli.declared import (
     CheckOptions,
@@ -42,6 +40,7 @@ from pll.export.spreadsheet import formula_messages
 from pll.io import write_csv
 from pll.methods.persistence import read_card
 from pll.review.record import missing_review
+from pll.runs.data import warnings_about, with_candidates
 from pll.runs.folder import RunFolder, check_has_result
 from pll.runs.manifest import DamagedError, damages, is_verifiable, read_manifest
 from pll.synthesis.ambiguity import ambiguity_degree

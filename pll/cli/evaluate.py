@@ -12,7 +12,6 @@ from typing import Any
 from tqdm import tqdm
 
 from pll import cli
-from pll.analysis.evaluation import Key, Result, key_of, read_results, results_frame
 from pll.catalog.sources import Source
 from pll.cli.declared import EvaluateOptions
 from pll.cli.options import (
@@ -32,6 +31,7 @@ from pll.cli.progress import load
 from pll.dataset import PartialLabelDataset
 from pll.devices import default_threads
 from pll.errors import UserError
+from pll.experiments.evaluation import Key, Result, key_of, read_results, results_frame
 from pll.experiments.execution import fit_cell
 from pll.experiments.experiment import Cell, content_hash
 from pll.experiments.tables import TableEntry, spread, tables

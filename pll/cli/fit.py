@@ -16,8 +16,6 @@ from click.core import ParameterSource
 from tqdm import tqdm
 
 from pll import cli
-from pll.analysis.protocol import Splits
-from pll.analysis.readiness import warnings_about
 from pll.catalog.sources import file_hash
 from pll.cli.declared import FitOptions
 from pll.cli.options import (
@@ -40,6 +38,7 @@ from pll.methods import METHODS, get_method
 from pll.methods.advice import advise
 from pll.runs import run_data
 from pll.runs.config import RunConfig, new_estimator
+from pll.runs.data import Splits, warnings_about
 from pll.runs.fit_loop import FitLoop
 from pll.runs.folder import RunFolder
 from pll.runs.ranks import follow

@@ -16,7 +16,7 @@ from pll.cli.progress import load
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.kept import reading_of
-from pll.formats.reading import ROLES, Column, form_of, option, question
+from pll.formats.reading import ROLES, Column, form_of, option, question, signature
 from pll.io import write_text
 
 FORMS = {"example": "an example", "answer": "an answer of one person", "person": "a person"}
@@ -35,7 +35,8 @@ def read(options: ReadFileOptions) -> int:
     columns = formats.columns(path, name=source.name, options=given)
     choices = formats.questions(path, name=source.name)
     if columns:
-        print(f"{source.name}: a row is {FORMS[form_of(columns)]}.\n")
+        told = signature(columns)
+        print(f"{source.name}: {f'read as {told}; ' if told else ''}a row is {FORMS[form_of(columns)]}.\n")
         print(table_of(columns))
     chosen = next((name for name, role in given.columns.items() if role == "candidates" and name in choices), "")
     if len(choices) > 1:

@@ -35,13 +35,13 @@ import numpy
 import torch
 
 import pll
-from pll.analysis.evaluation import Curve, Result, measured, result_of, results_frame
-from pll.analysis.protocol import Splits
 from pll.dataset import PartialLabelDataset
 from pll.devices import computing_threads
 from pll.errors import UserError, explain, require_extra
+from pll.experiments.evaluation import Curve, Result, measured, result_of, results_frame
 from pll.experiments.experiment import Cell, Experiment, Missing
 from pll.io import remove_parts, write_atomically, write_csv, write_json, writing_to
+from pll.runs.data import Splits
 from pll.runs.files import MANIFEST
 from pll.runs.locked_folder import LockedFolder
 from pll.runs.manifest import (

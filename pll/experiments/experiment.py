@@ -21,16 +21,16 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from pll import catalog
-from pll.analysis.evaluation import chosen_by_recipe, settings_json
-from pll.analysis.protocol import Splits, one_fold, prepare
 from pll.catalog.download import by_hand
 from pll.catalog.sources import Source, file_hash, holds_data, source_of
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.experiments.evaluation import chosen_by_recipe, settings_json
 from pll.experiments.published import published_settings
 from pll.methods import PartialLabelEstimator, get_method
 from pll.methods.recipe import RECIPES
 from pll.runs.config import RunConfig, new_estimator
+from pll.runs.data import Splits, one_fold, prepare
 from pll.synthesis import Flip
 from pll.synthesis.label_noise import Noisy
 

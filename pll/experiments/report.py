@@ -6,13 +6,13 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from pll.colors import percent
 from pll.experiments.execution import CellOutcome, ExperimentFolder, Tell, run
 from pll.experiments.experiment import Cell, Experiment, Missing, Plan
 from pll.experiments.figures import curve_panels, panel_figure, q_panels, ranking_figure, save_figure
 from pll.experiments.tables import Table, entries_frame, latex, markdown, tables
 from pll.io import write_csv, write_text
 from pll.methods import method_title
+from pll.wording import percent
 
 REPORT = ("tables.md", "tables.tex", "tables.csv")
 

@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pll.analysis.evaluation import Result, paired_t_test
 from pll.analysis.significance import Ranking, holm, ranking, wilcoxon
 from pll.errors import UserError
+from pll.experiments.evaluation import Result, paired_t_test
 from pll.experiments.published import Published, published
 from pll.methods import method_title
 

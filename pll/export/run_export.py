@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from pll.analysis.health import Health
-from pll.analysis.protocol import Splits
 from pll.export import ExportResult, ExportSource, export_all
 from pll.export.bundle import Progress
 from pll.export.replay import replay_html
@@ -18,6 +17,7 @@ from pll.review.label_snapshot import LabelSnapshot
 from pll.review.record import record_of
 from pll.review.status import status_of
 from pll.runs import run_data
+from pll.runs.data import Splits
 from pll.runs.folder import RunFolder, check_has_result
 from pll.runs.history import History
 

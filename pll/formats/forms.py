@@ -6,10 +6,38 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from fnmatch import translate
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+
+@dataclass(frozen=True)
+class Gather:
+    """Where the answers stand inside of a field, as paths (`pll.formats.unfold`).
+
+    Attributes
+    ----------
+    field
+        The column that holds them.
+    each
+        Path to what one person answered.
+    who
+        From there, the person.
+    result
+        From there, the answer to each question.
+    question
+        From there, the name of the question.
+    label
+        Also from there, the label; of several paths all that are there.
+    """
+
+    field: str
+    each: str
+    who: str
+    result: str
+    question: str
+    label: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -31,7 +59,9 @@ class Form:
     no_answer
         Cells that are no answer here, besides those of every table.
     flatten
-        Fields that hold an object of fields, which become columns.
+        Patterns of fields that hold an object of fields, which become columns.
+    gather
+        Where answers stand inside of a field; None where they are columns.
     """
 
     name: str
@@ -42,11 +72,11 @@ class Form:
     counts: tuple[str, ...] = ()
     no_answer: tuple[str, ...] = ()
     flatten: tuple[str, ...] = ()
+    gather: Gather | None = None
 
     def role_of(self, name: str) -> str:
         """Return the role of a column of this name; "" where the form does not say."""
-        plain = name.casefold()
-        return next((role for pattern, role in self.roles if _fits(plain, pattern)), "")
+        return next((role for pattern, role in self.roles if fits(name, pattern)), "")
 
 
 def form_told_by(names: Sequence[str]) -> Form | None:
@@ -57,13 +87,18 @@ def form_told_by(names: Sequence[str]) -> Form | None:
     >>> form_told_by(["HITId", "WorkerId", "Answer.label"]).title
     'a batch of Amazon Mechanical Turk'
     """
-    plain = [name.casefold() for name in names]
-    told = (form for form in FORMS if all(any(_fits(name, one) for name in plain) for one in form.told_by))
+    told = (form for form in FORMS if all(any(fits(name, one) for name in names) for one in form.told_by))
     return next(told, None)
 
 
-def _fits(name: str, pattern: str) -> bool:
-    return fnmatchcase(name, re.sub(r"\[", "[[]", pattern.casefold()))
+def fits(name: str, pattern: str) -> bool:
+    """Whether a name is one of a pattern of `fnmatch`; case does not matter."""
+    return _expression(pattern).match(name.casefold()) is not None
+
+
+@cache
+def _expression(pattern: str) -> re.Pattern[str]:
+    return re.compile(translate(pattern.casefold().replace("[", "[[]")))
 
 
 def plain_name(name: str) -> str:
@@ -83,8 +118,11 @@ def _data() -> Mapping[str, Any]:
 
 
 def _form(about: Mapping[str, Any]) -> Form:
-    values = {name: tuple(value) if isinstance(value, list) else value for name, value in about.items()}
-    return Form(**values | {"roles": tuple((pattern, role) for pattern, role in about["roles"])})
+    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in about.items()}
+    values["roles"] = tuple((pattern, role) for pattern, role in about["roles"])
+    if "gather" in about:
+        values["gather"] = Gather(**about["gather"] | {"label": tuple(about["gather"]["label"])})
+    return Form(**values)
 
 
 FORMS: tuple[Form, ...] = tuple(map(_form, _data()["form"]))

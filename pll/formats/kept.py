@@ -11,7 +11,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.base import ReadOptions
 from pll.formats.checks import listing
-from pll.formats.reading import Column, Reading, form_of, notes_of
+from pll.formats.reading import Column, Reading, form_of, notes_of, signature
 
 
 def reading_of(
@@ -34,6 +34,7 @@ def reading_of(
     cells = {note.kind: dict(note.cells) for note in said}
     return Reading(
         form=form_of(columns),
+        source=signature(columns),
         no_answer=cells.get("no answer", {}),
         spellings=cells.get("spellings", {}),
         roles={column.name: column.role for column in columns},

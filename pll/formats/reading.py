@@ -101,6 +101,8 @@ class Column:
         The question that its role depends on; None where its role is clear.
     why
         Why a role was given or refused, in a few words; mostly "".
+    signature
+        The title of the signature that its table has; mostly "".
     """
 
     at: int
@@ -112,11 +114,17 @@ class Column:
     comma: bool = False
     asks: Question | None = field(default=None, compare=False)
     why: str = field(default="", compare=False)
+    signature: str = field(default="", compare=False)
 
 
 def question(columns: Iterable[Column]) -> Question | None:
     """Return the question to the user about these columns; None where their roles are clear."""
     return next((column.asks for column in columns if column.asks is not None), None)
+
+
+def signature(columns: Iterable[Column]) -> str:
+    """Return the title of the signature that a table with these columns has; "" for any other table."""
+    return next((column.signature for column in columns if column.signature), "")
 
 
 def option(name: str, role: str) -> str:

@@ -212,6 +212,13 @@ def value_of(cell: str) -> Any:
         return cell
 
 
+def values_in(column: pa.Array) -> list[Any]:
+    """Return the values of a column; text that holds JSON is decoded."""
+    if isinstance(column.type, pa.JsonType):
+        return [None if cell is None else value_of(cell) for cell in column.storage.to_pylist()]
+    return [value_of(cell) if cell and cell[:1] in "{[" else cell for cell in text_of(column).to_pylist()]
+
+
 def json_column(values: Sequence[Any]) -> pa.Array:
     """Return values of JSON as a column: of text where all of them are, else of the type `JSON`; null is null."""
     if all(value is None or isinstance(value, str) for value in values):

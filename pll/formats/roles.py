@@ -120,9 +120,10 @@ def roles_of(
     read = {name: objects_in(name, some) for name, some in raw.items()}
     objects, cells = {name: kind for name, (kind, _) in read.items()}, {name: some for name, (_, some) in read.items()}
     commas = dict(zip(header, have_decimal_commas(sample), strict=True))
+    form = form or form_told_by(header)
 
     def by_rules(roles: Mapping[str, str], called: Mapping[tuple[str, str], str]) -> dict[str, Column]:
-        table = Proposal(raw, cells, objects, commas, frozenset(roles), form or form_told_by(header))
+        table = Proposal(raw, cells, objects, commas, frozenset(roles), form)
         for name, role in roles.items():
             table.give(name, role, called.get((name, role)), guessed=False)
         for rule in RULES:
@@ -146,8 +147,9 @@ def roles_of(
                 f"The columns {twice[0]} and {twice[1]} both are {role} ({ROLES[role]}); only one can be. "
                 "Say what the other is, or remove it."
             )
+    title = "" if form is None else form.title
     return [
-        replace(columns[name], at=at, first=tuple(raw[name][:FIRST_CELLS]), comma=commas[name])
+        replace(columns[name], at=at, first=tuple(raw[name][:FIRST_CELLS]), comma=commas[name], signature=title)
         for at, name in enumerate(header)
     ]
 

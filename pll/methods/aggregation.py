@@ -23,7 +23,6 @@ import hashlib
 import threading
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +39,8 @@ from pll.training.scaling import fit_scaling
 from pll.weights import Weights, checked_prior, on_candidates
 
 FOLDS = 3
-EPOCHS = 60
+EPOCHS, BATCH_SIZE, LEARNING_RATE, WEIGHT_DECAY = 60, 256, 0.05, 1e-3
+"""Of the classifier."""
 LEAST = 0.05
 """Posterior from which a label without a vote joins the candidates."""
 MOST_ADDED = 3
@@ -188,18 +188,31 @@ def _out_of_fold(X: torch.Tensor, T: Numbers, *, seed: int, hook: Hook) -> Numbe
     targets = torch.from_numpy(T.astype(np.float32))
     probabilities = np.zeros(T.shape)
     for fold_index in range(FOLDS):
-        train, test = torch.from_numpy(np.flatnonzero(fold != fold_index)), np.flatnonzero(fold == fold_index)
-        with seeded(seed):
-            network = nn.Linear(X.shape[1], T.shape[1])
-        order = torch.Generator().manual_seed(seed)
-        optimiser: Any = torch.optim.SGD(network.parameters(), lr=0.05, momentum=0.9, weight_decay=1e-3)
-        for _ in range(EPOCHS):
-            hook()
-            for rows in torch.split(train[torch.randperm(len(train), generator=order)], 256):
-                optimiser.zero_grad()
-                loss = nn.functional.cross_entropy(network(X[rows]), targets[rows])
-                torch.autograd.backward(loss)
-                optimiser.step()
-        with torch.no_grad():
-            probabilities[test] = torch.softmax(network(X[torch.from_numpy(test)]), dim=1).numpy()
+        train, test = (torch.from_numpy(np.flatnonzero(rows)) for rows in (fold != fold_index, fold == fold_index))
+        weight, bias = _softmax_regression(X, targets, train, seed, hook)
+        probabilities[test] = torch.softmax(torch.addmm(bias, X[test], weight.T), dim=1).numpy()
     return probabilities
+
+
+@torch.no_grad()
+def _softmax_regression(
+    X: torch.Tensor, T: torch.Tensor, train: torch.Tensor, seed: int, hook: Hook
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return weight (c, d) and bias (c,) fitted to the soft labels of the rows `train` by SGD with momentum.
+
+    The gradient, softmax(z) − T, is written out: autograd and an optimiser take as long again.
+    """
+    with seeded(seed):
+        network = nn.Linear(X.shape[1], T.shape[1])
+    weight, bias = parameters = network.weight.detach(), network.bias.detach()
+    momenta = [torch.zeros_like(p) for p in parameters]
+    order = torch.Generator().manual_seed(seed)
+    for _ in range(EPOCHS):
+        hook()
+        for rows in torch.split(train[torch.randperm(len(train), generator=order)], BATCH_SIZE):
+            x, t = X[rows], T[rows]
+            slope = (torch.softmax(torch.addmm(bias, x, weight.T), dim=1) - t) / len(rows)
+            for p, momentum, gradient in zip(parameters, momenta, (slope.T @ x, slope.sum(dim=0)), strict=True):
+                momentum.mul_(0.9).add_(gradient).add_(p, alpha=WEIGHT_DECAY)
+                p.sub_(momentum, alpha=LEARNING_RATE)
+    return weight, bias

@@ -20,14 +20,13 @@ from torch import Tensor, nn
 
 from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
-from pll.colors import percent
 from pll.devices import Memory, choose_device, computing_threads, memory_of
 from pll.errors import UserError
 from pll.io import is_mapped
 from pll.methods.base import Labels, PartialLabelEstimator, Task, check_number, validated
 from pll.methods.defaults import MOST_BATCH, TABLE, default_batch_size, default_lr, default_scale
 from pll.methods.published import published
-from pll.methods.recipe import RECIPES, SEARCHED, Problem, Progress, Recipe, search, stored
+from pll.methods.recipe import RECIPES, SEARCHED, Found, Problem, Progress, Recipe, search, stored
 from pll.training.augment import get_augmentation
 from pll.training.distributed import Ranks, SharedTrainer
 from pll.training.losses import Loss, get_loss
@@ -47,6 +46,7 @@ from pll.training.trainer import (
     train,
 )
 from pll.weights import Weights
+from pll.wording import percent
 
 SHAPE_ERRORS = (RuntimeError, AssertionError, ValueError, TypeError, IndexError)
 """What torch's layers raise at inputs that do not fit them."""
@@ -278,7 +278,13 @@ class DeepEstimator(PartialLabelEstimator):
             trainer.follow()
 
     def choose_settings(
-        self, task: Task, *, dataset: str = "", hook: Hook | None = None, progress: Progress | None = None
+        self,
+        task: Task,
+        *,
+        dataset: str = "",
+        hook: Hook | None = None,
+        progress: Progress | None = None,
+        found: Found | None = None,
     ) -> Recipe:
         """Return the settings that the recipe chooses for this data; the estimator stays as it is.
 
@@ -292,6 +298,8 @@ class DeepEstimator(PartialLabelEstimator):
             Called between mini-batches; may wait. `StopTraining` ends the search with the best so far.
         progress
             Called with the share of the search that is done, and a description of the current work.
+        found
+            Called with label weights of the task's examples, (nnz,), while it searches; see `pll.methods.recipe.Found`.
 
         Raises
         ------
@@ -320,7 +328,10 @@ class DeepEstimator(PartialLabelEstimator):
                 progress(share, work)
 
         with computing_threads(self.threads):
-            recipe = search(self.problem(task), hook=hook or no_hook, progress=show)
+            problem = self.problem(task)
+            if problem.candidates is not task.candidates:  # where true labels are learnt from
+                found = None
+            recipe = search(problem, hook=hook or no_hook, progress=show, found=found)
         self.stage_ = ""
         return recipe
 

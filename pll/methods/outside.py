@@ -53,7 +53,6 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit, logsumexp
 
 from pll.candidates import CandidateSets
-from pll.colors import percent
 from pll.methods.base import Task
 from pll.methods.classical import blocks
 from pll.methods.deep import scaled
@@ -63,6 +62,7 @@ from pll.methods.proden import PRODEN
 from pll.training.metrics import Hook, no_hook
 from pll.training.scaling import CLIP, fit_scaling
 from pll.weights import Outside, Weights, carried_over
+from pll.wording import percent
 
 RIDGES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 """Of the regression, of which the one with the least leave-one-out error is taken."""

@@ -49,7 +49,6 @@ from scipy.stats import binomtest
 from torch import Tensor
 
 from pll.candidates import CandidateSets
-from pll.colors import percent
 from pll.errors import DivergenceError, UserError
 from pll.methods.base import PartialLabelEstimator, Task
 from pll.methods.defaults import default_batch_size
@@ -58,7 +57,8 @@ from pll.training.batched import BatchedModels, Steps
 from pll.training.metrics import Hook, StopTraining, is_diverging, no_hook
 from pll.training.models import SHALLOW_WIDTH, forward_flops
 from pll.training.scaling import fit_scaling
-from pll.weights import Weights, dense
+from pll.weights import Weights, dense, on_candidates, restricted_softmax
+from pll.wording import percent
 
 RECIPES = ("auto", "default", "paper")
 
@@ -241,6 +241,10 @@ SMALL = 1500
 """Up to so many examples are held out in four parts."""
 Progress = Callable[[float, str], None]
 """Called with the share of the search that is done and a description of the current work."""
+Found = Callable[[Weights], None]
+"""Called with the (nnz,) label weights of all examples under the likeliest model so far, when there is a new one."""
+MOST_FOUND = 100_000
+"""Examples up to whose number that is computed: it is for people who wait, and must not make them wait longer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,7 +320,13 @@ SURVIVING = (1.0, 0.35, 0.12, 0.06)
 """Share of the configurations of a group that reach each of them."""
 
 
-def search(problem: Problem, *, hook: Hook = no_hook, progress: Progress = lambda share, work: None) -> Recipe:
+def search(
+    problem: Problem,
+    *,
+    hook: Hook = no_hook,
+    progress: Progress = lambda share, work: None,
+    found: Found | None = None,
+) -> Recipe:
     """Choose settings by the log-likelihood of held-out candidate sets; see the docstring of the module.
 
     Parameters
@@ -327,6 +337,8 @@ def search(problem: Problem, *, hook: Hook = no_hook, progress: Progress = lambd
         Called between mini-batches; may wait. `StopTraining` ends the search with the best so far.
     progress
         Called with the share of the search that is done, and a description of the current work.
+    found
+        Called with what the likeliest batched model so far says of all examples; see `Found`.
 
     Raises
     ------
@@ -337,7 +349,7 @@ def search(problem: Problem, *, hook: Hook = no_hook, progress: Progress = lambd
     if len(problem.candidates) < LEAST:
         note = f"Settings are compared on {LEAST} examples or more; the default settings are used."
         return Recipe("auto", {}, problem.fixed, seed=problem.seed, notes=(note,))
-    contest = _Contest(problem, _plan(problem), progress)
+    contest = _Contest(problem, _plan(problem), progress, found)
     try:
         contest.run(hook)
         complete = True
@@ -524,6 +536,14 @@ class _Batched:
     def logits(self, problem: Problem, rows: npt.NDArray[np.int64]) -> Tensor:
         return self._models.logits(self._scaled(problem, rows))
 
+    def label_weights(self, problem: Problem, model: int) -> Weights:
+        """Return (nnz,) label weights of all examples under one of the models."""
+        scores = [
+            on_candidates(self.logits(problem, rows)[:, model].cpu().numpy(), problem.candidates.take(rows))
+            for rows in np.array_split(np.arange(len(problem.X)), -(-len(problem.X) // 4096))
+        ]
+        return restricted_softmax(np.concatenate(scores), problem.candidates, problem.prior)
+
     def _scaled(self, problem: Problem, rows: npt.NDArray[np.int64]) -> Tensor:
         with torch.no_grad():
             scaled: Tensor = self._scaling(torch.from_numpy(problem.X[rows]).to(problem.device))
@@ -567,8 +587,9 @@ class _Result:
 class _Contest:
     """The search at work."""
 
-    def __init__(self, problem: Problem, plan: _SearchPlan, progress: Progress) -> None:
+    def __init__(self, problem: Problem, plan: _SearchPlan, progress: Progress, found: Found | None = None) -> None:
         self.problem, self.plan, self.progress = problem, plan, progress
+        self.found = found if len(problem.candidates) <= MOST_FOUND else None
         self.parts = inner_parts(len(problem.candidates), plan.examples, plan.folds, problem.seed)
         self.results: list[_Result] = []  # of PRODEN's batched models
         self.own: list[_Result] = []  # of the method itself
@@ -617,7 +638,12 @@ class _Contest:
                 logits.append(model.logits(self.problem, validation))
                 self._done += planned
             settings = [self._settings(g, arm, until) for arm in arms]
-            self.results += self._measured(g, settings, logits, np.mean(losses, axis=0).tolist())
+            new = self._measured(g, settings, logits, np.mean(losses, axis=0).tolist())
+            top = max(map(self._score, self.results), default=-math.inf)
+            best = int(np.argmax([self._score(one) for one in new]))
+            if self.found is not None and self._score(new[best]) > top:
+                self.found(models[0].label_weights(self.problem, best))
+            self.results += new
             if until == group.longest:
                 return
 

@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pll.catalog.sources import Source
-from pll.colors import percent
 from pll.errors import UserError
 from pll.methods import get_method, method_title
 from pll.runs.decided_sets import DecidedSets
 from pll.synthesis import Flip
 from pll.synthesis.label_noise import Noisy
+from pll.wording import percent
 
 if TYPE_CHECKING:
     from pll.methods import PartialLabelEstimator
@@ -37,7 +37,7 @@ class RunConfig:
     test
         Data to test on, or None.
     features
-        How features are made of texts, pictures and words; see `pll.analysis.protocol.prepare`.
+        How features are made of texts, pictures and words; see `pll.runs.data.prepare`.
     seed
         Of split, candidates and method.
     strict

@@ -17,10 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from pll.analysis.covering_check import against_sets, top_loss_of
 from pll.analysis.health import Health, against_truth, health_of
-from pll.analysis.protocol import Splits
-from pll.analysis.readiness import warnings_about
 from pll.dataset import PartialLabelDataset
 from pll.devices import LOST, free_unused, is_lost, lose
 from pll.errors import UserError, explain
@@ -34,6 +31,8 @@ from pll.methods.input_range import RANGE, input_range
 from pll.methods.persistence import save_model, warm_start
 from pll.methods.recipe import VOTE_NOTE, Recipe
 from pll.runs.config import RunConfig, new_estimator
+from pll.runs.covering_check import against_sets, top_loss_of
+from pll.runs.data import Splits, warnings_about
 from pll.runs.files import FRAMES, LABELS, NO_ANSWER, PER_EPOCH, RESULTS
 from pll.runs.folder import RunFolder, State
 from pll.runs.history import HistoryWriter, history_bytes
@@ -86,6 +85,9 @@ class FitLoop:
         Last record; None before the first.
     moment
         Progress within the epoch, while the hook waits and `note_moment` was called.
+    found
+        While settings are chosen: the label weights under the likeliest model so far, and how many there were before
+        and with it; None else.
     how_sure
         Progress of the last step, which finds out how sure the labels are; None else.
     is_over
@@ -125,6 +127,7 @@ class FitLoop:
         self.record: EpochRecord | None = None
         self.moment: TrainingProgress | None = None
         self.how_sure: StepProgress | None = None
+        self.found: tuple[int, Weights] | None = None
         self.is_over = False
         self.error: str | None = None
         self.device = ""
@@ -304,11 +307,16 @@ class FitLoop:
                 dataset=self.splits.train.name,
                 hook=self._outer_hook,
                 progress=lambda share, _: self._on_search(share),
+                found=self._note_found,
             )
             self.folder.save_recipe(recipe)
+            self.found = None
         estimator.use_recipe(recipe)
         for sentence in recipe.messages():
             self.folder.log(sentence)
+
+    def _note_found(self, label_weights: Weights) -> None:
+        self.found = 1 + (self.found[0] if self.found is not None else 0), label_weights
 
     def _note_data(self) -> None:
         """Write what is known of the data to config.json; refuse other data than training began with."""

@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pll.analysis.protocol import Splits
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.formats.label_frame import COLUMNS, NUMBERS, labels_frame
 from pll.io import write_atomically, write_csv
 from pll.methods import PartialLabelEstimator
+from pll.runs.data import Splits
 from pll.weights import Weights, normalise
 
 

@@ -33,9 +33,9 @@ from pll.runs.snapshots import ACTIVE, LaneSnapshot, Snapshot, StepProgress, joi
 from pll.training.metrics import StopTraining
 
 if TYPE_CHECKING:
-    from pll.analysis.protocol import Splits
     from pll.dataset import PartialLabelDataset
     from pll.methods import PartialLabelEstimator
+    from pll.runs.data import Splits
     from pll.runs.fit_loop import FitLoop
 
 T = TypeVar("T")
@@ -202,6 +202,7 @@ class Lane:
                 stage=loop.stage,
                 how_sure=loop.how_sure,
                 preparing=self.preparing,
+                found=loop.found,
             )
         stored = self.folder.state()
         state, error = stored["state"], stored.get("error")

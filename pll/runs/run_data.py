@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pll.analysis.protocol import Computed, Splits, VoteSets, prepare
 from pll.candidates import CandidateSets
 from pll.catalog.sources import COPY_UP_TO
 from pll.dataset import PartialLabelDataset
@@ -25,6 +24,7 @@ from pll.formats.classes import with_classes
 from pll.io import Progress
 from pll.methods.aggregation import aggregate
 from pll.runs.config import RunConfig
+from pll.runs.data import Computed, Splits, VoteSets, prepare
 from pll.runs.files import COMPUTED, VOTE_SETS
 from pll.runs.folder import RunFolder
 from pll.runs.manifest import Manifest, check

@@ -10,6 +10,7 @@ from typing import Any
 from pll.analysis.health import Health
 from pll.runs.folder import State
 from pll.training.metrics import EpochRecord, TrainingProgress
+from pll.weights import Weights
 
 ACTIVE: tuple[State, ...] = ("queued", "running", "paused")
 
@@ -67,6 +68,8 @@ class LaneSnapshot:
         While it finds out how sure its labels are, after training; else None.
     preparing
         While data is read and settings are chosen, before the first epoch; else None.
+    found
+        While settings are chosen: number and label weights of the likeliest model so far; None before and after.
     """
 
     id: str
@@ -85,6 +88,7 @@ class LaneSnapshot:
     health: Health | None = None
     how_sure: StepProgress | None = None
     preparing: StepProgress | None = None
+    found: tuple[int, Weights] | None = None
 
     @property
     def epoch(self) -> int:
@@ -147,6 +151,11 @@ class Snapshot:
         """Message of the first lane, where every lane failed."""
         errors = [lane.error for lane in self.lanes]
         return None if None in errors else errors[0]
+
+    @property
+    def preparing(self) -> StepProgress | None:
+        """The step before the first epoch that is under way in one of the lanes; None where there is none."""
+        return next((lane.preparing for lane in self.lanes if lane.preparing is not None), None)
 
     @property
     def lane(self) -> LaneSnapshot:

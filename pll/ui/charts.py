@@ -12,9 +12,10 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pll.colors import ACCENT, short_names
+from pll.colors import ACCENT
 from pll.ui.components.saving import picture_buttons
 from pll.ui.downloads import download
+from pll.wording import short_names
 
 HEIGHT = 320
 """Pixels of a chart."""

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING
 
-from pll.colors import percent
 from pll.runs.snapshots import Snapshot
+from pll.wording import percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -207,10 +207,12 @@ def format_state(snapshot: Snapshot) -> str:
             return f"Waiting: {count(snapshot.ahead, 'run')} first on this machine."
         case "queued":
             return "Getting ready…"
-        case "running" if (step := snapshot.lane.preparing) is not None:
+        case "running" if (step := snapshot.preparing) is not None:
             left = "" if step.seconds_left is None else f" · about {duration(max(1.0, step.seconds_left))} left"
             share = f", {percent(step.share, 0)}" if step.share else ""
-            return f"Getting ready: {STEPS.get(step.what, step.what)}{share}{left}"
+            place = [lane.preparing for lane in snapshot.lanes].index(step) + 1
+            of = f" ({place} of {len(snapshot.lanes)})" if step.what == "settings" and len(snapshot.lanes) > 1 else ""
+            return f"Getting ready: {STEPS.get(step.what, step.what)}{of}{share}{left}"
         case "running" if (step := snapshot.lane.how_sure) is not None:
             left = "" if step.seconds_left is None else f" · about {duration(max(1.0, step.seconds_left))} left"
             return f"Trained. Finding out how sure each label is: {percent(step.share, 0)}{left}"

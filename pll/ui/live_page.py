@@ -76,7 +76,7 @@ def _live(run: Run, state_of_page: str, draw: Draw, height: int) -> None:
         st.rerun()  # the buttons above belong to another state
     if not run.wait_until_ready(PATIENCE):  # it waits for its turn, or reads a large file: not a second time, here
         st.caption(format_state(snapshot))
-        step = snapshot.lane.preparing
+        step = snapshot.preparing
         st.progress(0.0 if step is None else min(1.0, step.share))
         with st.container(height=height, border=False):
             _known(run)
@@ -108,8 +108,8 @@ def progress(now: Sequence[Scene], snapshot: Snapshot) -> None:
     with st.container():  # always there: a timeline that changes places is made anew
         if back or snapshot.state != "finished" or len(now) > 1:  # the result of one lane says that it has ended
             st.caption(format_state(snapshot) + back)
-    if snapshot.lane.preparing is not None:
-        st.progress(min(1.0, snapshot.lane.preparing.share))
+    if snapshot.preparing is not None:
+        st.progress(min(1.0, snapshot.preparing.share))
     if snapshot.lane.how_sure is not None:
         _skip(now[0].run, snapshot.lane.how_sure)
     draw_timeline(now, snapshot)

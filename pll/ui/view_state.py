@@ -16,11 +16,10 @@ import streamlit as st
 
 from pll.analysis.comparison_report import LaneFigures
 from pll.analysis.intervals import wilson
-from pll.analysis.protocol import Splits
 from pll.candidates import CandidateSets
-from pll.colors import percent
 from pll.dataset import PartialLabelDataset
 from pll.methods import METHODS
+from pll.runs.data import Splits
 from pll.runs.history import History
 from pll.runs.lanes import lane_titles, rule_of
 from pll.runs.run import Lane, Run
@@ -28,6 +27,7 @@ from pll.runs.snapshots import LaneSnapshot, Snapshot
 from pll.training.metrics import TRUTH_METRICS
 from pll.ui.format import after, count
 from pll.weights import Sharpness, Weights, identified_labels, sharpness
+from pll.wording import percent
 
 EARLY = 0.1
 """Share of the epochs after which the verdict looks what became of early mistakes."""
@@ -113,10 +113,13 @@ class Frame:
     sharp: Sharpness  # identified label, and how far the weights lie on it, of every example
     # mini-batches of the next epoch that are in `weights` already, and how many it has; None between epochs
     batch: tuple[int, int] | None = None
+    found: int = 0  # before training: which of the models that the search for settings found likeliest; 0 for none
 
     @property
     def when(self) -> str:
         """The moment as text."""
+        if self.found:
+            return "The likeliest settings so far"
         if self.batch is not None:
             return f"After {count(self.epoch, 'pass', 'passes')} and {self.batch[0]} of {self.batch[1]} steps"
         return after(self.epoch)
@@ -200,7 +203,13 @@ class Scene:
     @property
     def stamp(self) -> tuple[object, ...]:
         """What the label weights in view are, for everybody who looks at this moment of this run."""
-        return str(self.history.folder), _final_stamp(self.history), self.frame.epoch, self.frame.batch
+        return (
+            str(self.history.folder),
+            _final_stamp(self.history),
+            self.frame.epoch,
+            self.frame.batch,
+            self.frame.found,
+        )
 
     def before(self) -> Weights | None:
         """(nnz,) label weights at the stored epoch before; None where nothing was identified yet."""
@@ -321,6 +330,9 @@ def _test_counts(accuracy: float | None, splits: Splits) -> tuple[int, int] | No
 def _frame(snapshot: LaneSnapshot, history: History, epochs: list[int], looking: RunView, level: int | None) -> Frame:
     if not looking.follow:
         return stored_frame(history, looking.epoch, history.candidates)
+    if snapshot.found is not None:
+        number, weights = snapshot.found
+        return Frame(0, weights, sharpness(weights, history.candidates), found=number)
     moment, record = snapshot.moment, snapshot.record
     if moment is not None and moment.batch:
         at = (moment.batch, moment.batches)

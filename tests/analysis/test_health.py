@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pll.analysis.covering_check import against_sets, top_loss_of
 from pll.analysis.health import (
     FEWEST,
     Evidence,
@@ -15,9 +14,10 @@ from pll.analysis.health import (
 )
 from pll.candidates import CandidateSets
 from pll.methods.base import Task
+from pll.runs.covering_check import against_sets, top_loss_of
 from pll.weights import Sharpness, sharpness, taken_home
 from tests.analysis.clouds import C, clouds, fitted
-from tests.analysis.test_covering_check import judged
+from tests.runs.test_covering_check import judged
 
 
 def settled(identified: np.ndarray[Any, Any], confidence: float = 0.9) -> Sharpness:

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pll.analysis.evaluation import read_results
 from pll.experiments import execution
+from pll.experiments.evaluation import read_results
 from pll.experiments.execution import CellOutcome, ExperimentFolder, Progress, fit_cell, run, run_cell
 from pll.experiments.experiment import Cell, Experiment
 from pll.experiments.report import write_report

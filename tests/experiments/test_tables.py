@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from pll.analysis.evaluation import Result
+from pll.experiments.evaluation import Result
 from pll.experiments.figures import Curve, Panel, panel_figure, q_panels, save_figure
 from pll.experiments.tables import Table, markdown, tables
 

@@ -70,6 +70,56 @@ def test_a_batch_of_mturk_without_rejected_work(tmp_path: Path) -> None:
     assert not data.feature_names and not data.categories and data.texts is not None
 
 
+def given_back(path: Path, data: PartialLabelDataset) -> list[dict[str, Any]]:
+    """The objects of a file that has got the first class as the label of every example."""
+    ids, out = data.row_ids.tolist(), path.with_name("out.jsonl")
+    labels = {"identified_label": [data.class_names[0]] * len(ids), "confidence": ["0.5"] * len(ids)}
+    formats.give_back(path, out, formats.Results(ids, labels, "m"))
+    return [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("answer", ["choice", "radio"])
+def test_all_answers_of_a_task_of_mturk_in_one_cell(tmp_path: Path, answer: str) -> None:
+    def cell(k: int, at: int) -> str:
+        marks = {kind: kind == label(k, at) for kind in ("late", "lost", "fine")}
+        given = {"label": label(k, at)} if answer == "choice" else marks
+        text = json.dumps([{"kind": given, "urgent": {"label": "yes" if (k + at) % 2 else "no"}}])
+        return '"' + text.replace('"', '""') + '"'
+
+    rows = [f"h{k},{who},Approved,{TEXTS[k]},{cell(k, at)}" for k in range(12) for at, who in enumerate(PEOPLE)]
+    header = "HITId,WorkerId,AssignmentStatus,Input.text,Answer.taskAnswers"
+    path = table(tmp_path, header, rows)
+    asked = question(formats.columns(path))
+    assert asked is not None and {"Answer.kind", "Answer.urgent"} <= asked.answers[0][1].keys()
+    data = formats.read(path, columns={"Answer.kind": "vote"})
+    assert has_three_voters(data) and set(data.class_names) == {"late", "lost", "fine"}
+    assert not data.feature_names and not data.categories
+
+
+def test_labels_of_labelbox_by_question(tmp_path: Path) -> None:
+    def one(k: int, at: int, who: str) -> dict[str, Any]:
+        kind = {"name": "Kind", "radio_answer": {"name": label(k, at), "value": "x"}}
+        parts = {"name": "Parts", "checklist_answers": [{"name": "lid"}, {"name": "base"}][: k % 2 + 1]}
+        return {"label_details": {"created_by": who}, "annotations": {"classifications": [kind, parts]}}
+
+    records = [
+        {
+            "data_row": {"id": f"e{k}", "row_data": TEXTS[k], "external_id": f"x{k}"},
+            "projects": {"p": {"labels": [one(k, at, who) for at, who in enumerate(PEOPLE)]}},
+        }
+        for k in range(12)
+    ]
+    path = lines(tmp_path, records)
+    asked = question(formats.columns(path))
+    assert asked is not None and asked.answers[0][1] == {"Kind": "answers", "Parts": "keep"}
+    data = read_first(path)
+    assert has_three_voters(data) and data.texts is not None and data.texts.tolist() == TEXTS
+    assert named_sets(data)[0] == {"late", "lost"} and data.row_ids.tolist()[:2] == ["e0", "e1"]
+    parts = formats.read(path, columns={"Parts": "answers"})
+    assert named_sets(parts)[:2] == [{"lid"}, {"lid", "base"}]
+    assert [one["data_row"] for one in given_back(path, parts)] == [one["data_row"] for one in records]
+
+
 @pytest.mark.parametrize("way", ["list", "text", "objects", "by name"])
 def test_all_answers_in_one_field(tmp_path: Path, way: str) -> None:
     records = []

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from pll import formats
-from pll.analysis.readiness import warnings_about
 from pll.errors import UserError
 from pll.formats.reading import question
 from pll.formats.roles import roles_of
 from pll.formats.tabular.cells import guess_separator, join_names, split_cell
+from pll.runs.data import warnings_about
 
 from .strategies import answers, named_sets, named_truth
 from .test_csv import table

@@ -14,6 +14,8 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import FORMATS
+from pll.formats.forms import FORMS
+from pll.formats.reading import signature
 from pll.images import Pictures, encode
 
 from .strategies import named_sets, named_truth
@@ -44,7 +46,8 @@ def test_content_counts_and_not_the_name(tmp_path: Path, data: PartialLabelDatas
 def format_of(sample: Path) -> str:
     """What a sample is to be: `reviews.labelstudio.json` says it, `flowers.csv` is what it ends in."""
     *_, before, last = sample.name.split(".")
-    return before if before in FORMATS else last
+    ends = [name for name, form in FORMATS.items() if f".{last}" in form.suffixes]
+    return before if before in FORMATS else last if last in FORMATS else ends[-1]
 
 
 @pytest.mark.parametrize("sample", sorted(SAMPLES.iterdir()), ids=lambda sample: sample.name)
@@ -62,6 +65,9 @@ def test_samples_of_one_thing_are_one_dataset(sample: Path) -> None:
     else:
         assert (named_sets(back), named_truth(back)) == (named_sets(csv), named_truth(csv))
         assert back.class_names == csv.class_names
+    for form in FORMS:
+        if f".{form.name}." in sample.name:
+            assert signature(formats.columns(sample)) == form.title
     if format_of(sample) not in ("cleanlab", "plcifar"):
         assert np.array_equal(back.X, csv.X)
         assert (None if back.texts is None else back.texts.tolist()) == (

@@ -25,6 +25,7 @@ from pll.methods.published import PUBLISHED, published
 from pll.methods.recipe import VOTE_NOTE, Recipe, read_recipe
 from pll.synthesis import flip_binomial
 from pll.training.metrics import StopTraining
+from pll.weights import identified_labels
 
 X, Y = make_blobs(120, n_features=4, centers=4, cluster_std=2.0, random_state=0)
 X = (np.exp(X / 4) * [1, 100, 0.01, 5]).astype(np.float32)
@@ -54,6 +55,16 @@ def test_every_scale_is_saved_with_its_model(tmp_path: Path) -> None:
 def test_the_same_seed_gives_the_same_choice() -> None:
     assert chosen() == PRODEN(recipe="auto").choose_settings(Task(X, SETS))
     assert Recipe.from_json(chosen().as_json()) == chosen()
+
+
+def test_who_waits_sees_the_likeliest_model_so_far() -> None:
+    found: list[np.ndarray] = []
+    result = PRODEN(recipe="auto").choose_settings(Task(X, SETS), found=found.append)
+    assert result == chosen() and found
+    for weights in found:
+        assert weights.shape == (SETS.nnz,)
+        assert np.add.reduceat(weights, SETS.indptr[:-1]) == pytest.approx(1, abs=1e-5)
+    assert (identified_labels(found[-1], SETS) == Y).mean() > 0.8
 
 
 def test_settings_of_the_user_stay() -> None:

@@ -7,13 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from pll.annotations import Annotations
 from pll.cli.main import main
 from pll.errors import UserError
-from pll.methods import METHODS
+from pll.methods import METHODS, aggregation
 from pll.methods.aggregation import aggregate, union_of
 from pll.runs.folder import RunFolder
+from pll.training.rng import seeded
 
 N, C = 450, 5
 RNG = np.random.default_rng(0)
@@ -44,6 +46,23 @@ def test_likely_labels_that_nobody_named_join_the_sets() -> None:
     assert (actual.candidates.mask() >= union.mask()).all()
     missed = ~union.contains(Y)
     assert actual.candidates.contains(Y)[missed].mean() > 0.3
+
+
+def test_the_classifier_beside_the_votes_is_trained_as_torch_would() -> None:
+    T = np.eye(C)[Y] * 0.7 + 0.3 / C
+    rows = torch.arange(0, N, 2)
+    features, soft = torch.from_numpy(X), torch.from_numpy(T.astype(np.float32))
+    weight, bias = aggregation._softmax_regression(features, soft, rows, 0, lambda: None)
+    with seeded(0):
+        network = torch.nn.Linear(X.shape[1], C)
+    order = torch.Generator().manual_seed(0)
+    optimiser = torch.optim.SGD(network.parameters(), lr=0.05, momentum=0.9, weight_decay=1e-3)
+    for _ in range(aggregation.EPOCHS):
+        for batch in torch.split(rows[torch.randperm(len(rows), generator=order)], aggregation.BATCH_SIZE):
+            optimiser.zero_grad()
+            torch.nn.functional.cross_entropy(network(features[batch]), soft[batch]).backward()
+            optimiser.step()
+    assert torch.allclose(weight, network.weight, atol=1e-5) and torch.allclose(bias, network.bias, atol=1e-5)
 
 
 def test_majority_is_the_shares() -> None:

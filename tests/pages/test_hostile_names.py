@@ -13,9 +13,9 @@ import pytest
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
-from pll.analysis.evaluation import Result
 from pll.catalog.sources import Source
 from pll.experiments.background import experiments_home
+from pll.experiments.evaluation import Result
 from pll.experiments.execution import CellOutcome, ExperimentFolder, Progress
 from pll.experiments.experiment import Missing, parse_experiment
 from pll.runs.config import RunConfig

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,13 @@ import pytest
 
 from pll.annotations import Annotations, Rule, resolve
 from pll.dataset import PartialLabelDataset
+from pll.methods import METHODS
+from pll.methods.deep import DeepEstimator
+from pll.methods.recipe import Recipe
 from pll.runs import run_data
 from pll.runs.run import Run
 from pll.ui import session
+from pll.ui.view_state import scenes
 from tests.page_helpers import IRIS, button, labels, said
 
 
@@ -44,6 +49,34 @@ def test_while_features_are_made_the_stage_and_the_data_are_shown_and_stop_works
     going.set()
     run.join(30)
     assert run.snapshot().state == "stopped"
+
+
+def test_while_settings_are_chosen_the_likeliest_model_and_the_lane_are_shown(
+    open_page: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reached, going = threading.Event(), threading.Event()
+
+    def slow(estimator: Any, task: Any, *, progress: Any, found: Any, **_: Any) -> Recipe:
+        sets = task.candidates
+        if type(estimator) is METHODS["cc"]:
+            found(sets.uniform_weights() / 2)
+            progress(0.5, "")
+            reached.set()
+            going.wait(30)
+        return Recipe("auto", {"epochs": 2}, {})
+
+    monkeypatch.setattr(DeepEstimator, "choose_settings", slow)
+    open_page("home")
+    auto = replace(IRIS, params={"recipe": "auto"})
+    run = session.registry().start(auto, replace(auto, method="cc"))
+    assert reached.wait(30)
+    page = open_page("compare", comparison=run.id)
+    assert "Getting ready: choosing settings (2 of 2), 50 %" in said(page)
+    scene = scenes(run, run.snapshot())[1]
+    assert scene.frame.sharp.top.max() <= 0.5 and scene.frame.when == "The likeliest settings so far"
+    going.set()
+    run.join(30)
+    assert run.snapshot().lanes[1].found is None and run.snapshot().state == "finished"
 
 
 @pytest.mark.parametrize("page", ["home", "train", "review", "export"])

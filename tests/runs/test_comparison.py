@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 import torch
 
-from pll.analysis.protocol import Splits
 from pll.errors import UserError
 from pll.methods import METHODS
 from pll.runs import run_data
 from pll.runs.config import RunConfig
+from pll.runs.data import Splits
 from pll.runs.fit_loop import FitLoop
 from pll.runs.folder import RunFolder
 from pll.runs.lanes import USUAL, lane_configs

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pll.analysis import protocol
 from pll.catalog.sources import Source
 from pll.features.texts import TextFeatures
 from pll.runs import run_data
@@ -111,7 +110,7 @@ def test_sets_that_a_classifier_made_are_not_made_again(tmp_path: Path, monkeypa
     def refuse(*args: Any, **more: Any) -> Any:
         raise AssertionError("made again")
 
-    monkeypatch.setattr(protocol, "flip", refuse)
+    monkeypatch.setattr("pll.runs.data.flip", refuse)
     FitLoop(folder).train()
     assert result_of(folder) == expected
 

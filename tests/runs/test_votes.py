@@ -87,7 +87,7 @@ def trained(brought: Path, tmp_path_factory: pytest.TempPathFactory) -> RunFolde
 def test_a_run_opens_again_with_the_settled_sets_it_keeps(
     trained: RunFolder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("pll.analysis.protocol.aggregate", lambda *_, **__: pytest.fail("settled again"))
+    monkeypatch.setattr("pll.runs.data.aggregate", lambda *_, **__: pytest.fail("settled again"))
     parts = run_data.splits_of(trained)
     assert parts.train.prior is not None and parts.identity == trained.about()["fingerprint"]
     assert (parts.train.original_sets or parts.train.sets()).sizes.max() <= 3

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from pll import formats
-from pll.analysis.protocol import prepare, with_noisy_sets
 from pll.cli.main import main
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.runs.data import prepare, with_noisy_sets
 from pll.runs.folder import RunFolder
 from pll.synthesis.label_noise import Noisy
 

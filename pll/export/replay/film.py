@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
-from pll.colors import class_colours, class_shapes, short_names
+from pll.colors import class_colours, class_shapes
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.export.replay.pictures import picture_payload
@@ -22,6 +22,7 @@ from pll.runs.config import format_settings
 from pll.runs.folder import RunFolder
 from pll.runs.history import History
 from pll.weights import Weights, top_positions
+from pll.wording import short_names
 
 MOST_EXAMPLES = 2000
 """Maximum number of examples, as in the star plot of the app."""

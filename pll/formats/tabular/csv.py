@@ -39,6 +39,7 @@ from pll.formats.tabular.writer import (
     number_blocks,
     text_columns,
 )
+from pll.formats.unfold import unfolded
 
 csv.field_size_limit(MAX_RECORD_BYTES)
 
@@ -212,7 +213,7 @@ class Delimited(TableFormat):
             [f"The file is in {encoding}, not UTF-8; where letters look wrong, save it as UTF-8."] if encoding else []
         )
         # Every row takes at least a byte a column, which bounds the memory for features by the file's size.
-        return Records(
+        table = Records(
             header.names,
             lambda used: _batches(text, used),
             min(scan.records_at_most - header.rows, scan.size // len(header.names) + 1),
@@ -221,6 +222,7 @@ class Delimited(TableFormat):
             first=text.sample(),
             titles=header.titles,
         )
+        return unfolded(table)
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         with path.open("wb") as file:

@@ -16,13 +16,13 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import json_objects
 from pll.formats.base import ReadOptions
-from pll.formats.forms import Form, form_told_by
 from pll.formats.json_objects import Record
 from pll.formats.names import MAX_COLUMNS
 from pll.formats.records import JSON, Records, as_json, json_column, no_rows
 from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.writer import feature_column_names, text_columns
+from pll.formats.unfold import unfolded
 
 _BATCH = 4096
 
@@ -47,12 +47,9 @@ class JsonLines(TableFormat):
         chunks: list[dict[str, pa.Array]] = []
         sizes: list[int] = []
         names: dict[str, None] = {}
-        form: Form | None = None
         records = json_objects.records(path)
         while some := list(islice(records, max(1, min(_BATCH, 1_000_000 // max(len(names), 1))))):
             lines += [line for line, _ in some]
-            form = form or form_told_by(list(some[0][1]))
-            some = [(line, _flat(record, form.flatten)) for line, record in some] if form else some
             names |= dict.fromkeys(name for _, record in some for name in record)
             if len(names) > MAX_COLUMNS:
                 raise UserError(f"Row {lines[-1]}: there are more than {MAX_COLUMNS:,} different fields.")
@@ -65,7 +62,7 @@ class JsonLines(TableFormat):
             raise UserError("The objects have no fields; bring what was labelled, and its labels.")
         columns = {name: _whole([p.get(name, n) for p, n in zip(chunks, sizes, strict=True)]) for name in names}
         is_bare = json_objects.shape_of(path) in json_objects.WITHOUT_PLACE
-        return Records.of(pa.table(columns), row_of=lines.__getitem__, may_be_empty=is_bare, signature=form)
+        return unfolded(Records.of(pa.table(columns), row_of=lines.__getitem__, may_be_empty=is_bare))
 
     def no_place(self, source: Path, options: ReadOptions) -> str:
         shape = json_objects.shape_of(source)
@@ -91,14 +88,6 @@ def _whole(chunks: Sequence[pa.Array | int]) -> pa.ChunkedArray:
     kind = JSON if is_json else pa.string()
     whole = [pa.nulls(part, kind) if isinstance(part, int) else as_json(part) if is_json else part for part in chunks]
     return pa.chunked_array(whole, kind)
-
-
-def _flat(record: Record, fields: Sequence[str]) -> Record:
-    """Return a record of which some fields are objects of fields: these become its own, unless it has them."""
-    inner = {key: value for name in fields if isinstance(record.get(name), dict) for key, value in record[name].items()}
-    return {name: value for name, value in record.items() if name not in fields or not inner} | {
-        key: value for key, value in inner.items() if key not in record
-    }
 
 
 def _records(dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:

@@ -24,7 +24,7 @@ from pll.errors import UserError
 from pll.formats import json_objects
 from pll.formats.forms import USUAL
 from pll.formats.names import LABEL_COLUMNS
-from pll.formats.records import Records, text_of, value_of
+from pll.formats.records import Records, values_in
 
 SCHEMA = pa.schema(
     {
@@ -160,15 +160,9 @@ def _records(table: Records) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield (number in messages, record) of each row; text that holds JSON is decoded."""
     at = 0
     for batch in table.batches(range(len(table.names))):
-        for values in zip(*map(_values, batch.columns), strict=True):
+        for values in zip(*map(values_in, batch.columns), strict=True):
             yield table.row_of(at), dict(zip(table.names, values, strict=True))
             at += 1
-
-
-def _values(column: pa.Array) -> list[Any]:
-    if isinstance(column.type, pa.JsonType):
-        return [None if cell is None else value_of(cell) for cell in column.storage.to_pylist()]
-    return [value_of(cell) if cell and cell[:1] in "{[" else cell for cell in text_of(column).to_pylist()]
 
 
 @contextmanager

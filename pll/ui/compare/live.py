@@ -8,7 +8,6 @@ import pandas as pd
 import streamlit as st
 
 from pll.analysis.comparison_report import Verdict, figures_table, verdict, verdict_by_lane
-from pll.colors import percent
 from pll.runs.config import format_settings
 from pll.runs.lanes import lane_titles
 from pll.runs.run import Run
@@ -23,6 +22,7 @@ from pll.ui.routes import link
 from pll.ui.train.pictures import CORNERS
 from pll.ui.train.shown_classes import shown_classes
 from pll.ui.view_state import Scene
+from pll.wording import percent
 
 PLACEHOLDER = 900
 STAR_HEIGHT = 250

@@ -13,11 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
-from pll.colors import class_colours, percent, short_names
+from pll.colors import class_colours
 from pll.ui.components.canvas import Presentation, canvas_component, raw
 from pll.ui.components.component import Payload
 from pll.ui.format import count
 from pll.weights import Sharpness, Weights, sharpness
+from pll.wording import percent, short_names
 
 MOST_ROWS = 300
 MOST_COLUMNS = 60

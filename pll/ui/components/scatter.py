@@ -14,11 +14,12 @@ import streamlit as st
 
 from pll.analysis.projection import TOP
 from pll.candidates import CandidateSets
-from pll.colors import class_colours, short_names
+from pll.colors import class_colours
 from pll.ui.components.canvas import Presentation, canvas_component, format_counts, mount, raw
 from pll.ui.components.component import Payload
 from pll.ui.format import count
 from pll.weights import Sharpness
+from pll.wording import short_names
 
 SCATTER = canvas_component("scatter")
 NAMED = 5_000

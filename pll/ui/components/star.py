@@ -12,11 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
-from pll.colors import class_colours, class_shapes, percent, short_names
+from pll.colors import class_colours, class_shapes
 from pll.ui.components.canvas import Presentation, canvas_component, format_counts, raw
 from pll.ui.components.component import Payload
 from pll.ui.format import count
 from pll.weights import CONFIDENT, Sharpness, Weights, identified_labels, sharpness
+from pll.wording import percent, short_names
 
 MOST_POINTS = 2000
 """Examples drawn at most: browsers cannot animate more smoothly."""

@@ -8,10 +8,10 @@ from dataclasses import replace
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pll.analysis.protocol import single_labels
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.features import CHOICES, fitting_choices, suggested, without_folders
+from pll.runs.data import single_labels
 from pll.ui.data import language_model
 from pll.ui.session import ChosenData
 

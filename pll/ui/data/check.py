@@ -10,15 +10,16 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pll.analysis.readiness import warnings_about
-from pll.colors import ACCENT, percent
+from pll.colors import ACCENT
 from pll.dataset import PartialLabelDataset
 from pll.formats.reading import Column, notes_of
 from pll.formats.roles import notes_on
 from pll.formats.votes import ONE_VOTER, ONE_VOTER_ALONE
+from pll.runs.data import warnings_about
 from pll.synthesis.ambiguity import co_occurrence, label_cooccurrence
 from pll.ui import charts
 from pll.ui.format import format_shape, plain, without_shell
+from pll.wording import percent
 
 MOST_CLASSES = 200
 """Beyond this a picture of all pairs of classes shows nothing."""

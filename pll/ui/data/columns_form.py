@@ -19,10 +19,9 @@ from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import DuplicateIds, MissingPictures, UserError, is_caused_by
 from pll.formats.checks import capital, listing
-from pll.formats.forms import form_told_by
 from pll.formats.images import MISSING_PICTURES
 from pll.formats.odd import findings_of
-from pll.formats.reading import ROLES, SINGLE, Column, Question, question
+from pll.formats.reading import ROLES, SINGLE, Column, Question, question, signature
 from pll.formats.tabular.cells import has_fractions
 from pll.formats.vote_files import VOTES
 from pll.ui.data import last_time, loader, odd_form, understood
@@ -262,8 +261,8 @@ def show_rows(table: Columns, data: PartialLabelDataset | None) -> None:
                 _role_above(table, column)
                 st.html("".join(_cell(cell) for cell in column.first) or _cell(None))
     with st.container(horizontal=True, vertical_alignment="center"):
-        if form := form_told_by([column.name for column in table.columns]):
-            st.caption(f"Read as {plain(form.title)}.", width="content")
+        if title := signature(table.columns):
+            st.caption(f"Read as {plain(title)}.", width="content")
         if more := len(table.columns) - len(visible):
             st.caption(f"{count(more, 'more column')} under *Details*.", width="content")
         if _explicit_roles(table.source):

@@ -10,14 +10,14 @@ from typing import Any
 
 import streamlit as st
 
-from pll.analysis.covering_check import MOST_COMPARED, compare_features
 from pll.analysis.health import Evidence
-from pll.colors import percent
 from pll.dataset import PartialLabelDataset
+from pll.runs.covering_check import MOST_COMPARED, compare_features
 from pll.ui import background
 from pll.ui.data.loader import choice_key
 from pll.ui.format import count, duration
 from pll.ui.session import ChosenData
+from pll.wording import percent
 
 TEXTS_A_SECOND = 50
 """Of MiniLM on one core, texts of a sentence or two."""

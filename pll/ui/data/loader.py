@@ -66,7 +66,7 @@ def _with_candidates(
 
     Raises UserError where nothing can be learnt from it.
     """
-    from pll.analysis.protocol import prepare  # late: the home page shows no data
+    from pll.runs.data import prepare  # late: the home page shows no data
 
     made = prepare(
         replace(data, is_test=None),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pll.analysis.readiness import ADDRESSES_ALONE
 from pll.dataset import PartialLabelDataset
 from pll.formats.checks import listing
 from pll.runs.config import RunConfig
+from pll.runs.data import ADDRESSES_ALONE
 from pll.ui.session import ChosenData
 
 HOLDOUT = 0.2

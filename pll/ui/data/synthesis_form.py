@@ -8,9 +8,9 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pll.analysis.protocol import single_labels
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
+from pll.runs.data import single_labels
 from pll.synthesis import FLIPS, Flip, flip_matrix_of
 from pll.synthesis.label_noise import Noisy, estimated_confusion
 from pll.synthesis.transitions import Matrix, truth_given_label

@@ -21,11 +21,11 @@ from pll.annotations.voters import (
     voter_cards,
 )
 from pll.catalog.sources import Source
-from pll.colors import percent, short_by_name
 from pll.dataset import PartialLabelDataset
 from pll.ui.data import panel
 from pll.ui.data.loader import data_key
 from pll.ui.format import plain
+from pll.wording import percent, short_by_name
 
 OWN = ""
 MOST_FITTED = 10**6

@@ -10,10 +10,9 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from pll.analysis.evaluation import Result, read_results
-from pll.colors import percent
 from pll.errors import UserError
 from pll.experiments import background
+from pll.experiments.evaluation import Result, read_results
 from pll.experiments.execution import RESULTS, ExperimentFolder, Progress
 from pll.experiments.experiment import Experiment
 from pll.experiments.figures import curve_panels
@@ -26,6 +25,7 @@ from pll.ui.downloads import download
 from pll.ui.error_messages import show_error, toast_errors
 from pll.ui.experiments import curves
 from pll.ui.format import ICONS, count, duration, plain
+from pll.wording import percent
 
 IDENTIFIED = "identified correctly"
 EVERY = 2.0

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from pll.candidates import CandidateSets
-from pll.colors import percent
 from pll.paths import app_root
 from pll.ui.components import canvas
 from pll.ui.components.canvas import Presentation
 from pll.ui.components.component import Payload, register
 from pll.ui.components.star import star_payload
 from pll.ui.format import after
+from pll.wording import percent
 
 HERE = Path(__file__).parent
 RECORDED = app_root() / "assets" / "demo.npz"

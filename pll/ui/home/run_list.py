@@ -10,7 +10,6 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 
-from pll.colors import percent
 from pll.errors import UserError
 from pll.methods import method_title
 from pll.runs.folder import MOST_NAME
@@ -19,6 +18,7 @@ from pll.ui import labelstudio, session
 from pll.ui.error_messages import toast_errors
 from pll.ui.format import count, format_state, format_when, headline, plain, state_icon
 from pll.ui.routes import go
+from pll.wording import percent
 
 RECENT = 8
 """Runs shown at first, and more at each press."""

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pll.candidates import CandidateSets
-from pll.colors import ACCENT, percent
+from pll.colors import ACCENT
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.synthesis.ambiguity import LabelCooccurrence, examples_to_tell, label_cooccurrence
@@ -20,6 +20,7 @@ from pll.ui.learn.guess import guess
 from pll.ui.learn.layout import formula, line, marker
 from pll.ui.learn.lesson_data import DIGITS, LessonData, choose_source, digits, labels_of
 from pll.ui.routes import link
+from pll.wording import percent
 
 MOST_CLASSES = 40
 """Classes that a matrix can show."""

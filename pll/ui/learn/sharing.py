@@ -10,7 +10,6 @@ from urllib.parse import urlencode
 import pandas as pd
 import streamlit as st
 
-from pll.colors import percent
 from pll.export.spreadsheet import is_formula
 from pll.review.database import Database
 from pll.runs.process import PerProcess
@@ -22,6 +21,7 @@ from pll.ui.learn.layout import CHAPTERS, IDEA
 from pll.ui.learn.lesson_files import lesson_zip
 from pll.ui.learn.lessons import LONGEST_NAME, Guess, Lessons, guess_rows
 from pll.ui.routes import address
+from pll.wording import percent
 
 LESSON, RESULTS = "lesson", "guesses"
 """Parts of the address: of a student's link the id of the lesson, of the teacher's its key."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pll.colors import percent
 from pll.errors import UserError
 from pll.review.certificate import UNANSWERED, Plan, draws_note, plan_controls
 from pll.review.certification import Certification, draws_of, expected_before, miss_rate_of, table_of
@@ -17,6 +16,7 @@ from pll.ui.error_messages import toast_errors
 from pll.ui.format import count, plain
 from pll.ui.review.review_tab import ONE_BY_ONE, ReviewTab
 from pll.ui.routes import link
+from pll.wording import percent
 
 LOOK, CERTIFY = GOALS
 NAMED = {LOOK: "Look", CERTIFY: "Certify"}

@@ -7,7 +7,6 @@ import streamlit as st
 
 from pll.annotations.agreement import ENOUGH_ROWS, Agreement, agreement
 from pll.annotations.data import Annotations
-from pll.colors import percent, short_by_name
 from pll.errors import UserError
 from pll.review.session import ReviewSession
 from pll.review.state import Outcome
@@ -15,6 +14,7 @@ from pll.ui.components.gallery import show_picture
 from pll.ui.error_messages import show_errors, toast_errors
 from pll.ui.format import count, plain
 from pll.ui.review.review_tab import ReviewTab
+from pll.wording import percent, short_by_name
 
 NONE = "None of these"
 SHOWN = 200

@@ -7,13 +7,13 @@ import numpy.typing as npt
 import pandas as pd
 import streamlit as st
 
-from pll.colors import short_by_name
 from pll.dataset import PartialLabelDataset
 from pll.review.follow import LabelChanges
 from pll.ui.error_messages import toast_errors
 from pll.ui.format import count
 from pll.ui.review.payload import neighbour
 from pll.ui.review.review_tab import ReviewTab
+from pll.wording import short_by_name
 
 SHOWN = 10
 """Rows of the table, to begin with and more at a press."""

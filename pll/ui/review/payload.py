@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 
 import numpy as np
 
-from pll.colors import class_colours, percent, short_by_name, short_names
+from pll.colors import class_colours
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.review.desk import Assignment, CandidateOption
@@ -15,6 +15,7 @@ from pll.ui.components.component import Payload
 from pll.ui.components.gallery import picture_uri
 from pll.ui.review.keys import ACTIONS, Situation, action_keys, candidate_keys, stand_for_classes
 from pll.ui.review.review_tab import ReviewTab
+from pll.wording import percent, short_by_name, short_names
 
 PICTURE, NEIGHBOUR = 640, 64
 """Pixels of the longer side, at most: of the example, and of a neighbour."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pll.colors import percent
 from pll.ui.error_messages import toast_errors
 from pll.ui.review.review_tab import ReviewTab
+from pll.wording import percent
 
 SHARES = (0.05, 0.1, 0.2, 0.5, 1.0)
 """Of the examples."""

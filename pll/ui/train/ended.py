@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pll.colors import percent
 from pll.review.status import ReviewStatus
 from pll.ui import controls, session
 from pll.ui.choose_run import has_labels
@@ -14,6 +13,7 @@ from pll.ui.routes import go
 from pll.ui.train.views import settings
 from pll.ui.view_state import Scene, stored_frame
 from pll.weights import taken_home
+from pll.wording import percent
 
 
 def draw(now: Scene) -> None:

@@ -7,7 +7,6 @@ from datetime import datetime
 
 import streamlit as st
 
-from pll.colors import percent
 from pll.runs.link import slug
 from pll.runs.snapshots import Snapshot
 from pll.ui import live_page
@@ -17,6 +16,7 @@ from pll.ui.train.shown_classes import choose_classes
 from pll.ui.train.views import EXPERT_VIEWS, VIEWS, example
 from pll.ui.view_state import Scene, identified
 from pll.weights import CONFIDENT
+from pll.wording import percent
 
 PLACEHOLDER = pictures.HEIGHT + 300
 

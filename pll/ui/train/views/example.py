@@ -10,12 +10,13 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pll.colors import class_colours, percent, short_names
+from pll.colors import class_colours
 from pll.dataset import PartialLabelDataset
 from pll.ui import charts
 from pll.ui.components.gallery import show_picture
 from pll.ui.format import plain
 from pll.ui.view_state import Scene
+from pll.wording import percent, short_names
 
 MOST_FEATURES = 200
 MOST_TEXT = 4000

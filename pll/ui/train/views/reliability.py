@@ -8,10 +8,11 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pll.analysis.calibration import ReliabilityDiagram, reliability
-from pll.colors import ACCENT, percent
+from pll.colors import ACCENT
 from pll.ui import charts
 from pll.ui.view_state import Scene
 from pll.weights import sharpness, taken_home
+from pll.wording import percent
 
 
 def draw(scene: Scene) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from pll.colors import percent
 from pll.errors import UserError
 from pll.methods import get_method
 from pll.methods.recipe import Recipe
@@ -17,6 +16,7 @@ from pll.runs.run import Run
 from pll.ui.format import plain
 from pll.ui.train.settings_form import BY_DATA
 from pll.ui.view_state import Scene
+from pll.wording import percent
 
 
 def recipe_of(run: Run) -> Recipe | None:

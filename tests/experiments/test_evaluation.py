@@ -9,11 +9,11 @@ import scipy.stats
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pll.analysis import evaluation as ev
-from pll.analysis.protocol import prepare
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.experiments import evaluation as ev
 from pll.methods.proden import PRODEN
+from pll.runs.data import prepare
 from pll.synthesis import Flip
 
 RNG = np.random.default_rng(0)

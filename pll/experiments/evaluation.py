@@ -14,10 +14,10 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.stats
 
-from pll.analysis.protocol import Splits
 from pll.errors import UserError
 from pll.methods import PartialLabelEstimator
 from pll.methods.deep import DeepEstimator
+from pll.runs.data import Splits
 from pll.synthesis import Flip
 
 LAST = 10

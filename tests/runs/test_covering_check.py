@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pll.analysis.covering_check import against_sets
 from pll.candidates import CandidateSets
 from pll.methods import METHODS
 from pll.methods.base import Task
 from pll.methods.held_out import HeldOut
+from pll.runs.covering_check import against_sets
 from tests.analysis.clouds import clouds, fitted
 
 

@@ -9,13 +9,13 @@ from dataclasses import replace
 import numpy as np
 
 from pll.analysis.health import FEWEST, Evidence
-from pll.analysis.protocol import prepare
 from pll.dataset import PartialLabelDataset
 from pll.io import Progress
 from pll.methods import PartialLabelEstimator
 from pll.methods.deep import DeepEstimator
 from pll.methods.held_out import HeldOut
 from pll.methods.proden import PRODEN
+from pll.runs.data import prepare
 from pll.synthesis import Flip
 from pll.synthesis.label_noise import Noisy
 
@@ -53,7 +53,7 @@ def compare_features(
     specs
         Specifications of features, as in `pll.features.featuriser`.
     flip_with, noisy, seed
-        How candidate sets are made, as in `pll.analysis.protocol.prepare`.
+        How candidate sets are made, as in `pll.runs.data.prepare`.
     progress
         Called while features are computed.
 

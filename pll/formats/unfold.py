@@ -1,0 +1,114 @@
+"""Fields that hold objects become columns, as the signature of a table says: fields of fields, and lists of answers.
+
+A path is keys with points between them; `*` is every item of a list, or every value of an object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from pll.formats.forms import Form, Gather, fits
+from pll.formats.records import Records, json_column, text_of, values_in
+
+
+def unfolded(table: Records) -> Records:
+    """Return a table with the columns that its signature finds inside of its columns.
+
+    An object of fields (`flatten`) is replaced by its fields, unless the table has one of that name; beside a column of
+    answers (`gather`) stand the answers to each question, with who gave them.
+    """
+    form = table.form
+    if form is None or not (form.flatten or form.gather):
+        return table
+    names = list(table.names)
+    flat = [name for name in names if any(fits(name, pattern) for pattern in form.flatten)]
+    asked = [name for name in names if form.gather is not None and name == form.gather.field]
+    at = sorted(names.index(name) for name in {*flat, *asked})
+    rows, answers, whole = list[dict[str, Any]](), list[dict[str, Any]](), set[str]()
+    for batch in table.batches(at) if at else ():
+        for values in zip(*map(values_in, batch.columns), strict=True):
+            record = {names[k]: value for k, value in zip(at, values, strict=True)}
+            rows.append({})
+            for name in flat:
+                fields = _fields(record[name])
+                whole |= {name} if fields is None else set()
+                prefix = name[: name.rfind(".") + 1]
+                rows[-1] |= {prefix + key: value for key, value in (fields or {}).items()}
+            answers.append(_gathered(record[form.gather.field], form.gather) if form.gather and asked else {})
+    questions = list(dict.fromkeys(name for row in answers for name in row))
+    new = {name: [row.get(name) for row in rows] for row in rows for name in row if name not in names}
+    new |= {name: [row.get(name) for row in answers] for name in questions}
+    if not new:
+        return table
+    stays = [k for k, name in enumerate(names) if name not in flat or name in whole]
+    arrays = {name: json_column(values) for name, values in new.items()}
+    return _beside(table, stays, arrays, _with_questions(form, questions))
+
+
+def _with_questions(form: Form, questions: Sequence[str]) -> Form:
+    return replace(form, roles=(*((name, "answers") for name in questions), *form.roles))
+
+
+def _beside(table: Records, stays: Sequence[int], new: Mapping[str, pa.Array], form: Form) -> Records:
+    """Some columns of a table, and new ones beside them."""
+
+    def batches(used: Sequence[int]) -> Iterator[pa.RecordBatch]:
+        old, others = [stays[k] for k in used if k < len(stays)], [k - len(stays) for k in used if k >= len(stays)]
+        columns, start = list(new.values()), 0
+        for batch in table.batches(old or [0]):
+            arrays = [*(batch.columns if old else ()), *(columns[k].slice(start, len(batch)) for k in others)]
+            start += len(batch)
+            yield pa.RecordBatch.from_arrays(arrays, [str(k) for k in used])
+
+    first = [table.first[k] for k in stays] if any(table.first) else []
+    if first:
+        length = len(first[0])
+        first += [text_of(column.slice(0, length)).to_pylist() for column in new.values()]
+    return replace(table, names=[*(table.names[k] for k in stays), *new], batches=batches, first=first, signature=form)
+
+
+def _fields(value: Any) -> Mapping[str, Any] | None:
+    """The fields of an object, or of a list of objects, as one; none of a missing value; None of anything else."""
+    objects = value if isinstance(value, list) else [] if value is None else [value]
+    if not all(isinstance(one, dict) for one in objects):
+        return None
+    return {key: inner for one in objects for key, inner in one.items()}
+
+
+def _gathered(value: Any, gather: Gather) -> dict[str, list[dict[str, Any]]]:
+    """The answers in a value by question, each an object of who gave it and its label."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for one in at_path(value, gather.each):
+        who = next(at_path(one, gather.who), None)
+        for result in at_path(one, gather.result):
+            labels = [label for path in gather.label for label in at_path(result, path)]
+            question = next(at_path(result, gather.question), None)
+            if labels and isinstance(question, str):
+                answer = {"annotator": who, "label": labels[0] if len(labels) == 1 else labels}
+                found.setdefault(question, []).append(answer)
+    return found
+
+
+def at_path(value: Any, path: str) -> Iterator[Any]:
+    """Yield what stands in a value of JSON at a path; nothing where it is not so.
+
+    Examples
+    --------
+    >>> list(at_path({"a": [{"b": 1}, {"b": 2}, {}]}, "a.*.b")), list(at_path({"a": {"x": 1}}, "a.*"))
+    ([1, 2], [1])
+    """
+    key, _, rest = path.partition(".")
+    inner: Sequence[Any] = ()
+    if key == "*":
+        inner = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else ()
+    elif isinstance(value, dict) and value.get(key) is not None:
+        inner = [value[key]]
+    for one in inner:
+        if rest:
+            yield from at_path(one, rest)
+        else:
+            yield one

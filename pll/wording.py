@@ -1,0 +1,166 @@
+"""How things are worded for people: shares in per cent, and short names of classes.
+
+Where there is little room for names, what all share is left out and long ones are shortened in the middle; the full
+name stays in tooltips, tables and texts for screen readers.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from decimal import ROUND_HALF_UP, Decimal
+from functools import lru_cache
+from itertools import combinations, takewhile
+
+MOST_SHORT = 28
+"""Characters of a name where nothing else is said."""
+IN_TABLES = 60
+"""Characters of a name in a table or on a card of its own."""
+FEWEST_SHARED = 4
+"""Characters that must be shared to be left out."""
+
+
+def short_by_name(names: Sequence[str], most: int = IN_TABLES) -> dict[str, str]:
+    """Return the short form of each name, for cells that have room for a line: without what all names share.
+
+    Examples
+    --------
+    >>> short_by_name(["Musculoskeletal disorder of the hip", "Musculoskeletal disorder of the knee"])
+    {'Musculoskeletal disorder of the hip': 'hip', 'Musculoskeletal disorder of the knee': 'knee'}
+    """
+    return dict(zip(names, short_names(names, most), strict=True))
+
+
+def short_names(names: Sequence[str], most: int = MOST_SHORT) -> list[str]:
+    """Return a short form of each name; different names stay different.
+
+    Parameters
+    ----------
+    names
+        Different from each other.
+    most
+        Characters of a short form, at least 3; where two would become alike they are longer.
+
+    Examples
+    --------
+    >>> short_names(["Musculoskeletal: shoulder", "Musculoskeletal: hip"])
+    ['shoulder', 'hip']
+    >>> short_names(["cat", "a very long name of a dog"], most=11)
+    ['cat', 'dog']
+    >>> short_names(["joints of the lower limb", "joints of the upper limb", "bones"], most=13)
+    ['lower', 'upper', 'bones']
+    >>> short_names(["Ring object (bright red)", "Ring object (pale blue)", "Disc object (bright red)"], most=14)
+    ['Ring…red', 'blue', 'Disc']
+    """
+    return list(_short_names(tuple(names), most))
+
+
+@lru_cache(maxsize=64)  # pages ask for the same names at every refresh
+def _short_names(names: tuple[str, ...], most: int) -> tuple[str, ...]:
+    ends = _without_shared(names) if max(map(len, names), default=0) > most // 2 else list(names)
+    short = [_in_the_middle(name, most) for name in _by_telling_words(ends, most)]
+    for head in (most // 3, most // 5, 2 * most // 3):  # other parts of names that became alike, before longer ones
+        often = Counter(short)
+        if len(often) == len(short):
+            break
+        other = [
+            _in_the_middle(end, most, head) if often[name] > 1 else name for end, name in zip(ends, short, strict=True)
+        ]
+        short = other if len(set(other)) > len(often) else short
+    while len(set(short)) < len(short):
+        most += 4
+        often = Counter(short)
+        short = [_in_the_middle(end, most) if often[name] > 1 else name for end, name in zip(ends, short, strict=True)]
+    return tuple(short)
+
+
+MOST_TELLING, MOST_WORDS, LEAST_LETTERS = 3, 12, 4
+"""Words of a short name, those of a long one that they are chosen from, and the letters that stay of each."""
+
+
+def _by_telling_words(names: Sequence[str], most: int) -> list[str]:
+    """The names, those longer than `most` by the fewest of their words that no other name has all of."""
+    words = [[word.strip(".,:;()[]{}") for word in name.split()[:MOST_WORDS]] for name in names]
+    having: dict[str, set[int]] = {}
+    for i, own in enumerate(words):
+        for word in own:
+            having.setdefault(word, set()).add(i)
+    short = [name if len(name) <= most else _telling(i, words[i], having, most) or name for i, name in enumerate(names)]
+    often = Counter(short)
+    return [text if often[text] == 1 else name for text, name in zip(short, names, strict=True)]
+
+
+def _telling(i: int, words: Sequence[str], having: Mapping[str, set[int]], most: int) -> str:
+    """The fewest words of name i that it alone has, the first and the last ones if there is a choice; "" for none."""
+    for k in range(1, MOST_TELLING + 1):
+        chosen = [
+            places
+            for places in combinations(range(len(words)), k)
+            if set.intersection(*(having[words[place]] for place in places)) == {i}
+        ]
+        for places in sorted(chosen, key=lambda places: (places[0] if k > 1 else 0, -places[-1])):
+            told = [words[place] for place in places]
+            while (
+                sum(map(len, told)) + k - 1 > most and (longest := max(told, key=len)) and len(longest) > LEAST_LETTERS
+            ):
+                told[told.index(longest)] = longest.removesuffix(".")[:-2].rstrip("-_/") + "."
+            gaps = ["" if not j else " " if at == places[j - 1] + 1 else "…" for j, at in enumerate(places)]
+            text = "".join(gap + word for gap, word in zip(gaps, told, strict=True))
+            if len(text) <= most:
+                return text
+    return ""
+
+
+def _without_shared(names: Sequence[str]) -> list[str]:
+    """The names without the words that all of them begin or end with."""
+    if len(names) < 2:
+        return list(names)
+    start = re.sub(r"[^\W]*$", "", _common_start(names))  # whole words only
+    end = _common_start([name[::-1] for name in names])[::-1]
+    end = re.sub(r"^[^\W]*", "", end)
+    ends = [name[len(start) :] for name in names] if len(start) >= FEWEST_SHARED else list(names)
+    if len(end) >= FEWEST_SHARED and all(len(name) > len(end) for name in ends):
+        ends = [name[: -len(end)] for name in ends]
+    ends = [name.strip() for name in ends]
+    return ends if all(ends) and len(set(ends)) == len(names) else list(names)
+
+
+def _in_the_middle(name: str, most: int, head: int | None = None) -> str:
+    if len(name) <= most:
+        return name
+    head = most // 2 if head is None else max(head, 1)
+    return f"{name[:head].rstrip()}…{name[len(name) - (most - 1 - head) :].lstrip()}"
+
+
+def _common_start(names: Sequence[str]) -> str:
+    """The letters that all names begin with."""
+    first, last = min(names), max(names)  # what these two share, all share
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+    return "".join(letter for letter, _ in same)
+
+
+def percent(share: float | None, digits: int | None = 1) -> str:
+    """Return a fraction as a percentage, "–" where it is not known: on pages, in files and in the shell.
+
+    Parameters
+    ----------
+    share
+        1 is 100 %.
+    digits
+        Behind the point; None for as many as a declared share needs, 3 at most.
+
+    Examples
+    --------
+    >>> percent(0.9437), percent(0.0625), percent(0.125, digits=0), percent(None)
+    ('94.4 %', '6.3 %', '13 %', '–')
+    >>> percent(0.05, digits=None), percent(0.075, digits=None)
+    ('5 %', '7.5 %')
+    """
+    if share is None or not math.isfinite(share):
+        return "–"
+    if digits is None:
+        return f"{round(share * 100, 3):g} %"
+    # Halves go up, as in the scripts of pictures and replays (`toFixed`, `Math.round`); Python's own go to the even.
+    return f"{Decimal(float(share) * 100).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)} %"

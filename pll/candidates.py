@@ -259,7 +259,7 @@ class CandidateSets:
         return type(self), (self.indptr, self.indices, self.n_classes, self.class_names)
 
     def __eq__(self, other: object) -> bool:
-        return (
+        return self is other or (
             isinstance(other, CandidateSets)
             and self.class_names == other.class_names
             and np.array_equal(self.indptr, other.indptr)

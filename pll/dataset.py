@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +16,8 @@ from pll.annotations.rules import Resolved
 from pll.candidates import MOST_CLASSES, CandidateSets, Rows, check_class_names, whole_numbers
 from pll.errors import UserError
 from pll.images import Pictures
-from pll.io import Column, as_column, check_finite, check_unique_ids, feature_array, take_rows
-from pll.weights import Outside, Weights, carried_over, checked_prior
+from pll.io import Column, as_column, check_finite, check_lengths, check_unique_ids, feature_array, taken
+from pll.weights import DECISIONS, ChangedSets, HasChanges, Weights, checked_prior
 
 UNKNOWN = -1
 """The value of `y` where the true label is not known."""
@@ -27,7 +28,7 @@ ROWS_AT_ONCE = 100_000
 
 
 @dataclass(frozen=True, eq=False)
-class PartialLabelDataset:
+class PartialLabelDataset(HasChanges):
     """Examples with ambiguous labels: what every reader returns and every method is trained on.
 
     Inputs that are not numbers yet (texts, pictures, columns of words) are kept beside X, which is (n, 0) where there
@@ -63,18 +64,8 @@ class PartialLabelDataset:
     prior
         (nnz,) float32, prior of the candidates, at least 0, aligned with `candidates.indices`; or None. Stored
         normalised on each set.
-    needs_vote_sets
-        Whether candidate sets and prior are still to be made of the annotations and the features together
-        (`pll.methods.aggregation`); `candidates` are the union until then.
-    original_sets
-        The candidate sets of the data itself, where labels named by no voter joined `candidates`; else None.
-    decided
-        (n,) int64, labels that people decided in a review, −1 elsewhere; or None.
-    undecided
-        The candidate sets before people decided; None without decisions.
-    outside
-        Labels that a method added to the candidate sets, which may miss the truth; or None. `candidates` has them
-        (`with_outside`).
+    changes
+        How `candidates` came of the sets that the data has, the first change first (`changed`).
     is_test
         (n,) bool, True on the published or given test part; or None.
     unanswered
@@ -94,26 +85,22 @@ class PartialLabelDataset:
         ids; the row is named.
     """
 
-    X: npt.NDArray[np.float32]
-    candidates: CandidateSets | None = None
-    y: npt.NDArray[np.int64] | None = None
+    X: npt.NDArray[np.float32] = field(metadata={"rows": "rows of features"})
+    candidates: CandidateSets | None = field(default=None, metadata={"rows": "candidate sets"})
+    y: npt.NDArray[np.int64] | None = field(default=None, metadata={"rows": "true labels"})
     class_names: tuple[str, ...] = ()
-    ids: npt.NDArray[np.str_] | None = None
+    ids: npt.NDArray[np.str_] | None = field(default=None, metadata={"rows": "ids"})
     feature_names: tuple[str, ...] = ()
-    images: npt.NDArray[np.uint8] | None = None
-    texts: Column | None = None
-    pictures: Pictures | None = None
-    categories: Mapping[str, Column] = field(default_factory=dict)
-    extras: Mapping[str, Column] = field(default_factory=dict)
-    annotations: Annotations | None = None
-    prior: Weights | None = None
-    needs_vote_sets: bool = False
-    original_sets: CandidateSets | None = None
-    decided: npt.NDArray[np.int64] | None = None
-    undecided: CandidateSets | None = None
-    outside: Outside | None = None
-    is_test: npt.NDArray[np.bool_] | None = None
-    unanswered: npt.NDArray[np.bool_] | None = None
+    images: npt.NDArray[np.uint8] | None = field(default=None, metadata={"rows": "images"})
+    texts: Column | None = field(default=None, metadata={"rows": "texts"})
+    pictures: Pictures | None = field(default=None, metadata={"rows": "pictures"})
+    categories: Mapping[str, Column] = field(default_factory=dict, metadata={"rows": "cells of {!r}"})
+    extras: Mapping[str, Column] = field(default_factory=dict, metadata={"rows": "cells of {!r}"})
+    annotations: Annotations | None = field(default=None, metadata={"rows": "annotated examples"})
+    prior: Weights | None = field(default=None, metadata={"candidates": "priors"})
+    changes: tuple[ChangedSets, ...] = field(default=(), metadata={"rows": "changed candidate sets"})
+    is_test: npt.NDArray[np.bool_] | None = field(default=None, metadata={"rows": "split marks"})
+    unanswered: npt.NDArray[np.bool_] | None = field(default=None, metadata={"rows": "marks of unanswered examples"})
     name: str = "data"
     kind: str = "array"
     notes: tuple[str, ...] = ()
@@ -138,22 +125,7 @@ class PartialLabelDataset:
         if self.y is not None:
             set_field(self, "y", whole_numbers(self.y, "true labels").astype(np.int64))
         set_field(self, "class_names", self._names())
-        for what, values in (
-            ("candidate sets", self.candidates),
-            ("original candidate sets", self.original_sets),
-            ("true labels", self.y),
-            ("decided labels", self.decided),
-            ("candidate sets before decisions", self.undecided),
-            ("ids", self.ids),
-            ("images", self.images),
-            ("texts", self.texts),
-            ("pictures", self.pictures),
-            ("split marks", self.is_test),
-            ("marks of unanswered examples", self.unanswered),
-            *((f"cells of {name!r}", values) for name, values in (*self.categories.items(), *self.extras.items())),
-        ):
-            if values is not None and len(values) != n:
-                raise UserError(f"There are {n} rows of features but {len(values)} {what}; give one per row.")
+        check_lengths(self, n)
         if self.ids is not None:
             check_unique_ids(self.ids)
         if self.feature_names and X.ndim == 2 and len(self.feature_names) != X.shape[1]:
@@ -166,8 +138,10 @@ class PartialLabelDataset:
                 raise UserError("There is a prior but no candidate sets that it could be of; give both.")
             set_field(self, "prior", checked_prior(self.prior, self.candidates))
         annotations = self.annotations
-        if annotations is not None and (annotations.n_rows != n or annotations.class_names != self.class_names):
-            raise UserError("The annotations are of other examples or classes than the candidate sets; give those.")
+        if annotations is not None and annotations.class_names != self.class_names:
+            raise UserError("The annotations are of other classes than the candidate sets; give those.")
+        if self.changes and self.changes[-1].candidates != self.candidates:
+            raise UserError("The candidate sets are other than those that the changes led to.")
 
     def _names(self) -> tuple[str, ...]:
         if self.candidates is not None:
@@ -266,27 +240,7 @@ class PartialLabelDataset:
     def take(self, rows: Rows) -> PartialLabelDataset:
         """Return some of the examples in that order; `rows` is a slice, an (n,) bool mask or (m,) indices."""
         chosen = np.arange(len(self))[rows]
-        sets, prior = self.candidates, self.prior
-        return replace(
-            self,
-            X=take_rows(self.X, chosen),
-            candidates=None if sets is None else sets.take(chosen),
-            original_sets=None if self.original_sets is None else self.original_sets.take(chosen),
-            y=None if self.y is None else self.y[chosen],
-            decided=None if self.decided is None else self.decided[chosen],
-            undecided=None if self.undecided is None else self.undecided.take(chosen),
-            ids=self.row_ids[chosen],
-            images=None if self.images is None else self.images[chosen],
-            texts=None if self.texts is None else self.texts[chosen],
-            pictures=None if self.pictures is None else self.pictures.take(chosen),
-            categories={name: values[chosen] for name, values in self.categories.items()},
-            extras={name: values[chosen] for name, values in self.extras.items()},
-            annotations=None if self.annotations is None else self.annotations.take(chosen),
-            prior=None if sets is None or prior is None else prior[sets.positions(chosen)],
-            outside=None if self.outside is None else self.outside.take(chosen),
-            is_test=None if self.is_test is None else self.is_test[chosen],
-            unanswered=None if self.unanswered is None else self.unanswered[chosen],
-        )
+        return replace(self, **taken(self, chosen) | {"ids": self.row_ids[chosen]})
 
     def answered(self) -> PartialLabelDataset:
         """The examples that somebody answered: all, unless `unanswered` marks some."""
@@ -309,18 +263,49 @@ class PartialLabelDataset:
             candidates=sets,
             class_names=(),
             prior=None,
+            changes=(),
             annotations=annotations,
             unanswered=silent,
             notes=(*data.notes, *resolved.notes()),
         )
 
-    def with_outside(self, outside: Outside) -> PartialLabelDataset:
-        """The data with labels added to its candidate sets; a new label has the mean prior of its set."""
-        if outside.is_empty:
-            return replace(self, outside=outside)
-        sets = outside.candidates
-        prior, original_sets = carried_over(self.prior, self.sets(), sets), self.original_sets or self.sets()
-        return replace(self, candidates=sets, prior=prior, original_sets=original_sets, outside=outside)
+    def changed(self, change: ChangedSets, **more: Any) -> PartialLabelDataset:
+        """Return the data with changed candidate sets, their prior and the notes of the change.
+
+        Parameters
+        ----------
+        change
+            Of `candidates`.
+        more
+            Fields that change with them, as in `dataclasses.replace`.
+        """
+        return replace(
+            self,
+            candidates=change.candidates,
+            prior=change.prior_after(self.prior),
+            changes=(*self.changes, change),
+            notes=(*self.notes, *change.notes),
+            **more,
+        )
+
+    @cached_property
+    def given_sets(self) -> CandidateSets:
+        """The candidate sets that people gave and settled, without labels that joined them since.
+
+        Raises
+        ------
+        UserError
+            As `sets`.
+        """
+        sets = self.changes[0].given if self.changes else self.sets()
+        for change in self.changes:
+            sets = change.applied_to(sets) if change.reason == DECISIONS else sets
+        return sets
+
+    @property
+    def needs_vote_sets(self) -> bool:
+        """Whether candidate sets and prior are still to be made of annotations and features together."""
+        return self.annotations is not None and self.annotations.joint and not self.changes
 
     def picture(self, i: int) -> npt.NDArray[np.uint8] | None:
         """(H, W) or (H, W, 3) uint8 of example i, or None where it has no picture that can be reached.
@@ -383,5 +368,5 @@ class PartialLabelDataset:
         """Return the (m,) rows whose known true label is not among the given candidates."""
         if self.y is None or self.candidates is None:
             return np.empty(0, dtype=np.int64)
-        sets = self.candidates if self.outside is None else self.outside.original_sets
+        sets = self.candidates if self.outside is None else self.outside.given
         return np.flatnonzero((self.y >= 0) & ~sets.contains(self.y))

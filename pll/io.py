@@ -13,8 +13,9 @@ import tempfile
 import threading
 import time
 import zlib
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from functools import lru_cache, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -141,6 +142,77 @@ def take_rows(X: npt.NDArray[Any], rows: npt.NDArray[np.integer[Any]]) -> npt.ND
             file.write(np.take(plain, rows[start : start + step], axis=0).data)
         file.flush()
         return np.memmap(file, dtype=X.dtype, mode="r", shape=(len(rows), *X.shape[1:]))
+
+
+def row_fields(record: Any) -> Iterator[tuple[str, str, Any]]:
+    """Yield the fields of a dataclass that have an entry a row and are not None: name, words, value.
+
+    Such a field is marked once, `field(metadata={"rows": words})`, with what a message calls its entries. Its value is
+    an array, something with `take`, or a mapping or tuple of these.
+
+    Parameters
+    ----------
+    record
+        The dataclass.
+    """
+    for one in fields(record):
+        value = getattr(record, one.name)
+        if "rows" in one.metadata and value is not None:
+            yield one.name, one.metadata["rows"], value
+
+
+def check_lengths(record: Any, n: int) -> None:
+    """Refuse a dataclass whose `row_fields` have not one entry for each of n rows.
+
+    Parameters
+    ----------
+    record
+        The dataclass.
+    n
+        Rows of features.
+
+    Raises
+    ------
+    UserError
+        Another number of entries; it is named.
+    """
+    for _, words, value in row_fields(record):
+        parts = value.items() if isinstance(value, Mapping) else [("", value)]
+        parts = [("", part) for part in value] if isinstance(value, tuple) else parts
+        for name, part in parts:
+            if len(part) != n:
+                raise UserError(
+                    f"There are {n} rows of features but {len(part)} {words.format(name)}; give one per row."
+                )
+
+
+def taken(record: Any, rows: npt.NDArray[np.integer[Any]]) -> dict[str, Any]:
+    """Return the `row_fields` of some rows, as `dataclasses.replace` takes them.
+
+    Fields marked `field(metadata={"candidates": words})` have an entry for each candidate of each row, and are taken
+    along.
+
+    Parameters
+    ----------
+    record
+        The dataclass; one with such a field has `candidates`.
+    rows
+        (m,) indices.
+    """
+    changes = {name: _part(value, rows) for name, _, value in row_fields(record)}
+    for one in fields(record):
+        value = getattr(record, one.name)
+        if "candidates" in one.metadata and value is not None:
+            changes[one.name] = value[record.candidates.positions(rows)]
+    return changes
+
+
+def _part(value: Any, rows: npt.NDArray[np.integer[Any]]) -> Any:
+    if isinstance(value, np.ndarray):
+        return take_rows(value, rows)
+    if isinstance(value, Mapping):
+        return {name: _part(part, rows) for name, part in value.items()}
+    return tuple(_part(part, rows) for part in value) if isinstance(value, tuple) else value.take(rows)
 
 
 FEATURES_IN_MEMORY_UP_TO = 2**30

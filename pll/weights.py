@@ -7,16 +7,16 @@ Off S_i there is nothing stored, so they are 0 there by construction.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from pll.candidates import ROWS_AT_ONCE, CandidateSets, Rows
+from pll.candidates import ROWS_AT_ONCE, CandidateSets, Rows, with_sets
 from pll.errors import UserError
-from pll.io import large_array
+from pll.io import large_array, taken
 
 Weights = npt.NDArray[np.float32]
 
@@ -24,8 +24,104 @@ NORMALISED = 1e-6
 """How far float32 numbers may sum up from 1 to count as normalised."""
 
 
+VOTES, DECISIONS, MISSES = "votes", "decisions", "misses"
+"""Why sets were changed: labels that no voter named are likely; people settled some; some may miss the truth."""
+
+
 @dataclass(frozen=True, eq=False)
-class Outside:
+class ChangedSets:
+    """Candidate sets that were changed before training, and why.
+
+    Parameters
+    ----------
+    given, candidates
+        The n sets before and after, over the same classes.
+    reason
+        `VOTES`, `DECISIONS` or `MISSES`.
+    prior
+        (nnz,) of the sets after; None where that of the sets before is carried over.
+    decided
+        (n,) int64, labels that people decided, −1 elsewhere; None without decisions.
+    notes
+        Remarks for the user.
+    """
+
+    given: CandidateSets = field(metadata={"rows": "candidate sets before they were changed"})
+    candidates: CandidateSets = field(metadata={"rows": "changed candidate sets"})
+    reason: str = field(kw_only=True)
+    prior: Weights | None = field(default=None, kw_only=True, metadata={"candidates": "priors"})
+    decided: npt.NDArray[np.int64] | None = field(default=None, kw_only=True, metadata={"rows": "decided labels"})
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    @cached_property
+    def added(self) -> npt.NDArray[np.bool_]:
+        """(nnz,) bool, aligned with `candidates.indices`: whether the label was added."""
+        c = self.given.n_classes
+        before, after = (sets.rows * c + sets.indices for sets in (self.given, self.candidates))
+        at = np.minimum(np.searchsorted(before, after), len(before) - 1)
+        added: npt.NDArray[np.bool_] = before[at] != after
+        return added
+
+    @cached_property
+    def is_empty(self) -> bool:
+        """Whether the sets are as they were."""
+        return self.candidates == self.given
+
+    def prior_after(self, prior: Weights | None) -> Weights | None:
+        """Return the (nnz,) prior of the sets after, where `prior` is that of the sets before, or None."""
+        if self.prior is not None:
+            return self.prior
+        return prior if self.is_empty else carried_over(prior, self.given, self.candidates)
+
+    def applied_to(self, sets: CandidateSets) -> CandidateSets:
+        """Return other sets of the same examples, with those that this change has made other in their place."""
+        if sets is self.given:
+            return self.candidates
+        before, after = self.given, self.candidates
+        is_other = before.sizes != after.sizes
+        alike = np.flatnonzero(~is_other)
+        at = before.positions(alike)
+        unequal = before.indices[at] != after.indices[after.positions(alike)]
+        is_other[before.rows[at[unequal]]] = True
+        rows = np.flatnonzero(is_other)
+        more = after.class_names[sets.n_classes :]
+        return with_sets(sets, {int(row): after[row].tolist() for row in rows}, more)
+
+    def take(self, rows: Rows) -> Self:
+        """Return the change of some examples; `rows` is a slice, an (n,) bool mask or (m,) indices."""
+        return replace(self, **taken(self, np.arange(len(self))[rows]))
+
+
+class HasChanges:
+    """What follows from the changes of the candidate sets of training data."""
+
+    changes: tuple[ChangedSets, ...]
+
+    def change(self, reason: str) -> ChangedSets | None:
+        """Return the change for this reason; None without."""
+        return next((one for one in self.changes if one.reason == reason), None)
+
+    @property
+    def outside(self) -> Outside | None:
+        """Labels that a method added to the candidate sets, which may miss the truth; or None."""
+        return next((one for one in self.changes if isinstance(one, Outside)), None)
+
+    @property
+    def decisions(self) -> ChangedSets | None:
+        """The change that people's decisions made; None without."""
+        return self.change(DECISIONS)
+
+    @property
+    def decided(self) -> npt.NDArray[np.int64] | None:
+        """(n,) int64, labels that people decided, −1 elsewhere; or None."""
+        return None if self.decisions is None else self.decisions.decided
+
+
+@dataclass(frozen=True, eq=False)
+class Outside(ChangedSets):
     """Labels added to candidate sets that may miss the truth, and how likely each set misses it.
 
     Label weights of such an example are w = (1 − m_i) p|S_i + m_i p|A_i: the softmax restricted to the given set S_i
@@ -33,10 +129,8 @@ class Outside:
 
     Parameters
     ----------
-    original_sets
-        The n sets before labels were added.
-    candidates
-        The n sets with them.
+    given, candidates
+        The n sets before labels were added, and with them.
     miss
         (n,) float32 in [0, 1], m_i, the probability that S_i misses the truth.
 
@@ -46,27 +140,26 @@ class Outside:
         Lengths that do not fit, a probability out of range, or sets that lost a label.
     """
 
-    original_sets: CandidateSets
-    candidates: CandidateSets
-    miss: npt.NDArray[np.float32]
+    reason: str = field(default=MISSES, kw_only=True)
+    miss: npt.NDArray[np.float32] = field(metadata={"rows": "probabilities that a set misses the truth"})
 
     def __post_init__(self) -> None:
-        if self.original_sets.shape != self.candidates.shape or self.miss.shape != (len(self.original_sets),):
+        if self.given.shape != self.candidates.shape or self.miss.shape != (len(self.given),):
             raise UserError("The labels added to the candidate sets are of other examples or classes than the sets.")
         if not ((self.miss >= 0) & (self.miss <= 1)).all():
             raise UserError("A probability that a set misses the truth must lie between 0 and 1.")
-        if int(self.added.sum()) != self.candidates.nnz - self.original_sets.nnz:
+        if int(self.added.sum()) != self.candidates.nnz - self.given.nnz:
             raise UserError("Sets that may miss the truth can only gain labels; some have lost one.")
 
     @classmethod
     def of(
-        cls, original_sets: CandidateSets, rows: npt.ArrayLike, labels: npt.ArrayLike, miss: npt.NDArray[np.float32]
+        cls, given: CandidateSets, rows: npt.ArrayLike, labels: npt.ArrayLike, miss: npt.NDArray[np.float32]
     ) -> Outside:
         """Add labels to sets.
 
         Parameters
         ----------
-        original_sets
+        given
             n sets.
         rows, labels
             (k,) which label is added to the set of which row; none of them is a member.
@@ -80,25 +173,11 @@ class Outside:
         >>> [labels.tolist() for labels in found.candidates], found.added.tolist(), found.shares.tolist()
         ([[0, 2], [0, 1]], [False, False, True, False], [1.0, 1.0, 0.5, 0.5])
         """
-        c = original_sets.n_classes
+        c = given.n_classes
         more = np.asarray(rows, dtype=np.int64) * c + np.asarray(labels, dtype=np.int64)
-        keys = np.sort(np.concatenate([original_sets.rows * c + original_sets.indices, more]))
-        indptr = np.searchsorted(keys, np.arange(len(original_sets) + 1) * c)
-        return cls(original_sets, CandidateSets(indptr, keys % c, c, original_sets.class_names), miss)
-
-    @cached_property
-    def added(self) -> npt.NDArray[np.bool_]:
-        """(nnz,) bool, aligned with `candidates.indices`: whether the label was added."""
-        c = self.original_sets.n_classes
-        before, after = (sets.rows * c + sets.indices for sets in (self.original_sets, self.candidates))
-        at = np.minimum(np.searchsorted(before, after), len(before) - 1)
-        added: npt.NDArray[np.bool_] = before[at] != after
-        return added
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether no label was added to any set."""
-        return self.candidates.nnz == self.original_sets.nnz
+        keys = np.sort(np.concatenate([given.rows * c + given.indices, more]))
+        indptr = np.searchsorted(keys, np.arange(len(given) + 1) * c)
+        return cls(given, CandidateSets(indptr, keys % c, c, given.class_names), miss)
 
     @property
     def rate(self) -> float:
@@ -125,11 +204,7 @@ class Outside:
         is_other[rows] = False
         more = self.added & is_other[self.candidates.rows]
         miss = np.where(is_other, self.miss, np.float32(0))
-        return Outside.of(self.original_sets, self.candidates.rows[more], self.candidates.indices[more], miss)
-
-    def take(self, rows: Rows) -> Outside:
-        """Return the labels added to some examples; `rows` is a slice, an (n,) bool mask or (m,) indices."""
-        return Outside(self.original_sets.take(rows), self.candidates.take(rows), self.miss[rows])
+        return Outside.of(self.given, self.candidates.rows[more], self.candidates.indices[more], miss)
 
 
 def restricted_softmax(

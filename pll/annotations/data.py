@@ -48,6 +48,9 @@ class Annotations:
         (m,) float, the confidence that came with each answer, NaN where none did; or None.
     unmapped
         Answers that name no class, the most frequent first, and how often each was given.
+    joint
+        Whether candidate sets and prior are made of them and the features together, on the training part
+        (`pll.methods.aggregation`).
 
     Raises
     ------
@@ -73,6 +76,7 @@ class Annotations:
     anonymous: bool = False
     scores: npt.NDArray[np.float64] | None = None
     unmapped: tuple[tuple[str, int], ...] = ()
+    joint: bool = False
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__  # the class is frozen; these are its normal forms
@@ -104,6 +108,9 @@ class Annotations:
             if scores.shape != (len(order),):
                 raise UserError(f"There are {len(order)} votes but scores of shape {scores.shape}; give one per vote.")
             set_field(self, "scores", scores[order][new])
+
+    def __len__(self) -> int:
+        return self.n_rows
 
     # ---- ways in -------------------------------------------------------------------------------------------------
 

@@ -275,8 +275,7 @@ def by_rule(data: PartialLabelDataset, rule: Rule) -> PartialLabelDataset:
     """
     if data.annotations is None:
         raise UserError(f"{data.name} has no annotators' labels to apply the rule {rule} to; leave the rule out.")
-    made = data.resolved_to(resolve(data.annotations, rule), data.annotations)
-    return replace(made, needs_vote_sets=rule.how == "voters")
+    return data.resolved_to(resolve(data.annotations, rule), replace(data.annotations, joint=rule.how == "voters"))
 
 
 def holds_files(folder: Path, suffixes: Sequence[str]) -> bool:

@@ -31,7 +31,7 @@ def readme(source: ExportSource, files: Collection[str], notes: Sequence[str]) -
     notes
         What is not there, and why.
     """
-    sets = source.original_sets or source.candidates
+    sets = source.given_sets or source.candidates
     return (
         _environment()
         .get_template("README.md.jinja")

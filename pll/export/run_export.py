@@ -78,7 +78,7 @@ def export_source(folder: RunFolder, splits: Splits | None = None) -> ExportSour
         all_ids=splits.all_ids,
         no_answer=splits.no_answer,
         X=train.X,
-        original_sets=train.original_sets,
+        given_sets=train.given_sets,
     )
 
 

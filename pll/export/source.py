@@ -87,7 +87,7 @@ class ExportSource:
         Makes the certificate of all labels, None where there is none yet; None without a review.
     spreadsheet_safe
         Neutralise cells of CSV files that spreadsheets would execute.
-    original_sets
+    given_sets
         Candidate sets of the data, where labels named by no voter joined `candidates`; None where none did.
     X
         (n, …) features that it was fitted on, for the check example; None where they are not available.
@@ -122,7 +122,7 @@ class ExportSource:
     certificate: Callable[[], Certified | None] | None = None
     spreadsheet_safe: bool = False
     X: npt.NDArray[np.float32] | None = None
-    original_sets: CandidateSets | None = None
+    given_sets: CandidateSets | None = None
 
     @cached_property
     def certified(self) -> Certified | None:
@@ -137,7 +137,7 @@ class ExportSource:
     @cached_property
     def learnt(self) -> pd.DataFrame:
         """The labels of the n examples that were learnt from. Read only."""
-        decided, sets = self.decisions, self.original_sets
+        decided, sets = self.decisions, self.given_sets
         return labels_frame(
             self.candidates,
             self.label_weights,
@@ -146,7 +146,7 @@ class ExportSource:
             y=self.y,
             decisions=decided,
             votes_alone=not self.estimator.needs_features,
-            original_sets=sets,
+            given=sets,
         )
 
     @cached_property
@@ -157,14 +157,14 @@ class ExportSource:
     @property
     def off_set(self) -> int:
         """How many of the model's labels are outside the set that the data has for their example."""
-        if self.original_sets is None:
+        if self.given_sets is None:
             return 0
-        return int((~self.original_sets.contains(self.certainty.identified)).sum())
+        return int((~self.given_sets.contains(self.certainty.identified)).sum())
 
     @cached_property
     def labels(self) -> RunLabels:
         """The labels of all rows, in the order of the data; made once, for every file that holds them. Read only."""
-        sets = self.original_sets or self.candidates
+        sets = self.given_sets or self.candidates
         return label_table(self.learnt, sets, self.estimator, self.holdout, self.all_ids)
 
     @cached_property
@@ -205,7 +205,7 @@ def preview(source: ExportSource, rows: int) -> pd.DataFrame:
     own = replace(
         source,
         candidates=source.candidates.take(learnt),
-        original_sets=None if source.original_sets is None else source.original_sets.take(learnt),
+        given_sets=None if source.given_sets is None else source.given_sets.take(learnt),
         label_weights=source.label_weights[positions],
         held_out=None if source.held_out is None else source.held_out[positions],
         ids=source.ids[learnt],

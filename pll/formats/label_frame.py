@@ -72,7 +72,7 @@ def labels_frame(
     source: str = "model",
     votes_alone: bool = False,
     has_candidates: bool = True,
-    original_sets: CandidateSets | None = None,
+    given: CandidateSets | None = None,
 ) -> pd.DataFrame:
     """Return a table with one row per example, in order, and the columns `COLUMNS`.
 
@@ -102,7 +102,7 @@ def labels_frame(
         `"tie"`: the label is the first of them in the order of classes, which says nothing.
     has_candidates
         False leaves the column of candidates empty: the examples have none of their own.
-    original_sets
+    given
         The candidate sets of the data, for the column of candidates, where labels joined `candidates`.
 
     Raises
@@ -137,7 +137,7 @@ def labels_frame(
         top[row], margin[row], entropy[row] = SETTLED if decision.label is not None else (np.nan,) * 3
         reviewer[row], decided_at[row] = decision.reviewer, decision.decided_at.isoformat()
     truth = np.full(n, None, dtype=object) if y is None else names[y]
-    cells = candidate_cells(original_sets or candidates) if has_candidates else np.full(n, "", dtype=object)
+    cells = candidate_cells(given or candidates) if has_candidates else np.full(n, "", dtype=object)
     values = {
         "id": _text(rows),
         "identified_label": _text(identified),

@@ -8,7 +8,7 @@ import math
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self, TypeVar
@@ -31,7 +31,7 @@ from pll.io import check_finite, feature_array
 from pll.methods.aggregation import aggregate, union_of
 from pll.methods.model_selection import covering_rate_scorer
 from pll.training.metrics import EpochRecord, Hook, TrainingProgress
-from pll.weights import Outside, Weights, carried_over, checked_prior, identified_labels
+from pll.weights import DECISIONS, ChangedSets, HasChanges, Weights, checked_prior, identified_labels
 
 Features = npt.NDArray[np.float32]
 Labels = npt.NDArray[Any]
@@ -39,7 +39,7 @@ E = TypeVar("E")
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class Task(HasChanges):
     """Training data of a method, and the labels that its progress is measured with.
 
     Parameters
@@ -57,31 +57,31 @@ class Task:
         with `takes_prior` use it.
     votes
         The votes that the candidates were made of. Only methods with `takes_votes` use them.
-    decided
-        (n,) labels that people decided, −1 elsewhere: what voters are measured by, and what a method with
-        `takes_decided` learns from. The candidate sets of these examples hold that label alone.
-    outside
-        Labels that were added to the candidates (`PartialLabelEstimator.grown`); None where there are none.
+    changes
+        How the candidates came of the sets of the data, the first change first. What people decided is what voters are
+        measured by, and what a method with `takes_decided` learns from; labels that a method adds (`grown`) are a
+        change too.
     kind
         `"text"` where the features were made of texts alone, which default settings look at; else `""`.
-    undecided
-        The n candidate sets before people decided; None where nobody decided any.
     sample_weight
         (n,) float32 with mean 1, how much each example counts. Only methods trained by gradient descent use it.
     """
 
-    X: Features
-    candidates: CandidateSets
-    y: npt.NDArray[np.int64] | None = None
+    X: Features = field(metadata={"rows": "rows of features"})
+    candidates: CandidateSets = field(metadata={"rows": "candidate sets"})
+    y: npt.NDArray[np.int64] | None = field(default=None, metadata={"rows": "true labels"})
     X_test: Features | None = None
     y_test: npt.NDArray[np.int64] | None = None
-    prior: Weights | None = None
-    votes: Annotations | None = None
-    decided: npt.NDArray[np.int64] | None = None
-    outside: Outside | None = None
+    prior: Weights | None = field(default=None, metadata={"candidates": "priors"})
+    votes: Annotations | None = field(default=None, metadata={"rows": "annotated examples"})
+    changes: tuple[ChangedSets, ...] = field(default=(), metadata={"rows": "changed candidate sets"})
     kind: str = ""
-    undecided: CandidateSets | None = None
-    sample_weight: npt.NDArray[np.float32] | None = None
+    sample_weight: npt.NDArray[np.float32] | None = field(default=None, metadata={"rows": "weights of examples"})
+
+    def changed(self, change: ChangedSets) -> Task:
+        """Return the task with changed candidate sets and their prior."""
+        prior, changes = change.prior_after(self.prior), (*self.changes, change)
+        return replace(self, candidates=change.candidates, prior=prior, changes=changes)
 
 
 class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
@@ -544,10 +544,11 @@ def _with_decided(task: Task, decided: npt.NDArray[np.int64], seed: int) -> Task
     decided = _checked_truth(decided, n, c, "")
     rows = np.flatnonzero(decided >= 0)
     sets = with_sets(task.candidates, {int(row): [int(decided[row])] for row in rows})
-    prior = carried_over(task.prior, task.candidates, sets)
+    change = ChangedSets(task.candidates, sets, reason=DECISIONS, decided=decided)
     if task.votes is not None:
         prior = aggregate(task.X, task.votes, seed=seed, decided=decided).prior_on(sets)
-    return replace(task, candidates=sets, prior=prior, decided=decided, undecided=task.candidates)
+        change = replace(change, prior=prior)
+    return task.changed(change)
 
 
 def as_votes(votes: Any, y: Any = None) -> Annotations:
@@ -597,8 +598,8 @@ def validated(task: Task, *, allow_missing: bool = False, needs_features: bool =
             f"The votes are of {task.votes.n_rows} examples and {task.votes.n_classes} classes, the candidate sets of "
             f"{len(X)} and {c}; they must agree."
         )
-    if task.outside is not None and task.outside.candidates != task.candidates:
-        raise UserError("The labels added to the candidate sets are of other sets than those to learn from.")
+    if task.changes and task.changes[-1].candidates != task.candidates:
+        raise UserError("The candidate sets are other than those that the changes led to.")
     return replace(task, X=X, y=y, X_test=X_test, y_test=y_test, prior=prior)
 
 

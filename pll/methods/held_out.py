@@ -46,6 +46,7 @@ from pll.annotations.voters import fit_voters
 from pll.candidates import as_candidate_sets
 from pll.devices import choose_device, computing_threads
 from pll.errors import UserError
+from pll.io import taken
 from pll.methods.aggregation import aggregate
 from pll.methods.base import PartialLabelEstimator, Task, as_features, as_votes
 from pll.methods.classical import ClassicalEstimator
@@ -492,24 +493,9 @@ class _One:
         self.subsets = [rows]
         self.any_scale = not isinstance(estimator, DeepEstimator)
         self._estimator = unfitted(estimator).set_params(seed=seed)
-        sets = task.candidates
-
-        def part(values: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
-            return None if values is None else values[rows]
-
-        self._task = replace(
-            task,
-            X=np.array(task.X[rows]),
-            candidates=sets.take(rows),
-            y=part(task.y) if estimator.needs_truth else None,
-            X_test=None,
-            y_test=None,
-            prior=None if task.prior is None else task.prior[sets.positions(rows)],
-            decided=part(task.decided),
-            outside=None if task.outside is None else task.outside.take(rows),
-            undecided=None if task.undecided is None else task.undecided.take(rows),
-            sample_weight=part(task.sample_weight),
-        )
+        y = task.y if estimator.needs_truth else None
+        some = replace(task, y=y, X_test=None, y_test=None)
+        self._task = replace(some, **taken(some, rows))
         self._epoch = 0
 
     def __len__(self) -> int:

@@ -61,7 +61,7 @@ from pll.methods.names import TITLES
 from pll.methods.proden import PRODEN
 from pll.training.metrics import Hook, no_hook
 from pll.training.scaling import CLIP, fit_scaling
-from pll.weights import Outside, Weights, carried_over
+from pll.weights import ChangedSets, Outside, Weights
 from pll.wording import percent
 
 RIDGES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
@@ -132,14 +132,10 @@ class PRODENOutside(PRODEN):
                 scale=scale,
                 seed=self.seed,
                 hook=hook or no_hook,
-                decided=task.decided,
-                undecided=task.undecided,
+                decisions=task.decisions,
             )
             self.stage_ = ""
-            task = replace(task, outside=outside)
-            if not outside.is_empty:
-                prior = carried_over(task.prior, task.candidates, outside.candidates)
-                task = replace(task, candidates=outside.candidates, prior=prior)
+            task = task.changed(outside)
         self.outside_ = outside
         self.notes_ = (_note(outside),)
         return task
@@ -209,8 +205,7 @@ def find_outside(
     scale: str = "auto",
     seed: int = 0,
     hook: Hook = no_hook,
-    decided: npt.NDArray[np.int64] | None = None,
-    undecided: CandidateSets | None = None,
+    decisions: ChangedSets | None = None,
 ) -> Outside:
     """Estimate which sets miss the truth, and add the labels off the set that may be it.
 
@@ -228,10 +223,8 @@ def find_outside(
         Of folds, of the part that is drawn, and of training.
     hook
         Called between mini-batches; may raise.
-    decided
-        (n,) labels that people decided, −1 elsewhere; the sets of these examples hold that label alone.
-    undecided
-        The sets before people decided. Without them, `decided` is not learnt from.
+    decisions
+        What people decided, and the sets before; or None.
 
     Returns
     -------
@@ -239,7 +232,10 @@ def find_outside(
         The miss probabilities, and the labels to add: none where fewer than `LEAST_RATE` of the sets miss the truth.
     """
     n, c = candidates.shape
-    named = np.unique(np.concatenate([candidates.indices, *([] if undecided is None else [undecided.indices])]))
+    decided = None if decisions is None else decisions.decided
+    named = np.unique(candidates.indices).astype(np.int64)
+    if decisions is not None:
+        named = np.union1d(named, decisions.given.indices)
     if decided is not None:
         named = np.union1d(named, decided[decided >= 0])
     if len(named) < c:  # a label that is in no set is never added
@@ -250,8 +246,7 @@ def find_outside(
             scale=scale,
             seed=seed,
             hook=hook,
-            decided=None if decided is None else np.where(decided >= 0, np.searchsorted(named, decided), -1),
-            undecided=None if undecided is None else _renamed(undecided, named),
+            decisions=None if decisions is None else _renamed_decisions(decisions, named),
         )
         more, new_labels = result.candidates, result.added
         return Outside.of(candidates, more.rows[new_labels], named[more.indices[new_labels]], result.miss)
@@ -268,7 +263,7 @@ def find_outside(
     inside = _prior_table(prior, candidates, drawn)
     scores = ridge.fit(inside, hook)
     evidence = _fit_miss_model(scores, sets, u[drawn])
-    is_supervised = decided is not None and undecided is not None and _has_enough_labels(decided[drawn])
+    is_supervised = decided is not None and _has_enough_labels(decided[drawn])
     # Compared with uninformative scores, of a class at random (BIC, three parameters).
     if not is_supervised and evidence.log_likelihood + len(drawn) * np.log(c) < 1.5 * np.log(len(drawn)):
         return nothing
@@ -281,11 +276,11 @@ def find_outside(
             evidence, earlier = _fit_miss_model(scores, sets, u[drawn]), latest
     classifier = None
     if is_supervised:
-        assert decided is not None and undecided is not None
+        assert decided is not None and decisions is not None
         at = np.flatnonzero(decided[drawn] >= 0)
         own = evidence.scores(scores[at, None])
         evidence, classifier = _supervised_model(
-            inputs, evidence, own, drawn[at], decided, undecided.take(drawn[at]), hook
+            inputs, evidence, own, drawn[at], decided, decisions.given.take(drawn[at]), hook
         )
     miss, added = np.zeros(n, dtype=np.float32), np.zeros(n, dtype=np.int64)
     place = np.full(n, -1)  # among those drawn; the ridge was not fitted on the others
@@ -313,6 +308,15 @@ def find_outside(
 def _renamed(sets: CandidateSets, named: Integers) -> CandidateSets:
     """Return the same sets as of the named labels alone, in their order."""
     return CandidateSets(sets.indptr, np.searchsorted(named, sets.indices).astype(np.int32), len(named))
+
+
+def _renamed_decisions(decisions: ChangedSets, named: Integers) -> ChangedSets:
+    """Return the same decisions as of the named labels alone."""
+    before, after = (_renamed(sets, named) for sets in (decisions.given, decisions.candidates))
+    decided = decisions.decided
+    if decided is not None:
+        decided = np.where(decided >= 0, np.searchsorted(named, decided), -1)
+    return replace(decisions, given=before, candidates=after, decided=decided)
 
 
 class _Ridge:

@@ -19,7 +19,7 @@ from pll.review.state import ReviewState, required_of
 from pll.review.store import PlanRecord, reading
 from pll.review.tables import LabelVersion, ReviewRecord
 from pll.runs.folder import RunFolder
-from pll.runs.run_data import computed_of, load_splits, vote_sets_of
+from pll.runs.run_data import computed_of, load_splits
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +134,7 @@ def record_of(folder: RunFolder, sets: CandidateSets | None = None) -> Record | 
         first = replace(folder.config(), decided_sets=None)
         decided = folder.config().decided_sets
         root = folder if decided is None else RunFolder(folder.path.parent / decided.root)
-        own_sets = load_splits(first, vote_sets=vote_sets_of(folder), computed=computed_of(folder)).train.sets()
+        own_sets = load_splits(first, computed=computed_of(folder)).train.sets()
         outside = root.outside(own_sets)
         sets = own_sets if outside is None else outside.candidates
     state = ReviewState(sets)

@@ -25,7 +25,7 @@ from pll.methods.aggregation import EPOCHS, FOLDS, aggregate
 from pll.methods.base import Task
 from pll.synthesis import Flip, flip
 from pll.synthesis.label_noise import Noisy
-from pll.weights import Weights
+from pll.weights import VOTES, ChangedSets, Weights
 from pll.wording import percent
 
 VOTE_STEPS = EPOCHS * FOLDS * JOINT_ROUNDS
@@ -50,8 +50,8 @@ class Splits:
         Ids of all rows of the data, in its order; () where all are learnt from.
     no_answer
         Ids of examples that nobody answered and, without features, nothing predicts; they get no label.
-    vote_sets
-        Candidate sets and prior made of the votes of the training part; None without.
+    disputed
+        Rows of the training part whose answers would decide between voters, the most informative first.
     identity
         SHA-256 over what came in, and how it is read, split and made into this: never over numbers computed of it,
         whose last digits differ between machines. "" where nobody asked.
@@ -63,7 +63,7 @@ class Splits:
     holdout: PartialLabelDataset | None = None
     all_ids: tuple[str, ...] = ()
     no_answer: tuple[str, ...] = ()
-    vote_sets: VoteSets | None = None
+    disputed: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     identity: str = ""
 
     @property
@@ -109,10 +109,8 @@ class Splits:
             None if test is None else test.y,
             self.train.prior,
             None if votes is None or votes.anonymous else votes,
-            self.train.decided,
-            self.train.outside,
+            self.train.changes,
             "text" if isinstance(self.featuriser, TextFeatures) else "",
-            self.train.undecided,
         )
 
 
@@ -126,7 +124,6 @@ def prepare(
     seed: int = 0,
     strict: bool = False,
     noisy: Noisy | None = None,
-    vote_sets: VoteSets | None = None,
     computed: Computed | None = None,
     progress: Progress | None = None,
 ) -> Splits:
@@ -151,8 +148,6 @@ def prepare(
         Refuse examples whose true label is not among their candidates.
     noisy
         Make candidate sets of single labels that may be wrong, on the training part; see `with_noisy_sets`.
-    vote_sets
-        Sets made of the votes of this very training part before; None makes them now.
     computed
         What was computed of this very data before; None computes it now.
     progress
@@ -191,7 +186,6 @@ def prepare(
         *(train, test, holdout_data, flip_with, features, seed),
         strict=strict,
         noisy=noisy,
-        vote_sets=vote_sets,
         computed=computed,
         progress=progress,
     )
@@ -270,12 +264,12 @@ def _splits(
     *,
     strict: bool,
     noisy: Noisy | None = None,
-    vote_sets: VoteSets | None = None,
     computed: Computed | None = None,
     progress: Progress | None = None,
 ) -> Splits:
     spec = {"auto": suggested(train), "none": ""}.get(features, features)
     known = computed or Computed()
+    disputed = known.disputed
     made = known.featuriser or (fitted(spec, train, progress) if spec else None)
     if made is not None:  # before the sets are made: some ways to make them look at the features
         train = featurised(train, made, progress, X=known.train)
@@ -283,15 +277,17 @@ def _splits(
         holdout = None if holdout is None else featurised(holdout, made, progress, X=known.holdout)
         test = holdout if is_same else None if test is None else featurised(test, made, progress, X=known.test)
     if train.needs_vote_sets and flip_with is None and noisy is None:
-        vote_sets = infer_vote_sets(train, seed, progress) if vote_sets is None else vote_sets
-        train = vote_sets.applied(train)
-    else:
-        vote_sets = None
+        votes, disputed = (
+            infer_vote_sets(train, seed, progress) if known.votes is None else (known.votes, known.disputed)
+        )
+        if votes.given != train.sets():
+            raise UserError(f"The sets made of this run's votes are of other data than {train.name}; start a new run.")
+        train = train.changed(votes)
     train = with_candidates(train, flip_with, seed, strict=strict, noisy=noisy, sets=known.sets, progress=progress)
     if noisy is not None and test is not None and train.y is None:
         note = "The labels of the test part may be wrong too: test accuracy is how often the model agrees with them."
         train = replace(train, notes=(*train.notes, note))
-    return Splits(train, test, made, holdout, vote_sets=vote_sets)
+    return Splits(train, test, made, holdout, disputed=disputed)
 
 
 def with_candidates(
@@ -343,7 +339,7 @@ def with_candidates(
             X=data.X,
             progress=folds_done,
         )
-        data = replace(data, candidates=sets, prior=None, needs_vote_sets=False, original_sets=None)
+        data = replace(data, candidates=sets, prior=None, changes=())
     check_trainable(data, strict=strict)
     return data
 
@@ -363,6 +359,12 @@ class Computed:
         featuriser makes them again.
     sets
         Candidate sets that a classifier had a part in; None without.
+    votes
+        Candidate sets and prior made of the votes of the training part; None without.
+    disputed
+        As in `Splits`.
+    decided_prior
+        Of a run on decided sets, the prior on those, by voter models fitted with the decisions; None without.
     """
 
     featuriser: Featuriser | None = None
@@ -370,54 +372,26 @@ class Computed:
     test: npt.NDArray[np.float32] | None = None
     holdout: npt.NDArray[np.float32] | None = None
     sets: CandidateSets | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class VoteSets:
-    """Labels made of the votes of a training part; a run stores them.
-
-    Attributes
-    ----------
-    candidates
-        With labels that joined the sets.
-    prior
-        (nnz,) float32 of these.
-    notes
-        Notes for the user.
-    disputed
-        Rows whose answers would decide between voters, the most informative first.
-    decided_prior
-        Of a run on decided sets, the prior on those, by voter models fitted with the decisions.
-    """
-
-    candidates: CandidateSets
-    prior: Weights
-    notes: tuple[str, ...] = ()
+    votes: ChangedSets | None = None
     disputed: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     decided_prior: Weights | None = None
 
-    def applied(self, data: PartialLabelDataset) -> PartialLabelDataset:
-        """Return the training part with these sets.
 
-        Raises
-        ------
-        UserError
-            They are of other examples or classes.
-        """
-        if self.candidates.shape != data.sets().shape or self.candidates.class_names != data.class_names:
-            raise UserError(f"The sets made of this run's votes are of other data than {data.name}; start a new run.")
-        return replace(
-            data,
-            candidates=self.candidates,
-            prior=self.prior,
-            needs_vote_sets=False,
-            original_sets=None if self.candidates == data.sets() else data.sets(),
-            notes=(*data.notes, *self.notes),
-        )
+def infer_vote_sets(
+    data: PartialLabelDataset, seed: int, progress: Progress | None = None
+) -> tuple[ChangedSets, npt.NDArray[np.int64]]:
+    """Return candidate sets and prior made of the votes and features of data, and the rows of `Splits.disputed`.
 
+    See `pll.methods.aggregation`.
 
-def infer_vote_sets(data: PartialLabelDataset, seed: int, progress: Progress | None = None) -> VoteSets:
-    """Return candidate sets and prior made of the votes and features of data; see `pll.methods.aggregation`.
+    Parameters
+    ----------
+    data
+        A training part with annotations.
+    seed
+        Of the classifier.
+    progress
+        Callback of the progress.
 
     Raises
     ------
@@ -447,7 +421,8 @@ def infer_vote_sets(data: PartialLabelDataset, seed: int, progress: Progress | N
             f"{pair.first} and {pair.second} agree on {percent(pair.observed, 0)} of {pair.rows:,} examples, "
             f"independent voters would on {percent(pair.expected, 0)}: {shared}"
         )
-    return VoteSets(result.candidates, result.prior, tuple(notes), result.voters.rows_to_label)
+    change = ChangedSets(data.sets(), result.candidates, reason=VOTES, prior=result.prior, notes=tuple(notes))
+    return change, result.voters.rows_to_label
 
 
 def single_labels(data: PartialLabelDataset) -> npt.NDArray[np.int64] | None:
@@ -507,8 +482,7 @@ def with_noisy_sets(
         y=None if data.candidates is None else data.y,
         annotations=None,
         prior=None,
-        needs_vote_sets=False,
-        original_sets=None,
+        changes=(),
         extras={"given_label": names[labels], **data.extras},
         notes=notes,
     )
@@ -551,7 +525,7 @@ def aligned(data: PartialLabelDataset, class_names: tuple[str, ...]) -> PartialL
             f"{data.name}, row {row}: the true label {data.class_names[data.y[row]]!r} is not one of the "
             f"{len(class_names)} classes of the training data."
         )
-    return replace(data, candidates=None, annotations=None, prior=None, class_names=class_names, y=y)
+    return replace(data, candidates=None, annotations=None, prior=None, changes=(), class_names=class_names, y=y)
 
 
 def _has_truth(data: PartialLabelDataset) -> bool:

@@ -8,7 +8,7 @@ the result come from the decisions.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from pll.candidates import with_sets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.weights import carried_over
+from pll.weights import DECISIONS, ChangedSets
 
 
 @dataclass(frozen=True)
@@ -97,32 +97,16 @@ class DecidedSets:
         """Rows whose set holds the one label that was decided."""
         return [row for row, labels in self.by_row.items() if len(labels) == 1]
 
-    def applied(self, data: PartialLabelDataset) -> PartialLabelDataset:
-        """Return the training data with the decided candidate sets.
+    def change(self, data: PartialLabelDataset) -> ChangedSets:
+        """Return the decided candidate sets of the training data.
 
         Raises
         ------
         UserError
             a row or label that the data does not have.
         """
-        sets = with_sets(data.sets(), self.by_row, self.new_classes)
-        annotations = data.annotations
-        if annotations is not None:
-            annotations = replace(annotations, class_names=sets.class_names)
-        prior = carried_over(data.prior, data.sets(), sets)
-        original_sets = (
-            None if data.original_sets is None else with_sets(data.original_sets, self.by_row, self.new_classes)
-        )
-        undecided = with_sets(data.sets(), {}, self.new_classes)
         decided = np.full(len(data), -1, dtype=np.int64)
         for row in self.decided_rows:
             decided[row] = self.by_row[row][0]
-        return replace(
-            data,
-            candidates=sets,
-            annotations=annotations,
-            prior=prior,
-            original_sets=original_sets,
-            decided=decided,
-            undecided=undecided,
-        )
+        before, after = (with_sets(data.sets(), changed, self.new_classes) for changed in ({}, self.by_row))
+        return ChangedSets(before, after, reason=DECISIONS, decided=decided)

@@ -7,9 +7,8 @@ checkpoint/      state from which the run continues to the same result          
 history/         label weights over epochs                                                         history
 recipe.json      settings chosen by a recipe, and what was tried                                   folder
 outside.npz      labels added to candidate sets that may miss the truth, by a method that does so  folder
-computed.npz     features made of texts, pictures and words; sets that a classifier made           run_data
+computed.npz     features made of texts, pictures and words; sets that votes or a classifier made  run_data
 held_out.npz     held-out weights: how sure the labels are; none where that is not known           folder
-vote_sets.npz    candidate sets and prior made of votes                                            run_data
 labels.csv  no_answer.csv  model.json  model.safetensors  features.*    the result                 fit_loop
 source/          a copy of the data file (up to 100 MB); source-test/ of the test file             folder
 log.txt          events with their time, and the full trace of an error                            locked_folder
@@ -28,7 +27,7 @@ from __future__ import annotations
 from pll.io import PART
 
 CONFIG, STATE, METRICS, LOG = "config.json", "state.json", "metrics.csv", "log.txt"
-CHECKPOINT, RECIPE, OUTSIDE, VOTE_SETS = "checkpoint/checkpoint.pt", "recipe.json", "outside.npz", "vote_sets.npz"
+CHECKPOINT, RECIPE, OUTSIDE = "checkpoint/checkpoint.pt", "recipe.json", "outside.npz"
 COMPUTED = "computed.npz"
 HELD_OUT, HELD_OUT_SO_FAR = "held_out.npz", "checkpoint/held_out.npz"
 LABELS, NO_ANSWER, MODEL = "labels.csv", "no_answer.csv", "model.json"

@@ -39,7 +39,7 @@ from pll.runs.history import HistoryWriter, history_bytes
 from pll.runs.labels_table import save_labels, write_no_answer
 from pll.runs.manifest import DamagedError, Manifest, damages, matches
 from pll.runs.ranks import other_processes, send_run
-from pll.runs.run_data import save_computed, save_vote_sets, splits_of
+from pll.runs.run_data import save_computed, splits_of
 from pll.runs.snapshots import StepProgress
 from pll.training.distributed import Ranks, RanksError
 from pll.training.metrics import FINAL_METRICS, EpochRecord, Hook, Monitor, StopTraining, TrainingProgress
@@ -265,10 +265,9 @@ class FitLoop:
         alone = self.config.processes == 1 and self._ranks is None  # each of several has a device of its own
         if alone and self.device not in ("", "cpu") and "device" in self.estimator.get_params():
             self.estimator.set_params(device=self.device)
-        save_vote_sets(self.folder, self.splits.vote_sets)
+        save_computed(self.folder, self.splits)
         self._choose_settings()
         self._note_data()
-        save_computed(self.folder, self.splits)
         self._grow()
         train = self.splits.train
         first = self._warm_start()
@@ -372,7 +371,7 @@ class FitLoop:
         if self.config.decided_sets is not None:
             outside = outside.without(self.config.decided_sets.decided_rows)
         self.folder.save_outside(outside)
-        self.splits = replace(self.splits, train=train.with_outside(outside))
+        self.splits = replace(self.splits, train=train.changed(outside))
 
     def _warm_start(self) -> Weights | None:
         """For a run on decided sets: start from the model of the run before; return its label weights."""

@@ -246,12 +246,12 @@ class RunFolder(LockedFolder):
         """Write recipe.json: settings that were chosen, and everything that was tried."""
         Manifest(self.path).put(files.RECIPE, json_text(recipe.as_json()).encode())
 
-    def outside(self, original_sets: CandidateSets) -> Outside | None:
+    def outside(self, given: CandidateSets) -> Outside | None:
         """Return the labels that the method has added to the candidate sets; None where it added none.
 
         Parameters
         ----------
-        original_sets
+        given
             The sets before that.
 
         Raises
@@ -263,7 +263,7 @@ class RunFolder(LockedFolder):
         if arrays is None:
             return None
         try:
-            return Outside.of(original_sets, arrays["rows"], arrays["labels"], arrays["miss"])
+            return Outside.of(given, arrays["rows"], arrays["labels"], arrays["miss"])
         except (ValueError, KeyError) as error:
             raise UserError(f"{self.path / files.OUTSIDE} is damaged ({error}); start a new run.") from error
 

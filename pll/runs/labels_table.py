@@ -56,9 +56,9 @@ def save_labels(
         held_out=held_out,
         y=train.y,
         votes_alone=votes_alone,
-        original_sets=train.original_sets,
+        given=train.given_sets,
     )
-    table = label_table(learnt, train.original_sets or sets, estimator, splits.holdout, splits.all_ids)
+    table = label_table(learnt, train.given_sets, estimator, splits.holdout, splits.all_ids)
     write_labels(table.frame, path)
 
 
@@ -170,7 +170,7 @@ def write_labels_in_parts(
     votes_alone: bool = False,
 ) -> None:
     """Write labels.csv like `write_labels` of the `labels_frame` of all examples, a part of them at a time."""
-    sets, original_sets = train.sets(), train.original_sets
+    sets, given = train.sets(), train.given_sets
     bare = any("\r" in name for name in train.class_names)
     bare = bare or (train.ids is not None and any("\r" in name for name in train.ids.tolist()))
     frames = (
@@ -181,7 +181,7 @@ def write_labels_in_parts(
             held_out=None if held_out is None else np.asarray(held_out[sets.span(part)]),
             y=None if train.y is None else train.y[part],
             votes_alone=votes_alone,
-            original_sets=None if original_sets is None else original_sets[part],
+            given=given[part],
         )
         for part in (slice(at, min(at + PART, len(train))) for at in range(0, len(train), PART))
     )

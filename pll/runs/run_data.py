@@ -6,7 +6,7 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -24,10 +24,11 @@ from pll.formats.classes import with_classes
 from pll.io import Progress
 from pll.methods.aggregation import aggregate
 from pll.runs.config import RunConfig
-from pll.runs.data import Computed, Splits, VoteSets, prepare
-from pll.runs.files import COMPUTED, VOTE_SETS
+from pll.runs.data import Computed, Splits, prepare
+from pll.runs.files import COMPUTED
 from pll.runs.folder import RunFolder
 from pll.runs.manifest import Manifest, check
+from pll.weights import VOTES, ChangedSets
 
 PARTS = ("train", "test", "holdout")
 """Parts of the data of which features are stored; a test part that is the one held out is stored once."""
@@ -37,7 +38,6 @@ def load_splits(
     config: RunConfig,
     progress: Progress | None = None,
     *,
-    vote_sets: VoteSets | None = None,
     computed: Computed | None = None,
     on_read: Callable[[PartialLabelDataset], None] = lambda data: None,
 ) -> Splits:
@@ -49,8 +49,6 @@ def load_splits(
         Of the run.
     progress
         Called with the progress of reading, features and candidate sets; an exception in it stops them.
-    vote_sets
-        Stored with the run (`vote_sets_of`); None makes them of the votes now.
     computed
         Stored with the run (`computed_of`); None computes it now.
     on_read
@@ -75,22 +73,27 @@ def load_splits(
         seed=config.seed,
         strict=config.strict,
         noisy=config.noisy,
-        vote_sets=vote_sets,
         computed=computed,
         progress=progress,
     )
     splits = replace(splits, identity=_identity(config, data, test))
-    if config.decided_sets is None:
-        return splits
-    train, made = config.decided_sets.applied(splits.train), splits.vote_sets
-    if made is None or train.decided is None or train.annotations is None or not (train.decided >= 0).any():
-        return replace(splits, train=train)
-    prior, disputed = made.decided_prior, made.disputed
-    if prior is None or len(prior) != train.sets().nnz:  # the decisions say more about the voters
-        again = aggregate(train.X, train.annotations, seed=config.seed, decided=train.decided)
-        prior, disputed = again.prior_on(train.sets()), again.voters.rows_to_label
-    updated = replace(made, decided_prior=prior, disputed=disputed)
-    return replace(splits, train=replace(train, prior=prior), vote_sets=updated)
+    return splits if config.decided_sets is None else _with_decisions(splits, config, computed)
+
+
+def _with_decisions(splits: Splits, config: RunConfig, computed: Computed | None) -> Splits:
+    """Return the splits with the decided sets; where votes made the sets, decisions say more about the voters."""
+    assert config.decided_sets is not None
+    train, disputed = splits.train, splits.disputed
+    change, annotations = config.decided_sets.change(train), train.annotations
+    if annotations is not None:
+        annotations = replace(annotations, class_names=change.candidates.class_names)
+    if train.changes and annotations is not None and config.decided_sets.decided_rows:  # the votes made the sets
+        prior = None if computed is None else computed.decided_prior
+        if prior is None or len(prior) != change.candidates.nnz:
+            again = aggregate(train.X, annotations, seed=config.seed, decided=change.decided)
+            prior, disputed = again.prior_on(change.candidates), again.voters.rows_to_label
+        change = replace(change, prior=prior)
+    return replace(splits, train=train.changed(change, annotations=annotations), disputed=disputed)
 
 
 def _identity(config: RunConfig, data: PartialLabelDataset, test: PartialLabelDataset | None) -> str:
@@ -119,36 +122,52 @@ def computed_of(folder: RunFolder) -> Computed | None:
         with suppress(UserError, OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile):  # computed again then
             file = check(place, COMPUTED)
             with np.load(file, allow_pickle=False) as arrays:
-                made, sets = None, None
+                made, more = None, dict[str, Any]()
                 if "kind" in arrays:
                     state = {name.removeprefix("state."): arrays[name] for name in arrays if name.startswith("state.")}
                     made = restored(str(arrays["kind"]), json.loads(str(arrays["settings"])), state)
-                if "indptr" in arrays:
-                    names = tuple(arrays["class_names"].tolist())
-                    sets = CandidateSets(arrays["indptr"], arrays["indices"], len(names), names)
-                parts = {part: arrays[f"X.{part}"] for part in PARTS if f"X.{part}" in arrays}
-                return Computed(made, sets=sets, **parts)
+                if "sets.indptr" in arrays:
+                    more["sets"] = _sets(arrays, "sets")
+                if "votes.indptr" in arrays:
+                    given, votes = _sets(arrays, "given"), _sets(arrays, "votes")
+                    notes = tuple(arrays["notes"].tolist())
+                    more["votes"] = ChangedSets(given, votes, reason=VOTES, prior=arrays["prior"], notes=notes)
+                more |= {name: arrays[name] for name in ("disputed", "decided_prior") if name in arrays}
+                return Computed(made, **more, **{part: arrays[f"X.{part}"] for part in PARTS if f"X.{part}" in arrays})
     return None
+
+
+def _sets(arrays: Mapping[str, npt.NDArray[Any]], name: str) -> CandidateSets:
+    names = tuple(arrays[f"{name}.class_names"].tolist())
+    return CandidateSets(arrays[f"{name}.indptr"], arrays[f"{name}.indices"], len(names), names)
+
+
+def _arrays(sets: CandidateSets, name: str) -> dict[str, npt.NDArray[Any]]:
+    names = np.array(sets.class_names, dtype=np.str_)
+    return {f"{name}.indptr": sets.indptr, f"{name}.indices": sets.indices, f"{name}.class_names": names}
 
 
 def save_computed(folder: RunFolder, splits: Splits) -> None:
     """Write what was computed of the data of a run that begins, features only up to the size of a copied source."""
-    config, arrays = folder.config(), dict[str, npt.NDArray[Any]]()
-    if (folder.path / COMPUTED).exists() or splits.train.outside is not None:
+    config, train, arrays = folder.config(), splits.train, dict[str, npt.NDArray[Any]]()
+    if (folder.path / COMPUTED).exists() or train.outside is not None:
         return
     if splits.featuriser is not None:
         settings, state = splits.featuriser.state()
         arrays = {"kind": np.array(splits.featuriser.name), "settings": np.array(json.dumps(settings))}
         arrays |= {f"state.{name}": array for name, array in state.items()}
         test = None if splits.test is splits.holdout else splits.test
-        parts = dict(zip(PARTS, (splits.train, test, splits.holdout), strict=True))
+        parts = dict(zip(PARTS, (train, test, splits.holdout), strict=True))
         features = {f"X.{name}": part.X for name, part in parts.items() if part is not None}
         if sum(array.nbytes for array in (*arrays.values(), *features.values())) <= COPY_UP_TO:
             arrays |= features
     if config.noisy is not None or (config.flip is not None and config.flip.how == "instance"):
-        sets = splits.train.sets() if splits.train.undecided is None else splits.train.undecided
-        names = np.array(sets.class_names, dtype=np.str_)
-        arrays |= {"indptr": sets.indptr, "indices": sets.indices, "class_names": names}
+        arrays |= _arrays(train.sets() if train.decisions is None else train.decisions.given, "sets")
+    if (votes := train.change(VOTES)) is not None and votes.prior is not None:
+        arrays |= _arrays(votes.given, "given") | _arrays(votes.candidates, "votes")
+        arrays |= {"prior": votes.prior, "notes": np.array(votes.notes, dtype=np.str_), "disputed": splits.disputed}
+        if train.decisions is not None and train.decisions.prior is not None:
+            arrays["decided_prior"] = train.decisions.prior
     if arrays:
         content = io.BytesIO()
         np.savez(content, allow_pickle=False, **arrays)
@@ -159,43 +178,6 @@ def _places(folder: RunFolder) -> list[Path]:
     """Return the folders that may hold what was made of the data: of the run, and of the first run of its review."""
     decided = folder.config().decided_sets
     return [folder.path] + ([] if decided is None else [folder.path.parent / decided.root])
-
-
-def vote_sets_of(folder: RunFolder) -> VoteSets | None:
-    """Return the candidate sets made of the votes of a run, as it stores them; None where it stores none.
-
-    A run on decided sets has those of the run that the review began with.
-    """
-    if folder.config().source.rule != "voters":
-        return None
-    for place in _places(folder):
-        with suppress(UserError, OSError, ValueError, KeyError, zipfile.BadZipFile):  # made again then
-            file = check(place, VOTE_SETS)
-            with np.load(file, allow_pickle=False) as arrays:
-                names = tuple(arrays["class_names"].tolist())
-                sets = CandidateSets(arrays["indptr"], arrays["indices"], len(names), names)
-                own = arrays["decided_prior"] if place == folder.path and "decided_prior" in arrays else None
-                return VoteSets(sets, arrays["prior"], tuple(arrays["notes"].tolist()), arrays["disputed"], own)
-    return None
-
-
-def save_vote_sets(folder: RunFolder, vote_sets: VoteSets | None) -> None:
-    """Write the candidate sets made of votes, so that opening the run again need not make them."""
-    if vote_sets is None or (folder.path / VOTE_SETS).exists():
-        return
-    content = io.BytesIO()
-    arrays: dict[str, npt.NDArray[Any]] = {
-        "indptr": vote_sets.candidates.indptr,
-        "indices": vote_sets.candidates.indices,
-        "prior": vote_sets.prior,
-        "class_names": np.array(vote_sets.candidates.class_names, dtype=np.str_),
-        "notes": np.array(vote_sets.notes, dtype=np.str_),
-        "disputed": vote_sets.disputed,
-    }
-    if vote_sets.decided_prior is not None:
-        arrays["decided_prior"] = vote_sets.decided_prior
-    np.savez_compressed(content, allow_pickle=False, **arrays)
-    Manifest(folder.path).put(VOTE_SETS, content.getvalue())
 
 
 def splits_of(
@@ -218,7 +200,6 @@ def splits_of(
     splits = load_splits(
         folder.config(),
         progress=progress,
-        vote_sets=vote_sets_of(folder),
         computed=computed_of(folder),
         on_read=on_read,
     )
@@ -231,4 +212,4 @@ def splits_of(
             "columns are, and train on it again."
         )
     outside = folder.outside(train.sets())
-    return splits if outside is None else replace(splits, train=train.with_outside(outside))
+    return splits if outside is None else replace(splits, train=train.changed(outside))

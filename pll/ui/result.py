@@ -11,9 +11,9 @@ import streamlit as st
 from pll.analysis.health import Health
 from pll.annotations import Annotations
 from pll.review.status import ReviewStatus, status_of
-from pll.runs.files import VOTE_SETS
+from pll.runs.files import COMPUTED
 from pll.runs.run import Run
-from pll.runs.run_data import vote_sets_of
+from pll.runs.run_data import computed_of
 from pll.ui.format import plain
 from pll.ui.review.queue_controls import DISPUTED, choose_rows
 from pll.ui.routes import go
@@ -94,7 +94,7 @@ def show_health(health: Health | None, *, more: Sequence[str] = ()) -> None:
 
 def show_disputes(run: Run) -> None:
     """Say where the votes of a run that has ended do not tell whom to believe, and lead to a review of those."""
-    if not run.folder.path.joinpath(VOTE_SETS).exists() or run.snapshot().is_active:
+    if not run.folder.path.joinpath(COMPUTED).exists() or run.snapshot().is_active:
         return
     sentence, rows = _disputed(run.id, run)
     if not len(rows):
@@ -109,9 +109,6 @@ def show_disputes(run: Run) -> None:
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _disputed(run_id: str, _run: Run) -> tuple[str, npt.NDArray[np.int64]]:
     """The sentence, and the rows in the order of the review."""
-    vote_sets = vote_sets_of(_run.folder)
-    return (
-        ("", np.empty(0, dtype=np.int64))
-        if vote_sets is None or not vote_sets.notes
-        else (vote_sets.notes[0], vote_sets.disputed)
-    )
+    computed = computed_of(_run.folder)
+    notes = () if computed is None or computed.votes is None else computed.votes.notes
+    return (notes[0], computed.disputed) if computed is not None and notes else ("", np.empty(0, dtype=np.int64))

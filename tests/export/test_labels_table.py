@@ -23,7 +23,7 @@ from pll.formats.tabular.cells import split_cell
 from pll.methods import METHODS
 from pll.runs import labels_table
 from pll.runs.labels_table import predicted_frame, write_labels, write_labels_in_parts
-from pll.weights import normalise, restricted_softmax
+from pll.weights import VOTES, ChangedSets, normalise, restricted_softmax
 
 WHEN = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
 
@@ -164,9 +164,9 @@ def test_many_rows_are_written_in_parts(tmp_path: Path, monkeypatch: pytest.Monk
     n, names = 23, ("a", 'b"c', "d,e", "f\rg" if own_ids else "f")
     sets = CandidateSets.from_lists([rng.choice(4, rng.integers(1, 5), replace=False) for _ in range(n)], 4, names)
     ids = np.array([f"row\r{i}" for i in range(n)]) if own_ids else None
-    data = PartialLabelDataset(
-        np.ones((n, 1)), sets, rng.integers(-1, 4, n), ids=ids, original_sets=sets if own_ids else None
-    )
+    data = PartialLabelDataset(np.ones((n, 1)), sets, rng.integers(-1, 4, n), ids=ids)
+    if own_ids:
+        data = data.changed(ChangedSets(sets, sets, reason=VOTES))
     weights, held_out = normalise(rng.random(sets.nnz), sets), normalise(rng.random(sets.nnz), sets)
     held_out[sets.span(slice(7, 9))] = np.nan
     monkeypatch.setattr(labels_table, "PART", 5)

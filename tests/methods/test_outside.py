@@ -94,8 +94,8 @@ def test_added_labels_can_be_taken_back_and_taken_apart() -> None:
         Outside(sets, sets, np.array([0, 2, 0], dtype=np.float32))
     with pytest.raises(UserError, match="lost"):
         Outside(outside.candidates, sets, outside.miss)
-    with pytest.raises(UserError, match="of other sets"):
-        list(PRODENOutside().iter_fit(Task(X[:3], sets, outside=outside)))
+    with pytest.raises(UserError, match="other than those that the changes led to"):
+        list(PRODENOutside().iter_fit(Task(X[:3], sets, changes=(outside,))))
 
 
 def test_decided_labels_teach_what_sets_miss() -> None:

@@ -16,7 +16,7 @@ from pll.review.session import open_review
 from pll.runs.config import RunConfig
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
-from pll.runs.run_data import vote_sets_of
+from pll.runs.run_data import computed_of
 
 N, CLASSES = 300, 10
 
@@ -50,9 +50,9 @@ def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunReg
 
 def test_the_voters_are_fitted_anew_with_the_answers(registry: RunRegistry, tmp_path: Path) -> None:
     run, y = trained(registry, tmp_path)
-    kept = vote_sets_of(run.folder)
-    assert kept is not None and len(kept.disputed) > 10
-    assert kept.notes[0].startswith(f"Two voters disagree on {len(kept.disputed)} of {N}")
+    kept = computed_of(run.folder)
+    assert kept is not None and kept.votes is not None and len(kept.disputed) > 10
+    assert kept.votes.notes[0].startswith(f"Two voters disagree on {len(kept.disputed)} of {N}")
     queue = ReviewQueue(open_review(run, Database(), registry.get), registry)
     names = run.splits().train.class_names
     desk = Desk(queue.review, "Ada")

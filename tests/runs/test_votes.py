@@ -19,6 +19,7 @@ from pll.runs.config import RunConfig
 from pll.runs.decided_sets import DecidedSets
 from pll.runs.folder import RunFolder
 from pll.runs.link import Share, from_query, to_query
+from pll.weights import VOTES
 
 NAMES = ("late", "lost", "praise")
 N = 90
@@ -90,13 +91,13 @@ def test_a_run_opens_again_with_the_settled_sets_it_keeps(
     monkeypatch.setattr("pll.runs.data.aggregate", lambda *_, **__: pytest.fail("settled again"))
     parts = run_data.splits_of(trained)
     assert parts.train.prior is not None and parts.identity == trained.about()["fingerprint"]
-    assert (parts.train.original_sets or parts.train.sets()).sizes.max() <= 3
-    (trained.path / "vote_sets.npz").rename(tmp_path / "aside.npz")
+    assert parts.train.given_sets.sizes.max() <= 3
+    (trained.path / "computed.npz").rename(tmp_path / "aside.npz")
     try:
         with pytest.raises(pytest.fail.Exception, match="settled again"):  # a run of an earlier version settles anew
             run_data.splits_of(trained)
     finally:
-        (tmp_path / "aside.npz").rename(trained.path / "vote_sets.npz")
+        (tmp_path / "aside.npz").rename(trained.path / "computed.npz")
 
 
 def test_a_link_asks_for_the_files_of_votes_and_sets_up_the_same(trained: RunFolder) -> None:
@@ -127,7 +128,7 @@ def test_decisions_measure_the_voters(trained: RunFolder) -> None:
     result = run_data.splits_of(child)
     assert result.train.decided is not None and (result.train.decided >= 0).sum() == 60
     assert result.task().decided is not None
-    settled = result.vote_sets
+    settled = result.train.change(VOTES)
     assert settled is not None and settled.candidates == train.sets()  # the review goes by these
     assert result.train.prior is not None and train.prior is not None
     kept = result.train.sets().positions(np.arange(60, N)), train.sets().positions(np.arange(60, N))

@@ -245,7 +245,7 @@ def for_experts(tab: ReviewTab) -> None:
             f"{count(plan.controls, 'control')} answered, {status.wrong:,} wrong. {draws_note(plan)}"
         )
     )
-    miss_rate = miss_rate_of(certification.controls, data.original_sets or data.sets(), review.state, review.required)
+    miss_rate = miss_rate_of(certification.controls, data.given_sets, review.state, review.required)
     if miss_rate is None:
         return
     unknown = f" ({miss_rate.unknown:,} not known)" if miss_rate.unknown else ""

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from scipy.special import betaincinv, ndtr, ndtri
 
 from pll.annotations.data import Annotations
-from pll.colors import percent
+from pll.wording import percent
 
 Numbers = npt.NDArray[np.float64]
 

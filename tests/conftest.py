@@ -6,6 +6,7 @@ import os
 import secrets
 import shutil
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -21,6 +22,10 @@ from pll import cli
 from tests import postgres as servers
 
 torch.set_num_threads(1)
+
+# Every process that a test starts, and every worker, would compile the same files again.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 settings.register_profile(
     "candid",

@@ -48,7 +48,12 @@ def test_every_method_has_held_out_weights(name: str) -> None:
     assert sums(weights, SETS) == pytest.approx(1, abs=1e-5) and (weights >= 0).all()
     assert (weights[SETS.indptr[:-1]][SETS.sizes == 1] == 1).all()
     assert estimator.get_params() == before and not hasattr(estimator, "label_weights_")
-    assert np.array_equal(weights, held_out_weights(estimator, X, SETS, truth=truth))
+
+
+@pytest.mark.parametrize("name", ["proden", "plknn"])  # ten models as one, and one after another
+def test_a_seed_gives_the_same_again(name: str) -> None:
+    once, again = (held_out_weights(METHODS[name](**quick(name)), X, SETS, seed=3) for _ in range(2))
+    assert np.array_equal(once, again)
 
 
 class Witness(PLKNN):

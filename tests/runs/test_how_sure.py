@@ -16,7 +16,7 @@ from pll.runs.fit_loop import FitLoop
 from pll.runs.folder import RunFolder
 from pll.runs.registry import RunRegistry
 from pll.weights import Weights
-from tests.run_helpers import config, result_of, write_data
+from tests.run_helpers import config, result_of, wait_for, write_data
 
 SLOW = {"model": "mlp", "epochs": 2}
 """Models that are trained one after another."""
@@ -134,12 +134,10 @@ def test_stop_and_skip_at_the_page(data: Path, tmp_path: Path) -> None:
     registry = RunRegistry(tmp_path / "runs")
     for press in ("skip", "stop"):
         run = registry.start(config(data, params={"model": "mlp", "epochs": 40}))
-        while run.is_alive():
-            if run.snapshot().lane.how_sure is not None:
-                run.pause()
-                run.wait_until_paused(5)
-                getattr(run, press)()
-                break
+        wait_for(lambda: run.snapshot().lane.how_sure is not None, "the last step")  # noqa: B023
+        run.pause()
+        run.wait_until_paused(5)
+        getattr(run, press)()
         run.join(60)
         assert run.snapshot().state == "finished", press
         if press == "skip":

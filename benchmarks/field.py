@@ -36,7 +36,7 @@ from pll import formats
 from pll.catalog.sources import source_of, with_own_votes
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.odd import findings_of
+from pll.formats.odd import OddReading
 from pll.formats.reading import Question, form_of
 
 MOST_ASKED = 5
@@ -87,11 +87,8 @@ def understood(path: Path) -> Understood:
         source = replace(source, options={**source.options, "columns": roles}) if roles else source
         try:
             data = source.load()
-        except UserError as refused:
-            findings = findings_of(refused)  # what is odd is refused until somebody accepts it
-            if not findings:
-                raise
-            odd, kinds = list(map(str, findings)), [one.kind for one in findings]
+        except OddReading as refused:  # until somebody accepts it
+            odd, kinds = list(map(str, refused.findings)), [one.kind for one in refused.findings]
             data = replace(source, options={**source.options, "accept": kinds}).load()
         facts, notes = facts_of(data), data.notes
         columns = formats.columns(path, options=formats.ReadOptions(columns=roles))

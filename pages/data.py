@@ -23,7 +23,7 @@ from pll.ui.data import (
     voters,
     votes_form,
 )
-from pll.ui.format import plain, without_shell
+from pll.ui.format import plain
 from pll.ui.routes import go
 from pll.ui.session import ChosenData
 
@@ -152,4 +152,4 @@ with page:
         if brought is not None:
             show(brought, page, below)
     except UserError as error:
-        st.error(plain(without_shell(error)), icon=":material/error:")
+        st.error(plain(error), icon=":material/error:")

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from pll.errors import UserError
+from pll.errors import RowError, UserError
 from pll.io import large_array
 
 Rows = slice | npt.NDArray[np.bool_] | npt.NDArray[np.integer[Any]] | Sequence[int]
@@ -131,13 +131,13 @@ class CandidateSets:
         for row, names in enumerate(rows):
             for name in names:
                 if not isinstance(name, str):
-                    raise UserError(f"Row {row}: the label {name!r} is not the name of a class (text).")
+                    raise RowError(f"Row {row}: the label {name!r} is not the name of a class (text).")
         ordered = tuple(class_names) or tuple(sorted({name for names in rows for name in names}))
         number = {name: j for j, name in enumerate(ordered)}
         for row, names in enumerate(rows):
             for name in names:
                 if name not in number:
-                    raise UserError(
+                    raise RowError(
                         f"Row {row}: there is no class called {name!r} among the {len(ordered)} class names."
                     )
         return cls.from_lists([[number[name] for name in names] for names in rows], len(ordered), ordered)
@@ -168,7 +168,7 @@ class CandidateSets:
             bad = ~np.isin(array, (0, 1))
             if bad.any():
                 row, column = (int(k) for k in np.argwhere(bad)[0])
-                raise UserError(
+                raise RowError(
                     f"Row {row} of the candidate mask holds {array[row, column]!r} for class {column}; "
                     "use 1 for a candidate and 0 for any other label."
                 )
@@ -611,14 +611,14 @@ def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def _as_labels(labels: Iterable[int], row: int) -> list[int]:
     if not isinstance(labels, Iterable):
-        raise UserError(f"Row {row}: {labels!r} is not a list of labels.")
+        raise RowError(f"Row {row}: {labels!r} is not a list of labels.")
     return sorted({_as_label(label, row) for label in labels})
 
 
 def _as_label(label: object, row: int) -> int:
     if isinstance(label, (int, np.integer)) and not isinstance(label, bool) and abs(int(label)) < 2**62:
         return int(label)
-    raise UserError(f"Row {row}: the label {label!r} is not a class index (a whole number).")
+    raise RowError(f"Row {row}: the label {label!r} is not a class index (a whole number).")
 
 
 def _check_rows(indptr: npt.NDArray[Any], indices: npt.NDArray[Any], n_classes: int) -> None:
@@ -629,11 +629,11 @@ def _check_rows(indptr: npt.NDArray[Any], indices: npt.NDArray[Any], n_classes: 
     for start, part in bounds:
         sizes = np.diff(part)
         if sizes.min() < 0:
-            raise UserError(f"Row {start + int(np.argmin(sizes))}: indptr decreases; it must count upwards.")
+            raise RowError(f"Row {start + int(np.argmin(sizes))}: indptr decreases; it must count upwards.")
     empty = [start + np.flatnonzero(np.diff(part) == 0) for start, part in bounds]
     count = sum(map(len, empty))
     if count:
-        raise UserError(
+        raise RowError(
             f"Row {next(int(rows[0]) for rows in empty if len(rows))} has an empty candidate set ({count} such rows); "
             "every example needs at least one possible label."
         )
@@ -647,7 +647,7 @@ def _check_range(indices: npt.NDArray[Any], indptr: npt.NDArray[Any], first_row:
     outside = np.flatnonzero((indices < 0) | (indices >= n_classes))
     if len(outside):
         at = int(outside[0])
-        raise UserError(
+        raise RowError(
             f"Row {first_row + _row_of(at, indptr)}: label {int(indices[at])} is unknown; "
             f"labels run from 0 to {n_classes - 1} ({n_classes} classes)."
         )
@@ -659,7 +659,7 @@ def _check_order(indices: npt.NDArray[Any], indptr: npt.NDArray[Any], first_row:
     wrong = np.flatnonzero(step <= 0)
     if len(wrong):
         at = int(wrong[0])
-        raise UserError(
+        raise RowError(
             f"Row {first_row + _row_of(at, indptr)}: label {int(indices[at + 1])} stands twice or out of order; "
             "sort each row and name each label once."
         )

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from pll.annotations.data import Annotations
 from pll.annotations.rules import Resolved
 from pll.candidates import MOST_CLASSES, CandidateSets, Rows, check_class_names, whole_numbers
-from pll.errors import UserError
+from pll.errors import RowError, UserError, notes_of
 from pll.images import Pictures
 from pll.io import Column, as_column, check_finite, check_lengths, check_unique_ids, feature_array, taken
 from pll.weights import DECISIONS, ChangedSets, HasChanges, Weights, checked_prior
@@ -154,7 +154,7 @@ class PartialLabelDataset(HasChanges):
         elif self.y is not None:
             most = int(np.max(self.y, initial=-1))
             if most >= MOST_CLASSES:
-                raise UserError(
+                raise RowError(
                     f"Row {int(np.argmax(self.y))}: the true label {most} cannot be a class index; "
                     "number the classes from 0, or give class names."
                 )
@@ -167,7 +167,7 @@ class PartialLabelDataset(HasChanges):
         outside = np.flatnonzero((self.y < UNKNOWN) | (self.y >= c))
         if len(outside):
             row = int(outside[0])
-            raise UserError(
+            raise RowError(
                 f"Row {row} (id {self.row_ids[row]}): the true label {int(self.y[row])} is unknown; "
                 f"labels run from 0 to {c - 1}, or {UNKNOWN} where the truth is not known."
             )
@@ -225,16 +225,16 @@ class PartialLabelDataset(HasChanges):
             The data has none.
         """
         if self.candidates is None:
-            remedy = (
-                "synthesise them from the true labels (in the shell: --flip binomial --q 0.7, or --noisy topk:2 where "
-                "the labels may be wrong)"
-                if self.y is not None
-                else "add a column or array of candidates, or say which column holds them (in the shell: --column "
-                "NAME=candidates, NAME=candidate where each candidate has a column, or NAME=annotator for each "
-                "person's labels; --votes for answers of models)"
+            remedy = "add a column or array of candidates, or say which column holds them"
+            shell = (
+                "--column NAME=candidates, NAME=candidate where each candidate has a column, or NAME=annotator for "
+                "each person's labels; --votes for answers of models"
             )
-            hints = "".join(f" {note}" for note in self.notes if "--column" in note)
-            raise UserError(f"{self.name} has no candidate sets; {remedy}.{hints}")
+            if self.y is not None:
+                remedy = "synthesise them from the true labels"
+                shell = "--flip binomial --q 0.7, or --noisy topk:2 where the labels may be wrong"
+            asked = "".join(f" {note}" for note in notes_of(self.notes, "question"))
+            raise UserError(f"{self.name} has no candidate sets; {remedy}.{asked}", shell=shell)
         return self.candidates
 
     def take(self, rows: Rows) -> PartialLabelDataset:

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from pll.errors import NotNumbersError, UserError
+from pll.errors import NotNumbersError, RowError, UserError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -318,7 +318,7 @@ def _refuse_infinite(X: npt.NDArray[Any], first: int, allow_missing: bool, featu
     if len(place) > 1:
         where = f"pixel {tuple(place)}"
     value = X[(row, *place)]
-    raise UserError(
+    raise RowError(
         f"Row {first + row}, {where} is {'NaN' if np.isnan(value) else value}; features must be finite numbers. "
         "Remove the row or fill in the value."
     )
@@ -346,7 +346,7 @@ def check_unique_ids(ids: npt.NDArray[np.str_]) -> None:
     again = unique[counts > 1]
     earliest = again[np.argmin(first[counts > 1])]
     rows = np.flatnonzero(ids == earliest)
-    raise UserError(f"Rows {rows[0]} and {rows[1]} have the same id {str(earliest)!r}; ids must be unique.")
+    raise RowError(f"Rows {rows[0]} and {rows[1]} have the same id {str(earliest)!r}; ids must be unique.")
 
 
 PART = ".part-"

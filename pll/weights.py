@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import ROWS_AT_ONCE, CandidateSets, Rows, with_sets
-from pll.errors import UserError
+from pll.errors import RowError, UserError
 from pll.io import large_array, taken
 
 Weights = npt.NDArray[np.float32]
@@ -297,13 +297,13 @@ def checked_prior(prior: npt.ArrayLike, candidates: CandidateSets) -> Weights:
     if len(wrong):
         at = int(wrong[0])
         name = candidates.class_names[candidates.indices[at]]
-        raise UserError(
+        raise RowError(
             f"Row {candidates.rows[at]}: the prior of {name} is {values[at]:g}; it must be a finite number, 0 or more."
         )
     starts = candidates.indptr[:-1]
     top = np.maximum.reduceat(values, starts)
     if not (top > 0).all():
-        raise UserError(f"Row {int(np.argmin(top))}: the prior of every candidate is 0; leave at least one possible.")
+        raise RowError(f"Row {int(np.argmin(top))}: the prior of every candidate is 0; leave at least one possible.")
     is_normalised = (np.abs(np.add.reduceat(np.minimum(values, 1.0), starts) - 1.0) < NORMALISED).all()
     if is_normalised and isinstance(prior, np.ndarray) and prior.dtype == np.float32 and (top <= 1).all():
         return prior  # as it is: normalising twice would change the last bit

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 from pll.candidates import check_class_names, sort_names, whole_numbers
-from pll.errors import UserError
+from pll.errors import RowError, UserError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -271,7 +271,7 @@ class Annotations:
             raise UserError(f"There are {array.shape[1]} columns of votes but {len(who)} voters; name each column.")
         if bad.any():
             row, j = (int(k) for k in np.argwhere(bad)[0])
-            raise UserError(
+            raise RowError(
                 f"Row {row}, voter {who[j]}: the vote {array[row, j]} is no class; votes run from 0 to "
                 f"{len(names) - 1}, or are −1 for no answer."
             )
@@ -316,7 +316,7 @@ class Annotations:
         bad = ~((array >= 0) & (array == np.rint(array)))
         if bad.any():
             row, j = (int(k) for k in np.argwhere(bad)[0])
-            raise UserError(f"Row {row}, class {names[j]}: {array[row, j]} is not a number of votes.")
+            raise RowError(f"Row {row}, class {names[j]}: {array[row, j]} is not a number of votes.")
         if array.sum(dtype=np.float64) > MOST_VOTES:
             raise UserError(
                 f"There are {array.sum(dtype=np.float64):.3g} votes; at most {MOST_VOTES:.0e} are supported."
@@ -486,7 +486,7 @@ def _labels_in(cells: npt.NDArray[np.object_], class_names: Sequence[str], place
     index = {name: j for j, name in enumerate(names)}
     for code, cell in enumerate(different):
         if cell and cell not in index:
-            raise UserError(
+            raise RowError(
                 f"{place(int(np.argmax(codes == code)))}: the label {cell[:60]!r} is not one of the {len(names)} "
                 f"classes ({', '.join(names[:8])}{', …' if len(names) > 8 else ''}); correct it, or add it to the "
                 "classes."

@@ -19,10 +19,9 @@ from pll.annotations import Rule
 from pll.catalog.sources import Source, joined_votes, source_of, with_own_votes
 from pll.cli.declared import FileOptions, SetOptions, TrainingOptions
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
+from pll.errors import Note, UserError
 from pll.formats.classes import class_edits
 from pll.formats.kept import options_of, read_reading
-from pll.formats.reading import Note
 from pll.formats.tabular.cells import no_answers
 from pll.formats.vote_files import kind_of
 from pll.formats.votes import ONE_VOTER

@@ -46,7 +46,7 @@ def read(options: ReadFileOptions) -> int:
     asked = question(columns)
     if asked is not None:
         print(f"\n{asked.text}")
-        print("\n".join(f"  {options_for}" for options_for in asked.options().split("; or ")))
+        print("\n".join(f"  {options_for}" for options_for in asked.options()))
         print_result(form=form_of(columns), asks=asked.text)
         return 2
     data = load(with_own_votes(source))

@@ -438,8 +438,8 @@ def _check_here(name: str, *, download: bool) -> None:
     if download:
         catalog.load(name)
         return
-    hint = " Or run again with --download." if entry.downloadable else ""
-    raise UserError(f"{by_hand(entry.title, entry.files)}{hint}")
+    hint = "run again with --download" if entry.downloadable else ""
+    raise UserError(by_hand(entry.title, entry.files), shell=hint)
 
 
 # ---- files -----------------------------------------------------------------------------------------------------------

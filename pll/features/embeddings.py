@@ -217,7 +217,8 @@ def _library() -> Any:
     except ImportError as error:
         raise UserError(
             "Language models need sentence-transformers; install it with: pip install 'candid-labels[embeddings]'. "
-            "Without it, use --features tfidf."
+            "Without it, learn from the words (tfidf).",
+            shell="--features tfidf",
         ) from error
 
 
@@ -248,7 +249,8 @@ def _model_folder(model: str, progress: Progress | None) -> Path:
         raise UserError(
             f"The language model {model!r} is neither a folder nor in the cache of this computer, and it could not be "
             f"downloaded ({_first_line(error)}). Check the name and the network, or copy the model's folder here and "
-            "give its path: --features embedding:/path/of/the/folder."
+            "give its path.",
+            shell="--features embedding:/path/of/the/folder",
         ) from error
 
 

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -17,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
+from pll.errors import RowError, UserError
 from pll.formats.arrays.mat import Mat
 from pll.formats.arrays.npz import Npz, holds_arrays
 from pll.formats.base import HEAD_BYTES, Format, ReadOptions
@@ -349,10 +348,8 @@ def _add_row_note(form: Format) -> Iterator[None]:
     """After a message that names a row, how rows are counted in this format."""
     try:
         yield
-    except UserError as error:
-        message = str(error)
-        if re.search(r"\b[Rr]ows? \d", message) and form.row_note not in message:
-            raise UserError(f"{message} {form.row_note}") from error
+    except RowError as error:
+        error.row_note = error.row_note or form.row_note
         raise
 
 
@@ -362,9 +359,8 @@ def _add_file_name(display_name: str) -> Iterator[None]:
     try:
         yield
     except UserError as error:
-        if display_name in str(error):
-            raise
-        raise UserError(f"{display_name}: {error}") from error
+        error.within(display_name)
+        raise
     except MemoryError as error:
         raise UserError(f"{display_name}: there is not enough memory for this file; bring a smaller one.") from error
     except OSError as error:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pll.errors import UserError
+from pll.errors import RowError, UserError
 from pll.formats.checks import shorten
 from pll.formats.reading import Column, form_of
 from pll.formats.records import RowNumber
@@ -106,7 +106,7 @@ class Chunk:
             try:
                 values.append(read_cell(cell))
             except UserError as error:
-                raise UserError(f"{self.place(code, row_of)} holds {shorten(cell)}: {error}.") from None
+                raise RowError(f"{self.place(code, row_of)} holds {shorten(cell)}: {error}.") from None
         return values
 
     def labels(self, number: Mapping[str, int]) -> tuple[Numbers, Numbers]:
@@ -264,7 +264,7 @@ class _Filler:
         codes = code_of[codes]
         if "" in place:
             row = self.row_of(int(np.argmax(codes == place[""])))
-            raise UserError(f"Row {row}, column {what} is empty; every line needs its {what}.")
+            raise RowError(f"Row {row}, column {what} is empty; every line needs its {what}.")
         return codes, list(place)
 
     def _persons(self) -> Answers:
@@ -428,7 +428,7 @@ def _of_cell(key: tuple[str | None, ...], counts: Sequence[str], where: str) -> 
     try:
         return listed_answers(*key, counts=counts)
     except UserError as error:
-        raise UserError(f"{where} holds {shorten(key[0] or '')}: {error}.") from None
+        raise RowError(f"{where} holds {shorten(key[0] or '')}: {error}.") from None
 
 
 def _are_words_apart(cells: Sequence[str]) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import MOST_CLASSES
-from pll.errors import DuplicateIds, UserError
+from pll.errors import DuplicateIds, RowError, UserError
 from pll.formats.encodings import CONTROL, without_marks
 from pll.io import Progress, check_finite, is_mapped
 
@@ -152,7 +152,7 @@ def check_ids(ids: Sequence[str], row_of: Callable[[int], int]) -> npt.NDArray[n
     longest = 0
     for at, name in enumerate(ids):
         if not name:
-            raise UserError(f"Row {row_of(at)} has an empty id; give every row an id, or remove the ids.")
+            raise RowError(f"Row {row_of(at)} has an empty id; give every row an id, or remove the ids.")
         first = rows.setdefault(name, at)
         if first != at:
             raise DuplicateIds(
@@ -161,7 +161,7 @@ def check_ids(ids: Sequence[str], row_of: Callable[[int], int]) -> npt.NDArray[n
         if len(name) > len(ids[longest]):
             longest = at
     if ids and 4 * len(ids[longest]) * len(ids) > MAX_ID_BYTES:
-        raise UserError(
+        raise RowError(
             f"Row {row_of(longest)} has an id of {len(ids[longest]):,} characters; use short ids "
             f"(about {MAX_ID_BYTES // (4 * len(ids)):,} characters at most for {len(ids):,} rows)."
         )
@@ -194,7 +194,7 @@ def as_features(array: npt.NDArray[Any], what: str, *, allow_missing: bool = Fal
         place = f"feature {rest[0]}" if len(rest) == 1 else f"pixel {tuple(rest)}"
         value = array[(row, *rest)]
         too_large = " (too large for float32)" if np.isfinite(value) else ""
-        raise UserError(
+        raise RowError(
             f"Row {row}, {place} of {what} is {value}{too_large}; features must be finite numbers. "
             "Remove the row or fill in the value."
         )

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.dataset import PartialLabelDataset
-from pll.errors import MissingPictures, UserError
+from pll.errors import MissingPictures, RowError, UserError
 from pll.formats.archive import Members, open_zip
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import check_ids, listing, shorten
@@ -218,7 +218,7 @@ def _stacked(
             try:
                 table = form.table(file, options)
             except UserError as error:
-                raise UserError(f"{name}: {error}") from error
+                raise error.within(name) from None
             tables.append(table)
             files[name] = file, form, sum(len(batch) for batch in table.batches([0]))
         yield stacked(people_of(names), tables), files
@@ -243,7 +243,7 @@ def _from_table(members: Members, table: str, options: ReadOptions) -> PartialLa
         try:
             data = form.read(file, options)
         except UserError as error:
-            raise UserError(f"{table}: {error}") from error
+            raise error.within(table) from None
     if data.pictures is None:
         raise UserError(f"The table {table} has no column image that names the pictures; add it.")
     folder = table.rpartition("/")[0]
@@ -259,7 +259,7 @@ def _from_table(members: Members, table: str, options: ReadOptions) -> PartialLa
         named = listing([shorten(cell) for cell in missing])
         if MISSING_PICTURES not in options.accept or len(missing) == len(cells):
             raise MissingPictures(
-                f"{which}: {named}. Put them there, or leave their rows out (--accept {MISSING_PICTURES})."
+                f"{which}: {named}. Put them there, or leave their rows out.", shell=f"--accept {MISSING_PICTURES}"
             )
         notes.append(f"{which}; their rows were left out: {named}.")
         ids = data.ids if data.ids is not None else _ids_of(cells)
@@ -391,7 +391,7 @@ def _names(dataset: PartialLabelDataset) -> list[str]:
     for i in range(len(dataset)):
         name = "" if pictures is None else str(pictures.names[i])
         if pictures is not None and pictures.where is None and pictures.contents is None and "://" not in name:
-            raise UserError(
+            raise RowError(
                 f"The picture {shorten(name)} of row {i} is not here, only its name; bring a ZIP that holds it, or "
                 "write a table (csv, parquet, jsonl)."
             )

@@ -11,7 +11,7 @@ from io import StringIO
 from pathlib import Path
 from typing import IO, Any
 
-from pll.errors import UserError
+from pll.errors import RowError, UserError
 from pll.formats.checks import MAX_RECORD_BYTES, readable, scan_text, shorten
 from pll.formats.encodings import without_marks
 
@@ -340,7 +340,7 @@ class _ObjectReader:
         return True
 
     def _wrong(self, what: str) -> UserError:
-        return UserError(f"Row {self.line}: {what}; correct it, or export the file again.")
+        return RowError(f"Row {self.line}: {what}; correct it, or export the file again.")
 
 
 def _shape(text: str, whole: bool, decoder: json.JSONDecoder) -> tuple[str, str]:

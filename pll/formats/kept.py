@@ -8,10 +8,10 @@ from typing import Any
 
 from pll import formats
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
+from pll.errors import UserError, notes_of
 from pll.formats.base import ReadOptions
 from pll.formats.checks import listing
-from pll.formats.reading import Column, Reading, form_of, notes_of, signature
+from pll.formats.reading import Column, Reading, form_of, signature
 
 
 def reading_of(

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
-from pll.errors import UserError
+from pll.errors import RowError, UserError
 from pll.formats.tabular.cells import join_column
 from pll.weights import Weights, taken_home
 
@@ -132,7 +132,7 @@ def labels_frame(
     reviewer, decided_at = np.full(n, None, dtype=object), np.full(n, None, dtype=object)
     for row, decision in (decisions or {}).items():
         if not 0 <= row < n:
-            raise UserError(f"There is a decision for row {row}, but rows run from 0 to {n - 1}.")
+            raise RowError(f"There is a decision for row {row}, but rows run from 0 to {n - 1}.")
         identified[row], sources[row] = decision.label, "human"
         top[row], margin[row], entropy[row] = SETTLED if decision.label is not None else (np.nan,) * 3
         reviewer[row], decided_at[row] = decision.reviewer, decision.decided_at.isoformat()

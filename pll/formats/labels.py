@@ -17,13 +17,12 @@ from pll.annotations.data import Annotations
 from pll.annotations.rules import Resolved, Rule, resolve
 from pll.candidates import CandidateSets, sort_names
 from pll.dataset import UNKNOWN
-from pll.errors import UserError
+from pll.errors import Note, RowError, UserError
 from pll.formats.answers import Answers, Chunk, Numbers
 from pll.formats.base import ReadOptions
 from pll.formats.checks import MAX_NAME, check_class_count, listing, shorten
 from pll.formats.forms import NO_ANSWER
 from pll.formats.proposals import is_sentence, proposed_classes
-from pll.formats.reading import Note
 from pll.formats.records import RowNumber
 from pll.formats.tabular.answers import COVERED, AnswerReader, is_object, shares_of
 from pll.formats.tabular.cells import NEARLY_ALL, SEPARATORS, labels_in, read_label, says_nothing, spelling
@@ -208,7 +207,7 @@ def note_unmapped(unmapped: Mapping[str, int]) -> list[str]:
     total, few = sum(unmapped.values()), sorted(unmapped.items(), key=lambda one: -one[1])[:MOST_SHOWN]
     examples = ", ".join(f"{shorten(text, 40)} ({count:,})" for text, count in few)
     start = "1 answer is" if total == 1 else f"{total:,} answers are"
-    text = f"{start} no class and left out: {examples}. Map them with --answer FROM=CLASS."
+    text = f"{start} no class and left out: {examples}. They can be mapped by hand."
     return [Note(text, kind="unmapped", hint="--answer FROM=CLASS")]
 
 
@@ -410,7 +409,7 @@ def _names_in(
     check_class_count(len(used), "the columns of labels")
     for name, (chunk, code) in used.items():
         if len(name) > MAX_NAME:
-            raise UserError(
+            raise RowError(
                 f"{chunk.place(code, row_of)} holds a label of {len(name):,} characters ({shorten(name)}); at most "
                 f"{MAX_NAME:,} are supported. Is a quote left open?"
             )
@@ -424,7 +423,7 @@ def _names_in(
     classes = set(class_names)
     for name, (chunk, code) in used.items():
         if name not in classes:
-            raise UserError(
+            raise RowError(
                 f"{chunk.place(code, row_of)}: the label {shorten(name)} is unknown; the classes are "
                 f"{listing(class_names)}. Correct it, or add it to the classes."
             )
@@ -635,7 +634,7 @@ def refuse_empty(empty: npt.NDArray[np.bool_], row_of: RowNumber, where: str) ->
     """Raise UserError at the first row whose candidate set is empty."""
     if empty.any():
         rows = np.flatnonzero(empty)
-        raise UserError(
+        raise RowError(
             f"Row {row_of(int(rows[0]))} has an empty candidate set ({len(rows)} such row{'s' * (len(rows) != 1)}); "
             f"every example needs at least one possible label in {where}."
         )

@@ -50,25 +50,21 @@ class Finding:
 
     def __str__(self) -> str:
         shown = f" ({listing(self.cells, limit=MOST_SHOWN)})" if self.cells else ""
-        way = f" In the shell: {self.hint}; or, if it is meant so, --accept {self.kind}." if self.hint else ""
-        return f"{self.text.rstrip('.')}{shown}. {self.remedy}{way or f' If it is meant so: --accept {self.kind}.'}"
+        return f"{self.text.rstrip('.')}{shown}. {self.remedy}"
+
+    @property
+    def shell(self) -> str:
+        """What to type in the shell."""
+        return "; or, if it is meant so, ".join(filter(None, (self.hint, f"--accept {self.kind}")))
 
 
 class OddReading(UserError):
     """A reading is odd, and nobody said yet that it is meant so."""
 
     def __init__(self, findings: tuple[Finding, ...]) -> None:
-        super().__init__(" ".join(map(str, findings)))
+        shell = "; ".join(finding.shell for finding in findings)
+        super().__init__(" ".join(map(str, findings)), kind="odd", shell=shell)
         self.findings = findings
-
-
-def odd_findings(error: BaseException | None) -> tuple[Finding, ...]:
-    """Return what was odd, where an error, or the one behind it, says that a reading was; () for any other error."""
-    while error is not None:
-        if isinstance(error, OddReading):
-            return error.findings
-        error = error.__cause__
-    return ()
 
 
 def refuse_odd(data: PartialLabelDataset, options: ReadOptions) -> None:
@@ -191,12 +187,3 @@ def _leaks(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Finding]:
 
 CHECKS: tuple[Check, ...] = (_one_example, _classes, _names, _sets, _voters, _leaks)
 """What is looked at."""
-
-
-def findings_of(error: BaseException | None) -> tuple[Finding, ...]:
-    """Return what an error, or the one behind it, says is odd; nothing of any other error."""
-    while error is not None:
-        if isinstance(error, OddReading):
-            return error.findings
-        error = error.__cause__
-    return ()

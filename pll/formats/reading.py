@@ -10,7 +10,7 @@ import json
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Self
+from typing import Any
 
 from pll.errors import UserError
 
@@ -69,12 +69,12 @@ class Question:
     text: str
     answers: tuple[tuple[str, Mapping[str, str]], ...]
 
-    def options(self) -> str:
+    def options(self) -> list[str]:
         """The options of the shell for each answer."""
-        return "; or ".join(
+        return [
             f"{' '.join(option(name, role) for name, role in roles.items())} ({answer})"
             for answer, roles in self.answers
-        )
+        ]
 
 
 @dataclass(frozen=True)
@@ -136,46 +136,6 @@ def option(name: str, role: str) -> str:
     "--column 'true label=true_label'"
     """
     return f"--column {shlex.quote(f'{name}={role}')}"
-
-
-class Note(str):
-    """Something that reading a file says to the user: its text, what kind of thing it is, and the shell's option.
-
-    It is the text itself wherever a text is wanted; a page asks for `kind` and never parses the sentence.
-
-    Attributes
-    ----------
-    kind
-        What it is about (`"spellings"`, `"no answer"`, `"unmapped"`, …); `""` for a remark.
-    hint
-        What to type in the shell to change it; `""` for nothing.
-    cells
-        The cells it is about, and how often each stands there or what it became.
-
-    Examples
-    --------
-    >>> note = Note("Spelled alike: Cat → cat.", kind="spellings", hint="--no-merge")
-    >>> print(note), note.kind, note.with_hint
-    Spelled alike: Cat → cat.
-    (None, 'spellings', 'Spelled alike: Cat → cat. (--no-merge)')
-    """
-
-    kind: str
-    hint: str
-    cells: Mapping[str, Any]
-
-    def __new__(cls, text: str, *, kind: str = "", hint: str = "", cells: Mapping[str, Any] | None = None) -> Self:
-        note = super().__new__(cls, text)
-        note.kind, note.hint, note.cells = kind, hint, cells or {}
-        return note
-
-    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Any]]:
-        return (str(self),), {"kind": self.kind, "hint": self.hint, "cells": self.cells}
-
-    @property
-    def with_hint(self) -> str:
-        """The text, with what to type in the shell."""
-        return f"{self} ({self.hint})" if self.hint else str(self)
 
 
 @dataclass(frozen=True)
@@ -240,11 +200,6 @@ class Reading:
             raise UserError(
                 f"This is no reading of a file ({error}); write one with candid read FILE --save reading.json."
             ) from error
-
-
-def notes_of(notes: Iterable[str], *kinds: str) -> list[Note]:
-    """Return the notes of some kinds."""
-    return [note for note in notes if isinstance(note, Note) and note.kind in kinds]
 
 
 def form_of(columns: Sequence[Column]) -> str:

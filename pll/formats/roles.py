@@ -74,7 +74,7 @@ def refuse_questions(columns: Sequence[Column]) -> None:
     """
     open_question = question(columns)
     if open_question is not None:
-        raise UserError(f"{open_question.text} Say which: {open_question.options()}.")
+        raise UserError(open_question.text, kind="question", shell="; or ".join(open_question.options()))
 
 
 # ---- the table of rules ----------------------------------------------------------------------------------------------

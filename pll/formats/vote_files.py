@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
+from pll.errors import RowError, UserError
 from pll.formats import detect
 from pll.formats.answers import shares_in, whole_column
 from pll.formats.base import ReadOptions
@@ -94,7 +94,7 @@ def read_votes(paths: Sequence[Path | str]) -> list[VoteFile]:
         try:
             votes = _read(path)
         except UserError as error:
-            raise error if path.name in str(error) else UserError(f"{path.name}: {error}") from error
+            raise error.within(path.name) from None
         if not len(votes.lines):
             failed = f" ({votes.errors} requests failed)" if votes.errors else ""
             raise UserError(f"{path.name} holds no answers{failed}; give a file of votes.")
@@ -247,7 +247,7 @@ def _probability_array(path: Path) -> VoteFile:
         raise UserError(f"The array has the shape {array.shape}; class probabilities are numbers (examples, classes).")
     wrong = np.flatnonzero((np.isinf(array) | (array < 0)).any(axis=1))
     if len(wrong):
-        raise UserError(f"Row {wrong[0]}: a probability is negative or infinite; write numbers from 0 to 1.")
+        raise RowError(f"Row {wrong[0]}: a probability is negative or infinite; write numbers from 0 to 1.")
     return _of_shares(np.nan_to_num(array.astype(np.float64)), None, path.stem)
 
 

@@ -23,18 +23,17 @@ import pyarrow.compute as pc
 
 from pll.annotations import Annotations, Rule, resolve
 from pll.dataset import UNKNOWN, PartialLabelDataset
-from pll.errors import UserError
+from pll.errors import Note, UserError
 from pll.formats.checks import listing, shorten
 from pll.formats.labels import is_no_answer, note_proposed, note_silent, note_unmapped, sets_of_shares
 from pll.formats.proposals import proposed_classes
-from pll.formats.reading import Note
 from pll.formats.tabular.answers import AnswerReader
 from pll.formats.tabular.label_columns import LabelColumn, encode
 from pll.formats.tabular.lines import Lines, annotations_of, read_answers
 from pll.formats.vote_files import VoteFile, with_column
 
-FEW_CLASSES = "Fewer than two classes were found in the answers"
-"""Start of the error where answers name none."""
+FEW_CLASSES = "few classes"
+"""Kind of the error where answers name no classes."""
 FAILED = "requests failed; they have no answer."
 FOREIGN = "answers are of ids that the data does not have; they are left out."
 """How notes end on what the files lack, or have beyond the data."""
@@ -46,8 +45,10 @@ _ALONE = (
     "There is one voter: one voter's answers alone cannot be settled, and labels taken from them have the confidence 1 "
     "whatever they are worth. "
 )
-ONE_VOTER = f"{_ALONE}Make candidate sets of them out of fold (in the shell: --noisy topk:2), or bring another voter."
-ONE_VOTER_ALONE = f"{_ALONE}Bring another voter, or check a sample (candid plan)."
+ONE_VOTER = Note(
+    f"{_ALONE}Make candidate sets of them out of fold, or bring another voter.", kind="one voter", hint="--noisy topk:2"
+)
+ONE_VOTER_ALONE = Note(f"{_ALONE}Bring another voter, or check a sample.", kind="one voter", hint="candid plan")
 ONE_CLASSIFIER = "The probabilities of one classifier: sets of the likeliest classes, with the probabilities as prior."
 
 
@@ -97,8 +98,9 @@ def with_votes(
     reader = AnswerReader(listed, by_hand, silent)
     if len(reader.classes) < 2:
         raise UserError(
-            f"{FEW_CLASSES}; name them (--classes a,b,c), bring data that names "
-            "them, or map answers (--answer FROM=CLASS)."
+            "Fewer than two classes were found in the answers; name them, bring data that names them, or map answers.",
+            kind=FEW_CLASSES,
+            shell="--classes a,b,c, or --answer FROM=CLASS",
         )
     ids = _ids_of(tasks, workers) if data is None else data.row_ids.tolist()
     rows, by_row = _rows_of(lines, ids)

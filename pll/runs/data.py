@@ -16,7 +16,7 @@ import numpy.typing as npt
 from pll.annotations.voters import JOINT_ROUNDS, LEAST_WITH_COPIES, dependent_voters
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
+from pll.errors import Note, UserError
 from pll.features import Featuriser, featurised, fitted, suggested
 from pll.features.texts import TextFeatures
 from pll.formats.checks import listing
@@ -569,7 +569,8 @@ def check_features(data: PartialLabelDataset) -> None:
         There is not one feature; it says what features can be made of.
     """
     if 0 in data.input_shape:
-        raise UserError(f"{data.name}: {_no_features(data)}")
+        note = _no_features(data)
+        raise UserError(f"{data.name}: {note}", shell=note.hint)
 
 
 def check_trainable(data: PartialLabelDataset, *, strict: bool = False) -> None:
@@ -598,17 +599,17 @@ def check_trainable(data: PartialLabelDataset, *, strict: bool = False) -> None:
         )
 
 
-def _no_features(data: PartialLabelDataset) -> str:
+def _no_features(data: PartialLabelDataset) -> Note:
     there = " and ".join({"words": "columns of words"}.get(kind, kind) for kind in data.contents)
     if there:
-        return f"There are {there} but no features yet; choose what is learnt from (in the shell: --features)."
+        return Note(f"There are {there} but no features yet; choose what is learnt from.", hint="--features")
     if data.pictures is not None:
-        return f"There is nothing to learn from. {ADDRESSES_ALONE}"
+        return Note(f"There is nothing to learn from. {ADDRESSES_ALONE}")
     message = "There are no features, so there is nothing to learn from; add columns of numbers, or texts."
     if data.extras:
         columns = listing(list(data.extras))
-        message += f" Only carried along: {columns}; say which is a text or a feature (--column NAME=text)."
-    return message
+        message += f" Only carried along: {columns}; say which is a text or a feature."
+    return Note(message, hint="--column NAME=text" if data.extras else "")
 
 
 def _candidate_warnings(data: PartialLabelDataset, sets: CandidateSets) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 
 from pll.runs.background import JobBoard, JobStatus, Report, default_board
-from pll.ui.format import duration, plain, without_shell
+from pll.ui.format import duration, plain
 
 EVERY = 0.5
 """Seconds between two looks."""
@@ -52,7 +52,7 @@ def result_of(key: str, title: str, work: Callable[[Report], Any], *, slot: str 
         _watch(key, title)
     else:
         if status.state == "failed":
-            st.error(plain(without_shell(status.error or "")), icon=":material/error:")
+            st.error(plain(status.error or ""), icon=":material/error:")
         else:
             st.info(f"{plain(title)} was stopped.", icon=":material/stop_circle:")
         st.button("Try again", icon=":material/refresh:", key=f"again-{short}", on_click=board().forget, args=(key,))

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING
 
+from pll.errors import UserError
 from pll.runs.snapshots import Snapshot
 from pll.wording import percent
 
@@ -62,31 +63,17 @@ _AT_BEGINNING = re.compile(r"^([#+:=>-]|\d+(?=[.)]))")
 def plain(text: object) -> str:
     """Return text of users (names, ids, labels, files, messages that quote them) for what Streamlit shows as Markdown.
 
-    It is shown literally, in one line: no links, pictures, formulas, colours, emoji or headings.
+    It is shown literally, in one line: no links, pictures, formulas, colours, emoji or headings. An error says what to
+    do on a page.
 
     Examples
     --------
     >>> plain("![x](http://a.b)"), plain("a*b_c $1$"), plain("1. and\\n- more"), plain("points.npz")
     ('!\\\\[x\\\\](http:\\u2060//a.b)', 'a\\\\*b_c \\\\$1\\\\$', '1\\\\. and - more', 'points.npz')
     """
-    line = " ".join(str(text).split())
+    line = " ".join((text.on_page if isinstance(text, UserError) else str(text)).split())
     line = _SPECIAL.sub(r"\\\1", _BROKEN_UP.sub(rf"\1{_JOINER}", line))
     return _AT_BEGINNING.sub(lambda match: f"{match[0]}\\" if match[0].isdigit() else f"\\{match[0]}", line)
-
-
-def without_shell(text: object) -> str:
-    """Return a message without the brackets and the sentences that name options of the shell.
-
-    Examples
-    --------
-    >>> without_shell("Correct them; or keep the column (--column id=keep).")
-    'Correct them; or keep the column.'
-    >>> without_shell("Whose answers are these? Say which: --column Ann=annotator.")
-    'Whose answers are these?'
-    """
-    without_brackets = re.sub(r"\s*\([^()]*--\w[^()]*\)", "", str(text))
-    sentences = re.split(r"(?<=[.?!])\s+", without_brackets)
-    return " ".join(sentence for sentence in sentences if not re.search(r"(?<!\w)--\w", sentence))
 
 
 def duration(seconds: float | None) -> str:

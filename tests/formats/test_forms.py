@@ -12,7 +12,7 @@ from pll import formats
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.forms import FORMS, form_told_by
-from pll.formats.odd import odd_findings
+from pll.formats.odd import OddReading
 from pll.formats.reading import question
 
 from .strategies import named_sets, named_truth
@@ -250,9 +250,9 @@ def test_an_odd_reading_is_refused_until_it_is_accepted(tmp_path: Path, kind: st
     ]
     rows = [f"{cells[k % len(cells)]}|{cells[(k // 2) % len(cells)]},{TEXTS[k]}" for k in range(12)]
     path = table(tmp_path, "candidates,text", rows)
-    with pytest.raises(UserError, match=f"--accept {kind}") as caught:
+    with pytest.raises(OddReading, match=f"--accept {kind}") as caught:
         formats.read(path)
-    assert [finding.kind for finding in odd_findings(caught.value)] == [kind]
+    assert [finding.kind for finding in caught.value.findings] == [kind]
     assert len(formats.read(path, accept=(kind,))) == 12
 
 

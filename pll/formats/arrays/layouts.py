@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 
 from pll.candidates import CandidateSets, sort_names, whole_numbers
 from pll.dataset import UNKNOWN
-from pll.errors import UserError
+from pll.errors import RowError, UserError
 from pll.formats.checks import as_features, check_class_count, check_unpacked_size, kind_of, listing, shorten
 
 Names = Mapping[str, str]
@@ -124,7 +124,7 @@ class Layout:
             place = {name: k for k, name in enumerate(names)} | {"": UNKNOWN}
             unknown = next((row for row, word in enumerate(words) if word not in place), None)
             if unknown is not None:
-                raise UserError(f"Row {unknown} of y is {shorten(words[unknown])}, which is not among class_names.")
+                raise RowError(f"Row {unknown} of y is {shorten(words[unknown])}, which is not among class_names.")
             y = np.array([place[word] for word in words], dtype=np.int64)
         if not names:
             count = self.n_classes or max(most, 0 if y is None else int(y.max(initial=UNKNOWN)) + 1)
@@ -210,7 +210,7 @@ def _labelled(
         return layout
     if len(several):
         row = int(several[0])
-        raise UserError(
+        raise RowError(
             f"Row {row} of {name} marks {int(counts[row])} labels ({len(several)} such rows); the truth is one label."
         )
     if layout.n_classes not in (0, marks.shape[1]):
@@ -303,7 +303,7 @@ def _marks(array: Any, name: str, n: int, features: str) -> csr_array:
     if len(wrong):
         at = int(wrong[0])
         row = int(np.searchsorted(rows.indptr, at, side="right")) - 1
-        raise UserError(
+        raise RowError(
             f"Row {row} of {name} holds {rows.data[at]} for class {int(rows.indices[at])}; use 1 for a label of the "
             "example and 0 for any other."
         )
@@ -327,7 +327,7 @@ def _from_one(y: npt.NDArray[Any], name: str, n_classes: int) -> npt.NDArray[Any
     codes = y - int(y.min() >= 1)
     wrong = np.flatnonzero((codes < 0) | (codes >= n_classes))
     if len(wrong):
-        raise UserError(f"Row {int(wrong[0])} of {name} is {int(y[wrong[0]])}; there are {n_classes} classes.")
+        raise RowError(f"Row {int(wrong[0])} of {name} is {int(y[wrong[0]])}; there are {n_classes} classes.")
     return codes
 
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 from pll.dataset import UNKNOWN, PartialLabelDataset
-from pll.errors import UserError
+from pll.errors import RowError, UserError
 from pll.formats.arrays.layouts import PARTS, USUAL, arrange, parts_among
 from pll.formats.arrays.mat5 import is_mat5, is_mat73, read_v5
 from pll.formats.base import Format, ReadOptions
@@ -102,7 +102,7 @@ class Mat(Format):
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         missing = np.argwhere(np.isnan(dataset.X))
         if len(missing):
-            raise UserError(
+            raise RowError(
                 f"Row {int(missing[0][0])} has a missing cell ({len(missing)} in all), which .mat files of this kind "
                 "cannot hold; write npz or csv."
             )

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
+from pll.errors import RowError, UserError
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_class_count, check_unpacked_size, parsing
 
@@ -58,7 +58,7 @@ def read_matrix(path: Path, options: ReadOptions) -> PartialLabelDataset:
         raise UserError(f"The array has {c:,} columns, but {len(names):,} classes are listed.")
     empty = np.flatnonzero(~(values > 0).any(axis=1))
     if len(empty):
-        raise UserError(f"Row {empty[0]} has no class at all ({len(empty):,} such rows); leave it out.")
+        raise RowError(f"Row {empty[0]} has no class at all ({len(empty):,} such rows); leave it out.")
     marks = values > 0
     return PartialLabelDataset(
         X=np.zeros((n, 0), dtype=np.float32),

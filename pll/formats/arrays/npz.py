@@ -25,7 +25,7 @@ from pll.annotations.data import Annotations
 from pll.annotations.rules import Rule, resolve
 from pll.candidates import CandidateSets, whole_numbers
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
+from pll.errors import RowError, UserError
 from pll.formats.archive import Members, first_member
 from pll.formats.arrays.layouts import Names, arrange, parts_among, texts
 from pll.formats.arrays.matrix import MAGIC, is_array, read_matrix
@@ -402,7 +402,7 @@ def _split_marks(arrays: Arrays) -> npt.NDArray[np.bool_] | None:
         )
     wrong = np.flatnonzero((array != train) & (array != test))
     if len(wrong):
-        raise UserError(
+        raise RowError(
             f"Row {wrong[0]} of {name} is {shorten(str(array[wrong[0]]))}; use True (test) or False (train)."
         )
     return np.asarray(array == test)

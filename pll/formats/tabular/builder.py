@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from pll import io
 from pll.dataset import PartialLabelDataset
-from pll.errors import DuplicateIds, UserError
+from pll.errors import DuplicateIds, RowError
 from pll.formats.answers import Answers, Chunks, answers_in, encode
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_ids, listing, shorten
@@ -193,9 +193,8 @@ def _ids(cells: Sequence[str], row_of: RowNumber, column: Column) -> npt.NDArray
     try:
         return check_ids(cells, row_of)
     except DuplicateIds as error:
-        raise DuplicateIds(
-            f"{error} Correct them; or keep the column and number the rows ({option(column.name, 'keep')})."
-        ) from None
+        text = f"{error} Correct them; or keep the column and number the rows."
+        raise DuplicateIds(text, shell=option(column.name, "keep")) from None
 
 
 def _varying(
@@ -245,7 +244,7 @@ def _numbers(column: pa.Array, part: Column, row_of: RowNumber, start: int) -> n
             numbers = pc.cast(trimmed, pa.float64())
         except pa.ArrowInvalid:
             at = _first_that_is_no_number(trimmed)
-            raise UserError(
+            raise RowError(
                 f"Row {row_of(start + at)}, column {shorten(part.name)} holds {shorten(trimmed[at].as_py())}, which is "
                 "not a number. Features must be numbers (1.5, not 1,5; empty or ? where missing): correct the cell, or "
                 "say that the column is a category. If it holds the labels, name it candidates or true_label."
@@ -283,7 +282,7 @@ def _as_lists(cells: pa.Array, column: Column, row_of: RowNumber, start: int) ->
     for at, cell in enumerate(text_of(cells).to_pylist()):
         numbers = numbers_in(cell) if cell and cell.strip() else None
         if cell and cell.strip() and (numbers is None or any(map(math.isinf, numbers))):
-            raise UserError(
+            raise RowError(
                 f"Row {row_of(start + at)}, column {column.name} holds {shorten(cell)}: write a list of finite numbers "
                 "such as [0.5, -1.25], or leave the cell empty."
             )
@@ -303,7 +302,7 @@ def _lists(cells: pa.Array, column: Column, width: int, row_of: RowNumber, start
     lengths = pc.fill_null(pc.list_value_length(lists), width).to_numpy(zero_copy_only=False)
     wrong = np.flatnonzero(lengths != width)
     if len(wrong):
-        raise UserError(
+        raise RowError(
             f"Row {row_of(start + int(wrong[0]))}, column {column.name} holds a list of {lengths[wrong[0]]} numbers, "
             f"others have {width}; they must be equally long."
         )
@@ -320,7 +319,7 @@ def _check_range(
     if not bad.any():
         return
     row, k = (int(k) for k in np.argwhere(bad)[0])
-    raise UserError(
+    raise RowError(
         f"Row {row_of(start + row)}, column {shorten(features[k].name)} holds "
         f"{shorten(str(batch[features[k].at][row].as_py()))}; features must be finite numbers (below 3.4e38). "
         "Remove the row or leave the cell empty."
@@ -372,7 +371,7 @@ def _split_marks(chunks: Chunks, row_of: RowNumber) -> npt.NDArray[np.bool_]:
     for code, part in enumerate(parts):
         if part not in ("train", "test"):
             row = row_of(int(np.argmax(codes == code)))
-            raise UserError(f"Row {row}, column split holds {shorten(cells[code])}: write train or test.")
+            raise RowError(f"Row {row}, column split holds {shorten(cells[code])}: write train or test.")
     return np.array([part == "test" for part in parts], dtype=np.bool_)[codes]
 
 

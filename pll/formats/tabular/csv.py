@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
+from pll.errors import RowError, UserError
 from pll.formats.base import HEAD_BYTES, ReadOptions
 from pll.formats.checks import MAX_RECORD_BYTES, looks_like_text, parsing, readable, scan_text
 from pll.formats.encodings import ENCODINGS, HEAD_CHUNK, encode_like, encoding_of, without_marks
@@ -361,14 +361,14 @@ def _refuse_record(text: Text, *, strict: bool) -> None:
             if record and number >= top and len(record) != width:
                 has, first = len(record), "header" if text.header.rows else "first row"
                 mark = "tab" if text.delimiter == "\t" else text.delimiter
-                raise UserError(
+                raise RowError(
                     f"Row {number} has {has} field{'s' * (has != 1)}, the {first} has {width}; "
                     f"{'fill in' if has < width else 'remove'} the difference, or put quotes around cells that hold "
                     f"the delimiter ({mark})."
                 )
     except csv.Error as error:
         if strict and ("unexpected end" in str(error) or "larger than" in str(error)):
-            raise UserError(
+            raise RowError(
                 f"Row {number + 1} opens a double quote that is never closed; close it, or write it twice inside a "
                 "quoted cell."
             ) from None
@@ -377,7 +377,7 @@ def _refuse_record(text: Text, *, strict: bool) -> None:
 
 
 def _too_long(row: int) -> UserError:
-    return UserError(
+    return RowError(
         f"Row {row} is longer than {readable(MAX_RECORD_BYTES)}; most often a double quote is never closed. Close it, "
         "or remove the long cell."
     )

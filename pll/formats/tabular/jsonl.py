@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
+from pll.errors import RowError, UserError
 from pll.formats import json_objects
 from pll.formats.base import ReadOptions
 from pll.formats.json_objects import Record
@@ -52,7 +52,7 @@ class JsonLines(TableFormat):
             lines += [line for line, _ in some]
             names |= dict.fromkeys(name for _, record in some for name in record)
             if len(names) > MAX_COLUMNS:
-                raise UserError(f"Row {lines[-1]}: there are more than {MAX_COLUMNS:,} different fields.")
+                raise RowError(f"Row {lines[-1]}: there are more than {MAX_COLUMNS:,} different fields.")
             chunks.append({name: json_column([record.get(name) for _, record in some]) for name in names})
             sizes.append(len(some))
             options.tick("rows", len(lines), None)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pll.errors import UserError
+from pll.errors import RowError, UserError
 from pll.formats.checks import shorten
 from pll.formats.records import RowNumber
 
@@ -66,7 +66,7 @@ class LabelColumn:
             try:
                 values.append(read_cell(*facts))
             except UserError as error:
-                raise UserError(f"{self.place(code)} holds {shorten(self.cells[code])}: {error}.") from None
+                raise RowError(f"{self.place(code)} holds {shorten(self.cells[code])}: {error}.") from None
         return replace(self, values=values)
 
     def texts(self) -> list[str]:

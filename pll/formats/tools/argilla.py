@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
+from pll.errors import RowError
 from pll.formats import json_objects
 from pll.formats.base import ReadOptions
 from pll.formats.checks import listing
@@ -189,5 +189,5 @@ def _object(value: Any, row: int, what: str) -> Record:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise UserError(f"Row {row}: {what} is no object {{…}}; export the records again.")
+        raise RowError(f"Row {row}: {what} is no object {{…}}; export the records again.")
     return dict(value)

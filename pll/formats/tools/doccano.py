@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
+from pll.errors import RowError
 from pll.formats import json_objects
 from pll.formats.base import ReadOptions
 from pll.formats.json_objects import Record
@@ -79,7 +79,7 @@ def _example(row: int, record: Record) -> Example:
     name = next((name for name in _LABELS if name in record), None)
     labelled = record.get(name) if name else None
     if isinstance(labelled, list) and any(isinstance(label, list | dict) for label in labelled):
-        raise UserError(
+        raise RowError(
             f"Row {row}: its labels mark parts of the text (spans); only labels of the whole example are read."
         )
     who = first_of(record, _PEOPLE)

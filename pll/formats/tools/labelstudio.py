@@ -15,7 +15,7 @@ from typing import Any
 from xml.sax.saxutils import quoteattr
 
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
+from pll.errors import RowError
 from pll.formats import json_objects
 from pll.formats.base import ReadOptions
 from pll.formats.json_objects import Record
@@ -251,7 +251,7 @@ def unanswered(tasks: Iterable[Record]) -> PartialLabelDataset:
 def _example(row: int, task: Record, question: str | None, people: dict[str, str]) -> Example:
     data = task.get("data")
     if not isinstance(data, dict):
-        raise UserError(f'Row {row}: the task has no data object; a task is {{"data": {{…}}, "annotations": […]}}.')
+        raise RowError(f'Row {row}: the task has no data object; a task is {{"data": {{…}}, "annotations": […]}}.')
     offered = [one.get("value") if isinstance(one, dict) else one for one in _listed(data.get("candidates"))]
     example = Example(row, _key(task), data, label_names(offered, row, "data.candidates") or None)
     for annotation in _annotations(task, row):
@@ -282,7 +282,7 @@ def _annotations(task: Record, row: int) -> Iterator[Record]:
     annotations = task.get("annotations")
     for annotation in _listed(annotations if annotations is not None else task.get("completions")):
         if not isinstance(annotation, dict):
-            raise UserError(f"Row {row}: an annotation of the task is no object; export the tasks as JSON again.")
+            raise RowError(f"Row {row}: an annotation of the task is no object; export the tasks as JSON again.")
         if not annotation.get("was_cancelled") and not annotation.get("skipped"):
             yield annotation
 

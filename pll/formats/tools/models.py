@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from pll.errors import UserError
+from pll.errors import RowError, UserError
 from pll.formats import json_objects
 from pll.formats.forms import USUAL
 from pll.formats.names import LABEL_COLUMNS
@@ -172,7 +172,7 @@ def _as_written(row: int) -> Iterator[None]:
     except UserError:
         raise
     except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
-        raise UserError(f"Row {row} is not as its tool writes it ({error}); export the file again.") from error
+        raise RowError(f"Row {row} is not as its tool writes it ({error}); export the file again.") from error
 
 
 # ---- batch results ---------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
+from pll.errors import RowError, UserError
 from pll.formats.base import HEAD_BYTES, Format, ReadOptions
 from pll.formats.checks import (
     parsing,
@@ -115,6 +115,6 @@ def _load(path: Path) -> dict[str, list[list[str]]]:
     sets_of: dict[str, list[list[str]]] = {}
     for at, (index, sets) in enumerate(content.items()):
         if not isinstance(sets, list) or not all(isinstance(names, list) for names in sets):
-            raise UserError(f"Row {at} (index {shorten(index)}) holds no list of lists; write [[labels], …].")
+            raise RowError(f"Row {at} (index {shorten(index)}) holds no list of lists; write [[labels], …].")
         sets_of[index] = [label_names(names, at, f"index {shorten(index)}") for names in sets]
     return sets_of

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
+from pll.errors import RowError
 from pll.formats import json_objects
 from pll.formats.base import ReadOptions
 from pll.formats.json_objects import Record
@@ -93,7 +93,7 @@ def _example(row: int, record: Record, only: str | None = None) -> Example:
             example.candidates = label_names([_option(one) for one in record["options"]], row, "options")
         return example
     if answer not in _ANSWERS:
-        raise UserError(f"Row {row}: the answer is {str(answer)[:40]!r}; Prodigy knows {', '.join(_ANSWERS)}.")
+        raise RowError(f"Row {row}: the answer is {str(answer)[:40]!r}; Prodigy knows {', '.join(_ANSWERS)}.")
     accepted = record.get("accept", record.get("label"))
     labels = label_names(accepted, row, "accept")
     who = first_of(record, ("_annotator_id", "_session_id"))

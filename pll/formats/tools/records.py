@@ -21,7 +21,7 @@ import pyarrow as pa
 from pll.annotations.rules import MOST_FILLED
 from pll.candidates import sort_names
 from pll.dataset import UNKNOWN, PartialLabelDataset
-from pll.errors import UserError
+from pll.errors import Note, RowError, UserError
 from pll.formats import json_objects
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import listing, shorten
@@ -305,7 +305,7 @@ def _features(features: Sequence[Any], rows: Sequence[int]) -> Iterator[_Filled]
     for one, row in zip(features, rows, strict=True):
         same = isinstance(one, type(first)) and isinstance(one, dict | list) and len(one) == len(first)
         if not same or (isinstance(one, dict) and set(one) != set(first)):
-            raise UserError(
+            raise RowError(
                 f"Row {row}: its features are not those of row {rows[0]}; give every example the same, as "
                 '{"name": number} or [number, …], null where one is missing.'
             )
@@ -317,7 +317,7 @@ def _words(categories: Any, row: int) -> dict[str, Any]:
     if categories is None:
         return {}
     if not isinstance(categories, dict):
-        raise UserError(f'Row {row}: categories is {shorten(str(categories))}; write an object {{"column": "word"}}.')
+        raise RowError(f'Row {row}: categories is {shorten(str(categories))}; write an object {{"column": "word"}}.')
     return categories
 
 
@@ -336,7 +336,7 @@ def label_name(value: Any, row: int, where: str) -> str:
     if isinstance(value, int | float):
         return str(value)
     kind = "an object" if isinstance(value, dict) else "a list" if isinstance(value, list) else "nothing"
-    raise UserError(f"Row {row}: a label in {where} is {kind}; it must be a name (spans and boxes are not read).")
+    raise RowError(f"Row {row}: a label in {where} is {kind}; it must be a name (spans and boxes are not read).")
 
 
 def first_of(record: Record, names: Sequence[str]) -> str | None:
@@ -378,10 +378,8 @@ def choose_question(counts: Counter[str], options: ReadOptions, notes: list[str]
         return None
     chosen, *others = [name for name, _ in counts.most_common()]
     if others:
-        notes.append(
-            f"There are several questions: {listing([chosen, *others])}; read was {chosen}. To read another, choose it "
-            f"above (in the shell: {option(others[0], 'candidates')})."
-        )
+        text = f"There are several questions: {listing([chosen, *others])}; read was {chosen}."
+        notes.append(Note(text, kind="question", hint=f"another: {option(others[0], 'candidates')}"))
     return chosen
 
 

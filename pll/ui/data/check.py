@@ -12,13 +12,13 @@ import streamlit as st
 
 from pll.colors import ACCENT
 from pll.dataset import PartialLabelDataset
-from pll.formats.reading import Column, notes_of
+from pll.errors import notes_of
+from pll.formats.reading import Column
 from pll.formats.roles import notes_on
-from pll.formats.votes import ONE_VOTER, ONE_VOTER_ALONE
 from pll.runs.data import warnings_about
 from pll.synthesis.ambiguity import co_occurrence, label_cooccurrence
 from pll.ui import charts
-from pll.ui.format import format_shape, plain, without_shell
+from pll.ui.format import format_shape, plain
 from pll.wording import percent
 
 MOST_CLASSES = 200
@@ -27,17 +27,17 @@ MOST_CLASSES = 200
 
 def notes(data: PartialLabelDataset, columns: Sequence[Column]) -> None:
     """Notes of the reader, without those that the page or its columns say already."""
-    shown = notes_of(data.notes, "spellings", "no answer", "lost")
-    already = {ONE_VOTER, ONE_VOTER_ALONE, *notes_on(columns)}
+    shown = notes_of(data.notes, "spellings", "no answer", "lost", "one voter")
+    already = notes_on(columns)
     for note in data.notes:
         if note not in already and note not in shown:
-            st.caption(f":material/info: {plain(without_shell(note))}")
+            st.caption(f":material/info: {plain(note)}")
 
 
 def warnings(data: PartialLabelDataset) -> None:
     """What may be wrong with the candidate sets."""
     for warning in warnings_about(data)[len(data.notes) :]:
-        st.caption(f":material/warning: {plain(without_shell(warning))}")
+        st.caption(f":material/warning: {plain(warning)}")
 
 
 def figures(data: PartialLabelDataset) -> None:

@@ -14,9 +14,9 @@ import streamlit as st
 
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
+from pll.errors import notes_of
 from pll.formats.checks import listing
 from pll.formats.classes import class_counts
-from pll.formats.reading import notes_of
 from pll.ui.data import loader
 from pll.ui.data.editable import edit_column, undo_all
 from pll.ui.format import count, plain

@@ -17,16 +17,16 @@ import streamlit as st
 from pll import formats
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
-from pll.errors import DuplicateIds, MissingPictures, UserError, is_caused_by
+from pll.errors import DuplicateIds, MissingPictures, UserError
 from pll.formats.checks import capital, listing
 from pll.formats.images import MISSING_PICTURES
-from pll.formats.odd import findings_of
+from pll.formats.odd import OddReading
 from pll.formats.reading import ROLES, SINGLE, Column, Question, question, signature
 from pll.formats.tabular.cells import has_fractions
 from pll.formats.vote_files import VOTES
 from pll.ui.data import last_time, loader, odd_form, understood
 from pll.ui.data.editable import edit_column
-from pll.ui.format import count, plain, without_shell
+from pll.ui.format import count, plain
 
 VISIBLE_ROWS = 14
 """Columns that show without scrolling."""
@@ -401,11 +401,12 @@ def read(table: Columns, source: Source) -> PartialLabelDataset | None:
     try:
         return loader.read(source)
     except UserError as error:
-        if findings := findings_of(error):
-            odd_form.show(findings, partial(set_accepted, source, *(finding.kind for finding in findings)))
+        if isinstance(error, OddReading):
+            kinds = [finding.kind for finding in error.findings]
+            odd_form.show(error.findings, partial(set_accepted, source, *kinds))
             return None
-        if is_caused_by(error, MissingPictures):
-            st.error(plain(without_shell(error)), icon=":material/error:")
+        if isinstance(error, MissingPictures):
+            st.error(plain(error), icon=":material/error:")
             st.button(
                 "Go on without them",
                 type="primary",
@@ -415,9 +416,9 @@ def read(table: Columns, source: Source) -> PartialLabelDataset | None:
             )
             return None
         names = [column.name for column in table.columns if column.role == "id"]
-        if not is_caused_by(error, DuplicateIds) or not names:
+        if not isinstance(error, DuplicateIds) or not names:
             raise
-        st.error(plain(without_shell(error)), icon=":material/error:")
+        st.error(plain(error), icon=":material/error:")
         st.button(
             "Number the examples instead",
             icon=":material/format_list_numbered:",

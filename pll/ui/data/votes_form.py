@@ -10,8 +10,7 @@ import streamlit as st
 
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
-from pll.formats.reading import notes_of
+from pll.errors import UserError, notes_of
 from pll.formats.votes import FEW_CLASSES
 from pll.ui.data import columns_form
 from pll.ui.data.columns_form import Columns
@@ -34,7 +33,7 @@ def mapped_votes(table: Columns) -> Source | None:
     try:
         data = columns_form.read(table, source)
     except UserError as error:
-        if not str(error).startswith(FEW_CLASSES):
+        if error.kind != FEW_CLASSES:
             raise
         return None if len(chosen := _chips(source, ())) < 2 else _of_classes(source, chosen)
     if data is not None and notes_of(data.notes, "proposed") and data.n_classes <= MOST_CHIPS:

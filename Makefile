@@ -12,9 +12,8 @@ run:  ## the app, which reloads on every save
 test:  ## the fast tests
 	$(PYTHON) -m pytest -n auto --dist loadfile
 
-generated:  ## what is written from the code: names of classes, lists of --help, samples of formats, keys of the desk
+generated:  ## what is written from the code: names of classes, samples of formats, keys of the desk
 	$(PYTHON) -m tools.front_door
-	$(PYTHON) -m tools.cli_choices
 	$(PYTHON) -m tools.samples
 	$(PYTHON) -m tools.desk_keys
 

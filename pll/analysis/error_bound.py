@@ -24,7 +24,6 @@ complexity implemented here; an error says so.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,15 +83,19 @@ def loss_constants(loss: str, n_classes: int, reach: float) -> LossConstants:
     >>> round(found.most, 4), round(found.least, 4)
     (1.0986, 1.0986)
     """
-    if loss not in _CONSTANTS:
+    lipschitz = LOSSES[loss].lipschitz if loss in LOSSES else None
+    if lipschitz is None:
+        known = [name for name, one in LOSSES.items() if one.lipschitz is not None]
         raise NotComputable(
             f"Not computable: the Lipschitz constant and the bound of the loss {loss!r} are not known. "
-            f"Known are those of {', '.join(_CONSTANTS)}."
+            f"Known are those of {', '.join(known)}."
         )
     # p_j is least where z_j = −C and all others are C, and greatest the other way round.
     low = 1 / (1 + (n_classes - 1) * math.exp(min(2 * reach, 700)))
-    most = 2.0 if loss == "mse" else _loss_at(loss, n_classes, -reach)  # mse is not a function of p_j alone
-    return LossConstants(_CONSTANTS[loss](low), most, _loss_at(loss, n_classes, reach))
+    most = LOSSES[loss].most
+    if most is None:
+        most = _loss_at(loss, n_classes, -reach)
+    return LossConstants(lipschitz(low), most, _loss_at(loss, n_classes, reach))
 
 
 def _loss_at(loss: str, n_classes: int, z: float) -> float:
@@ -100,18 +103,6 @@ def _loss_at(loss: str, n_classes: int, z: float) -> float:
     logits = torch.full((1, n_classes), -z, dtype=torch.float64)
     logits[0, 0] = z
     return float(get_loss(loss)(logits)[0, 0])
-
-
-_Q = 0.7  # the default of pll.training.losses.gce
-_CONSTANTS: dict[str, Callable[[float], float]] = {
-    "ce": lambda low: math.sqrt(2) * (1 - low),
-    "mse": lambda low: math.sqrt(2),
-    "mae": lambda low: math.sqrt(2) / 2,
-    "gce": lambda low: math.sqrt(2) * (_Q / (1 + _Q)) ** _Q / (1 + _Q),
-    "mse-elementwise": lambda low: 8 * math.sqrt(2) / 27,
-}
-"""The least p_j that logits of at most C_g allow ↦ L_ℓ."""
-assert set(_CONSTANTS) <= set(LOSSES)
 
 
 @dataclass(frozen=True)

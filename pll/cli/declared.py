@@ -1,34 +1,27 @@
 """The commands, each declared once: a dataclass, whose docstring is the help and whose fields are the options.
 
-Nothing here imports NumPy or PyTorch: a registry is read when a value has to be checked, and `choices.json` holds for
-the help what the registries hold (`python -m tools.cli_choices` writes it).
+Nothing here imports NumPy or PyTorch; what describes a run is in `pll.runs.description`.
 """
 
 from __future__ import annotations
 
-import copy
 import difflib
 import importlib
-import json
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
-from functools import cache, cached_property
-from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
-CHOICES = Path(__file__).with_name("choices.json")
+from pll.runs.description import FIELDS, Field, setting_of
+from pll.synthesis.names import FLIPS
 
-
-@cache
-def choices() -> dict[str, dict[str, Any]]:
-    """Return what the help lists: `names` of each registry, and `settings` that only some methods have."""
-    result: dict[str, dict[str, Any]] = json.loads(CHOICES.read_text("utf-8"))
-    return result
-
+HOWS = [
+    f"{name}{''.join(f'[:{one.upper()}]' for one in way.takes if one != 'q')}"
+    + "".join(":FILE" for one in way.needs if one == "matrix")
+    for name, way in FLIPS.items()
+]
+"""The ways to make candidates, as the shell writes them."""
 
 # ---- types of values -------------------------------------------------------------------------------------------------
 
@@ -45,131 +38,41 @@ class FiniteFloat(click.ParamType[float]):
         return number
 
 
-class Name(click.ParamType[str]):
-    """A name in a registry of the library, which is imported when it is first needed.
+class Described(click.ParamType[Any]):
+    """A value of a field of a run."""
 
-    Parameters
-    ----------
-    registry
-        Where it is, as `module:attribute`.
-    others
-        Whether other values, which the command itself judges, are taken too.
-    """
-
-    name = "name"
-
-    def __init__(self, registry: str, *, others: bool = False) -> None:
-        self.registry = registry
-        self.others = others
-
-    def entries(self) -> Iterable[str]:
-        """Import the registry and return it."""
-        module, _, attribute = self.registry.partition(":")
-        result: Iterable[str] = getattr(importlib.import_module(module), attribute)
-        return result
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        text = str(value)
-        if not self.others and text not in (names := tuple(self.entries())):
-            close = difflib.get_close_matches(text, names, n=1)
-            hint = f" Did you mean {close[0]!r}?" if close else ""
-            self.fail(f"{text!r} is not one of {', '.join(names)}.{hint}", param, ctx)
-        return text
-
-
-class NameOption(click.Option):
-    """An option whose help lists the names in the registry of its type."""
-
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        complete = copy.copy(self)
-        if isinstance(self.type, Name):
-            complete.help = f"{self.help}: {', '.join(choices()['names'][self.type.registry])}"
-        return super(NameOption, complete).get_help_record(ctx)
-
-
-class SettingValue(click.ParamType[Any]):
-    """A setting that only some methods have: a number, a word, or none, true, false.
-
-    Examples
-    --------
-    >>> [SettingValue().convert(text, None, None) for text in ("3", "1e-3", "rbf", "none", "true")]
-    [3, 0.001, 'rbf', None, True]
-    """
-
-    name = "value"
+    def __init__(self, field: Field) -> None:
+        self.field = field
+        self.name = {"whole": "integer", "number": "float"}.get(field.kind, "text")
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        words: dict[str, bool | None] = {"none": None, "true": True, "false": False}
-        if value.lower() in words:
-            return words[value.lower()]
-        for kind in (int, float):
-            try:
-                return kind(value)
-            except ValueError:
-                pass
-        return value
+        kinds: dict[str, click.ParamType[Any]] = {"whole": click.INT, "number": NUMBER}
+        result = kinds.get(self.field.kind, click.STRING).convert(value, param, ctx)
+        problem = self.field.problem(result, self.field.name)
+        if problem:
+            close = difflib.get_close_matches(str(value), self.field.choices or (), n=1)
+            self.fail(problem + (f" Did you mean {close[0]!r}?" if close else ""), param, ctx)
+        return result
 
 
-METHODS = Name("pll.methods:METHODS", others=True)
+class Setting(click.ParamType[tuple[str, Any]]):
+    """`NAME=VALUE`: a setting of a method."""
+
+    name = "setting"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
+        name, equals, text = str(value).partition("=")
+        name = name.strip().replace("-", "_")
+        if not equals or not name or not text:
+            self.fail(f"{value!r} is not of the form NAME=VALUE, such as k=10", param, ctx)
+        setting = setting_of(name, text.strip())
+        problem = FIELDS[name].problem(setting, name) if name in FIELDS else ""
+        if problem:
+            self.fail(problem, param, ctx)
+        return name, setting
+
+
 NUMBER = FiniteFloat()
-
-
-# ---- settings of methods ---------------------------------------------------------------------------------------------
-
-
-def _setting(name: str, help: str, **more: Any) -> click.Option:
-    return NameOption([f"--{name.replace('_', '-')}"], help=help, **more)
-
-
-SETTINGS = (
-    _setting("model", "torchvision:NAME, or one of", type=Name("pll.training.models:MODELS", others=True)),
-    _setting("loss", "loss of a label", type=Name("pll.training.losses:LOSSES", others=True)),
-    _setting("epochs", "passes over the data", type=int),
-    _setting("batch_size", "examples a step", type=int),
-    _setting("lr", "learning rate", type=NUMBER),
-    _setting("weight_decay", "of the optimiser", type=NUMBER),
-    _setting("momentum", "of SGD; for Adam its β₁", type=NUMBER),
-    _setting("device", "auto, cpu, cuda, cuda:1, mps, xpu"),
-    _setting(
-        "precision",
-        "numbers of the training passes; auto is float32 on a CPU",
-        type=Name("pll.training.precision:PRECISIONS"),
-    ),
-    _setting("threads", "CPU threads; if not given, one less than there are cores", type=int),
-    _setting("optimiser", "how steps are taken", type=Name("pll.training.trainer:OPTIMISERS")),
-    _setting("lr_decay", "factor on the learning rate every --lr-decay-every epochs", type=NUMBER),
-    _setting("lr_decay_every", "see --lr-decay", type=int, metavar="EPOCHS"),
-    _setting("augment", "vary images at random while training", type=Name("pll.training.augment:AUGMENTATIONS")),
-    _setting(
-        "scale",
-        "of features; auto is z-scores, for images by channel; +rbf adds radial basis features",
-        type=Name("pll.training.scaling:SCALES"),
-    ),
-    _setting(
-        "recipe",
-        "how settings that are not given are chosen: by a search without true labels, as published (paper:lost: for "
-        "that dataset), or as in the recipe.json of a run, given by its path; if not given, auto; one of",
-        type=Name("pll.methods.recipe:RECIPES", others=True),
-    ),
-)
-"""Settings that are options of every method; without the option the method's default applies."""
-
-
-class MethodCommand(click.Command):
-    """A command that trains methods: the settings which only some of them have are options too."""
-
-    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        *common, help_option = super().get_params(ctx)
-        return [*common, *self._own_settings, help_option]
-
-    @cached_property
-    def _own_settings(self) -> list[click.Parameter]:
-        taken = {option for param in self.params for option in param.opts}
-        return [
-            click.Option([name, flag], type=SettingValue(), metavar="VALUE", help=words)
-            for name, words in choices()["settings"].items()
-            if (flag := f"--{name.replace('_', '-')}") not in taken
-        ]
 
 
 # ---- how commands are declared ---------------------------------------------------------------------------------------
@@ -182,13 +85,52 @@ def argument(**shown: Any) -> Any:
 
 def option(*flags: str, **shown: Any) -> Any:
     """Declare an option: a field of a command; its flag is made of its name where none is given."""
-    return field(metadata={"kind": NameOption, "flags": flags, "shown": shown})
+    return field(metadata={"kind": Grouped, "flags": flags, "shown": shown})
+
+
+def described(name: str, group: str = "", **more: Any) -> Any:
+    """Declare the option of a field of a run (`pll.runs.description`)."""
+    one = FIELDS[name]
+    words = one.words if one.choices is None else f"{one.words}: {', '.join(one.choices)}"
+    kind: dict[str, Any] = {"is_flag": True} if one.kind == "flag" else {"type": Described(one)}
+    default = {} if one.default is None or one.default is False else {"default": one.default, "show_default": True}
+    shown = {"help": words} | ({"metavar": one.metavar} if one.metavar else {}) | kind | default | more
+    return option(group=group, **shown)
+
+
+def option_of(name: str) -> str:
+    """Return how the shell spells a field."""
+    return f"--{name.replace('_', '-')}"
+
+
+class Grouped(click.Option):
+    """An option that the help shows in a group."""
+
+    def __init__(self, *declarations: Any, group: str = "", **shown: Any) -> None:
+        super().__init__(*declarations, **shown)
+        self.group = group
+
+
+class GroupedCommand(click.Command):
+    """A command whose help shows its options in groups; those of another command's are only named."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        groups: dict[str, list[click.Parameter]] = {}
+        for param in self.get_params(ctx):
+            if isinstance(param, click.Option):
+                groups.setdefault(getattr(param, "group", RUN), []).append(param)
+        read = [param.opts[0] for param in groups.pop(READING_GROUP, [])]
+        for title in GROUPS:
+            params = groups.get(title, [])
+            rows = [row for param in params if (row := param.get_help_record(ctx)) is not None]
+            if title == DATA:
+                rows.append((f"{read[0]} …", f"as of candid read: {', '.join(read)}"))
+            with formatter.section(title):
+                formatter.write_dl(rows, col_max=24)
 
 
 def click_command(name: str, kind: type[Any], place: str) -> click.Command:
     """Return the command that a dataclass declares.
-
-    What is no field of the dataclass is a setting of a method, and goes into its field `settings`.
 
     Parameters
     ----------
@@ -202,20 +144,14 @@ def click_command(name: str, kind: type[Any], place: str) -> click.Command:
     """
     declared = [one for one in fields(kind) if one.metadata]
     declared.sort(key=lambda one: one.name not in kind.__annotations__)  # the command's own options first
-    has_settings = any(one.name == "settings" for one in fields(kind))
 
     def run(**values: Any) -> Any:
-        own = {one.name: values.pop(one.name) for one in declared}
-        source = click.get_current_context().get_parameter_source
-        explicit = {name: value for name, value in values.items() if source(name) is not ParameterSource.DEFAULT}
-        options = kind(**own, **({"settings": explicit} if has_settings else {}))
         module, _, function = place.partition(":")
-        return getattr(importlib.import_module(f"pll.cli.{module}"), function)(options)
+        return getattr(importlib.import_module(f"pll.cli.{module}"), function)(kind(**values))
 
     parameters = [_parameter(one.name, **one.metadata) for one in declared]
-    if has_settings:
-        return MethodCommand(name, params=[*parameters, *SETTINGS], help=kind.__doc__, callback=run)
-    return click.Command(name, params=parameters, help=kind.__doc__, callback=run)
+    grouped = issubclass(kind, TrainingOptions)
+    return (GroupedCommand if grouped else click.Command)(name, params=parameters, help=kind.__doc__, callback=run)
 
 
 def _parameter(
@@ -223,7 +159,7 @@ def _parameter(
 ) -> click.Parameter:
     if kind is click.Argument:
         return click.Argument([name], **shown)
-    return kind([name, *(flags or [f"--{name.replace('_', '-')}"])], **shown)
+    return kind([name, *(flags or [option_of(name)])], **shown)
 
 
 def _check_exclusive(options: object, *names: str) -> None:
@@ -234,37 +170,50 @@ def _check_exclusive(options: object, *names: str) -> None:
 
 # ---- the commands ----------------------------------------------------------------------------------------------------
 
+METHOD, DATA, SETS, TRAINING, RUN = GROUPS = ("Method", "Data", "Candidate sets", "Training", "Run")
+"""Groups of options, in the order of the help."""
+READING_GROUP = "reading"
+"""Options of how a file is read, which the help of other commands only names."""
+FORMATS = (
+    *("npz", "mat", "xlsx", "imagezip", "huggingface", "parquet", "plcifar", "labelstudio", "argilla", "prodigy"),
+    *("doccano", "jsonl", "cleanlab", "csv", "tsv"),
+)
+"""The names of `pll.formats.FORMATS`, which is slow to import (a test compares the two)."""
+
 COLUMN: dict[str, Any] = {
-    "type": Name("pll.formats.roles:ROLES", others=True),
+    "group": DATA,
     "multiple": True,
     "metavar": "NAME=ROLE",
-    "help": "what a column or field is (may be given several times), a role of",
+    "help": "what a column is (several times); see candid read",
 }
-SHEET = {"metavar": "NAME", "help": "of a workbook: the sheet to read; else the first table"}
-SEED: dict[str, Any] = {
-    "type": click.IntRange(min=0),
-    "default": 0,
-    "show_default": True,
-    "help": "of split, candidate sets and method: the same seed, the same result",
-}
+SHEET = {"group": READING_GROUP, "metavar": "NAME", "help": "of a workbook: the sheet to read; else the first table"}
 ANSWER: dict[str, Any] = {
+    "group": READING_GROUP,
     "multiple": True,
     "metavar": "FROM=CLASS",
     "help": "map an answer that names no class (several times)",
 }
-CLASSES = {"default": "", "metavar": "A,B,C", "help": "all classes, where the data does not list them"}
-READING = {"metavar": "FILE", "help": "read the data as this file says, which candid read --save wrote"}
+CLASSES = {
+    "group": READING_GROUP,
+    "default": "",
+    "metavar": "A,B,C",
+    "help": "all classes, where the data does not list them",
+}
+READING = {"group": DATA, "metavar": "FILE", "help": "read the data as candid read --save has it"}
 KEEP_ANSWER: dict[str, Any] = {
+    "group": READING_GROUP,
     "multiple": True,
     "metavar": "CELL",
     "help": "a cell that is a class, though it looks like no answer, such as NA (several times)",
 }
 ACCEPT: dict[str, Any] = {
+    "group": READING_GROUP,
     "multiple": True,
     "metavar": "KIND",
     "help": "what is odd about the reading and right all the same (several times)",
 }
 NO_MERGE: dict[str, Any] = {
+    "group": READING_GROUP,
     "is_flag": True,
     "help": "labels that differ by case, spaces or a final . , ! stay classes of their own",
 }
@@ -311,32 +260,32 @@ class SetOptions(FileOptions):
     """The data, and how candidate sets are made: of annotators, true labels, or labels that may be wrong."""
 
     data: str = argument(metavar="NAME|FILE")
-    merge: tuple[str, ...] = option(multiple=True, metavar="FROM=TO", help="take the class FROM for TO (several times)")
-    rename: tuple[str, ...] = option(multiple=True, metavar="OLD=NEW", help="call a class otherwise (several times)")
+    merge: tuple[str, ...] = option(
+        group=SETS, multiple=True, metavar="FROM=TO", help="take the class FROM for TO (several times)"
+    )
+    rename: tuple[str, ...] = option(
+        group=SETS, multiple=True, metavar="OLD=NEW", help="call a class otherwise (several times)"
+    )
     drop: tuple[str, ...] = option(
-        multiple=True, metavar="CLASS", help="take a class for no answer at all (several times)"
+        group=SETS, multiple=True, metavar="CLASS", help="take a class for no answer at all (several times)"
     )
     rule: str = option(
+        group=SETS,
         default="",
-        help="candidates from annotators: voters (voter models and features together; the default of fit), union, "
-        "votes:2 or reliability:0.05",
+        help="of annotators: voters, union, votes:2, reliability:0.05",
     )
-    flip: str | None = option(type=Name("pll.synthesis:FLIPS"), help="make candidates of true labels", metavar="HOW")
-    q: float | None = option(type=NUMBER, help="probability that a wrong label enters, 0-1, with --flip")
-    size: int | None = option(type=int, help="size of the sets, with --flip uniform")
-    matrix: str | None = option(metavar="FILE", help="a table of probabilities (csv, npz, …), with --flip matrix")
-    noisy: str | None = option(
-        metavar="HOW",
-        help="make candidates of single labels that may be wrong: topk:2 (what a classifier finds likeliest joins) or "
-        "confusion:0.05 (what the label is confused with at least so often joins)",
+    flip: str | None = described("flip", SETS, metavar="HOW", help=f"of true labels: {', '.join(HOWS)}")
+    q: float | None = described("q", SETS, help=f"{FIELDS['q'].words}, 0-1")
+    noisy: str | None = described(
+        "noisy", SETS, metavar="HOW", help="of labels that may be wrong: topk:2, confusion:0.05"
     )
-    confusion: str | None = option(
-        metavar="FILE",
-        help="a confusion matrix (counts), with --noisy confusion, or with --flip matrix instead of --matrix (--q then "
-        "is its highest probability)",
-    )
+    confusion: str | None = option(group=SETS, metavar="FILE", help="counts, for --noisy confusion or --flip matrix")
     confusion_rows: str = option(
-        type=click.Choice(("true", "given")), default="true", show_default=True, help="what its rows are"
+        group=SETS,
+        type=click.Choice(("true", "given")),
+        default="true",
+        metavar="WHICH",
+        help="its rows are true (if not given) or given labels",
     )
 
 
@@ -346,45 +295,75 @@ class DatasetsOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MethodsOptions:
+    """List the methods; or what one is, and its settings, which fit --set NAME=VALUE gives."""
+
+    name: str | None = argument(metavar="[NAME]", required=False)
+
+
+@dataclass(frozen=True, kw_only=True)
 class SynthesizeOptions(SetOptions):
     """Make candidate sets from labels or annotators."""
 
-    seed: int = option(**SEED)
+    seed: int = described("seed")
     out: str = option(required=True, metavar="FILE", help="data.npz, or any format by its ending")
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingOptions(SetOptions):
-    """Options that `fit` and `evaluate` share.
-
-    Attributes
-    ----------
-    settings
-        Of the methods; those that were given.
-    """
+    """Options that `fit` and `evaluate` share."""
 
     data: str = argument(required=False)
     votes: tuple[str, ...] = option(
+        group=DATA,
         multiple=True,
         metavar="FILE",
-        help="answers of models: batch results, samples_*.jsonl, Argilla suggestions, Label Studio predictions, "
-        "columns of models or prob_CLASS, .npy of probabilities (several times); joined with DATA on the id, or alone",
+        help="answers of models (several times), with DATA or alone",
     )
-    features: str = option(
-        default="auto",
-        show_default=True,
-        metavar="SPEC",
-        help="what makes features of texts, pictures and words: auto, none, or e.g. table+tfidf:100, pixels:64",
+    features: str = described("features", DATA)
+    test: str | None = option(group=DATA, metavar="FILE", help="test on this data")
+    holdout: float | None = described("holdout", DATA)
+    strict: bool = described("strict", SETS)
+    recipe: str | None = described("recipe", METHOD)
+    model: str | None = described("model", METHOD)
+    set: tuple[tuple[str, Any], ...] = option(
+        group=METHOD,
+        type=Setting(),
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="any that candid methods NAME lists (several times)",
     )
-    test: str | None = option(metavar="FILE", help="test on this data")
-    holdout: float | None = option(type=NUMBER, metavar="SHARE", help="test on this share of the data, 0-1")
-    strict: bool = option(is_flag=True, help="refuse a truth that is not among the candidates")
-    settings: dict[str, Any]
+    loss: str | None = described("loss", TRAINING)
+    epochs: int | None = described("epochs", TRAINING)
+    batch_size: int | None = described("batch_size", TRAINING)
+    lr: float | None = described("lr", TRAINING)
+    weight_decay: float | None = described("weight_decay", TRAINING)
+    momentum: float | None = described("momentum", TRAINING)
+    scale: str | None = described("scale", TRAINING, help="of features: auto (z-scores), unit, none, zscore+rbf, …")
+    device: str | None = described("device", RUN)
+    threads: int | None = described("threads", RUN)
 
     def __post_init__(self) -> None:
         _check_exclusive(self, "test", "holdout")
         if not self.data and not self.votes:
             raise click.UsageError("Missing argument 'DATA'; give data, or votes with --votes FILE.")
+        names = [name for name, _ in self.set]
+        twice = next((name for name in names if names.count(name) > 1 or getattr(self, name, None) is not None), None)
+        if twice is not None:
+            raise click.UsageError(f"{twice} is given twice; give it once, as --set {twice}=VALUE or as an option.")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings of methods that were given."""
+        given = {name: getattr(self, name) for name in SETTINGS}
+        return {name: value for name, value in given.items() if value is not None} | dict(self.set)
+
+
+SETTINGS = (
+    *("recipe", "model", "loss", "epochs", "batch_size", "lr", "weight_decay", "momentum", "scale"),
+    *("device", "threads"),
+)
+"""Settings of methods that are options; `--set` gives any."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -395,15 +374,10 @@ class FitOptions(TrainingOptions):
     there to the same result.
     """
 
-    method: str = option(
-        type=METHODS,
-        default="proden",
-        show_default=True,
-        help="auto (compares PRODEN, IPAL, SURE and PL-kNN without true labels and takes the best), or one of",
-    )
-    seed: int = option(**SEED)
-    out: str = option(required=True, metavar="RUN_DIR", help="the folder of the run")
-    resume: bool = option(is_flag=True, help="go on where an earlier run in RUN_DIR ended")
+    method: str = described("method", METHOD)
+    seed: int = described("seed", RUN)
+    out: str = option(group=RUN, required=True, metavar="RUN_DIR", help="the folder of the run")
+    resume: bool = option(group=RUN, is_flag=True, help="go on where an earlier run in RUN_DIR ended")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -413,12 +387,16 @@ class EvaluateOptions(TrainingOptions):
     A setting goes to every method that has it; a note names methods without it.
     """
 
-    methods: str = option(type=METHODS, default="proden", show_default=True, help="several, separated by commas, of")
-    folds: int | None = option(type=int, metavar="K", help="cross-validation in so many folds")
-    seeds: str = option(
-        default="0", show_default=True, help="numbers, separated by commas: new splits and sets for each"
+    methods: str = option(
+        group=METHOD, default="proden", show_default=True, help="several, with commas; candid methods lists them"
     )
-    out: str | None = option(metavar="FILE", help="write results.csv here; what it holds already is not fitted again")
+    folds: int | None = option(group=DATA, type=int, metavar="K", help="cross-validation in so many folds")
+    seeds: str = option(
+        group=RUN, default="0", show_default=True, help="numbers, separated by commas: new splits and sets for each"
+    )
+    out: str | None = option(
+        group=RUN, metavar="FILE", help="write results.csv here; what it holds already is not fitted again"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -440,9 +418,9 @@ class ExperimentOptions:
         "lost",
     )
     folds: int | None = option(type=int, metavar="K", help="instead of what the experiment says: cross-validation")
-    holdout: float | None = option(type=NUMBER, metavar="SHARE", help="the same: test on this share")
+    holdout: float | None = described("holdout", help="the same: test on this share")
     seeds: str | None = option(metavar="LIST", help="the same: numbers, separated by commas")
-    epochs: int | None = option(type=int, help="the same: of the methods trained by gradient descent")
+    epochs: int | None = described("epochs", help="the same: of the methods trained by gradient descent")
     download: bool = option(is_flag=True, help="download datasets of the catalogue that are not here")
     jobs: int | None = option(
         type=click.IntRange(min=1), metavar="N", help="processes at once; if not given, one a core"
@@ -484,7 +462,7 @@ class ConvertOptions(FileOptions):
     """
 
     origin: str = argument(metavar="IN")
-    to: str = option(type=Name("pll.formats:FORMATS", others=True), required=True, metavar="FORMAT", help="one of")
+    to: str = option(required=True, metavar="FORMAT", help=f"one of {', '.join(FORMATS)}")
     out: str = option(required=True, metavar="FILE", help="the file to write")
     source_format: str | None = option(
         "--from", metavar="FORMAT", help="the format of IN, where its content does not say it"
@@ -583,6 +561,7 @@ COMMANDS: dict[str, tuple[type[Any], str]] = {
     "synthesize": (SynthesizeOptions, "commands:synthesize"),
     "fit": (FitOptions, "fit:fit"),
     "evaluate": (EvaluateOptions, "evaluate:evaluate"),
+    "methods": (MethodsOptions, "methods:methods"),
     "experiment": (ExperimentOptions, "experiment:experiment"),
     "predict": (PredictOptions, "commands:predict"),
     "export": (ExportOptions, "commands:export"),

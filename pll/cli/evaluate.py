@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from pll import cli
 from pll.catalog.sources import Source
-from pll.cli.declared import EvaluateOptions
+from pll.cli.declared import SETTINGS, EvaluateOptions
 from pll.cli.options import (
     flip_of,
     listed,
@@ -89,6 +89,10 @@ def _cells(
 ) -> list[Cell]:
     """Return the fits, the methods of one part one after the other."""
     flip, noisy = flip_of(options, data), noisy_of(options, data)
+    every = set().union(*(get_method(name)().get_params() for name in names))
+    unknown = next((name for name in options.settings if name not in every and name not in SETTINGS), None)
+    if unknown is not None:
+        raise UserError(f"None of these methods has a setting {unknown!r}; candid methods NAME lists those of one.")
     own = {name: _settings(name, options) for name in names}
     files = content_hash(source) if test is None else content_hash(source, test)
     return [

@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 from pll import cli
 from pll.catalog.sources import file_hash
-from pll.cli.declared import FitOptions
+from pll.cli.declared import FitOptions, option_of
 from pll.cli.options import (
     class_notes,
     flip_of,
@@ -39,11 +39,22 @@ from pll.methods.advice import advise
 from pll.runs import run_data
 from pll.runs.config import RunConfig, new_estimator
 from pll.runs.data import Splits, warnings_about
+from pll.runs.description import FIELDS
 from pll.runs.fit_loop import FitLoop
 from pll.runs.folder import RunFolder
 from pll.runs.ranks import follow
 from pll.training.distributed import Ranks
 from pll.training.metrics import EpochRecord, StopTraining
+
+READ_OPTIONS = {
+    "columns": "--column",
+    "sheet": "--sheet",
+    "merge": "--no-merge",
+    "class_names": "--classes",
+    "keep": "--keep-answer",
+    "accept": "--accept",
+}
+"""Fields of `pll.formats.ReadOptions` as the shell spells them."""
 
 
 def fit(options: FitOptions) -> int:
@@ -205,7 +216,8 @@ def _check_unchanged(folder: RunFolder, config: RunConfig, options: FitOptions) 
     UserError
         An option differs; the message names it.
     """
-    before, now = _as_options(folder.config()), _as_options(config)
+    before_run = folder.config()
+    before, now = _as_options(before_run), _as_options(config)
     if "threads" not in options.settings:  # may be another machine's default; the run's own applies
         before.pop("--threads", None)
         now.pop("--threads", None)
@@ -215,7 +227,6 @@ def _check_unchanged(folder: RunFolder, config: RunConfig, options: FitOptions) 
                 f"{folder.path} was started {_in_words(option, before)}, now it is {_in_words(option, now)}; "
                 "resume with the same options, or choose another folder."
             )
-    before_run = folder.config()
     votes = zip(before_run.source.votes, config.source.votes, strict=True)
     for old, new in ((before_run.source, config.source), (before_run.test, config.test), *votes):
         if old is not None and new is not None and new.path is not None and file_hash(Path(new.path)) != old.sha256:
@@ -225,31 +236,33 @@ def _check_unchanged(folder: RunFolder, config: RunConfig, options: FitOptions) 
 
 
 def _as_options(config: RunConfig) -> dict[str, Any]:
-    """Return the explicit options that become the config."""
-    flip = {} if config.flip is None else dict(vars(config.flip))
-    noisy = config.noisy
-    options = {
-        "DATA": config.source.name,
-        "--method": config.method,
-        "--flip": flip.pop("how", None),
-        "--holdout": config.holdout,
+    """Return the options that a config is made of, by their names: those that were given, as one would write them."""
+    source, flip, noisy = config.source, config.flip, config.noisy
+    given = {
+        "DATA": source.name,
+        **{option_of(name): getattr(config, name) for name in ("method", "holdout", "features", "seed", "strict")},
         "--test": None if config.test is None else config.test.name,
+        "--flip": None if flip is None else str(flip),
+        "--q": None if flip is None else flip.q,
+        "the matrix of --flip": None if flip is None else flip.matrix,
         "--noisy": None if noisy is None else str(noisy),
         "--confusion": None if noisy is None else noisy.confusion,
         "--confusion-rows": None if noisy is None or noisy.confusion is None else noisy.rows,
-        "--rule": config.source.rule or None,
-        "--column": " ".join(f"{name}={role}" for name, role in config.source.options.get("columns", {}).items())
-        or None,
-        "--sheet": config.source.options.get("sheet"),
-        "--merge, --rename, --drop": " ".join(f"{name}={new or ''}" for name, new in config.source.classes.items())
-        or None,
-        "--votes": " ".join(one.name for one in config.source.vote_files) or None,
-        "--answer": " ".join(f"{text}={label}" for text, label in config.source.answers.items()) or None,
-        "--features": None if config.features == "auto" else config.features,
-        "--seed": config.seed,
-        "--strict": config.strict or None,
-    } | {f"--{name.replace('_', '-')}": value for name, value in (flip | config.params).items()}
-    return {option: value for option, value in options.items() if value is not None}
+        "--rule": source.rule,
+        "--merge, --rename, --drop": source.classes,
+        "--votes": " ".join(one.name for one in source.vote_files),
+        "--answer": source.answers,
+        **{READ_OPTIONS.get(name, name): value for name, value in source.options.items()},
+        **{option_of(name): value for name, value in config.params.items()},
+    }
+    defaults = {option_of(name): field.default for name, field in FIELDS.items() if name not in ("method", "seed")}
+    texts = {
+        option: " ".join(f"{name}={new or ''}" for name, new in value.items()) if isinstance(value, dict) else value
+        for option, value in given.items()
+    }
+    return {
+        option: value for option, value in texts.items() if value not in (None, "") and value != defaults.get(option)
+    }
 
 
 def _in_words(option: str, options: dict[str, Any]) -> str:

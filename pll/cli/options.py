@@ -25,8 +25,7 @@ from pll.formats.kept import options_of, read_reading
 from pll.formats.tabular.cells import no_answers
 from pll.formats.vote_files import kind_of
 from pll.formats.votes import ONE_VOTER
-from pll.synthesis import FLIPS, Flip
-from pll.synthesis import SETTINGS as FLIP_SETTINGS
+from pll.synthesis import FLIPS, SETTINGS, Flip
 from pll.synthesis.label_noise import Noisy
 from pll.synthesis.transitions import read_matrix, transitions_from_confusion, truth_given_label
 
@@ -39,36 +38,36 @@ def flip_of(options: SetOptions, data: PartialLabelDataset | None = None) -> Fli
     Parameters
     ----------
     data
-        Whose classes a matrix is of; with it, what the file of `--matrix` (or, for `--flip matrix`, of `--confusion`)
-        holds is taken over, so that a run does not depend on that file.
+        Whose classes a matrix is of; with it, what the file of `--flip matrix:FILE` (or of `--confusion`) holds is
+        taken over, so that a run does not depend on that file.
 
     Raises
     ------
     UserError
         Settings without `--flip`, or that do not fit it.
     """
-    explicit = {name: value for name in ("q", "size", "matrix") if (value := getattr(options, name)) is not None}
     if options.flip is None:
-        if explicit:
-            raise UserError(f"--{next(iter(explicit))} needs --flip to say how wrong labels enter.")
+        if options.q is not None:
+            raise UserError("--q needs --flip to say how wrong labels enter.")
         return None
     if options.confusion is not None:
         return _from_confusion(options, data)
-    missing = [name for name in FLIPS[options.flip].needs if name not in explicit]
-    if missing:
-        or_confusion = ", or --confusion FILE" if missing[0] == "matrix" else ""
-        raise UserError(f"--flip {options.flip} needs --{missing[0]}: {FLIP_SETTINGS[missing[0]]}{or_confusion}.")
-    flip = Flip(options.flip, **explicit)
-    if isinstance(flip.matrix, str) and data is not None:
-        rows = flip.transitions(data.n_classes, data.class_names).tolist()
-        return Flip(options.flip, matrix=tuple(tuple(row) for row in rows))
-    return flip
+    how, _, value = options.flip.partition(":")
+    given = {"q": options.q is not None, "matrix": bool(value)}
+    missing = next((name for name in FLIPS[how].needs if not given[name]), None) if how in FLIPS else None
+    if missing is not None:
+        wanted = "--q" if missing == "q" else f"a file (--flip {how}:FILE, or --confusion FILE)"
+        raise UserError(f"--flip {how} needs {wanted}: {SETTINGS[missing]}.")
+    flip = Flip.parse(options.flip, options.q)
+    if data is None or flip.matrix is None:
+        return flip
+    return replace(flip, matrix=as_plain(flip.settings(data.n_classes, data.class_names)["matrix"]))
 
 
 def _from_confusion(options: SetOptions, data: PartialLabelDataset | None) -> Flip:
     """Return the flip of `--flip matrix --confusion FILE [--q HIGHEST]`."""
-    if options.flip != "matrix" or options.matrix is not None:
-        raise UserError("--confusion goes with --flip matrix (and without --matrix), or with --noisy confusion.")
+    if options.flip != "matrix":
+        raise UserError("--confusion goes with --flip matrix (without a file there), or with --noisy confusion.")
     if data is None or options.confusion is None:  # the file is read when the classes are known
         return Flip("matrix", matrix=options.confusion)
     names = data.class_names
@@ -106,8 +105,8 @@ def noisy_of(options: SetOptions, data: PartialLabelDataset | None = None) -> No
 
 
 def needs_classes(options: SetOptions) -> bool:
-    """Return whether a file of `--matrix` or `--confusion` is given: it is read once the classes are known."""
-    return options.matrix is not None or options.confusion is not None
+    """Return whether a file with a matrix is given: it is read once the classes are known."""
+    return ":" in (options.flip or "") or options.confusion is not None
 
 
 def as_plain(matrix: npt.NDArray[np.float64]) -> tuple[tuple[float, ...], ...]:

@@ -14,7 +14,7 @@ from pll.methods.advice import epoch_seconds
 from pll.methods.classical import ClassicalEstimator
 from pll.methods.deep import DeepEstimator
 from pll.methods.defaults import default_batch_size
-from pll.training.models import MODEL_INFO
+from pll.training.names import MODELS
 
 LONG = 1800.0
 """Seconds from which on the cost is said."""
@@ -41,7 +41,7 @@ def _seconds(cell: Cell, *, gpu: bool) -> float | None:
     candidates = entry.mean_candidates or 1 + (entry.c - 1) * (0.0 if cell.flip is None else cell.flip.q or 0.0)
     n = _learnt_from(cell, entry)
     if isinstance(estimator, DeepEstimator):
-        if estimator.model not in MODEL_INFO:
+        if estimator.model not in MODELS:
             return None
         epoch = epoch_seconds(str(estimator.model), entry.shape, entry.c, n, default_batch_size(n), gpu=gpu)
         return estimator.total_epochs() * epoch

@@ -28,9 +28,10 @@ from pll.errors import UserError
 from pll.experiments.evaluation import chosen_by_recipe, settings_json
 from pll.experiments.published import published_settings
 from pll.methods import PartialLabelEstimator, get_method
-from pll.methods.recipe import RECIPES
+from pll.methods.names import RECIPES
 from pll.runs.config import RunConfig, new_estimator
 from pll.runs.data import Splits, one_fold, prepare
+from pll.runs.description import FIELDS
 from pll.synthesis import Flip
 from pll.synthesis.label_noise import Noisy
 
@@ -56,7 +57,7 @@ class Cell:
     flip
         How candidates are made from true labels; None for those of the data.
     method
-        a name of `METHODS`, or `auto`.
+        A name of `METHODS`.
     model
         Of the method; "" where it has no such setting.
     recipe
@@ -211,6 +212,12 @@ class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+def _described(name: str) -> Any:
+    """The field of a run (`pll.runs.description`)."""
+    limits: dict[str, Any] = FIELDS[name].limits
+    return Field(default=FIELDS[name].default, **limits)
+
+
 class FlipGrid(_Model):
     """A way to make candidates, with one or several values of q or of the size."""
 
@@ -246,7 +253,7 @@ class Experiment(_Model):
     flips
         How candidates are made of true labels; none for the candidate sets of the data.
     methods
-        Names of `METHODS`, or `auto`; the first is the one that others are compared with.
+        Names of `METHODS`; the first is the one that others are compared with.
     models
         For the methods that have one; or a table: data set → models, `others` for the rest.
     recipe
@@ -267,10 +274,10 @@ class Experiment(_Model):
     models: list[str] | dict[str, list[str]] = Field(default_factory=lambda: ["linear"], min_length=1)
     recipe: str | list[str] = "default"
     folds: int | None = Field(default=None, ge=2)
-    holdout: float | None = Field(default=None, gt=0, lt=1)
+    holdout: float | None = _described("holdout")
     seeds: list[int] = Field(default_factory=lambda: [0], min_length=1)
-    features: str = "auto"
-    strict: bool = False
+    features: str = _described("features")
+    strict: bool = _described("strict")
     settings: list[dict[str, Any]] = Field(default_factory=list)
 
     @model_validator(mode="after")

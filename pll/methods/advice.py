@@ -19,7 +19,7 @@ from pll.methods.deep import DeepEstimator, features_fit
 from pll.methods.defaults import ADAM, TABLE, default_batch_size, default_lr
 from pll.methods.recipe import BUDGET
 from pll.training.layouts import DenseLayout, layout_type
-from pll.training.models import MODEL_INFO, count_parameters, count_tensors, forward_flops
+from pll.training.models import MODELS, count_parameters, count_tensors, forward_flops, why_unfit
 from pll.training.scaling import fit_scaling
 from pll.training.trainer import evaluation_batch
 
@@ -191,7 +191,7 @@ def _advise_deep(estimator: DeepEstimator, data: PartialLabelDataset) -> Advice:
     name, shape, c = estimator.model, data.input_shape, data.n_classes
     if not isinstance(name, str) or not prod(shape):
         return Advice(0.0, 0)  # a network of one's own, or no features yet: nothing is known
-    obstacle = MODEL_INFO[name].obstacle(shape) if name in MODEL_INFO else None
+    obstacle = why_unfit(name, shape) if name in MODELS else None
     pull = _number(estimator.setting("lr")) * _number(estimator.weight_decay)
     if pull >= 2:  # each step then leads past zero and farther away: |1 − lr · weight decay| ≥ 1
         obstacle = (

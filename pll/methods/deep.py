@@ -25,8 +25,9 @@ from pll.errors import UserError
 from pll.io import is_mapped
 from pll.methods.base import Labels, PartialLabelEstimator, Task, check_number, validated
 from pll.methods.defaults import MOST_BATCH, TABLE, default_batch_size, default_lr, default_scale
+from pll.methods.names import RECIPES
 from pll.methods.published import published
-from pll.methods.recipe import RECIPES, SEARCHED, Found, Problem, Progress, Recipe, search, stored
+from pll.methods.recipe import SEARCHED, Found, Problem, Progress, Recipe, search, stored
 from pll.training.augment import get_augmentation
 from pll.training.distributed import Ranks, SharedTrainer
 from pll.training.losses import Loss, get_loss

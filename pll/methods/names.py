@@ -30,5 +30,8 @@ REGISTERED = {
 """Name of a method → its file in this folder, its class, and the name that papers give it. A new method is a file, and
 a line here; `make generated` writes what lists them."""
 
+RECIPES = ("auto", "default", "paper")
+"""How the settings of a method are chosen."""
+
 TITLES = {name: title for name, (_, _, title) in REGISTERED.items()}
 """Name of a method → the name that papers give it."""

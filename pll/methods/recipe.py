@@ -60,8 +60,6 @@ from pll.training.scaling import fit_scaling
 from pll.weights import Weights, dense, on_candidates, restricted_softmax
 from pll.wording import percent
 
-RECIPES = ("auto", "default", "paper")
-
 SEARCHED = (
     "model", "scale", "optimiser", "lr", "weight_decay", "momentum", "batch_size", "epochs",
     "loss", "lr_decay", "lr_decay_every", "augment",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from math import prod
 from typing import Any
 
@@ -17,6 +17,10 @@ from pll.runs.run import MOST_LANES
 
 USUAL = ("proden", "proden-itera", "proden-naive", "proden-sudden", "pn-oracle")
 """Default lanes: PRODEN and its variants of the paper, §4."""
+
+
+OF_A_LANE = ("method", "params", "name", "processes", "decided_sets")
+"""Fields of a run in which lanes may differ."""
 
 
 def lane_configs(
@@ -53,8 +57,9 @@ def check_lanes(configs: Sequence[RunConfig]) -> None:
         raise UserError(f"{len(configs)} lanes cannot be compared; choose two to {MOST_LANES}.")
     for config in configs:
         new_estimator(config)
-        for name in ("source", "flip", "holdout", "test", "features", "seed", "strict", "noisy"):
-            if getattr(config, name) != getattr(configs[0], name):
+        for one in fields(config):
+            name = one.name
+            if name not in OF_A_LANE and getattr(config, name) != getattr(configs[0], name):
                 raise UserError(f"The lanes differ in {name}; lanes share everything but method and settings.")
 
 

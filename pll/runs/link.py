@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import difflib
 import json
-import math
 import os
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence, Sized
@@ -28,9 +27,10 @@ from pll.features import without_folders
 from pll.formats.checks import listing
 from pll.methods import get_method
 from pll.runs.config import RunConfig
+from pll.runs.description import FIELDS, number_or_text
 from pll.runs.lanes import check_lanes
 from pll.runs.run import MOST_LANES
-from pll.synthesis import Flip
+from pll.synthesis import SETTINGS, Flip
 from pll.synthesis.label_noise import Noisy
 
 LONGEST = 6000
@@ -80,8 +80,15 @@ LANE_CONTROLS = {
 # ---- the parts of a link ---------------------------------------------------------------------------------------------
 
 
-def _whole(low: int, high: int, default: int | None = None) -> Any:
-    return Field(default, ge=low, le=high, description=f"a whole number from {low:g} to {high:g}")
+def _described(name: str) -> Any:
+    """The part of a field of a run (`pll.runs.description`)."""
+    one = FIELDS[name]
+    limits: dict[str, Any] = one.limits
+    return Field(one.default, description=one.wanted, **limits)
+
+
+def _whole(low: int, high: int) -> Any:
+    return Field(None, ge=low, le=high, description=f"a whole number from {low:g} to {high:g}")
 
 
 def _number(low: float, high: float) -> Any:
@@ -169,19 +176,19 @@ class LinkParts(Look, extra="forbid", frozen=True):
     classes: Json[dict[str, str | None]] | None = Field(None, description="what becomes of classes, as Candid wrote it")
     votes: Json[_Votes] | None = Field(None, description="names and fingerprints of files, as Candid wrote them")
     answers: Json[dict[str, str]] | None = Field(None, description="the meaning of answers, as Candid wrote it")
-    features: str = "auto"
+    features: str = _described("features")
     flip: str | None = None
-    q: FiniteFloat | None = _number(0, 1)
-    size: int | None = _whole(1, 10**6)
+    q: FiniteFloat | None = _described("q")
+    size: int | None = _described("size")
     matrix: Json[tuple[_Row, ...]] | None = _MATRIX
     noisy: str | None = None
     confusion: Json[tuple[_Row, ...]] | None = _MATRIX
     rows: Literal["true", "given"] = _one_of("true", "given")
-    holdout: FiniteFloat | None = _number(0, 1)
+    holdout: FiniteFloat | None = _described("holdout")
     test: str | None = None
-    strict: bool = _yes_or_no()
-    seed: int = _whole(0, 2**31 - 1, default=0)
-    method: str = "proden"
+    strict: bool = _described("strict")
+    seed: int = _described("seed")
+    method: str = _described("method")
     name: str = ""
 
 
@@ -200,29 +207,23 @@ def _setting(name: str, default: object) -> tuple[Any, Any]:
         return str | None, Field(
             None, pattern=r"^(auto|default|paper(:[\w -]+)?)$", description="auto, default or paper"
         )
+    if name in FIELDS and FIELDS[name].kind in ("whole", "number"):
+        return (int if FIELDS[name].kind == "whole" else FiniteFloat) | None, _described(name)
+    if name in FIELDS:
+        return str | None, None
     if isinstance(default, bool):
         return bool | None, Field(None, description="true or false")
-    if name in ("batch_size", "threads") or isinstance(default, int):
-        return int | None, _whole(1 if name in ("epochs", "batch_size", "threads") else 0, MOST_EPOCHS)
-    if isinstance(default, float) or name == "lr":
+    if isinstance(default, int):
+        return int | None, _whole(0, MOST_EPOCHS)
+    if isinstance(default, float):
         return FiniteFloat | None, _number(0, 1e9)
     if default is None:
         return Annotated[int | FiniteFloat, BeforeValidator(_whole_or_float)] | None, _number(0, 1e9)
-    return Annotated[int | float | str, BeforeValidator(_number_or_text)] | None, None  # such as k: "auto" or a number
+    return Annotated[int | float | str, BeforeValidator(number_or_text)] | None, None  # such as k: "auto" or a number
 
 
 def _whole_or_float(text: str) -> int | float:
     return float(text) if "." in text else int(text)
-
-
-def _number_or_text(text: str) -> int | float | str:
-    try:
-        number = float(text)
-    except ValueError:
-        return text
-    if not math.isfinite(number):
-        return text
-    return int(text) if text.lstrip("-").isdecimal() else number
 
 
 @dataclass(frozen=True)
@@ -580,8 +581,8 @@ def _source(link: LinkParts) -> Source:
 
 def _flip(link: LinkParts) -> Flip | None:
     if link.flip is not None:
-        return Flip(link.flip, q=link.q, size=link.size, matrix=link.matrix)
-    for name in ("q", "size", "matrix"):
+        return Flip(link.flip, **{name: getattr(link, name) for name in SETTINGS})
+    for name in SETTINGS:
         if getattr(link, name) is not None:
             raise UserError(
                 f"The link has {name} but no flip, the way to make candidates; add it, or leave {name} out."

@@ -161,7 +161,7 @@ def save_computed(folder: RunFolder, splits: Splits) -> None:
         features = {f"X.{name}": part.X for name, part in parts.items() if part is not None}
         if sum(array.nbytes for array in (*arrays.values(), *features.values())) <= COPY_UP_TO:
             arrays |= features
-    if config.noisy is not None or (config.flip is not None and config.flip.how == "instance"):
+    if config.noisy is not None or (config.flip is not None and config.flip.way.by_example):
         arrays |= _arrays(train.sets() if train.decisions is None else train.decisions.given, "sets")
     if (votes := train.change(VOTES)) is not None and votes.prior is not None:
         arrays |= _arrays(votes.given, "given") | _arrays(votes.candidates, "votes")

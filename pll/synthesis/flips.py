@@ -10,8 +10,9 @@ config.json store it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,46 +20,11 @@ import numpy.typing as npt
 from pll.candidates import CandidateSets, whole_numbers
 from pll.errors import UserError
 from pll.synthesis.cross_val import Progress, cached_out_of_fold
+from pll.synthesis.names import FLIPS, SETTINGS, Way
 from pll.synthesis.transitions import Matrix, as_numbers, checked_transitions, read_matrix
 
 AT_ONCE = 2**22
 """Random numbers drawn at a time. Their order does not depend on it."""
-
-
-@dataclass(frozen=True)
-class Way:
-    """Title and settings of a way to synthesise candidate sets.
-
-    Attributes
-    ----------
-    title
-        Shown on pages.
-    needs
-        Settings of `Flip` that must be given.
-    takes
-        Settings that may be given.
-    """
-
-    title: str
-    needs: tuple[str, ...] = ()
-    takes: tuple[str, ...] = ()
-
-
-FLIPS: dict[str, Way] = {
-    "binomial": Way("Binomial: every wrong label enters with probability q", needs=("q",)),
-    "pair": Way("Pair: only the next class enters, with probability q", needs=("q",)),
-    "uniform": Way("Uniform: any set, or any of a given size, is equally likely", takes=("size",)),
-    "matrix": Way("Matrix: a probability for each pair of classes", needs=("matrix",)),
-    "instance": Way("By example: labels a classifier finds likely enter", takes=("q",)),
-}
-"""The ways to synthesise candidate sets, by the name the pages and the command line use."""
-
-
-SETTINGS = {
-    "q": "q, the probability that a wrong label enters (0-1)",
-    "size": "the size of the sets",
-    "matrix": "a matrix, Pr(j is a candidate) for each true label (row) and label j (column)",
-}
 
 
 @dataclass(frozen=True)
@@ -96,7 +62,7 @@ class Flip:
         if self.how not in FLIPS:
             raise UserError(f"There is no way to make candidates called {self.how!r}; use one of {', '.join(FLIPS)}.")
         way = FLIPS[self.how]
-        for name in ("q", "size", "matrix"):
+        for name in SETTINGS:
             is_set = getattr(self, name) is not None
             if name in way.needs and not is_set:
                 raise UserError(f"Candidates made the way {self.how!r} need {SETTINGS[name]}.")
@@ -106,6 +72,40 @@ class Flip:
             # A list from JSON, an array, a tuple: one form that can be compared and stored.
             object.__setattr__(self, "matrix", tuple(tuple(row) for row in as_numbers(self.matrix).tolist()))
 
+    @classmethod
+    def parse(cls, text: str, q: float | None = None) -> Flip:
+        """From `binomial`, `uniform:3` or `matrix:FILE`: what a way takes besides q may follow its name.
+
+        Raises
+        ------
+        UserError
+            Not of this form, or as `Flip`.
+
+        Examples
+        --------
+        >>> Flip.parse("binomial", 0.7), Flip.parse("uniform:3").size
+        (Flip(how='binomial', q=0.7, size=None, matrix=None), 3)
+        """
+        how, _, value = text.partition(":")
+        way = FLIPS.get(how)
+        if way is None or not value:
+            return cls(how, q)
+        if "matrix" in way.needs + way.takes:
+            return cls(how, q, matrix=value)
+        if not value.isdecimal():
+            raise UserError(f"{text!r}: {value!r} is not a whole number; write for example uniform:3.")
+        return cls(how, q, size=int(value))
+
+    def __str__(self) -> str:
+        """As `parse` takes it, without q; of a matrix its file alone."""
+        value = self.size if self.size is not None else self.matrix if isinstance(self.matrix, str) else None
+        return self.how if value is None else f"{self.how}:{value}"
+
+    @property
+    def way(self) -> Way:
+        """What it is a setting of."""
+        return FLIPS[self.how]
+
     @property
     def words(self) -> str:
         """The way and its settings, for a page."""
@@ -114,18 +114,20 @@ class Flip:
             settings.append(self.matrix)
         return ", ".join([self.how, *settings])
 
-    def transitions(self, n_classes: int, class_names: Sequence[str] = ()) -> Matrix:
-        """Return the (c, c) matrix of the way `matrix`, read and checked.
+    def settings(self, n_classes: int, class_names: Sequence[str] = ()) -> dict[str, Any]:
+        """Return what the functions of its way take, by name; a matrix is read and checked.
 
         Raises
         ------
         UserError
             No such file, or not a transition matrix of these classes.
         """
-        names = tuple(class_names) or tuple(str(j) for j in range(n_classes))
-        assert self.matrix is not None  # __post_init__
-        matrix = read_matrix(self.matrix, names) if isinstance(self.matrix, str) else self.matrix
-        return checked_transitions(matrix, names)
+        given = {name: getattr(self, name) for name in self.way.needs + self.way.takes}
+        if self.matrix is not None:
+            names = tuple(class_names) or tuple(str(j) for j in range(n_classes))
+            matrix = read_matrix(self.matrix, names) if isinstance(self.matrix, str) else self.matrix
+            given["matrix"] = checked_transitions(matrix, names)
+        return given
 
 
 def flip(
@@ -162,17 +164,12 @@ def flip(
     UserError
         No such way, a setting that is missing, or as the function of the way.
     """
-    way = Flip(how, q) if isinstance(how, str) else how
-    if way.how == "binomial":
-        return flip_binomial(y, n_classes, way.q or 0.0, seed, class_names)
-    if way.how == "pair":
-        return flip_pair(y, n_classes, way.q or 0.0, seed, class_names)
-    if way.how == "uniform":
-        return flip_uniform(y, n_classes, way.size, seed, class_names)
-    if way.how == "matrix":
-        return flip_with_matrix(y, n_classes, way.transitions(n_classes, class_names), seed, class_names)
-    result = _probabilities(y, n_classes, X, probabilities, seed, progress)
-    return flip_by_instance(y, n_classes, result, way.q, seed, class_names)
+    by = Flip(how, q) if isinstance(how, str) else how
+    given: dict[str, Any] = by.settings(n_classes, class_names)
+    if by.way.by_example:
+        given["probabilities"] = _probabilities(y, n_classes, X, probabilities, seed, progress)
+    draw: Callable[..., CandidateSets] = globals()[by.way.draw]
+    return draw(y, n_classes, **given, seed=seed, class_names=class_names)
 
 
 def flip_matrix_of(
@@ -207,24 +204,16 @@ def flip_matrix_of(
     UserError
         As `flip`.
     """
-    if how.how in ("binomial", "pair"):
-        checked_truth([], n_classes, how.q)
-        return (binomial_matrix if how.how == "binomial" else pair_matrix)(n_classes, how.q or 0.0)
-    if how.how == "uniform":
-        flip_uniform([], n_classes, how.size)  # raises for an invalid size
-        return uniform_matrix(n_classes, how.size)
-    if how.how == "matrix":
-        return how.transitions(n_classes, class_names)
-    if y is None:
-        raise UserError(
-            "The matrix of instance-dependent flipping depends on the data; give y, and X or probabilities."
-        )
-    truth = checked_truth(y, n_classes)
-    result = _probabilities(truth, n_classes, X, probabilities, seed, progress)
-    chances = instance_probabilities(truth, n_classes, result, how.q)
-    of_class = [chances[truth == label] for label in range(n_classes)]
-    absent = np.full(n_classes, np.nan)
-    return np.stack([part.mean(axis=0, dtype=np.float64) if len(part) else absent for part in of_class])
+    given: dict[str, Any] = how.settings(n_classes, class_names)
+    if how.way.by_example:
+        if y is None:
+            raise UserError(
+                "The matrix of instance-dependent flipping depends on the data; give y, and X or probabilities."
+            )
+        given |= {"y": y, "probabilities": _probabilities(y, n_classes, X, probabilities, seed, progress)}
+    checked_truth([], n_classes, how.q)
+    matrix: Callable[..., Matrix] = globals()[how.way.matrix]
+    return matrix(n_classes, **given)
 
 
 def _probabilities(
@@ -339,10 +328,7 @@ def flip_uniform(
             mask[whole] = _sampled(truth[whole], half, rng)
             whole = whole[mask[whole].all(axis=1)]
         return CandidateSets.from_mask(mask, class_names)
-    if not 1 <= size <= n_classes:
-        raise UserError(
-            f"The size of the sets is {size}; with {n_classes} classes it must lie between 1 and {n_classes}."
-        )
+    _check_size(size, n_classes)
     mask = np.zeros((len(truth), n_classes), dtype=np.bool_)
     for some in _pieces(len(truth), n_classes):
         drawn = rng.random((len(truth[some]), n_classes))
@@ -490,7 +476,31 @@ def uniform_matrix(n_classes: int, size: int | None = None) -> Matrix:
     if size is None:  # (2^(c−2) − 1) of the 2^(c−1) − 1 sets hold a given wrong label
         whole = 0.5 ** (n_classes - 1)
         return binomial_matrix(n_classes, (0.5 - whole) / (1 - whole))
+    _check_size(size, n_classes)
     return binomial_matrix(n_classes, (size - 1) / (n_classes - 1))
+
+
+def _check_size(size: int, n_classes: int) -> None:
+    if not 1 <= size <= n_classes:
+        raise UserError(
+            f"The size of the sets is {size}; with {n_classes} classes it must lie between 1 and {n_classes}."
+        )
+
+
+def checked_matrix(n_classes: int, matrix: Matrix) -> Matrix:
+    """Return the (c, c) matrix of the way `matrix`, which `Flip.settings` has read and checked."""
+    return matrix
+
+
+def mean_instance_matrix(
+    n_classes: int, y: npt.ArrayLike, probabilities: npt.ArrayLike, q: float | None = None
+) -> Matrix:
+    """Return (c, c) with the mean of `instance_probabilities` over the examples of a class; NaN where it has none."""
+    truth = checked_truth(y, n_classes)
+    chances = instance_probabilities(truth, n_classes, probabilities, q)
+    of_class = [chances[truth == label] for label in range(n_classes)]
+    absent = np.full(n_classes, np.nan)
+    return np.stack([part.mean(axis=0, dtype=np.float64) if len(part) else absent for part in of_class])
 
 
 def checked_truth(y: npt.ArrayLike, n_classes: int, q: float | None = None) -> npt.NDArray[np.int64]:

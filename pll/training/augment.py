@@ -17,11 +17,10 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from pll.errors import UserError
+from pll.training.names import AUGMENTATIONS
 
 Augmentation = Callable[[Tensor, torch.Generator | None], Tensor]
 """(B, C, H, W) scaled images, random generator (None: torch's global stream) → augmented images of that shape."""
-
-AUGMENTATIONS = ("none", "crop", "crop-flip")
 
 LARGEST_SHIFT = 4
 """Pixels, as is standard for 32 × 32 and 28 × 28; small images shift by an eighth of their side at most."""

@@ -7,19 +7,22 @@ this form can be used in place of a name.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING, NamedTuple
 
 from pll.errors import UserError
 
-Loss = Callable[[Tensor], Tensor]
+if TYPE_CHECKING:  # the names are listed by pages and commands that do not compute
+    from torch import Tensor
+
+Loss = Callable[["Tensor"], "Tensor"]
+GCE_Q = 0.7
 
 
 def ce(logits: Tensor) -> Tensor:
     """Cross-entropy, −log g_j. Logits (B, c) → (B, c)."""
-    return -torch.log_softmax(logits, dim=1)
+    return -logits.log_softmax(dim=1)
 
 
 def mse(logits: Tensor) -> Tensor:
@@ -27,42 +30,60 @@ def mse(logits: Tensor) -> Tensor:
 
     With one-hot weights this is the min-loss of the paper (Eq. loss-pll).
     """
-    g = torch.softmax(logits, dim=1)
+    g = logits.softmax(dim=1)
     return (g * g).sum(dim=1, keepdim=True) - 2 * g + 1
 
 
 def mse_elementwise(logits: Tensor) -> Tensor:
     """The paper's Eq. (softmin) read element by element: (g_j − 1)², ignoring the other classes."""
-    return (torch.softmax(logits, dim=1) - 1) ** 2
+    return (logits.softmax(dim=1) - 1) ** 2
 
 
 def mae(logits: Tensor) -> Tensor:
     """Absolute error against e^j, Σ_k |g_k − e^j_k| = 2 − 2 g_j (Ghosh et al. 2017): bounded, robust to noise."""
-    return 2 - 2 * torch.softmax(logits, dim=1)
+    return 2 - 2 * logits.softmax(dim=1)
 
 
-def gce(logits: Tensor, q: float = 0.7) -> Tensor:
+def gce(logits: Tensor, q: float = GCE_Q) -> Tensor:
     """Generalised cross-entropy (1 − g_j^q) / q (Zhang & Sabuncu 2018): between ce (q → 0) and mae (q = 1)."""
     # g_j^q by way of the logarithm: its gradient stays finite where g_j underflows.
-    return (1 - torch.exp(q * torch.log_softmax(logits, dim=1))) / q
+    return (1 - (q * logits.log_softmax(dim=1)).exp()) / q
 
 
-LOSSES: dict[str, Loss] = {
-    "ce": ce,
-    "mse": mse,
-    "mse-elementwise": mse_elementwise,
-    "mae": mae,
-    "gce": gce,
+class NamedLoss(NamedTuple):
+    """A loss that can be chosen by name.
+
+    Attributes
+    ----------
+    title
+        Its name for people.
+    function
+        Logits (B, c) → (B, c).
+    lipschitz
+        The least probability that the bounded logits leave a label ↦ the Lipschitz constant of the loss by the logits;
+        None where it has not been derived, and the error bound then says so.
+    most
+        The most that the loss can be, where it is no function of the label's own probability alone; else None.
+    """
+
+    title: str
+    function: Loss
+    lipschitz: Callable[[float], float] | None = None
+    most: float | None = None
+
+
+LOSSES = {
+    "ce": NamedLoss("Cross-entropy", ce, lambda low: math.sqrt(2) * (1 - low)),
+    "mse": NamedLoss("Squared error", mse, lambda _: math.sqrt(2), most=2.0),
+    "mse-elementwise": NamedLoss(
+        "Squared error, read element by element", mse_elementwise, lambda _: 8 * math.sqrt(2) / 27
+    ),
+    "mae": NamedLoss("Absolute error", mae, lambda _: math.sqrt(2) / 2),
+    "gce": NamedLoss(
+        "Generalised cross-entropy", gce, lambda _: math.sqrt(2) * (GCE_Q / (1 + GCE_Q)) ** GCE_Q / (1 + GCE_Q)
+    ),
 }
-
-LOSS_TITLES = {
-    "ce": "Cross-entropy",
-    "mse": "Squared error",
-    "mse-elementwise": "Squared error, read element by element",
-    "mae": "Absolute error",
-    "gce": "Generalised cross-entropy",
-}
-"""Names of the losses for people."""
+"""Every loss by the name that pages, shell and files use; a new one is a function and a line here."""
 
 
 def get_loss(loss: str | Loss) -> Loss:
@@ -77,4 +98,4 @@ def get_loss(loss: str | Loss) -> Loss:
         return loss
     if loss not in LOSSES:
         raise UserError(f"There is no loss called {loss!r}; use one of {', '.join(LOSSES)}.")
-    return LOSSES[loss]
+    return LOSSES[loss].function

@@ -8,7 +8,6 @@ from __future__ import annotations
 import copy
 import difflib
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from math import prod
@@ -19,6 +18,7 @@ from torch.nn.functional import pad
 from torch.utils.flop_counter import FlopCounterMode
 
 from pll.errors import UserError
+from pll.training import names
 from pll.training.rng import Draws
 
 ModelFactory = Callable[[tuple[int, ...], int], nn.Module]
@@ -240,87 +240,16 @@ class _GreyToColour(nn.Module):
         return x.expand(-1, 3, -1, -1)
 
 
-MODELS: dict[str, ModelFactory] = {
-    "linear": linear,
-    "shallow-mlp": shallow_mlp,
-    "mlp": mlp,
-    "convnet": convnet,
-    "resnet": resnet,
-}
+MODELS: dict[str, ModelFactory] = {name: globals()[name.replace("-", "_")] for name in names.MODELS}
 
 
-@dataclass(frozen=True)
-class ModelInfo:
-    """Description of a model for choosing one.
-
-    Attributes
-    ----------
-    name
-        Its key in `MODELS`.
-    title
-        Its name as people write it.
-    summary
-        Two lines: what it is, which data it fits.
-    """
-
-    name: str
-    title: str
-    summary: str
-
-    def parameters(self, input_shape: tuple[int, ...], n_classes: int) -> int:
-        """Return how many numbers it learns for examples of this shape and c classes.
-
-        Examples
-        --------
-        >>> MODEL_INFO["linear"].parameters((64,), 10)
-        650
-        """
-        return count_parameters(self.name, input_shape, n_classes)
-
-    def obstacle(self, input_shape: tuple[int, ...]) -> str | None:
-        """Return why it cannot be used on examples of this shape, in words; None where it can."""
-        try:
-            count_parameters(self.name, input_shape, 2)
-        except UserError as error:
-            return str(error)
-        return None
-
-
-MODEL_INFO: dict[str, ModelInfo] = {
-    info.name: info
-    for info in (
-        ModelInfo(
-            "linear",
-            "Linear",
-            "One weight for every feature and class: the quickest, and hard to overfit. "
-            "For tables, embeddings and small data; also a fair first try on small grey images.",
-        ),
-        ModelInfo(
-            "shallow-mlp",
-            "Perceptron, 1 hidden layer",
-            "One hidden layer of 500 units that finds combinations of features. For tables; Adam and a learning rate "
-            "of 0.001 suit it (or let Recipe: auto choose).",
-        ),
-        ModelInfo(
-            "mlp",
-            "Perceptron, 5 layers",
-            "Four hidden layers of 300 units that find combinations of features. "
-            "For tables and small images, hundreds of examples or more.",
-        ),
-        ModelInfo(
-            "convnet",
-            "ConvNet, 12 layers",
-            "The paper's convolutional network after Laine & Aila: wide, and slow without a GPU (some 50 ms for an "
-            "image and an epoch on one core). For images of 28 to 64 pixels, thousands of them.",
-        ),
-        ModelInfo(
-            "resnet",
-            "ResNet, 32 layers",
-            "The paper's residual network after He et al.: deep and narrow, five times quicker than ConvNet "
-            "(some 10 ms for an image and an epoch on one core). For images of 28 to 64 pixels, thousands of them.",
-        ),
-    )
-}
+def why_unfit(name: str, input_shape: tuple[int, ...]) -> str | None:
+    """Return why a model cannot be used on examples of this shape, in words; None where it can."""
+    try:
+        count_parameters(name, input_shape, 2)
+    except UserError as error:
+        return str(error)
+    return None
 
 
 def count_parameters(model: ModelSpec, input_shape: tuple[int, ...], n_classes: int) -> int:

@@ -16,8 +16,8 @@ from torch import Tensor, nn
 
 from pll.errors import UserError
 from pll.training.models import TORCHVISION, ModelSpec
+from pll.training.names import PRECISIONS
 
-PRECISIONS = ("auto", "float32", "bf16")
 _HEAVY = ("convnet", "resnet")
 """Models whose time goes to products of matrices; the others would spend it on conversions."""
 

@@ -13,12 +13,7 @@ from scipy.stats import norm
 from torch import Tensor, nn
 
 from pll.errors import UserError
-
-SCALES = (
-    *("auto", "zscore", "quantile", "minmax", "unit", "zscore-unit", "none"),
-    *("zscore+rbf", "quantile+rbf", "minmax+rbf"),
-)
-"""`+rbf`: radial basis features are added to the scaled ones. The other parts are explained in `fit_scaling`."""
+from pll.training.names import SCALES
 
 ROWS_AT_ONCE = 1024
 """Rows that are converted to float64 at once for the statistics."""

@@ -30,12 +30,12 @@ from pll.training.layouts import Batch, Layout, choose_layout
 from pll.training.losses import Loss
 from pll.training.metrics import EpochRecord, Hook, Monitor, TrainingProgress
 from pll.training.models import draws_of, has_batch_norm
+from pll.training.names import OPTIMISERS
 from pll.training.precision import Precision
 from pll.training.rng import Stream
 from pll.training.streamed import Features, StreamedFeatures, read_ahead
 from pll.weights import Outside, Weights
 
-OPTIMISERS = ("sgd", "adam")
 MOST_PARTS = 4
 """Parts in which a mini-batch is computed, at most, where the device's memory does not suffice for it at once."""
 T = TypeVar("T")

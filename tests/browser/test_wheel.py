@@ -88,7 +88,6 @@ def test_the_wheel_holds_one_package_with_pages_and_assets(wheel: Path) -> None:
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"pll"}
     for needed in (
         "py.typed",
-        "cli/choices.json",
         "app/app.py",
         "app/pages/home.py",
         "app/assets/logo.svg",

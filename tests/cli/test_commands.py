@@ -18,15 +18,14 @@ import scipy.io
 from scipy.special import softmax
 
 from pll import formats
-from pll.cli.declared import CHOICES
+from pll.cli.declared import FORMATS
 from pll.cli.main import cli, main
-from pll.methods import recipe
+from pll.methods import METHODS, recipe
 from pll.methods.persistence import load_model
 from pll.runs.folder import RunFolder
 from pll.runs.run_data import load_splits
 from pll.training.metrics import FINAL_METRICS, METRICS
 from tests.run_helpers import N, result_of, wait_for, write_data
-from tools.cli_choices import choices
 
 ROOT = Path(__file__).parents[2]
 SMALL = ("--epochs", "3", "--batch-size", "16", "--threads", "1")
@@ -453,7 +452,7 @@ def test_an_evaluation_goes_on_where_it_was(run: Run, data: Path, tmp_path: Path
         pd.read_csv(out).sort_values(by, ignore_index=True).drop(columns="seconds"),
         table.sort_values(by, ignore_index=True).drop(columns="seconds"),
     )
-    other = run(*command, "--methods", "plknn", "--k", "3")  # another setting: other results, in the same file
+    other = run(*command, "--methods", "plknn", "--set", "k=3")  # another setting: other results, in the same file
     assert "6 results of other evaluations" in other.err
     assert len(pd.read_csv(out)) == 9
 
@@ -538,8 +537,44 @@ def test_every_option_of_the_contract_is_there() -> None:
     assert (evaluate["folds"], evaluate["methods"]) == (5, "proden,ipal")
 
 
-def test_what_the_help_lists_is_what_the_registries_hold() -> None:
-    assert json.loads(CHOICES.read_text("utf-8")) == choices(), "run `python -m tools.cli_choices`"
+def test_the_help_lists_the_formats_that_there_are() -> None:
+    assert list(formats.FORMATS) == list(FORMATS)
+
+
+def test_the_help_of_fit_is_one_screen(run: Run) -> None:
+    shown = run("fit", "--help").out
+    assert len(shown.splitlines()) <= 60
+    assert all(option in shown for option in ("--flip", "--lr", "--keep-answer", "--set NAME=VALUE"))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_setting_of_a_method_is_explained_and_can_be_set(run: Run, name: str) -> None:
+    result = run("methods", name)
+    settings = result.json["settings"]
+    assert isinstance(settings, dict) and set(settings) == set(METHODS[name]().get_params()) - {"seed", "missing"}
+    for setting, default in settings.items():
+        if default is not None:
+            assert dict(parsed(f"fit d --out r --set {setting}={default}")["set"]) == {setting: default}
+    lines = result.out.splitlines()[2:-1]
+    starts = [line for line in lines if line.startswith("--")]
+    assert len(starts) == len(settings) and all(len(line.split()) > 2 or line.startswith("--set") for line in starts)
+
+
+def test_a_setting_of_one_method_is_given_by_name(run: Run, data: Path, tmp_path: Path) -> None:
+    fit = ("fit", data, *FLIP, "--method", "plknn", "--out", tmp_path / "run")
+    assert run(*fit, "--set", "k=5").status == 0
+    assert RunFolder(tmp_path / "run").config().params == {"k": 5}
+    run(*fit, "--set", "k=6", "--resume").refuses("with --k 5", "with --k 6")
+    run("fit", data, *SMALL, "--set", "epochs=4", "--out", tmp_path / "no").refuses("epochs is given twice")
+    run("fit", data, "--set", "lr=-1", "--out", tmp_path / "no").refuses("lr is -1", "from 0 to 10, more than 0")
+    run("fit", data, *FLIP, "--set", "kk=1", "--out", tmp_path / "no").refuses("no setting called 'kk'")
+    run("fit", data, "--set", "k", "--out", tmp_path / "no").refuses("NAME=VALUE")
+    run("evaluate", data, *FLIP, "--folds", 2, "--set", "kk=1").refuses("None of these methods", "'kk'")
+
+
+def test_the_methods_are_listed(run: Run) -> None:
+    assert run("methods").json["methods"] == list(METHODS)
+    run("methods", "prodne").refuses("Did you mean 'proden'")
 
 
 def test_no_help_and_no_refused_word_imports_a_heavy_package() -> None:

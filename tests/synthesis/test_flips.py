@@ -25,6 +25,7 @@ from pll.synthesis import (
     uniform_matrix,
 )
 from pll.synthesis.ambiguity import flip_matrix
+from pll.synthesis.names import Way
 
 MANY = 200_000
 
@@ -239,3 +240,29 @@ class TestByName:
         with pytest.raises(UserError) as caught:
             Flip(**settings)
         assert message in str(caught.value)
+
+
+def test_a_way_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new name is drawn by its own function, and one that is no function is an error: never another way's sets."""
+
+    def flip_none(y: object, n_classes: int, seed: int, class_names: object) -> CandidateSets:
+        return CandidateSets.from_lists([[label] for label in y], n_classes)  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(flips, "flip_none", flip_none, raising=False)
+    monkeypatch.setitem(FLIPS, "none", Way("None: the truth alone", "flip_none", "nowhere"))
+    assert flip("none", [1, 0], 2).sizes.tolist() == [1, 1]
+    monkeypatch.setitem(FLIPS, "none", Way("None: the truth alone", "nowhere", "nowhere"))
+    with pytest.raises(KeyError):
+        flip("none", [1, 0], 2)
+
+
+@pytest.mark.parametrize(("text", "size", "matrix"), [("uniform", None, None), ("uniform:3", 3, None)])
+def test_the_shell_s_form_of_a_way(text: str, size: int | None, matrix: str | None) -> None:
+    assert Flip.parse(text) == Flip("uniform", size=size, matrix=matrix)
+
+
+def test_the_shell_s_form_of_a_way_is_checked() -> None:
+    assert Flip.parse("matrix:a:b.csv") == Flip("matrix", matrix="a:b.csv")
+    for text, message in (("uniform:x", "'x' is not a whole number"), ("pair:3", "take no size"), ("par", "'par'")):
+        with pytest.raises(UserError, match=message):
+            Flip.parse(text, 0.5 if text.startswith("p") else None)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from pll.training.losses import LOSSES, mse, mse_elementwise
+from pll.training.losses import LOSSES, get_loss, mse, mse_elementwise
 
 LOGITS = torch.tensor([[0.3, -1.2, 2.0], [0.0, 0.0, 0.0]], dtype=torch.float64)
 
@@ -28,7 +28,7 @@ def probabilities(logits: Tensor) -> np.ndarray:
     ],
 )
 def test_column_j_is_the_loss_if_j_were_true(name: str, of_label) -> None:  # type: ignore[no-untyped-def]
-    columns = LOSSES[name](LOGITS).numpy()
+    columns = get_loss(name)(LOGITS).numpy()
     assert columns.shape == (2, 3)
     for g, row in zip(probabilities(LOGITS), columns, strict=True):
         np.testing.assert_allclose(row, [of_label(g, j) for j in range(3)], rtol=1e-12)
@@ -38,7 +38,7 @@ def test_column_j_is_the_loss_if_j_were_true(name: str, of_label) -> None:  # ty
 @pytest.mark.parametrize("top", [1e4, 1e30])
 def test_losses_and_gradients_stay_numbers_at_extreme_logits(name: str, top: float) -> None:
     logits = torch.tensor([[top, -top, 0.0], [-top, -top, -top], [top, top, -top]], requires_grad=True)
-    columns = LOSSES[name](logits)
+    columns = get_loss(name)(logits)
     assert torch.isfinite(columns).all() and (columns >= -1e-6).all()
     for weights in (torch.eye(3), torch.full((3, 3), 1 / 3)):
         (gradient,) = torch.autograd.grad((weights * columns).sum(), logits, retain_graph=True)
@@ -59,7 +59,7 @@ def test_with_one_hot_weights_the_weighted_loss_is_the_min_loss(seed: int, size:
     for name, losses in of_label.items():
         best = min(members, key=lambda j: losses[j])
         one_hot = torch.eye(6, dtype=torch.float64)[best]
-        weighted = float((one_hot * LOSSES[name](logits)).sum())
+        weighted = float((one_hot * get_loss(name)(logits)).sum())
         assert weighted == pytest.approx(min(losses[j] for j in members), rel=1e-9)
 
 

@@ -15,15 +15,16 @@ from pll.methods import METHODS, get_method, method_title
 from pll.methods.classical import ClassicalEstimator
 from pll.methods.voting import VoteEstimator
 from pll.runs.config import RunConfig
+from pll.runs.description import FIELDS
 from pll.runs.lanes import lane_configs, why_not
 from pll.runs.run import MOST_LANES, Run
-from pll.synthesis import FLIPS, Flip
+from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.data import loader
 from pll.ui.format import count, plain
 from pll.ui.routes import link
 from pll.ui.session import ChosenData
-from pll.ui.train.settings_form import NUMBERS, choose_model, choose_settings
+from pll.ui.train.settings_form import choose_model, choose_settings
 
 TOGETHER, RUNS = "Train together", "Your runs"
 """Ways to compare: new lanes, or finished runs."""
@@ -65,10 +66,10 @@ def choose_data() -> tuple[ChosenData, PartialLabelDataset | None]:
 def _as_ambiguous_as_wished(choice: ChosenData) -> ChosenData:
     """With the flipping probability of the slider, where the sets are made with one."""
     flip = choice.flip
-    if flip is None or flip.how not in ("binomial", "pair"):
+    if flip is None or "q" not in flip.way.needs:
         return choice
     q = st.slider(
-        f"How ambiguous: flipping probability q ({FLIPS[flip.how].title.lower()})",
+        f"How ambiguous: flipping probability q ({flip.way.title.lower()})",
         0.0,
         0.95,
         min(float(flip.q or 0.0), 0.95),
@@ -146,7 +147,7 @@ def settings(
 
 def wrong_of_lanes(own: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Return what is wrong with the settings of single lanes."""
-    problems = ((method, NUMBERS[name].problem(value)) for method, one in own.items() for name, value in one.items())
+    problems = ((method, FIELDS[name].problem(value)) for method, one in own.items() for name, value in one.items())
     return [f"{method_title(method)}: {problem}" for method, problem in problems if problem]
 
 
@@ -164,7 +165,7 @@ def _own_settings(defaults: Mapping[str, dict[str, Any]], shared: dict[str, Any]
         disabled=["lane"],
         key=f"compare_own-{list(usual)}-{shared}",
         column_config={"lane": "Lane"}
-        | {name: st.column_config.NumberColumn(NUMBERS[name].title, format="%g") for name in OWN},
+        | {name: st.column_config.NumberColumn(FIELDS[name].title, format="%g") for name in OWN},
         alt="Settings of single lanes",
     )
     changed: dict[str, dict[str, Any]] = {}
@@ -173,7 +174,7 @@ def _own_settings(defaults: Mapping[str, dict[str, Any]], shared: dict[str, Any]
             value = edited[name].iloc[k]
             if pd.notna(value) and value != table[name].iloc[k]:
                 changed.setdefault(method, {})[name] = (
-                    int(value) if value == int(value) and NUMBERS[name].whole else float(value)
+                    int(value) if value == int(value) and FIELDS[name].kind == "whole" else float(value)
                 )
     return changed
 

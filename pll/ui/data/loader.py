@@ -196,7 +196,7 @@ def is_slow(choice: ChosenData, data: PartialLabelDataset) -> bool:
     most = QUICK_PICTURES if "pictures" in data.contents else QUICK_EXAMPLES
     if spec not in ("", "none") and len(data) > most:
         return True
-    judged = (choice.flip is not None and choice.flip.how == "instance") or (
+    judged = (choice.flip is not None and choice.flip.way.by_example) or (
         choice.noisy is not None and choice.noisy.needs_classifier
     )
     settles = choice.source.rule == "voters" and len(data) * data.n_classes > QUICK_SETTLED

@@ -18,11 +18,6 @@ from pll.ui.data import matrices
 from pll.ui.data.loader import choice_key
 from pll.ui.session import ChosenData
 
-Q_HELP = {
-    "binomial": "Probability that a wrong label becomes a candidate. Whoever gets none is given one at random (the "
-    "paper's rule), so that at 0 every example has two candidates; at 1 it has all.",
-    "pair": "Probability that the class after the true one becomes a candidate. 0: nothing is ambiguous, 1: all.",
-}
 CLASSIFIER = "From a classifier's confusions"
 NOISY_TITLES = {
     "topk": "What a classifier finds likeliest joins",
@@ -51,28 +46,26 @@ def make_from_truth(source: Source, data: PartialLabelDataset, details: DeltaGen
         help="The same seed makes the same candidates; another one, others.",
         persist_state="session",
     )
-    if how == "matrix":
+    if "matrix" in FLIPS[how].needs:
         matrix = matrices.transitions(data.class_names)
         if matrix is None:
             return None
-        settings = {"matrix": tuple(tuple(row) for row in matrix.tolist())}
+        settings["matrix"] = tuple(tuple(row) for row in matrix.tolist())
     return ChosenData(source, Flip(how, **settings), int(seed))
 
 
 def _settings(how: str, data: PartialLabelDataset) -> dict[str, Any]:
-    if how in ("binomial", "pair"):
-        q = st.slider(
-            "Flipping probability q", 0.0, 1.0, 0.7, 0.05, key="flip_q", help=Q_HELP[how], persist_state="session"
-        )
-        return {"q": q}
-    if how == "uniform":
+    """The numbers that a way takes, those that it need not have only where they are not 0."""
+    way = FLIPS[how]
+    if "q" in way.needs:
+        title = "Flipping probability q"
+        return {"q": st.slider(title, 0.0, 1.0, 0.7, 0.05, key="flip_q", help=way.help, persist_state="session")}
+    if "q" in way.takes:
+        rate = st.slider("Mean flipping probability", 0.0, 0.9, 0.4, 0.05, key="flip_rate", help=way.help)
+        return {"q": rate} if rate else {}
+    if "size" in way.takes:
         size = st.number_input("Candidates an example (0: any number)", 0, data.n_classes, 0, key="flip_size")
         return {"size": int(size)} if size else {}
-    if how == "instance":
-        rate = st.slider(
-            "Mean flipping probability (0: as the classifier has it)", 0.0, 0.9, 0.4, 0.05, key="flip_rate"
-        )
-        return {"q": rate} if rate else {}
     return {}
 
 
@@ -117,7 +110,7 @@ def show_result(choice: ChosenData, raw: PartialLabelDataset, made: PartialLabel
     if flip is None and noisy is None:
         return
     if flip is not None:
-        each = flip.how == "instance"  # then every example has probabilities of its own
+        each = flip.way.by_example  # then every example has probabilities of its own
         matrix = _mean_flips(choice_key(choice), choice, made) if each else flip_matrix_of(flip, len(names), names)
         matrices.draw(matrix, names, key="transitions", title="Pairs of labels", across="label", down="true label")
         if each:

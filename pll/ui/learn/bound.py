@@ -14,8 +14,8 @@ import streamlit as st
 from pll.analysis.error_bound import Bound, NotComputable, linear_bound
 from pll.colors import ACCENT, WRONG
 from pll.errors import UserError
-from pll.training.losses import LOSS_TITLES
-from pll.training.models import MODEL_INFO
+from pll.training.losses import LOSSES
+from pll.training.names import MODELS
 from pll.ui import charts
 from pll.ui.charts import QUIET
 from pll.ui.format import count, plain
@@ -80,8 +80,8 @@ def chosen_bound() -> Bound:
         source = choose_source("learn-bound-data")
         model = st.selectbox(
             "Model",
-            list(MODEL_INFO),
-            format_func=lambda name: MODEL_INFO[name].title,
+            list(MODELS),
+            format_func=lambda name: MODELS[name].title,
             key="learn-bound-model",
             bind="query-params",
             persist_state="session",
@@ -89,8 +89,8 @@ def chosen_bound() -> Bound:
         )
         loss = st.selectbox(
             "Loss",
-            list(LOSS_TITLES),
-            format_func=LOSS_TITLES.__getitem__,
+            list(LOSSES),
+            format_func=lambda name: LOSSES[name].title,
             key="learn-bound-loss",
             bind="query-params",
             persist_state="session",
@@ -183,7 +183,7 @@ def symbols(bound: Bound) -> None:
         ),
         ("C_g", f"{bound.reach:.4g}", "Λ R: no logit is larger"),
         ("𝔑ₙ(G_y)", f"{bound.complexity:.4g}", "at most Λ R / √n, the Rademacher complexity of such linear functions"),
-        ("L", f"{constants.lipschitz:.4g}", f"Lipschitz constant of {LOSS_TITLES[bound.loss].lower()} by the logits"),
+        ("L", f"{constants.lipschitz:.4g}", f"Lipschitz constant of {LOSSES[bound.loss].title.lower()} by the logits"),
         ("M", f"{constants.most:.4g}", "largest loss that logits within C_g allow"),
         ("δ", f"{bound.delta:g}", "how often the bound may fail"),
     ]

@@ -6,7 +6,6 @@ changes it; what is wrong with it stands below it, and training waits.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,103 +19,18 @@ from pll.methods import METHODS, get_method, method_title
 from pll.methods.advice import advise, expected_settings
 from pll.methods.proden import update_interval
 from pll.runs.config import RunConfig, new_estimator
+from pll.runs.description import FIELDS
 from pll.runs.ranks import most_processes
-from pll.training.augment import AUGMENTATIONS
-from pll.training.losses import LOSS_TITLES
-from pll.training.models import MODEL_INFO
+from pll.training.names import MODELS
 from pll.ui.data import loader
 from pll.ui.format import about_seconds, plain
 from pll.ui.server_settings import setting
 from pll.ui.session import ChosenData
 
-
-@dataclass(frozen=True)
-class NumberField:
-    """A setting that is a number.
-
-    Attributes
-    ----------
-    title, help
-        As the page names it.
-    step
-        Of the buttons beside it.
-    least, most
-        Its limits. The field itself has none: one that refuses a number keeps the old one silently.
-    above, below
-        Whether it must be more than `least`, less than `most`.
-    whole
-        Whether it must be a whole number.
-    """
-
-    title: str
-    help: str
-    step: float
-    least: float
-    most: float
-    above: bool = False
-    below: bool = False
-    whole: bool = False
-
-    def problem(self, value: float) -> str:
-        """Say what is wrong with a value; "" where nothing is.
-
-        Examples
-        --------
-        >>> NUMBERS["momentum"].problem(1), NUMBERS["batch_size"].problem(1.5), NUMBERS["epochs"].problem(5)
-        ('Momentum is 1; it must be at least 0 and below 1.', 'Batch size is 1.5; it must be a whole number.', '')
-        """
-        is_in = self.least <= value <= self.most
-        is_in &= not (self.above and value == self.least) and not (self.below and value == self.most)
-        if is_in and (not self.whole or value == int(value)):
-            return ""
-        low = f"above {self.least:,g}" if self.above else f"at least {self.least:,g}"
-        high = f"below {self.most:,g}" if self.below else f"at most {int(self.most) if self.whole else self.most:,}"
-        wanted = "a whole number" if is_in else f"{low} and {high}"
-        return f"{self.title} is {value:,.10g}; it must be {wanted}."
-
-
-NUMBERS = {
-    "epochs": NumberField("Epochs", "How often the method goes through all examples.", 10, 1, 100_000, whole=True),
-    "lr": NumberField(
-        "Learning rate",
-        "Size of each step. Too large: training diverges. Too small: training is slow.",
-        *(0.01, 0, 10),
-        above=True,
-    ),
-    "batch_size": NumberField("Batch size", "Examples a step.", 32, 1, 1_000_000, whole=True),
-    "weight_decay": NumberField(
-        "Weight decay", "Keeps the parameters small. Use more for few examples and many features.", 0.0001, 0, 10
-    ),
-    "momentum": NumberField("Momentum", "Share of the last steps in the next one.", 0.05, 0, 1, below=True),
-    "lr_decay": NumberField(
-        "Decay of the learning rate", "What it is multiplied by every so many epochs.", 0.05, 0, 1, above=True
-    ),
-    "lr_decay_every": NumberField("Epochs between decays", "1: after every epoch.", 5, 1, 100_000, whole=True),
-    "update_every": NumberField(
-        "Update weights every", "Epochs between two updates of the weights.", 5, 1, 100_000, whole=True
-    ),
-    "threads": NumberField(
-        "CPU threads",
-        "One less than there are cores keeps these pages quick.",
-        *(1, 1, max(64, os.cpu_count() or 1)),
-        whole=True,
-    ),
-    "seed": NumberField("Seed", "The same seed gives the same result, to the last digit.", 1, 0, 2**31 - 1, whole=True),
-}
-CHOICES: dict[str, tuple[str, str, Mapping[str, str]]] = {
-    "optimiser": (
-        "Optimiser",
-        "SGD as in the paper; Adam suits networks whose learning rate nobody has tuned.",
-        {"sgd": "SGD with momentum", "adam": "Adam"},
-    ),
-    "loss": ("Loss", "The loss of one label. Cross-entropy suits most data.", LOSS_TITLES),
-    "augment": (
-        "Vary images while training",
-        "crop shifts each image by up to 4 pixels at random, flip mirrors half of them. Helps large networks.",
-        {name: name for name in AUGMENTATIONS},
-    ),
-}
-"""Title, help and names of the values of a setting."""
+NUMBERS = ("epochs", "lr", "batch_size", "weight_decay", "momentum", "lr_decay", "lr_decay_every")
+"""Settings that are numbers, in the order of the form."""
+CHOICES = ("optimiser", "loss", "augment")
+"""Settings that are one of several names."""
 BY_DATA, BY_SEARCH = "by the data", "chosen by the search"
 """Shown for a setting that is not given, of a run, and in a field."""
 TORCHVISION_MODELS = ("torchvision:resnet18", "torchvision:mobilenet_v3_small")
@@ -143,9 +57,9 @@ def choose_model(data: PartialLabelDataset, key: str, *, is_searched: bool = Fal
     """One of the models, or for pictures the name of any classifier of torchvision; None where the search chooses."""
     model = st.selectbox(
         "Model",
-        [*([None] if is_searched else []), *MODEL_INFO, *(TORCHVISION_MODELS if data.is_image else ())],
+        [*([None] if is_searched else []), *MODELS, *(TORCHVISION_MODELS if data.is_image else ())],
         format_func=lambda name: (
-            BY_SEARCH.capitalize() if name is None else MODEL_INFO[name].title if name in MODEL_INFO else name
+            BY_SEARCH.capitalize() if name is None else MODELS[name].title if name in MODELS else name
         ),
         help="Or type the name of any classifier of torchvision, such as torchvision:resnet50.",
         accept_new_options=data.is_image,
@@ -154,7 +68,7 @@ def choose_model(data: PartialLabelDataset, key: str, *, is_searched: bool = Fal
     )
     if model is None:
         return None
-    info = MODEL_INFO.get(str(model))
+    info = MODELS.get(str(model))
     st.caption(info.summary if info else "A classifier of torchvision, its weights not yet learnt.")
     return str(model)
 
@@ -173,8 +87,7 @@ def choose_settings(
         defaults |= get_method(method)().get_params()
     used = defaults | _expected(methods[0], params | form.given(defaults), choice, data)
     columns = st.columns(3, gap="large")
-    numbers = [name for name in NUMBERS if name in defaults and name not in ("threads", "seed", "update_every")]
-    for place, name in enumerate(numbers):
+    for place, name in enumerate([name for name in NUMBERS if name in defaults]):
         with columns[place % 3]:
             form.number(name, used[name])
     with columns[0]:
@@ -224,14 +137,18 @@ class Form:
     def given(self, names: Mapping[str, Any]) -> dict[str, Any]:
         """Those of `names` that were touched and can be used, as the methods take them."""
         values = {name: value for name, value in self.touched.items() if name in names}
-        fine = {
-            name: value for name, value in values.items() if name not in NUMBERS or not NUMBERS[name].problem(value)
+        return {
+            name: int(value) if FIELDS[name].kind == "whole" else value
+            for name, value in values.items()
+            if not FIELDS[name].problem(value)
         }
-        return {name: int(value) if name in NUMBERS and NUMBERS[name].whole else value for name, value in fine.items()}
 
     def number(self, name: str, used: float | None) -> None:
-        """A field that holds what was put in, else what is used; empty where that is searched."""
-        field = NUMBERS[name]
+        """A field that holds what was put in, else what is used; empty where that is searched.
+
+        It has no limits itself: a field that refuses a number keeps the old one silently.
+        """
+        field = FIELDS[name]
         value = self.touched.get(name, used)
         st.number_input(
             field.title,
@@ -239,7 +156,7 @@ class Form:
             step=float(field.step),
             format="%.10g",
             placeholder=BY_SEARCH,
-            help=field.help,
+            help=field.sentence,
             key=(widget := self._widget(name, used)),
             on_change=self._touch,
             args=(name, widget),
@@ -251,14 +168,15 @@ class Form:
 
     def choice(self, name: str, used: str | None) -> None:
         """A choice, as `number`."""
-        title, help_, titles = CHOICES[name]
+        field = FIELDS[name]
+        titles = field.choices or {}
         options = [*([None] if used is None else []), *titles]
         st.selectbox(
-            title,
+            field.title,
             options,
             index=options.index(self.touched.get(name, used)),
             format_func=lambda one: BY_SEARCH.capitalize() if one is None else titles[one],
-            help=help_,
+            help=field.sentence,
             key=(widget := self._widget(name, used)),
             on_change=self._touch,
             args=(name, widget),
@@ -267,7 +185,7 @@ class Form:
     def offer_reset(self) -> None:
         """A button that takes back all that was put in by hand."""
         if self.touched:
-            titles = [NUMBERS[name].title if name in NUMBERS else CHOICES[name][0] for name in self.touched]
+            titles = [FIELDS[name].title for name in self.touched]
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 st.caption(f"Set by hand: {', '.join(titles)}.", width="content")
                 st.button("Reset", type="tertiary", key=f"{self._key}_reset", on_click=self._reset)

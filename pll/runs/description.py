@@ -1,0 +1,205 @@
+"""What describes a run: each field once, with its name, kind, limits, default and words.
+
+The options of the shell, the parts of a share link, the fields of an experiment's TOML and the form on the page are
+made of these. Light: nothing is imported that computes, so that `--help` is quick.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pll.methods.names import RECIPES
+from pll.training.losses import LOSSES
+from pll.training.names import AUGMENTATIONS, MODELS, OPTIMISERS, PRECISIONS, SCALES
+
+Kind = Literal["whole", "number", "text", "flag"]
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of a run.
+
+    Attributes
+    ----------
+    name
+        In config.json, in Python, in a link and a TOML file; in the shell with `-` for `_`.
+    title
+        On a page.
+    words
+        What it is, as a clause: the shell shows it as it stands, a page as a sentence.
+    kind
+        What its values are; None means that it is not given.
+    default
+        Of a run; None for the settings of a method, whose own default it is.
+    least, most
+        Limits of a number.
+    above, below
+        Whether it must be more than `least`, less than `most`.
+    step
+        Of the buttons beside the number on a page.
+    choices
+        Values by name, with what people call them.
+    others
+        Whether the method judges values that are no choices.
+    metavar
+        What stands for the value in the shell.
+    """
+
+    name: str
+    title: str
+    words: str
+    kind: Kind = "text"
+    default: Any = None
+    least: float = 0
+    most: float = 1
+    above: bool = False
+    below: bool = False
+    step: float = 1
+    choices: Mapping[str, str] | None = None
+    others: bool = False
+    metavar: str | None = None
+
+    @property
+    def sentence(self) -> str:
+        """The words as a sentence."""
+        return f"{self.words[0].upper()}{self.words[1:]}."
+
+    @property
+    def wanted(self) -> str:
+        """What its value must be, in words.
+
+        Examples
+        --------
+        >>> FIELDS["epochs"].wanted, FIELDS["momentum"].wanted, FIELDS["strict"].wanted
+        ('a whole number from 1 to 100,000', 'a number from 0 to 1, less than 1', 'true or false')
+        """
+        if self.kind == "flag":
+            return "true or false"
+        if self.kind == "text":
+            return "text" if self.choices is None else f"one of {', '.join(self.choices)}"
+        if self.above and self.below:
+            return f"a number between {_shown(self.least)} and {_shown(self.most)}"
+        ends = f"from {_shown(self.least)} to {_shown(self.most)}"
+        more = f", more than {_shown(self.least)}" * self.above + f", less than {_shown(self.most)}" * self.below
+        return f"a {'whole ' * (self.kind == 'whole')}number {ends}{more}"
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """The limits of a number, as pydantic names them."""
+        if self.kind not in ("whole", "number"):
+            return {}
+        return {"gt" if self.above else "ge": self.least, "lt" if self.below else "le": self.most}
+
+    def problem(self, value: Any, called: str = "") -> str:
+        """Say what is wrong with a value; "" where nothing is.
+
+        Parameters
+        ----------
+        called
+            What to call the field; its title where nothing is given.
+
+        Examples
+        --------
+        >>> FIELDS["batch_size"].problem(1.5), FIELDS["epochs"].problem(5)
+        ('Batch size is 1.5; it must be a whole number from 1 to 1,000,000.', '')
+        """
+        if value is None or self._takes(value):
+            return ""
+        return f"{called or self.title} is {_shown(value)}; it must be {self.wanted}."
+
+    def _takes(self, value: Any) -> bool:
+        if self.kind == "text":
+            return self.choices is None or self.others or value in self.choices
+        if self.kind == "flag":
+            return isinstance(value, bool)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not self.least <= value <= self.most:
+            return False
+        if (self.above and value == self.least) or (self.below and value == self.most):
+            return False
+        return self.kind == "number" or value == int(value)
+
+
+def _shown(value: Any) -> str:
+    return str(value) if isinstance(value, str | bool) else f"{value:,.10g}"
+
+
+def _named(names: tuple[str, ...]) -> dict[str, str]:
+    return {name: name for name in names}
+
+
+FIELDS = {
+    one.name: one
+    for one in (
+        # ---- from data to a training task ----------------------------------------------------------------------------
+        Field("flip", "How wrong labels enter", "make candidates of true labels"),
+        Field("q", "Flipping probability q", "probability that a wrong label enters", "number", most=1),
+        Field("size", "Size of the sets", "labels in a set", "whole", least=1, most=10**6),
+        Field("noisy", "What joins a label", "make candidates of single labels that may be wrong"),
+        Field("features", "Features", "of texts, pictures, words: auto, none, tfidf:100",
+              default="auto", metavar="SPEC"),
+        Field("holdout", "Held out to test on", "test on this share of the data, 0-1",
+              "number", None, 0, 1, True, True, metavar="SHARE"),
+        Field("strict", "Strict", "refuse a truth that is not among the candidates", "flag", False),
+        Field("seed", "Seed", "the same seed, the same result",
+              "whole", 0, most=2**31 - 1),
+        # ---- the method ----------------------------------------------------------------------------------------------
+        Field("method", "Method", "candid methods lists them", default="proden"),
+        Field("recipe", "Recipe", "where other settings come from", choices=_named(RECIPES), others=True),
+        Field("model", "Model", "the network", choices={name: one.title for name, one in MODELS.items()}, others=True),
+        Field("loss", "Loss", "the loss of one label",
+              choices={name: one.title for name, one in LOSSES.items()}, others=True),
+        Field("epochs", "Epochs", "passes over all examples", "whole", None, 1, 100_000, step=10),
+        Field("batch_size", "Batch size", "examples a step", "whole", None, 1, 1_000_000, step=32),
+        Field("lr", "Learning rate", "size of a step; too large diverges, too small is slow",
+              "number", None, 0, 10, True, step=0.01),
+        Field("weight_decay", "Weight decay", "keeps parameters small; more for few examples", "number",
+              most=10, step=0.0001),
+        Field("momentum", "Momentum", "share of the last steps in the next one",
+              "number", None, 0, 1, below=True, step=0.05),
+        Field("optimiser", "Optimiser", "Adam suits networks whose learning rate nobody tuned", choices=OPTIMISERS),
+        Field("lr_decay", "Decay of the learning rate", "what it is multiplied by every so many epochs",
+              "number", None, 0, 1, True, step=0.05),
+        Field("lr_decay_every", "Epochs between decays", "1: after every epoch", "whole", None, 1, 100_000, step=5),
+        Field("update_every", "Update weights every", "epochs between two updates of the weights",
+              "whole", None, 1, 100_000, step=5),
+        Field("augment", "Vary images while training",
+              "random shifts of up to 4 pixels, and mirrored; helps large networks", choices=_named(AUGMENTATIONS)),
+        Field("scale", "Scaling of features", "of features; auto is z-scores, for images by channel",
+              choices=_named(SCALES)),
+        Field("precision", "Precision", "numbers of the training passes", choices=_named(PRECISIONS)),
+        Field("device", "Device", "auto, cpu, cuda, cuda:1, mps or xpu"),
+        Field("threads", "CPU threads", "if not given, one less than there are cores", "whole", None,
+              1, 1024),
+    )
+}  # fmt: skip
+"""Every field by its name."""
+
+
+WORDS: dict[str, bool | None] = {"none": None, "true": True, "false": False}
+
+
+def setting_of(name: str, text: str) -> int | float | str | bool | None:
+    """Return the value of a setting as a method takes it: a number, a word, or none, true, false.
+
+    Examples
+    --------
+    >>> [setting_of("k", text) for text in ("3", "1e-3", "rbf", "none", "true")], setting_of("augment", "none")
+    ([3, 0.001, 'rbf', None, True], 'none')
+    """
+    if name in FIELDS and FIELDS[name].kind == "text":
+        return text
+    return WORDS[text.lower()] if text.lower() in WORDS else number_or_text(text)
+
+
+def number_or_text(text: str) -> int | float | str:
+    """Return the number that a text is, else the text."""
+    for kind in (int, float):
+        try:
+            number = kind(text)
+        except ValueError:
+            continue
+        return number if math.isfinite(number) else text
+    return text

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from pll.cli.declared import SetOptions
+from pll.cli.declared import SynthesizeOptions
+from pll.cli.main import cli
 from pll.cli.options import resolve_source
 from pll.errors import UserError
 from pll.paths import app_root
@@ -19,10 +20,8 @@ FILES = [*SAMPLES, *sorted(path for path in (FIELD.iterdir() if FIELD.is_dir() e
 
 
 def by_shell(path: Path) -> Any:
-    plain = {"no_merge": False, "answer": (), "classes": "", "reading": None, "keep_answer": (), "accept": ()}
-    sets = {"merge": (), "rename": (), "drop": (), "rule": "", "flip": None, "q": None, "size": None, "matrix": None}
-    more = {"noisy": None, "confusion": None, "confusion_rows": "true", "column": (), "sheet": None}
-    return resolve_source(SetOptions(data=str(path), **plain, **sets, **more)).load()
+    given = cli.commands["synthesize"].make_context("synthesize", [str(path), "--out", "x"]).params
+    return resolve_source(SynthesizeOptions(**given)).load()
 
 
 def by_page(path: Path) -> Any:

@@ -33,18 +33,20 @@ function ink(colour, text) {
 
 /**
  * A text shortened in the middle so that it is at most `width` pixels wide: names often differ at the end.
- * `head` is the share of what is left that stands before the gap.
+ * `head` is the share of what is left that stands before the gap. A text that has a gap already gets a wider one.
  */
 function shortened(context, text, width, head = 0.5) {
   if (context.measureText(text).width <= width) return text;
+  const gap = text.indexOf("…");
   // Letters as people count them: an emoji or a letter with its marks is never cut into halves.
-  const letters = Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
+  const letters = (part) => Array.from(new Intl.Segmenter().segment(part), ({ segment }) => segment);
+  const start = letters(gap < 0 ? text : text.slice(0, gap));
+  const end = gap < 0 ? start : letters(text.slice(text.lastIndexOf("…") + 1));
   const cut = (length) => {
-    const first = Math.ceil(length * head);
-    const [start, end] = [letters.slice(0, first), letters.slice(letters.length - (length - first))];
-    return start.join("").trimEnd() + "…" + end.join("").trimStart();
+    const first = Math.min(Math.max(Math.ceil(length * head), length - end.length), start.length);
+    return start.slice(0, first).join("").trimEnd() + "…" + end.slice(end.length - length + first).join("").trimStart();
   };
-  let length = letters.length - 1;
+  let length = (gap < 0 ? start.length : start.length + end.length) - 1;
   while (length > 2 && context.measureText(cut(length)).width > width) length -= 1;
   return cut(length);
 }

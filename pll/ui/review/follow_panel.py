@@ -24,10 +24,9 @@ TEXT = 300
 def panel(tab: ReviewTab) -> None:
     """How many labels have changed, which, and a way back."""
     review, changed = tab.review, tab.queue.changes()
-    answers = count(len(review.decisions()), "answer")
     if not len(changed):
-        st.caption(f"{answers} changed no other label.")
         return
+    answers = count(len(review.decisions()), "answer")
     st.markdown(f"**{answers} changed {count(len(changed), 'other label')} that nobody has looked at**")
     more = f"review-changed-rows-{review.id}"
     most = int(st.session_state.get(more, SHOWN))

@@ -107,7 +107,7 @@ def _telling(i: int, words: Sequence[str], having: Mapping[str, set[int]], most:
             ):
                 told[told.index(longest)] = longest.removesuffix(".")[:-2].rstrip("-_/") + "."
             gaps = ["" if not j else " " if at == places[j - 1] + 1 else "…" for j, at in enumerate(places)]
-            text = "".join(gap + word for gap, word in zip(gaps, told, strict=True))
+            text = "".join(gap + word for gap, word in zip(gaps, told, strict=True)).replace(".…", "…")
             if len(text) <= most:
                 return text
     return ""

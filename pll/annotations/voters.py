@@ -177,7 +177,7 @@ class VoterModels:
         who = "Two" if annotations.n_annotators == 2 else "The"
         voted = int((annotations.answers_per_row > 0).sum())
         return (
-            f"{who} voters disagree on {len(self.disputed):,} of {voted:,}; nothing tells who is right. "
+            f"{who} voters disagree on {len(self.disputed):,} of {voted:,}; their answers do not tell who is right. "
             f"Settle {min(N_TO_LABEL, len(self.disputed))} of these."
         )
 

@@ -8,7 +8,7 @@ the files of FOLDER that say a truth (candidate sets of their own, else made of 
 votes), and generated tasks, drawn from the seed. A line each: share of labels right, mean confidence, calibration error
 (ten bins), share called certain (confidence from .9 on), of these wrong, reviews (least sure first) that remove half of
 the wrong labels as a share of all wrong ones, CPU seconds to the labels and to the confidence. Then the goals, and
-panels of votes with a useless and with a helpful column. `--weights label` takes the label weights of the training pass
+panels of votes alone and with features. `--weights label` takes the label weights of the training pass
 for confidence, as it was done before. `--store` appends both ways to a file of JSON lines, task by task; with such a
 file `--write` measures nothing and puts its tables and the diagram into docs/.
 """
@@ -31,6 +31,7 @@ import torch
 from benchmarks.marked import put, table
 from benchmarks.recipes import data_of, tasks_of
 from benchmarks.sure_tasks import generated
+from benchmarks.sure_votes import FEATURES, panel
 from benchmarks.votes import load
 from pll.analysis.calibration import reliability
 from pll.annotations import Annotations
@@ -39,13 +40,14 @@ from pll.errors import UserError
 from pll.methods import METHODS
 from pll.methods.aggregation import aggregate
 from pll.methods.base import PartialLabelEstimator, Task
-from pll.methods.held_out import HeldOut
+from pll.methods.held_out import HeldOut, vote_weights
 from pll.synthesis import Flip
 from pll.weights import CONFIDENT, Weights, identified_labels, normalise
 
 DOCS = Path(__file__).parents[1] / "docs"
 HEAD = ("right", "confidence", "error", "certain", "of these wrong", "half", "s", "+ s")
 WAYS = ("label", "held-out")
+PANELS = ("votes", "right", "confidence", "error", "certain", "of these wrong", "above 5 %", "certain where 95 % right")
 Labels = npt.NDArray[np.int64]
 
 
@@ -215,31 +217,30 @@ def goals(rows: list[Figures]) -> list[list[str]]:
 # ---- panels of votes ------------------------------------------------------------------------------------------------
 
 
-def panels(count: int, seed: int) -> list[list[str]]:
-    """Return, over generated panels, how many labels are certain with a useless and with a helpful column."""
-    out = []
+def panels(count: int, seed: int) -> dict[str, list[Figures]]:
+    """Return the figures of generated votes alone, and with features of every kind."""
+    out: dict[str, list[Figures]] = {name: [] for name in ("alone", *FEATURES)}
     for place in range(count):
-        rng = np.random.default_rng([seed, place, 5])
-        n, c, m = int(rng.integers(80, 300)), int(rng.integers(2, 6)), int(rng.integers(3, 6))
-        y = rng.integers(0, c, n)
-        ability = rng.uniform(0.5, 0.9, m)
-        decoy = (y + rng.integers(1, c, n)) % c  # on some examples, who is wrong names the same label
-        shared = (rng.random(n) < 0.3)[:, None]
-        said = np.where(shared, decoy[:, None], rng.integers(0, c, (n, m)))
-        votes = np.where(rng.random((n, m)) < np.where(shared, ability - 0.15, ability), y[:, None], said)
-        annotations = Annotations.from_votes(votes)
-        useless = np.eye(4, dtype=np.float32)[rng.integers(0, 4, n)] if place % 2 else rng.normal(size=(n, 6))
-        helpful = rng.normal(size=(n, 6)) + 1.5 * rng.normal(size=(c, 6))[y]
-        row = []
-        for X in (np.zeros((n, 0)), useless, helpful):
-            made = aggregate(X.astype(np.float32), annotations, seed=seed)
-            p = made.voters.posterior
-            sure, hit = p.max(axis=1), p.argmax(axis=1) == y
-            certain = sure >= CONFIDENT
-            wrong = float((~hit[certain]).mean()) if certain.any() else 0.0
-            row += [float(certain.mean()), wrong, reliability(sure, hit).error]
-        out.append([f"{place}: {m} voters, {n} × {c}", *(f"{one:.3f}" for one in row)])
+        one = panel(seed, place)
+        for name, X in ({"alone": np.zeros((len(one.y), 0), dtype=np.float32)} | one.X).items():
+            case = of_votes(f"{place} {one.name}", one.annotations, X, one.y, seed)
+            weights = vote_weights(METHODS["proden"](seed=seed), case.task, one.annotations)
+            out[name].append(figures(case, weights, weights, case.task.candidates, 0.0, 0.0))
     return out
+
+
+def of_panels(out: dict[str, list[Figures]]) -> list[list[str]]:
+    """Return a row of means for every kind of features."""
+    rows = []
+    for name, some in out.items():
+        right, sure, error, certain, wrong = (
+            np.array([getattr(row, field) for row in some])
+            for field in ("right", "confidence", "error", "certain", "wrong")
+        )
+        easy = certain[right >= 0.95].mean() if (right >= 0.95).any() else np.nan
+        means = (f"{one.mean():.3f}" for one in (right, sure, error, certain, wrong))
+        rows.append([name, *means, f"{(wrong > 0.05).sum()} of {len(some)}", f"{easy:.2f}"])
+    return rows
 
 
 # ---- output ---------------------------------------------------------------------------------------------------------
@@ -310,15 +311,10 @@ def main() -> None:
     print(f"\n{options.weights}:")
     for goal, reached in goals(every[options.weights]):
         print(f"  {goal:56} {reached}")
-    head = [
-        "panel",
-        *(f"{what} {of}" for of in ("alone", "useless", "helpful") for what in ("certain", "wrong", "error")),
-    ]
-    of_panels = panels(options.panels, int(options.seeds.split(",")[0]))
-    if of_panels:
-        numbers = np.array([[float(cell) for cell in row[1:]] for row in of_panels])
-        off = np.abs(numbers[:, 3] - numbers[:, 0])
-        print("\n" + "\n".join(" ".join(f"{cell:>14.14}" for cell in row) for row in (head, *of_panels)))
+    if options.panels:
+        of = panels(options.panels, int(options.seeds.split(",")[0]))
+        print("\n" + table(list(PANELS), of_panels(of)))
+        off = np.array([abs(one.certain - two.certain) for one, two in zip(of["alone"], of["useless"], strict=True)])
         print(f"\na useless column changes the share of certain labels by {off.mean():.3f} (largest {off.max():.3f})")
 
 

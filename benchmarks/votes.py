@@ -143,7 +143,7 @@ def load(folder: Path) -> list[Votes]:
         texts = path.with_name(f"{path.stem}.texts.csv")
         if texts.exists():
             table = pd.read_csv(texts, dtype=str, keep_default_na=False)
-            X = of_texts(table[next(name for name in table if name != "id")].tolist())
+            X = of_texts(table["text"].tolist())
         sets.append(answered(Votes(path.stem, annotations, y, X)))
     sets.append(stance(folder))
     for path in sorted((folder / "votes").glob("crowd_*.csv")):

@@ -32,7 +32,8 @@ first one. They weigh as much as other rows: weighed more, ten settled disputes 
 *With a classifier* (`fit_voters(classifier=…)`) the class prior of each example is its predicted probabilities, to the
 power η that predicts the posterior of the votes best on examples it was not trained on; at 0 the votes decide alone.
 
-*Confidence.* Voters share mistakes, so the product is overconfident: see `_exponent`.
+*Confidence.* Voters share mistakes, so the product over them is overconfident: see `_exponent`. A classifier is another
+witness: it counts in full beside voters who are discounted, unless it repeats their mistakes, see `_repeats`.
 
 Confidence scores split a voter into up to three levels of confidence, each with a matrix of its own.
 
@@ -119,13 +120,17 @@ class VoterModels:
         (a,) expected share of answers that hold the true label; NaN for a voter without answers.
     confusions
         (a·levels, c, c) row k: distribution of the labels given where k is true; None where no matrices were fitted.
+    product
+        (n, c) posterior of the labels as if voters were independent.
     posterior
-        (n, c) posterior of the labels, raised to `exponent`.
+        (n, c) the same with the voters discounted: what they say is raised to `exponent`, a classifier's prior is not.
     likelihood
         (n, c) likelihood of the votes without a class prior, over its maximum of the row; in a joint fit raised to 1/η,
         so that its product with a classifier's probabilities is as in the joint fit.
     classifier_weight
         η of the classifier; 0 without one.
+    repeats_mistakes
+        Whether the classifier measurably repeats mistakes of the voters (`_repeats`): then it is no further evidence.
     units
         (m,) which matrix belongs to each vote (voter × level of confidence).
     shares
@@ -145,22 +150,17 @@ class VoterModels:
     kind: str
     accuracy: Numbers
     confusions: Numbers | None
+    product: Numbers
     posterior: Numbers
     likelihood: Numbers
     classifier_weight: float
+    repeats_mistakes: bool
     units: Codes
     shares: Numbers
     exponent: Numbers
     agreement: float
     disputed: Codes
     n_true_labels: int
-
-    @property
-    def product(self) -> Numbers:
-        """(n, c) the posterior before it was raised to `exponent`."""
-        raised = self.posterior ** (1 / self.exponent[:, None])
-        total: Numbers = raised / raised.sum(axis=1, keepdims=True)
-        return total
 
     @property
     def rows_to_label(self) -> Codes:
@@ -245,17 +245,20 @@ def fit_voters(
     if others.best is not None:
         start, prior_weight = next(islice(em.starts(), others.best, None)), 1.0
     fit = first if true_labels is None else em.run(kind_fitted, start, true_labels, None, rounds, prior_weight)
-    T, likelihood, weight = fit.T, _softmax(fit.votes), 0.0
+    posterior = _softmax(exponent[:, None] * np.log(fit.T + TINY))
+    joint = _Joint(fit.T, posterior, _softmax(fit.votes))
     if classifier is not None:
-        weight, T, likelihood = _joint(em, fit, classifier, true_labels)
+        joint = _joint(em, fit, posterior, exponent, classifier, true_labels)
     return VoterModels(
         annotations=annotations,
         kind=kind,
-        accuracy=_accuracy(_with_true_labels(T, true_labels), annotations, em.shares),
+        accuracy=_accuracy(_with_true_labels(joint.T, true_labels), annotations, em.shares),
         confusions=fit.confusions,
-        posterior=_with_true_labels(_softmax(exponent[:, None] * np.log(T + TINY)), true_labels),
-        likelihood=likelihood / likelihood.max(axis=1, keepdims=True),
-        classifier_weight=weight,
+        product=joint.T,
+        posterior=_with_true_labels(joint.posterior, true_labels),
+        likelihood=joint.likelihood / joint.likelihood.max(axis=1, keepdims=True),
+        classifier_weight=joint.weight,
+        repeats_mistakes=joint.repeats_mistakes,
         units=em.units,
         shares=em.shares,
         exponent=exponent,
@@ -265,20 +268,34 @@ def fit_voters(
     )
 
 
+@dataclass(frozen=True, eq=False)
+class _Joint:
+    """Posterior T, the same with the voters discounted, likelihood of the votes; η, and what `_repeats` says."""
+
+    T: Numbers
+    posterior: Numbers
+    likelihood: Numbers
+    weight: float = 0.0
+    repeats_mistakes: bool = False
+
+
 def _joint(
     em: _ExpectationMaximisation,
     model: _Fit,
+    discounted: Numbers,
+    exponent: Numbers,
     classifier: Classifier,
     true_labels: npt.NDArray[np.int64] | None,
-) -> tuple[float, Numbers, Numbers]:
-    """Weight η of a classifier, posterior and likelihood of a fit with it, from a fit of the votes alone.
+) -> _Joint:
+    """Fit with a classifier, from a fit of the votes alone and its discounted posterior.
 
     η is the one under which what the classifier says of the examples that it has not seen predicts the posterior best.
     It is 0 where that is not measurably better than without: the features do not tell the classes apart, and the votes
     decide alone.
     """
     T = alone = model.T
-    eta = 0.0
+    eta, repeats = 0.0, False
+    log_prior = np.zeros_like(T)
     kind = "one-coin" if em.are_functions else model.kind  # the class shares of what functions say are in the prior
     log_share = np.log(alone.mean(axis=0) + TINY)[None]
     for turn in range(JOINT_ROUNDS):
@@ -289,11 +306,32 @@ def _joint(
             eta = max(CLASSIFIER_WEIGHTS, key=lambda one: float(predicted[one].sum()))
             if not _is_likelier(predicted[eta], predicted[0.0]):  # a useless column must not make anybody surer
                 eta = 0.0
+            repeats = eta > 0 and not em.are_functions and _repeats(log_proba, discounted)
         if eta == 0:
-            return 0.0, alone, alone ** (1 / LEAST_WEIGHT)
-        model = em.run(kind, T, true_labels, eta * log_proba + (1 - eta) * log_share)
+            return _Joint(alone, discounted, alone ** (1 / LEAST_WEIGHT))
+        log_prior = eta * log_proba + (1 - eta) * log_share
+        model = em.run(kind, T, true_labels, log_prior)
         T = model.T
-    return eta, T, _softmax(model.votes) ** (1 / eta)
+    posterior = _softmax(exponent[:, None] * model.votes + log_prior)
+    return _Joint(T, posterior, _softmax(model.votes) ** (1 / eta), eta, repeats)
+
+
+def _repeats(log_proba: Numbers, posterior: Numbers) -> bool:
+    """Whether a classifier, given the label, is measurably surer where the voters agree.
+
+    Voters who err where examples look alike err together, and a classifier that learns from them errs with them: its
+    opinion is no further evidence. Were features and votes independent given the label, so would be how sure each of
+    the two is. The test is a rank correlation within labels, each example counting for a label by its posterior.
+    Functions speak or are silent by what they read, so that how many agree depends on it whatever their mistakes do:
+    of them the test says nothing.
+    """
+    from scipy.stats import rankdata  # late: it takes most of a second
+
+    ranks = [rankdata(sure) for sure in (log_proba.max(axis=1), posterior.max(axis=1))]
+    of_label = posterior.sum(axis=0)
+    one, two = (rank[:, None] - (rank @ posterior) / (of_label + TINY) for rank in ranks)  # (n, c) off the mean of each
+    both, first, second = ((posterior * product).sum() for product in (one * two, one**2, two**2))
+    return bool(both * np.sqrt(len(posterior)) > RULED_OUT * np.sqrt(first * second))
 
 
 def _exponent(annotations: Annotations, T: Numbers, true_labels: npt.NDArray[np.int64] | None) -> Numbers:

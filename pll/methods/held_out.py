@@ -20,9 +20,8 @@ An example that no model has judged yet has its prior, or uniform weights: nothi
 Small subsets are not thrift alone: models of many shared examples agree on what they took for the label, right or
 wrong, and where models of few differ, that is the evidence (docs/decisions.md has the figures).
 
-Where votes are given, the held-out weight is the posterior of the labels under the voter models; where features help,
-its mean with that of the joint fit, whose class prior is a classifier trained out of fold (`pll.methods.aggregation`).
-No further model is trained.
+Where votes are given, the held-out weight is the posterior of the labels under the voter models, in which a classifier
+trained out of fold is one more witness (`pll.methods.aggregation`). No further model is trained.
 
 What this cannot know: labels that come together in the thing itself. Where a wrong label accompanies a true one in
 every set, each model learns the pair, and no set tells which of the two is right.
@@ -374,10 +373,9 @@ def n_models(estimator: PartialLabelEstimator, task: Task) -> int:
 def vote_weights(estimator: PartialLabelEstimator, task: Task, votes: Annotations) -> Weights:
     """Return the posterior of the labels under the voter models, on the candidates: (nnz,).
 
-    With features it is the mean of two: with a classifier trained out of fold as class prior, and of the votes alone.
-    Where the classifier's mistakes are its own the first is right; where it repeats those that voters share, the second
-    is nearer, and nothing tells which. For methods that learn from votes alone, or where it is not known who voted, it
-    is that of the votes.
+    With features a classifier trained out of fold is the class prior, unless it measurably repeats mistakes of the
+    voters (`pll.annotations.voters`): then, for methods that learn from votes alone, and where it is not known who
+    voted, the posterior is that of the votes.
 
     A label that nobody named may be true, so that a set of votes sums to less than 1: five voters who agree may all be
     wrong. A set that lacks a label somebody named is known from elsewhere (a decision, say), and sums to 1.
@@ -389,8 +387,8 @@ def vote_weights(estimator: PartialLabelEstimator, task: Task, votes: Annotation
     else:
         joint = aggregate(task.X, votes, seed=estimator.seed, decided=task.decided).voters
         posterior = joint.posterior
-        if joint.classifier_weight > 0:
-            posterior = (posterior + fit_voters(votes, true_labels=task.decided).posterior) / 2
+        if joint.repeats_mistakes:
+            posterior = fit_voters(votes, true_labels=task.decided).posterior
     sets, c = task.candidates, task.candidates.n_classes
     weights = on_candidates(posterior, sets).astype(np.float32)
     is_inside = np.isin(votes.rows * c + votes.labels, sets.rows * c + sets.indices)

@@ -148,6 +148,27 @@ def test_a_classifier_counts_for_what_it_is_worth() -> None:
     assert noise.classifier_weight == 0 and (noise.posterior == alone.posterior).all()
 
 
+def test_voters_are_discounted_and_a_classifier_is_not() -> None:
+    votes, y = drawn()
+    hint = np.full((600, 4), 0.1)
+    hint[np.arange(600), y] = 0.7
+    models = fit_voters(Annotations.from_votes(votes), classifier=lambda T: hint)
+    for posterior, power in ((models.product, 1), (models.posterior, models.exponent[:, None])):
+        expected = models.likelihood**power * hint
+        np.testing.assert_allclose(posterior, expected / expected.sum(axis=1, keepdims=True), atol=1e-3)
+    assert not models.repeats_mistakes
+
+
+def test_a_classifier_that_is_surer_where_voters_agree_repeats_their_mistakes() -> None:
+    votes, y = drawn()
+    agreement = fit_voters(Annotations.from_votes(votes)).posterior.max(axis=1)
+    for sure, repeats in ((agreement, True), (np.random.default_rng(0).permutation(agreement), False)):
+        hint = np.repeat((1 - sure[:, None]) / 3, 4, axis=1)
+        hint[np.arange(600), y] = sure
+        models = fit_voters(Annotations.from_votes(votes), classifier=lambda T, hint=hint: hint)
+        assert models.classifier_weight > 0 and models.repeats_mistakes is repeats
+
+
 def test_known_labels_count() -> None:
     votes, y = drawn()
     annotations = Annotations.from_votes(votes)

@@ -6,8 +6,9 @@ and each judges the examples it has not seen:
 
 1. Its scores are divided by the temperature under which the sets of unseen examples are likeliest
    (`pll.methods.set_likelihood`), and made probabilities p by softmax.
-2. Probabilities are averaged over the models that have not seen the example. The subsets come in disjoint pairs, so
-   that each example is unseen by at least half of the models.
+2. Probabilities are averaged over the models that have not seen the example, and mixed with as much of the uniform
+   distribution as temperatures were chosen with (1 %): ten models of few rows rule no label out. The subsets come in
+   disjoint pairs, so that each example is unseen by at least half of the models.
 3. w_ij ∝ prior_ij · p̄_ij on S_i.
 4. Where rates by class at which labels join sets explain the sets measurably better than one rate for all (`GAIN`),
    some labels have companions, and sets can be read in two ways: w as in 3, as if every set that holds a label were as
@@ -240,8 +241,8 @@ class HeldOut:
         if task.votes is not None:
             return vote_weights(self.estimator, task, task.votes)
         judged = self._counts > 0
-        mean = self._sums / np.maximum(self._counts, 1)[sets.rows]
-        scores = np.where(judged[sets.rows], np.log(np.maximum(mean, TINY)), 0.0)
+        mean = (1 - MIXED) * self._sums / np.maximum(self._counts, 1)[sets.rows] + MIXED / sets.n_classes
+        scores = np.where(judged[sets.rows], np.log(mean), 0.0)
         weights = restricted_softmax(scores, sets, task.prior, task.outside)
         return weights if task.outside is not None else self._with_companions(weights, mean, np.flatnonzero(judged))
 
@@ -258,7 +259,7 @@ class HeldOut:
         for part in range(parts):
             here = rows[some == part]
             of_part, positions = sets.take(here), sets.positions(here)
-            log_p = np.log((1 - MIXED) * mean[positions] + MIXED / c)
+            log_p = np.log(mean[positions])
             if self.task.prior is not None:
                 log_p += np.log(np.maximum(self.task.prior[positions], TINY))
             (posterior, likelihood), (_, plain) = (

@@ -33,6 +33,7 @@ from pll.methods import METHODS
 from pll.methods.base import Task
 from pll.methods.deep import DeepEstimator
 from pll.methods.recipe import EPOCHS
+from pll.runs.config import Preparation
 from pll.runs.data import prepare
 from pll.synthesis import Flip
 
@@ -67,7 +68,7 @@ def tasks_of(data: PartialLabelDataset, flips: list[Flip], rows: int, seed: int)
     chosen = np.sort(np.random.default_rng([seed, 11]).permutation(len(data))[:rows])
     own = data.candidates is not None or data.annotations is not None
     for flip in [None] if own else flips:
-        splits = prepare(data.take(chosen), flip_with=flip, holdout=0.4, seed=seed)
+        splits = prepare(data.take(chosen), Preparation(flip=flip, holdout=0.4, seed=seed))
         how = "its own sets" if flip is None else f"{flip.how} {flip.q:g}"
         yield how, splits.task(), "mean" if splits.train.kind == "table" else "error"
 

@@ -27,6 +27,7 @@ from pll.review.forest import grow_forest
 from pll.review.kernel_ridge import fit_factor
 from pll.review.neighbours import best_points, find_neighbours
 from pll.review.signals import ReviewSignals
+from pll.runs.config import Preparation
 from pll.runs.data import Splits, prepare
 from pll.synthesis import Flip
 from pll.weights import Weights
@@ -116,7 +117,7 @@ def load(setting: Setting, seed: int) -> Splits:
         data = replace(data.take(~data.is_test), is_test=None)
     if setting.first is not None and len(data) > setting.first:
         data = data.take(np.sort(np.random.default_rng(seed).permutation(len(data))[: setting.first]))
-    return prepare(data, flip_with=None if setting.q is None else Flip("binomial", setting.q), seed=seed)
+    return prepare(data, Preparation(flip=None if setting.q is None else Flip("binomial", setting.q), seed=seed))
 
 
 def prepared(setting: Setting, recipe: str, seed: int, cache: Path) -> Prepared:

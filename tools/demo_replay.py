@@ -15,6 +15,7 @@ from pll.catalog import load
 from pll.methods import PRODEN
 from pll.methods.base import validated
 from pll.paths import app_root
+from pll.runs.config import Preparation
 from pll.runs.data import prepare
 from pll.synthesis import Flip
 
@@ -31,7 +32,7 @@ def record(epochs: tuple[int, ...] = EPOCHS) -> dict[str, npt.NDArray[Any]]:
     epochs
         That are kept, rising, 0 the first.
     """
-    splits = prepare(load("digits"), flip_with=Flip("binomial", 0.7), holdout=0.2, seed=0)
+    splits = prepare(load("digits"), Preparation(flip=Flip("binomial", 0.7), holdout=0.2))
     train, sets = splits.train, splits.train.sets()
     assert train.y is not None
     rows = np.sort(np.random.default_rng(0).choice(len(train), EXAMPLES, replace=False))

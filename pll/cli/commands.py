@@ -40,6 +40,7 @@ from pll.export.spreadsheet import formula_messages
 from pll.io import write_csv
 from pll.methods.persistence import read_card
 from pll.review.record import missing_review
+from pll.runs.config import Preparation
 from pll.runs.data import warnings_about, with_candidates
 from pll.runs.folder import RunFolder, check_has_result
 from pll.runs.manifest import DamagedError, damages, is_verifiable, read_manifest
@@ -100,8 +101,9 @@ def _is_here(entry: catalog.Entry) -> bool:
 def synthesize(options: SynthesizeOptions) -> None:
     """Make candidate sets from true labels, from labels that may be wrong, or from several annotators; write them."""
     data = load(resolve_source(options))
-    flip, noisy = flip_of(options, data), noisy_of(options, data)
-    if flip is None and noisy is None and not options.rule:
+    how = Preparation(flip=flip_of(options, data), noisy=noisy_of(options, data), seed=options.seed)
+    is_given = how.flip is None and how.noisy is None
+    if is_given and not options.rule:
         raise UserError(
             "Say how candidates are made: --flip binomial --q 0.7, --noisy topk:2 of labels you doubt, or "
             "--rule votes:2 of what several people said."
@@ -111,7 +113,7 @@ def synthesize(options: SynthesizeOptions) -> None:
         data = data.answered()
     if options.rule:  # the sets are the result; with the answers beside them, a reader would make its own
         data = replace(data, annotations=None)
-    made = data if flip is None and noisy is None else with_candidates(data, flip, options.seed, noisy=noisy)
+    made = data if is_given else with_candidates(data, how)
     formats.write(made, Path(options.out))
     sets = made.sets()
     gamma = None if made.y is None or sets.n_classes < 2 else ambiguity_degree(sets, made.y)

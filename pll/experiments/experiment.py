@@ -29,11 +29,10 @@ from pll.experiments.evaluation import chosen_by_recipe, settings_json
 from pll.experiments.published import published_settings
 from pll.methods import PartialLabelEstimator, get_method
 from pll.methods.names import RECIPES
-from pll.runs.config import RunConfig, new_estimator
+from pll.runs.config import Preparation, RunConfig, new_estimator
 from pll.runs.data import Splits, one_fold, prepare
 from pll.runs.description import FIELDS
 from pll.synthesis import Flip
-from pll.synthesis.label_noise import Noisy
 
 OTHERS = "others"
 """In the table `models`: the data sets that it does not name."""
@@ -44,8 +43,8 @@ HASH = 16
 """Hexadecimal digits of a cell's key, and of a file's SHA-256 in it."""
 
 
-@dataclass(frozen=True)
-class Cell:
+@dataclass(frozen=True, kw_only=True)
+class Cell(Preparation):
     """One fit.
 
     Attributes
@@ -54,8 +53,6 @@ class Cell:
         Name in the tables.
     source
         The data.
-    flip
-        How candidates are made from true labels; None for those of the data.
     method
         A name of `METHODS`.
     model
@@ -64,31 +61,23 @@ class Cell:
         Where its settings come from: one of `RECIPES`, or another that the method takes.
     settings
         Settings given explicitly, which come before those of the recipe.
-    seed, fold
-        Which part; `folds` and `holdout` say how the data are divided.
+    fold, folds
+        Which part, where the data are divided into folds.
     data
         Hashes of the files it reads (`content_hash`); "" for the catalogue.
-    noisy
-        How single labels that may be wrong become candidates; None for none.
     test
         Name of the data to test on; "" for a part of the data itself.
     """
 
     dataset: str
     source: Source
-    flip: Flip | None
     method: str
     model: str
     recipe: str
     settings: Mapping[str, Any]
-    seed: int
     fold: int
     folds: int | None
-    holdout: float | None
-    features: str = "auto"
-    strict: bool = False
     data: str = ""
-    noisy: Noisy | None = None
     test: str = ""
 
     def part(self, data: PartialLabelDataset, test: PartialLabelDataset | None = None) -> Splits:
@@ -105,16 +94,9 @@ class Cell:
         UserError
             See `one_fold` and `prepare`; or there is nothing to test on.
         """
-        made: dict[str, Any] = {
-            "flip_with": self.flip,
-            "noisy": self.noisy,
-            "features": self.features,
-            "seed": self.seed,
-            "strict": self.strict,
-        }
         if self.folds is not None:
-            return one_fold(data, self.folds, self.fold, **made)
-        splits = prepare(data, holdout=self.holdout, test=test, **made)
+            return one_fold(data, self, self.folds, self.fold)
+        splits = prepare(data, self, test=test)
         if splits.test is None:
             raise UserError(f"{data.name} has no test part with true labels; hold a share out, or make folds.")
         return splits

@@ -18,34 +18,53 @@ if TYPE_CHECKING:
     from pll.methods import PartialLabelEstimator
 
 
+@dataclass(frozen=True, kw_only=True)
+class Preparation:
+    """How data becomes a training task (`pll.runs.data.prepare`); `pll.runs.description` says more of each field.
+
+    Parameters
+    ----------
+    flip
+        Make candidate sets of the true labels of the training part; None uses those of the data.
+    noisy
+        Make them of single labels that may be wrong; None for none.
+    features
+        What makes features of texts, pictures and words (a spec of `pll.features.featuriser`): `"auto"` for what suits
+        the data, `"none"` where it has all it needs.
+    holdout
+        Share of the examples, in (0, 1), to hold out as the test part; None for none.
+    seed
+        Of the split, the sets and the method.
+    strict
+        Refuse examples whose true label is not among their candidates.
+    """
+
+    flip: Flip | None = None
+    noisy: Noisy | None = None
+    features: str = "auto"
+    holdout: float | None = None
+    seed: int = 0
+    strict: bool = False
+
+
 @dataclass(frozen=True)
-class RunConfig:
+class RunConfig(Preparation):
     """Everything that determines a run's result.
 
     Parameters
     ----------
+    flip, noisy, features, holdout, seed, strict
+        As in `Preparation`.
     source
         The data.
     method
-        a name of `METHODS`.
+        A name of `METHODS`.
     params
         Settings of the method that were given by hand, also where they equal its defaults: no recipe changes them.
-    flip
-        Synthesis of candidates from true labels; None uses those of the data.
-    holdout
-        Share held out to test on, or None.
     test
         Data to test on, or None.
-    features
-        How features are made of texts, pictures and words; see `pll.runs.data.prepare`.
-    seed
-        Of split, candidates and method.
-    strict
-        Refuse truth outside the candidates.
     name
         Display name.
-    noisy
-        Synthesis of candidates from single labels that may be wrong; None for none.
     processes
         How many train together, each a part of every mini-batch; the result is the same but for rounding. Methods that
         cannot train so (`in_ranks`) take one.
@@ -56,14 +75,8 @@ class RunConfig:
     source: Source
     method: str = "proden"
     params: dict[str, Any] = field(default_factory=dict)
-    flip: Flip | None = None
-    holdout: float | None = None
     test: Source | None = None
-    features: str = "auto"
-    seed: int = 0
-    strict: bool = False
     name: str = ""
-    noisy: Noisy | None = None
     decided_sets: DecidedSets | None = None
     processes: int = 1
 

@@ -15,9 +15,8 @@ from pll.methods import PartialLabelEstimator
 from pll.methods.deep import DeepEstimator
 from pll.methods.held_out import HeldOut
 from pll.methods.proden import PRODEN
+from pll.runs.config import Preparation
 from pll.runs.data import prepare
-from pll.synthesis import Flip
-from pll.synthesis.label_noise import Noisy
 
 MOST_COMPARED = 500
 """Examples at most of the comparison of features."""
@@ -38,10 +37,8 @@ def against_sets(step: HeldOut) -> Evidence | None:
 def compare_features(
     data: PartialLabelDataset,
     specs: Sequence[str],
+    how: Preparation,
     *,
-    flip_with: Flip | None = None,
-    noisy: Noisy | None = None,
-    seed: int = 0,
     progress: Progress | None = None,
 ) -> dict[str, Evidence]:
     """Return the covering rate of linear PRODEN with several kinds of features, on the same sample of the data.
@@ -49,11 +46,11 @@ def compare_features(
     Parameters
     ----------
     data
-        At most `MOST_COMPARED` of its examples, drawn with `seed`, are used.
+        At most `MOST_COMPARED` of its examples, drawn with its seed, are used.
     specs
         Specifications of features, as in `pll.features.featuriser`.
-    flip_with, noisy, seed
-        How candidate sets are made, as in `pll.runs.data.prepare`.
+    how
+        How candidate sets are made; its features are not looked at.
     progress
         Called while features are computed.
 
@@ -67,12 +64,12 @@ def compare_features(
     UserError
         Features or candidate sets cannot be made.
     """
-    rows = np.sort(np.random.default_rng([seed, 5]).permutation(len(data))[:MOST_COMPARED])
+    rows = np.sort(np.random.default_rng([how.seed, 5]).permutation(len(data))[:MOST_COMPARED])
     sample = replace(data.take(rows), is_test=None)
     rates = {}
     for spec in specs:
-        splits = prepare(sample, flip_with=flip_with, noisy=noisy, features=spec, seed=seed, progress=progress)
-        step = HeldOut(PRODEN(model="linear", seed=seed), replace(splits.task(), votes=None), seed=seed)
+        splits = prepare(sample, replace(how, features=spec), progress=progress)
+        step = HeldOut(PRODEN(model="linear", seed=how.seed), replace(splits.task(), votes=None), seed=how.seed)
         for _ in step.run():
             pass
         evidence = against_sets(step)

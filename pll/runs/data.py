@@ -23,7 +23,8 @@ from pll.formats.checks import listing
 from pll.io import Progress
 from pll.methods.aggregation import EPOCHS, FOLDS, aggregate
 from pll.methods.base import Task
-from pll.synthesis import Flip, flip
+from pll.runs.config import Preparation
+from pll.synthesis import flip
 from pll.synthesis.label_noise import Noisy
 from pll.weights import VOTES, ChangedSets, Weights
 from pll.wording import percent
@@ -116,14 +117,9 @@ class Splits:
 
 def prepare(
     data: PartialLabelDataset,
+    how: Preparation,
     *,
-    flip_with: Flip | None = None,
-    holdout: float | None = None,
     test: PartialLabelDataset | None = None,
-    features: str = "auto",
-    seed: int = 0,
-    strict: bool = False,
-    noisy: Noisy | None = None,
     computed: Computed | None = None,
     progress: Progress | None = None,
 ) -> Splits:
@@ -133,21 +129,10 @@ def prepare(
     ----------
     data
         What to learn from. Where it marks a test part of its own, that is the test part, unless one is given.
-    flip_with
-        Make candidate sets from the true labels of the training part; None uses those of the data.
-    holdout
-        Share of the examples, in (0, 1), to hold out as the test part.
+    how
+        How it is split, and features and sets are made.
     test
         A test part of its own.
-    features
-        What makes features of texts, pictures and words (a spec of `pll.features.featuriser`), `"auto"` for what suits
-        the data, `"none"` where it has all it needs.
-    seed
-        Of the split and of the sets.
-    strict
-        Refuse examples whose true label is not among their candidates.
-    noisy
-        Make candidate sets of single labels that may be wrong, on the training part; see `with_noisy_sets`.
     computed
         What was computed of this very data before; None computes it now.
     progress
@@ -156,16 +141,16 @@ def prepare(
     Raises
     ------
     UserError
-        A share that leaves no example on one side, both `holdout` and `test`, both `flip_with` and `noisy`, nothing to
-        learn from.
+        A share that leaves no example on one side, both a share and `test`, both `flip` and `noisy`, nothing to learn
+        from.
     """
     has_test, holdout_data = test is not None, None
-    if holdout is not None and has_test:
+    if how.holdout is not None and has_test:
         raise UserError("Give either a share to hold out or a file to test on, not both.")
     unanswered = np.zeros(len(data), dtype=np.bool_) if data.unanswered is None else data.unanswered
-    if holdout is not None:
+    if how.holdout is not None:
         is_test = np.zeros(len(data), dtype=np.bool_)
-        is_test[~unanswered] = holdout_mask(int((~unanswered).sum()), holdout, seed)
+        is_test[~unanswered] = holdout_mask(int((~unanswered).sum()), how.holdout, how.seed)
     else:
         is_test = np.zeros(len(data), dtype=np.bool_) if data.is_test is None else data.is_test
     train = data
@@ -179,16 +164,10 @@ def prepare(
     elif is_test.any():  # unanswered examples are no fair sample to test on, unless they are marked as test part
         test = data.take(is_test)
     if test is not None and not _has_truth(test):
-        if holdout is not None or has_test:
+        if how.holdout is not None or has_test:
             raise UserError(f"The test part of {test.name} has no true labels to test against; train without one.")
         test = None
-    splits = _splits(
-        *(train, test, holdout_data, flip_with, features, seed),
-        strict=strict,
-        noisy=noisy,
-        computed=computed,
-        progress=progress,
-    )
+    splits = _splits(train, test, holdout_data, how, computed, progress)
     if holdout_data is None:
         return splits
     splits = replace(splits, all_ids=tuple(data.row_ids.tolist()))
@@ -206,37 +185,19 @@ def _with_unanswered(splits: Splits) -> Splits:
     return replace(splits, train=replace(splits.train, notes=notes))
 
 
-def one_fold(
-    data: PartialLabelDataset,
-    k: int,
-    fold: int,
-    *,
-    flip_with: Flip | None = None,
-    features: str = "auto",
-    seed: int = 0,
-    strict: bool = False,
-    noisy: Noisy | None = None,
-) -> Splits:
+def one_fold(data: PartialLabelDataset, how: Preparation, k: int, fold: int) -> Splits:
     """Return the splits of one fold of k-fold cross-validation: every example is in exactly one test part.
 
     Parameters
     ----------
     data
         With true labels.
+    how
+        How features and sets are made; its seed is that of the folds too.
     k
         Number of folds, from 2 to the number of examples.
     fold
         In [0, k).
-    flip_with
-        How candidate sets are made of the true labels of the training part; None keeps those of the data.
-    features
-        What makes features of texts, pictures and words: a specification of `pll.features`, or "auto".
-    seed
-        Of the splits, and of everything drawn.
-    strict
-        Refuse true labels outside their candidate set.
-    noisy
-        How single labels that may be wrong become candidate sets.
 
     Raises
     ------
@@ -249,25 +210,20 @@ def one_fold(
     if not _has_truth(data):
         raise UserError(f"{data.name} has no true labels to test against; it cannot be evaluated.")
     fold_of = np.empty(len(data), dtype=np.int64)
-    fold_of[_permutation(len(data), seed)] = np.arange(len(data)) % k
+    fold_of[_permutation(len(data), how.seed)] = np.arange(len(data)) % k
     is_test = fold_of == fold
-    return _splits(data.take(~is_test), data.take(is_test), None, flip_with, features, seed, strict=strict, noisy=noisy)
+    return _splits(data.take(~is_test), data.take(is_test), None, how)
 
 
 def _splits(
     train: PartialLabelDataset,
     test: PartialLabelDataset | None,
     holdout: PartialLabelDataset | None,
-    flip_with: Flip | None,
-    features: str,
-    seed: int,
-    *,
-    strict: bool,
-    noisy: Noisy | None = None,
+    how: Preparation,
     computed: Computed | None = None,
     progress: Progress | None = None,
 ) -> Splits:
-    spec = {"auto": suggested(train), "none": ""}.get(features, features)
+    spec = {"auto": suggested(train), "none": ""}.get(how.features, how.features)
     known = computed or Computed()
     disputed = known.disputed
     made = known.featuriser or (fitted(spec, train, progress) if spec else None)
@@ -276,15 +232,15 @@ def _splits(
         is_same = holdout is test
         holdout = None if holdout is None else featurised(holdout, made, progress, X=known.holdout)
         test = holdout if is_same else None if test is None else featurised(test, made, progress, X=known.test)
-    if train.needs_vote_sets and flip_with is None and noisy is None:
+    if train.needs_vote_sets and how.flip is None and how.noisy is None:
         votes, disputed = (
-            infer_vote_sets(train, seed, progress) if known.votes is None else (known.votes, known.disputed)
+            infer_vote_sets(train, how.seed, progress) if known.votes is None else (known.votes, known.disputed)
         )
         if votes.given != train.sets():
             raise UserError(f"The sets made of this run's votes are of other data than {train.name}; start a new run.")
         train = train.changed(votes)
-    train = with_candidates(train, flip_with, seed, strict=strict, noisy=noisy, sets=known.sets, progress=progress)
-    if noisy is not None and test is not None and train.y is None:
+    train = with_candidates(train, how, sets=known.sets, progress=progress)
+    if how.noisy is not None and test is not None and train.y is None:
         note = "The labels of the test part may be wrong too: test accuracy is how often the model agrees with them."
         train = replace(train, notes=(*train.notes, note))
     return Splits(train, test, made, holdout, disputed=disputed)
@@ -292,28 +248,21 @@ def _splits(
 
 def with_candidates(
     data: PartialLabelDataset,
-    flip_with: Flip | None,
-    seed: int,
+    how: Preparation,
     *,
-    strict: bool = False,
-    noisy: Noisy | None = None,
     sets: CandidateSets | None = None,
     progress: Progress | None = None,
 ) -> PartialLabelDataset:
-    """Return the data with candidate sets of `flip_with` or `noisy`, or with its own, after `check_trainable`.
+    """Return the data with candidate sets made as `how` says, or with its own, after `check_trainable`.
 
     Parameters
     ----------
-    flip_with
-        How candidate sets are made of the true labels; None keeps those of the data.
-    seed
-        Of the draw.
-    strict
-        Refuse true labels outside their candidate set.
-    noisy
-        How single labels that may be wrong become candidate sets.
+    data
+        With its features.
+    how
+        How candidate sets are made.
     sets
-        What `flip_with` or `noisy` made before; None makes them now.
+        What `how` made before; None makes them now.
     progress
         Called as (steps done, steps in all).
 
@@ -322,25 +271,25 @@ def with_candidates(
     UserError
         No true labels to flip, no single labels to doubt, or `check_trainable` refuses.
     """
-    if flip_with is not None and noisy is not None:
+    if how.flip is not None and how.noisy is not None:
         raise UserError("Candidates are made of true labels (flip) or of labels that may be wrong (noisy), not both.")
     folds_done = None if progress is None else partial(progress, "parts of the data judged")
-    if noisy is not None:
-        data = with_noisy_sets(data, noisy, seed, folds_done, sets=sets)
-    if flip_with is not None:
+    if how.noisy is not None:
+        data = with_noisy_sets(data, how.noisy, how.seed, folds_done, sets=sets)
+    if how.flip is not None:
         if data.y is None:
             raise UserError(f"{data.name} has no true labels; candidates can be synthesised from true labels only.")
         sets = sets or flip(
-            flip_with,
+            how.flip,
             data.y,
             data.n_classes,
-            seed=seed,
+            seed=how.seed,
             class_names=data.class_names,
             X=data.X,
             progress=folds_done,
         )
         data = replace(data, candidates=sets, prior=None, changes=())
-    check_trainable(data, strict=strict)
+    check_trainable(data, strict=how.strict)
     return data
 
 

@@ -64,18 +64,7 @@ def load_splits(
         test = with_classes(test, config.source.classes, strict=False)
     data = config.source.load(progress)
     on_read(data)
-    splits = prepare(
-        data,
-        flip_with=config.flip,
-        holdout=config.holdout,
-        test=test,
-        features=config.features,
-        seed=config.seed,
-        strict=config.strict,
-        noisy=config.noisy,
-        computed=computed,
-        progress=progress,
-    )
+    splits = prepare(data, config, test=test, computed=computed, progress=progress)
     splits = replace(splits, identity=_identity(config, data, test))
     return splits if config.decided_sets is None else _with_decisions(splits, config, computed)
 

@@ -13,6 +13,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.experiments import evaluation as ev
 from pll.methods.proden import PRODEN
+from pll.runs.config import Preparation
 from pll.runs.data import prepare
 from pll.synthesis import Flip
 
@@ -40,7 +41,7 @@ def test_the_paired_t_test_is_that_of_scipy(pairs: list[tuple[float, float]]) ->
 
 def test_the_recipe_paper_finds_the_settings_of_the_data_set() -> None:
     """Lost's learning rate is published; that of unknown data is not."""
-    splits = prepare(DATA, holdout=0.25, flip_with=FLIP)
+    splits = prepare(DATA, Preparation(holdout=0.25, flip=FLIP))
     listed, unlisted = PRODEN(recipe="paper", epochs=2), PRODEN(recipe="paper", epochs=2)
     curve, _ = ev.measured(listed, splits, dataset="lost")
     ev.measured(unlisted, splits, dataset="mine")

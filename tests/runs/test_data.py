@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.runs.config import Preparation
 from pll.runs.data import check_features, check_trainable, holdout_mask, one_fold, prepare, warnings_about
 from pll.synthesis import Flip
 from tests.dataset_helpers import X, made
@@ -46,15 +47,15 @@ def test_a_share_is_held_out_at_random_or_refused(n: int, share: float, seed: in
 
 
 def test_seeds_make_other_parts_and_other_sets_but_always_the_same() -> None:
-    splits = [prepare(labelled(), flip_with=BINOMIAL, holdout=0.25, seed=seed) for seed in (0, 0, 1)]
+    splits = [prepare(labelled(), Preparation(flip=BINOMIAL, holdout=0.25, seed=seed)) for seed in (0, 0, 1)]
     assert numbers(splits[0].test) == numbers(splits[1].test) != numbers(splits[2].test)
     assert splits[0].train.sets() == splits[1].train.sets() != splits[2].train.sets()
     with pytest.raises(UserError, match="seed is -1"):
-        prepare(labelled(), flip_with=BINOMIAL, holdout=0.25, seed=-1)
+        prepare(labelled(), Preparation(flip=BINOMIAL, holdout=0.25, seed=-1))
 
 
 def test_every_example_is_on_one_side_and_only_the_training_side_is_made_ambiguous() -> None:
-    splits = prepare(labelled(), flip_with=BINOMIAL, holdout=0.25)
+    splits = prepare(labelled(), Preparation(flip=BINOMIAL, holdout=0.25))
     assert sorted(numbers(splits.train) + numbers(splits.test)) == list(range(40))
     assert len(numbers(splits.test)) == 10
     assert splits.train.sets().contains(splits.train.y).all()
@@ -68,12 +69,12 @@ def test_every_example_is_on_one_side_and_only_the_training_side_is_made_ambiguo
 def test_a_marked_test_part_is_the_test_part_unless_another_is_wanted() -> None:
     marks = np.arange(40) >= 30
     data = labelled(is_test=marks)
-    assert numbers(prepare(data, flip_with=BINOMIAL).test) == list(range(30, 40))
-    assert len(numbers(prepare(data, flip_with=BINOMIAL, holdout=0.5).test)) == 20
-    own = prepare(data, flip_with=BINOMIAL, test=labelled(8))
+    assert numbers(prepare(data, Preparation(flip=BINOMIAL)).test) == list(range(30, 40))
+    assert len(numbers(prepare(data, Preparation(flip=BINOMIAL, holdout=0.5)).test)) == 20
+    own = prepare(data, Preparation(flip=BINOMIAL), test=labelled(8))
     assert numbers(own.test) == list(range(8))
     assert numbers(own.train) == list(range(30))  # what is marked is not learnt from all the same
-    assert prepare(labelled(is_test=~marks & marks), flip_with=BINOMIAL).test is None
+    assert prepare(labelled(is_test=~marks & marks), Preparation(flip=BINOMIAL)).test is None
 
 
 @pytest.mark.parametrize("marked", [False, True])
@@ -81,16 +82,16 @@ def test_a_test_file_without_truth_is_refused(marked: bool) -> None:
     data = labelled(is_test=np.arange(40) >= 30) if marked else labelled()
     unlabelled = PartialLabelDataset(np.zeros((3, 1)), name="new.csv")
     with pytest.raises(UserError, match=r"new\.csv has no true labels"):
-        prepare(data, flip_with=BINOMIAL, test=unlabelled)
+        prepare(data, Preparation(flip=BINOMIAL), test=unlabelled)
 
 
 def test_a_held_out_part_without_truth_is_refused_and_a_marked_one_left_aside() -> None:
     sets = CandidateSets.from_mask(np.ones((40, 4), dtype=bool))
     unknown = PartialLabelDataset(np.zeros((40, 1)), sets, np.full(40, -1))
     with pytest.raises(UserError, match="no true labels"):
-        prepare(unknown, holdout=0.2)
+        prepare(unknown, Preparation(holdout=0.2))
     marked = PartialLabelDataset(np.zeros((40, 1)), sets, is_test=np.arange(40) >= 30)
-    splits = prepare(marked)
+    splits = prepare(marked, Preparation())
     assert splits.test is None
     assert len(splits.train) == 30
 
@@ -103,9 +104,9 @@ def test_every_example_is_tested_on_exactly_once(n: int, k: int, seed: int) -> N
     data = labelled(n, c=2)
     if k > n:
         with pytest.raises(UserError, match="cannot be made"):
-            one_fold(data, k, 0, flip_with=BINOMIAL, seed=seed)
+            one_fold(data, Preparation(flip=BINOMIAL, seed=seed), k, 0)
         return
-    splits = [one_fold(data, k, fold, flip_with=BINOMIAL, seed=seed) for fold in range(k)]
+    splits = [one_fold(data, Preparation(flip=BINOMIAL, seed=seed), k, fold) for fold in range(k)]
     tested = [numbers(part.test) for part in splits]
     assert len(splits) == k
     assert sorted(itertools.chain(*tested)) == list(range(n))
@@ -113,7 +114,7 @@ def test_every_example_is_tested_on_exactly_once(n: int, k: int, seed: int) -> N
     for part in splits:
         assert sorted(numbers(part.train) + numbers(part.test)) == list(range(n))
         assert part.train.sets().contains(part.train.y).all()
-    again = [one_fold(data, k, fold, flip_with=BINOMIAL, seed=seed) for fold in range(k)]
+    again = [one_fold(data, Preparation(flip=BINOMIAL, seed=seed), k, fold) for fold in range(k)]
     assert [numbers(part.test) for part in again] == tested
     assert [part.train.sets() for part in again] == [part.train.sets() for part in splits]
 
@@ -123,9 +124,9 @@ def test_every_example_is_tested_on_exactly_once(n: int, k: int, seed: int) -> N
 
 def test_truth_outside_the_set_is_refused_only_where_it_has_to_be() -> None:
     data = labelled(candidates=CandidateSets.from_labels((np.arange(40) + 1) % 4, 4, tuple("abcd")))
-    assert len(prepare(data).train.truth_outside()) == 40
+    assert len(prepare(data, Preparation()).train.truth_outside()) == 40
     with pytest.raises(UserError, match="not among its candidates"):
-        prepare(data, strict=True)
+        prepare(data, Preparation(strict=True))
 
 
 class TestWarnings:

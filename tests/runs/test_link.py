@@ -79,7 +79,7 @@ def test_a_link_means_what_it_was_made_of(
     look: Look, flip: Flip | None, holdout: float, seed: int, lr: float, epochs: int, name: str
 ) -> None:
     params: dict[str, object] = {"lr": lr} | ({} if epochs == 100 else {"epochs": epochs})
-    config = RunConfig(Source("digits"), "proden", params, flip, holdout, seed=seed, name=name or "x")
+    config = RunConfig(Source("digits"), "proden", params, flip=flip, holdout=holdout, seed=seed, name=name or "x")
     back = there_and_back(Share((config,), look))
     assert back.look == look  # to the last digit
     assert replace(back.configs[0], name="") == replace(config, name="")

@@ -12,6 +12,7 @@ from pll import formats
 from pll.cli.main import main
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.runs.config import Preparation
 from pll.runs.data import prepare, with_noisy_sets
 from pll.runs.folder import RunFolder
 from pll.synthesis.label_noise import Noisy
@@ -63,7 +64,7 @@ def test_labels_that_are_doubted_are_no_truth_any_more() -> None:
 
 def test_the_training_part_alone_gets_noisy_sets() -> None:
     calls: list[tuple[str, int, int | None]] = []
-    splits = prepare(labelled(), noisy=TOP, holdout=0.2, seed=5, progress=lambda *call: calls.append(call))
+    splits = prepare(labelled(), Preparation(noisy=TOP, holdout=0.2, seed=5), progress=lambda *call: calls.append(call))
     assert len(splits.train) == 48 and splits.train.y is None
     assert splits.test is not None and splits.test.y is not None
     assert any("may be wrong too" in note for note in splits.train.notes)

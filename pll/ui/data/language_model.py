@@ -59,7 +59,7 @@ def offer(choice: ChosenData, data: PartialLabelDataset, key: str) -> None:
 
 def _compare(choice: ChosenData, data: PartialLabelDataset, other: str, progress: Any) -> dict[str, Evidence]:
     specs = (choice.features, other)
-    return compare_features(data, specs, flip_with=choice.flip, noisy=choice.noisy, seed=choice.seed, progress=progress)
+    return compare_features(data, specs, choice.config(), progress=progress)
 
 
 def verdict(rates: Mapping[str, Evidence], now: str, other: str) -> tuple[bool, str]:

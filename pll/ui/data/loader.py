@@ -68,14 +68,7 @@ def _with_candidates(
     """
     from pll.runs.data import prepare  # late: the home page shows no data
 
-    made = prepare(
-        replace(data, is_test=None),
-        flip_with=choice.flip,
-        noisy=choice.noisy,
-        features=choice.features,
-        seed=choice.seed,
-        progress=progress,
-    ).train
+    made = prepare(replace(data, is_test=None), choice.config(), progress=progress).train
     answered = data.answered()  # what is learnt from
     # Labels that are doubted leave out the examples that have none, and with them the marks of the test part.
     return replace(made, is_test=answered.is_test) if len(made) == len(answered) else made

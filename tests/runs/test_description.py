@@ -1,0 +1,53 @@
+"""The fields of a run are described once, and what is made of them agrees."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from pll.experiments.experiment import Experiment
+from pll.methods import METHODS
+from pll.runs.config import Preparation, RunConfig
+from pll.runs.description import FIELDS, number_or_text, setting_of
+from pll.runs.link import LinkParts
+
+NUMBERS = [name for name, one in FIELDS.items() if one.kind in ("whole", "number")]
+
+
+def test_every_field_of_a_run_has_the_described_default() -> None:
+    for one in (*fields(Preparation), *fields(RunConfig)):
+        if one.name in FIELDS:
+            assert one.default == FIELDS[one.name].default, one.name
+    assert {one.name for one in fields(Preparation)} <= set(FIELDS)
+    for name in ("features", "strict", "holdout"):
+        assert Experiment.model_fields[name].default == LinkParts.model_fields[name].default == FIELDS[name].default
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_defaults_of_every_method_are_within_the_limits(method: str) -> None:
+    problems = {
+        name: FIELDS[name].problem(value) for name, value in METHODS[method]().get_params().items() if name in FIELDS
+    }
+    assert not any(problems.values()), problems
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@given(value=some.floats(allow_nan=True, allow_infinity=True) | some.integers(-5, 10**7))
+def test_a_number_is_refused_exactly_outside_its_limits(name: str, value: float) -> None:
+    one = FIELDS[name]
+    inside = one.least <= value <= one.most and not (one.above and value == one.least)
+    inside = inside and not (one.below and value == one.most) and (one.kind == "number" or value == int(value))
+    problem = one.problem(value, "x")
+    assert (problem == "") == inside
+    assert inside or (problem.startswith("x is ") and problem.endswith(f"it must be {one.wanted}."))
+
+
+@given(some.text(max_size=8))
+def test_what_is_no_number_stays_text(text: str) -> None:
+    value: Any = number_or_text(text)
+    assert value == text if isinstance(value, str) else float(text) == value
+    assert setting_of("augment", text) == text  # a described word is never a number, nor none

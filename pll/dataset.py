@@ -77,6 +77,8 @@ class PartialLabelDataset(HasChanges):
         `"table"`, `"array"` or `"image"`.
     notes
         Remarks of the reader for the user (columns dropped, cells imputed, …).
+    reading
+        What was understood of its file, the fields of a `pll.formats.reading.Reading`; empty where that is not a table.
 
     Raises
     ------
@@ -104,6 +106,7 @@ class PartialLabelDataset(HasChanges):
     name: str = "data"
     kind: str = "array"
     notes: tuple[str, ...] = ()
+    reading: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__  # the class is frozen; these are its normal forms

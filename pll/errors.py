@@ -175,5 +175,5 @@ class Note(str):
 
 
 def notes_of(notes: Iterable[str], *kinds: str) -> list[Note]:
-    """Return the notes of some kinds."""
-    return [note for note in notes if isinstance(note, Note) and note.kind in kinds]
+    """Return the notes of some kinds, of all where none is named."""
+    return [note for note in notes if isinstance(note, Note) and (note.kind in kinds or not kinds)]

@@ -15,8 +15,7 @@ from pll.cli.options import note, print_result, read_as, read_options
 from pll.cli.progress import load
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.kept import reading_of
-from pll.formats.reading import ROLES, Column, form_of, option, question, signature
+from pll.formats.reading import ROLES, Column, Reading, form_of, option, question, signature
 from pll.io import write_text
 
 FORMS = {"example": "an example", "answer": "an answer of one person", "person": "a person"}
@@ -56,7 +55,7 @@ def read(options: ReadFileOptions) -> int:
     if worth is not None:
         print(worth.sentence)
     if options.save is not None:
-        kept = reading_of(columns, given, question=chosen)
+        kept = Reading(**data.reading) if data.reading else given.reading(columns, data, question=chosen)
         write_text(Path(options.save), kept.to_json() + "\n")
         print(options.save)
     annotations = data.annotations

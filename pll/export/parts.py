@@ -19,10 +19,11 @@ from pll.export.spreadsheet import neutralise
 from pll.features import save_features
 from pll.features.serialization import ARRAYS_FILE as FEATURES_ARRAYS
 from pll.features.serialization import CARD_FILE as FEATURES_CARD
+from pll.formats.reading import Reading
 from pll.io import write_atomically, write_csv, write_text
 from pll.methods.input_range import RANGE
 from pll.methods.persistence import CARD_FILE, WEIGHTS_FILE, ModelCard, model_card, model_weights, write_card
-from pll.runs.files import NO_ANSWER
+from pll.runs.files import NO_ANSWER, READING
 from pll.runs.labels_table import write_labels, write_no_answer
 
 
@@ -210,6 +211,13 @@ EXPORTS: dict[str, Exporter] = {
         "audit.jsonl",
         lambda source, path: write_audit_jsonl(source.events, path, source.versions),
         applies=_was_reviewed,
+    ),
+    "reading": Exporter(
+        "How the file was read (JSON)",
+        "What each column was taken for, and what was no answer. `--reading reading.json` reads another file so.",
+        READING,
+        lambda source, path: write_text(path, Reading(**source.reading).to_json()),
+        applies=lambda source: bool(source.reading),
     ),
     "label-weights": Exporter(
         "Label weights (sparse matrix)",

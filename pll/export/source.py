@@ -89,6 +89,8 @@ class ExportSource:
         Neutralise cells of CSV files that spreadsheets would execute.
     given_sets
         Candidate sets of the data, where labels named by no voter joined `candidates`; None where none did.
+    reading
+        What was understood of the data's file, the fields of a `Reading`; empty where there is nothing to say.
     X
         (n, …) features that it was fitted on, for the check example; None where they are not available.
     """
@@ -113,6 +115,7 @@ class ExportSource:
     features: Featuriser | None = None
     replay: Callable[[], str] | None = None
     follows: bool = False
+    reading: Mapping[str, Any] = field(default_factory=dict)
     own_weights: Weights | None = None
     health: Health | None = None
     warnings: tuple[str, ...] = ()

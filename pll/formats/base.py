@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
-from pll.formats.reading import Column
+from pll.errors import UserError, notes_of
+from pll.formats.reading import Column, Reading, form_of, signature
 from pll.formats.results import Results
 from pll.io import Progress
 
@@ -75,6 +75,36 @@ class ReadOptions:
             raise UserError(f"Annotators' sets cannot be combined by {self.combine!r}; use union or largest.")
         if self.fold is not None and self.fold < 1:
             raise UserError(f"The fold is {self.fold}; folds count from 1.")
+
+    def reading(
+        self, columns: Sequence[Column], data: PartialLabelDataset | None = None, *, question: str = ""
+    ) -> Reading:
+        """Return what is understood of a file that is read so.
+
+        Parameters
+        ----------
+        columns
+            Its columns with their roles; none of a tool's records.
+        data
+            What came of it, which says what was taken for no answer and which spellings were joined.
+        question
+            Which of several questions of a tool was read.
+        """
+        cells = {note.kind: dict(note.cells) for note in notes_of(() if data is None else data.notes)}
+        return Reading(
+            form=form_of(columns),
+            roles={column.name: column.role for column in columns} or dict(self.columns),
+            source=signature(columns),
+            class_names=self.class_names,
+            no_answer=cells.get("no answer", {}),
+            spellings=cells.get("spellings", {}),
+            answers=dict(self.answers),
+            sheet=self.sheet or "",
+            question=question,
+            keep=self.keep,
+            odd=self.accept,
+            file=self.name,
+        )
 
     def tick(self, what: str, done: int, total: int | None) -> None:
         """Report the progress of reading."""

@@ -2,49 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from pll import formats
-from pll.dataset import PartialLabelDataset
-from pll.errors import UserError, notes_of
+from pll.errors import UserError
 from pll.formats.base import ReadOptions
 from pll.formats.checks import listing
-from pll.formats.reading import Column, Reading, form_of, signature
-
-
-def reading_of(
-    columns: Sequence[Column], options: ReadOptions, data: PartialLabelDataset | None = None, *, question: str = ""
-) -> Reading:
-    """Return what was understood of a file.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-        Its columns with their roles, as `formats.columns` says; none of a tool's records.
-    options : ReadOptions
-        What it was read with.
-    data : PartialLabelDataset, optional
-        What came of it; without it the classes are those that a person listed.
-    question : str
-        Which of several questions of a tool was read.
-    """
-    said = notes_of(() if data is None else data.notes, "no answer", "spellings")
-    cells = {note.kind: dict(note.cells) for note in said}
-    return Reading(
-        form=form_of(columns),
-        source=signature(columns),
-        no_answer=cells.get("no answer", {}),
-        spellings=cells.get("spellings", {}),
-        roles={column.name: column.role for column in columns},
-        class_names=options.class_names if data is None else data.class_names,
-        answers=dict(options.answers),
-        sheet=options.sheet or "",
-        question=question,
-        keep=options.keep,
-        odd=options.accept,
-    )
+from pll.formats.reading import Reading
 
 
 def options_of(reading: Reading, path: Path | str, name: str | None = None) -> dict[str, Any]:
@@ -56,10 +21,9 @@ def options_of(reading: Reading, path: Path | str, name: str | None = None) -> d
         The file lacks columns of the reading.
     """
     options: dict[str, Any] = {"answers": dict(reading.answers), "keep": reading.keep, "accept": reading.odd}
-    if reading.sheet:
-        options["sheet"] = reading.sheet
+    options |= {"sheet": reading.sheet or None, "class_names": reading.class_names}
     there = {one.name for one in formats.columns(path, name=name, options=ReadOptions(**options))}
-    missing = [one for one in reading.roles if one not in there]
+    missing = [one for one in reading.roles if there and one not in there]
     if missing:
         raise UserError(
             f"{name or Path(path).name} lacks columns that the reading names: {listing(missing)}. Make a reading of "

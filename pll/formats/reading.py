@@ -151,7 +151,7 @@ class Reading:
     source
         What the file was read as: the title of a signature, or "".
     class_names
-        All classes, in order.
+        The classes, in order, where a person listed them.
     no_answer
         Cells that were taken for no answer, and how often each stands there.
     spellings
@@ -164,6 +164,8 @@ class Reading:
         Cells that are classes, though they look like no answer.
     odd
         Kinds of findings (`pll.formats.odd`) that a person accepted.
+    file
+        What the file was called.
     """
 
     form: str = "example"
@@ -177,6 +179,7 @@ class Reading:
     question: str = ""
     keep: tuple[str, ...] = ()
     odd: tuple[str, ...] = ()
+    file: str = ""
 
     def to_json(self) -> str:
         """The record as JSON, with one field a line."""

@@ -5,6 +5,7 @@ state.json       queued, running, paused, stopped, failed or finished; final met
 metrics.csv      a row an epoch                                                                    folder
 checkpoint/      state from which the run continues to the same result                             folder
 history/         label weights over epochs                                                         history
+reading.json     what was understood of the data's file: roles of columns, marks of no answer …     run_data
 recipe.json      settings chosen by a recipe, and what was tried                                   folder
 outside.npz      labels added to candidate sets that may miss the truth, by a method that does so  folder
 computed.npz     features made of texts, pictures and words; sets that votes or a classifier made  run_data
@@ -28,7 +29,7 @@ from pll.io import PART
 
 CONFIG, STATE, METRICS, LOG = "config.json", "state.json", "metrics.csv", "log.txt"
 CHECKPOINT, RECIPE, OUTSIDE = "checkpoint/checkpoint.pt", "recipe.json", "outside.npz"
-COMPUTED = "computed.npz"
+COMPUTED, READING = "computed.npz", "reading.json"
 HELD_OUT, HELD_OUT_SO_FAR = "held_out.npz", "checkpoint/held_out.npz"
 LABELS, NO_ANSWER, MODEL = "labels.csv", "no_answer.csv", "model.json"
 MANIFEST, NAME, ACCESS, DELETED, LOCK = "manifest.json", "name.json", "access.json", "deleted.json", "run.lock"

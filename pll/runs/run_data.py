@@ -21,11 +21,12 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.features.selection import restored
 from pll.formats.classes import with_classes
+from pll.formats.reading import Reading
 from pll.io import Progress
 from pll.methods.aggregation import aggregate
 from pll.runs.config import RunConfig
 from pll.runs.data import Computed, Splits, prepare
-from pll.runs.files import COMPUTED
+from pll.runs.files import COMPUTED, READING
 from pll.runs.folder import RunFolder
 from pll.runs.manifest import Manifest, check
 from pll.weights import VOTES, ChangedSets
@@ -137,7 +138,12 @@ def _arrays(sets: CandidateSets, name: str) -> dict[str, npt.NDArray[Any]]:
 
 
 def save_computed(folder: RunFolder, splits: Splits) -> None:
-    """Write what was computed of the data of a run that begins, features only up to the size of a copied source."""
+    """Write how the data of a run that begins was read, and what was computed of it.
+
+    Features are written only up to the size of a copied source.
+    """
+    if splits.train.reading and not (folder.path / READING).exists():
+        Manifest(folder.path).put(READING, Reading(**splits.train.reading).to_json().encode())
     config, train, arrays = folder.config(), splits.train, dict[str, npt.NDArray[Any]]()
     if (folder.path / COMPUTED).exists() or train.outside is not None:
         return

@@ -53,6 +53,23 @@ def test_a_reading_is_kept_and_used_for_another_file(tmp_path: Path, capsys: pyt
     assert json.loads(out.read_text().splitlines()[0])["true_label"]
 
 
+def test_a_run_keeps_how_its_file_was_read_and_exports_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given, other, run = tmp_path / "t.csv", tmp_path / "other.csv", tmp_path / "run"
+    numbered = [f"{line},{at}.5" if at else f"{line},width" for at, line in enumerate(VOTED.splitlines())]
+    given.write_text("\n".join(numbered))
+    other.write_text("\n".join(numbered).replace("\ne", "\nf"))
+    fit = ("fit", str(given), "--epochs", "1", "--threads", "1", "--features", "table", "--out", str(run))
+    assert main([*fit, "--column", "Ann=keep", "--column", "Bob=annotator"]) == 0
+    reading = Reading.from_json((run / "reading.json").read_text())
+    assert (reading.roles["Ann"], reading.roles["Bob"], reading.file) == ("keep", "annotator", "t.csv")
+    assert main(["export", str(run), "--out", str(tmp_path / "out")]) == 0
+    kept = tmp_path / "out" / "reading.json"
+    assert Reading.from_json(kept.read_text()) == reading
+    status, again, _ = said(capsys, "read", str(other), "--reading", str(kept))
+    assert (status, again["voters"]) == (0, ["Bob"])
+    assert main(["check", str(run)]) == 0
+
+
 def test_what_is_asked_is_printed_with_the_options_that_answer(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

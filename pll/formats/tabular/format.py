@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -42,8 +42,10 @@ class TableFormat(Format):
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         table = self.table(path, options)
-        data = build(table, table.plan(options), options)
-        return replace(data, notes=(*table.notes, *data.notes))
+        columns = table.plan(options)
+        data = build(table, columns, options)
+        reading = asdict(options.reading(columns, data))
+        return replace(data, notes=(*table.notes, *data.notes), reading=reading)
 
     def columns(self, path: Path, options: ReadOptions) -> list[Column]:
         return self.table(path, options).plan(options)

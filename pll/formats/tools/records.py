@@ -10,7 +10,7 @@ import json
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -401,7 +401,8 @@ class RecordFormat(Format):
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         notes: list[str] = []
         example_of = self.reader(path, options, notes)
-        return dataset_of((example_of(row, record) for row, record in json_objects.records(path)), options, notes)
+        data = dataset_of((example_of(row, record) for row, record in json_objects.records(path)), options, notes)
+        return replace(data, reading=asdict(options.reading((), data)))
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         lost = table_limitations(dataset, {"types", "missing cells", "parts"})

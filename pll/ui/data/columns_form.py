@@ -276,7 +276,7 @@ def show_rows(table: Columns, data: PartialLabelDataset | None) -> None:
             )
         elif last := last_time.otherwise(table.columns):
             st.button(
-                f"As last time ({plain(last.source)})",
+                f"As last time ({plain(last.file)})",
                 icon=":material/history:",
                 type="tertiary",
                 help="Take every column for what it was in that file, which has the same columns.",

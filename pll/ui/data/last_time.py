@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pll.errors import UserError
 from pll.formats.base import ReadOptions
-from pll.formats.kept import read_reading, reading_of
+from pll.formats.kept import read_reading
 from pll.formats.reading import Column, Reading
 from pll.io import write_text
 from pll.paths import candid_home
@@ -25,7 +25,7 @@ def remember(name: str, columns: Sequence[Column], options: ReadOptions) -> None
     file = _file(columns)
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
-        write_text(file, replace(reading_of(columns, options), source=name).to_json() + "\n")
+        write_text(file, replace(options, name=name).reading(columns).to_json() + "\n")
 
 
 def otherwise(columns: Sequence[Column]) -> Reading | None:

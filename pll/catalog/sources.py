@@ -22,8 +22,7 @@ from pll.formats.arrays.npz import FEATURES, holds_arrays
 from pll.formats.classes import with_classes
 from pll.formats.images import TABLES
 from pll.formats.tabular.parquet import holds_shards
-from pll.formats.vote_files import VOTES, kind_of, read_votes, roles_beside_answers
-from pll.formats.votes import with_votes
+from pll.formats.votes import VOTES, kind_of, read_votes, roles_beside_answers, with_votes
 from pll.images import SUFFIXES
 from pll.io import Progress, hash_of
 
@@ -113,8 +112,9 @@ class Source:
         if self.format == VOTES:
             self.check_unchanged()
         data = None if self.format == VOTES else self._read(progress)
-        votes = read_votes([str(file.path) for file in self.vote_files])
         classes = tuple(self.options.get("class_names", ()))
+        known = classes if data is None else data.class_names
+        votes = read_votes([str(file.path) for file in self.vote_files], known)
         return with_votes(data, votes, answers=self.answers, classes=classes, name=self.name)
 
     def _read(self, progress: Progress | None) -> PartialLabelDataset:

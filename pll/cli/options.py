@@ -23,8 +23,7 @@ from pll.errors import Note, UserError
 from pll.formats.classes import class_edits
 from pll.formats.kept import options_of, read_reading
 from pll.formats.tabular.cells import no_answers
-from pll.formats.vote_files import kind_of
-from pll.formats.votes import ONE_VOTER
+from pll.formats.votes import ONE_VOTER, kind_of
 from pll.synthesis import FLIPS, SETTINGS, Flip
 from pll.synthesis.label_noise import Noisy
 from pll.synthesis.transitions import read_matrix, transitions_from_confusion, truth_given_label

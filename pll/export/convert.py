@@ -20,7 +20,7 @@ from pll.export.run_export import export_source
 from pll.formats import FORMATS, ReadOptions, Results
 from pll.formats.results import read_results
 from pll.formats.tabular.cells import guess_separator, split_cell
-from pll.formats.vote_files import VOTES
+from pll.formats.votes import VOTES
 from pll.review.record import record_of
 from pll.runs.folder import ENDED, RunFolder
 from pll.runs.labels_table import write_labels

@@ -53,6 +53,8 @@ class Chunk:
         The different cells, as they stand.
     row
         (m,) int64, positions in the source, for messages.
+    row_of
+        The number that a message gives to a position.
     column
         What a message calls the column.
     weight
@@ -65,6 +67,11 @@ class Chunk:
         Of a vote, the confidence that each different cell says itself, NaN where it says none.
     shares
         Of a set, how often or how likely each name of each different cell is; () where cells are sets alone.
+    are_numbers
+        Whether the cells are the numbers of classes, and not their names.
+    are_attempts
+        Whether several answers of a voter to an example are several attempts at one, and not one answer of several
+        labels.
     """
 
     kind: str
@@ -73,12 +80,15 @@ class Chunk:
     codes: Numbers
     cells: list[str]
     row: Numbers
+    row_of: RowNumber = int
     column: str = ""
     weight: npt.NDArray[np.float64] | None = None
     separator: str = "|"
     values: list[tuple[str, ...]] = field(default_factory=list)
     confidence: tuple[float, ...] = ()
     shares: tuple[Mapping[str, float], ...] = ()
+    are_numbers: bool = False
+    are_attempts: bool = False
 
     def times(self) -> list[int]:
         """How often each of the cells stands there."""
@@ -89,11 +99,11 @@ class Chunk:
         """Yield (code, name) of every name that a cell means."""
         return ((code, name) for code, names in enumerate(self.values) for name in names)
 
-    def place(self, code: int, row_of: RowNumber) -> str:
+    def place(self, code: int) -> str:
         """Return the first row with this cell, for a message."""
-        return f"Row {row_of(int(self.row[np.argmax(self.codes == code)]))}, column {self.column}"
+        return f"Row {self.row_of(int(self.row[np.argmax(self.codes == code)]))}, column {self.column}"
 
-    def read(self, read_cell: Callable[[str], Any], row_of: RowNumber) -> list[Any]:
+    def read(self, read_cell: Callable[[str], Any]) -> list[Any]:
         """Return what a function makes of each different cell.
 
         Raises
@@ -106,7 +116,7 @@ class Chunk:
             try:
                 values.append(read_cell(cell))
             except UserError as error:
-                raise RowError(f"{self.place(code, row_of)} holds {shorten(cell)}: {error}.") from None
+                raise RowError(f"{self.place(code)} holds {shorten(cell)}: {error}.") from None
         return values
 
     def labels(self, number: Mapping[str, int]) -> tuple[Numbers, Numbers]:
@@ -141,10 +151,16 @@ class Answers:
         (rows,) the example of each row of the source; None where each row is one.
     people
         The voters, by number.
-    row_of
-        The number that a message gives to a position.
     anonymous
         Whether nobody knows who the voters are: they are then the first, second, … answer on an example.
+    are_rows
+        Whether the names of the examples may be numbers of rows.
+    are_free
+        Whether the answers are what models wrote: where nobody lists the classes, they are proposed.
+    failed
+        Number of requests to a model that have no answer.
+    notes
+        What to say of the source.
     """
 
     chunks: tuple[Chunk, ...]
@@ -152,8 +168,11 @@ class Answers:
     ids: Sequence[str] | None = None
     example: Numbers | None = None
     people: tuple[str, ...] = ()
-    row_of: RowNumber = int
     anonymous: bool = False
+    are_rows: bool = False
+    are_free: bool = False
+    failed: int = 0
+    notes: tuple[str, ...] = ()
 
     def of(self, *kinds: str) -> list[Chunk]:
         """The parts of some kinds."""
@@ -169,11 +188,11 @@ def encode(chunks: Chunks) -> tuple[Numbers, list[str]]:
     return codes.astype(np.int64), coded.chunk(0).dictionary.to_pylist()
 
 
-def whole_column(name: str, cells: Chunks) -> Chunk:
+def whole_column(name: str, cells: Chunks, row_of: RowNumber) -> Chunk:
     """Return a column of which every cell is read; null is ""."""
     codes, distinct = encode(pc.fill_null(cells, ""))
     every = np.arange(len(codes))
-    return Chunk("", every, np.full(len(codes), NOBODY, dtype=np.int64), codes, distinct, every, name)
+    return Chunk("", every, np.full(len(codes), NOBODY, dtype=np.int64), codes, distinct, every, row_of, name)
 
 
 def answers_in(
@@ -236,7 +255,6 @@ class _Filler:
             ids,
             None if ids is None else example,
             tuple(self.people),
-            self.row_of,
             self.anonymous,
         )
 
@@ -278,7 +296,7 @@ class _Filler:
         for at, (column, cells) in enumerate(items):
             self._votes(column, cells, np.full(self.rows, at, dtype=np.int64), who)
         ids = [column.display_name for column, _ in items]
-        return Answers(tuple(self.chunks), len(ids), ids, None, tuple(self.people), self.row_of)
+        return Answers(tuple(self.chunks), len(ids), ids, None, tuple(self.people))
 
     # ---- roles -------------------------------------------------------------------------------------------------------
 
@@ -334,6 +352,7 @@ class _Filler:
                 codes[rows],
                 distinct,
                 rows,
+                self.row_of,
                 name,
                 None if weight is None else weight[rows],
                 mark,
@@ -362,32 +381,31 @@ class _Filler:
 
     def _numbers(self, column: Column, cells: Chunks) -> npt.NDArray[np.float64]:
         """(rows,) the confidences in a column, NaN where there is none."""
-        chunk = whole_column(f"score of {shorten(column.display_name)}", cells)
-        return np.array(chunk.read(_score, self.row_of), dtype=np.float64)[chunk.codes]
+        chunk = whole_column(f"score of {shorten(column.display_name)}", cells, self.row_of)
+        return np.array(chunk.read(_score), dtype=np.float64)[chunk.codes]
 
     def _class_columns(self, example: Numbers, who: Numbers, *, is_line: bool) -> None:
         """A column a class: its name where it is marked."""
         for column, cells in self.having("class"):
             name = column.display_name
             says_no = any((BINARY | WORDS).get(cell.strip().casefold()) is False for cell in encode(cells)[1])
-            chunk = whole_column(name, cells)
-            marked = np.asarray(chunk.read(_mark if says_no else _mark_or_nothing, self.row_of), dtype=np.bool_)
+            chunk = whole_column(name, cells, self.row_of)
+            marked = np.asarray(chunk.read(_mark if says_no else _mark_or_nothing), dtype=np.bool_)
             rows = np.flatnonzero(marked[chunk.codes] & self._counted("vote" if is_line else "set"))
             codes = np.zeros(len(rows), dtype=np.int64)
             kind, whose = ("vote", who) if is_line else ("set", self.nobody)
-            self.chunks.append(Chunk(kind, example[rows], whose[rows], codes, [name], rows, name, values=[(name,)]))
+            self.chunks.append(
+                Chunk(kind, example[rows], whose[rows], codes, [name], rows, self.row_of, name, values=[(name,)])
+            )
 
     def _shares(self, example: Numbers) -> None:
         """Columns of counts or of probabilities, one a class."""
         columns = self.having("probability") or self.having("count")
         if not columns:
             return
-        shares = shares_in([whole_column(column.display_name, cells) for column, cells in columns], self.row_of)
-        for (column, _), weight in zip(columns, shares.T, strict=True):
-            name, codes = column.display_name, np.zeros(self.rows, dtype=np.int64)
-            self.chunks.append(
-                Chunk("share", example, self.nobody, codes, [name], self.every, name, weight, values=[(name,)])
-            )
+        shares = shares_in([whole_column(column.display_name, cells, self.row_of) for column, cells in columns])
+        names = [column.display_name for column, _ in columns]
+        self.chunks += share_chunks(names, shares, example)
 
     def _listed(self, example: Numbers) -> None:
         """All answers to an example in one cell: a list (with one of people beside it), or who answered what."""
@@ -420,7 +438,18 @@ class _Filler:
         codes = np.array([place.setdefault(cell, len(place)) for cell in cells], dtype=np.int64)
         who = np.array([self.people.setdefault(name or "?", len(self.people)) for name in names], dtype=np.int64)
         self.chunks.append(
-            Chunk("vote", example[rows], who, codes, list(place), rows, column.name, weight, guess_separator(place))
+            Chunk(
+                "vote",
+                example[rows],
+                who,
+                codes,
+                list(place),
+                rows,
+                self.row_of,
+                column.name,
+                weight,
+                guess_separator(place),
+            )
         )
 
 
@@ -481,7 +510,7 @@ def _mark(cell: str) -> bool:
         raise UserError(f"write 1 for a candidate and 0 for any other class{_OR_FEATURES}") from None
 
 
-def shares_in(columns: Sequence[Chunk], row_of: RowNumber) -> npt.NDArray[np.float64]:
+def shares_in(columns: Sequence[Chunk]) -> npt.NDArray[np.float64]:
     """Return (n, columns) float64, how likely or how often each class is.
 
     Where the rows without a missing cell, at least half of all, have one sum, the missing cells of a row share what is
@@ -493,7 +522,7 @@ def shares_in(columns: Sequence[Chunk], row_of: RowNumber) -> npt.NDArray[np.flo
     UserError
         A cell that is no such number; the row is named.
     """
-    read = [np.array(column.read(_share, row_of), dtype=np.float64)[column.codes] for column in columns]
+    read = [np.array(column.read(_share), dtype=np.float64)[column.codes] for column in columns]
     shares = np.stack(read, axis=1)
     missing = np.isnan(shares)
     shares[missing] = 0.0
@@ -503,6 +532,16 @@ def shares_in(columns: Sequence[Chunk], row_of: RowNumber) -> npt.NDArray[np.flo
         rest = np.maximum(whole[0] - totals, 0.0) / np.maximum(n_missing, 1)
         shares += np.where(missing & (totals > 0)[:, None], rest[:, None], 0.0)
     return shares
+
+
+def share_chunks(names: Sequence[str], shares: npt.NDArray[np.float64], example: Numbers) -> list[Chunk]:
+    """Return (rows, names) shares of classes as answers, a column a class."""
+    nobody, none = np.full(len(example), NOBODY, dtype=np.int64), np.zeros(len(example), dtype=np.int64)
+    every = np.arange(len(example))
+    return [
+        Chunk("share", example, nobody, none, [name], every, column=name, weight=weight, values=[(name,)])
+        for name, weight in zip(names, shares.T, strict=True)
+    ]
 
 
 def _share(cell: str) -> float:

@@ -32,6 +32,10 @@ REPEATED = 0.05
 """Share of the candidate sets in which a label is repeated, from which repetitions are counts and no slips."""
 MOST_SHOWN = 5
 """Cells that a note shows."""
+FEW_CLASSES = "few classes"
+"""Kind of the error where answers name no classes."""
+LEAST_SHARE = 0.02
+"""Minimum share of a voter's answers that name a class; with fewer it is no voter but, say, a column of remarks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +53,12 @@ class Labels:
 
 
 def labels_of(
-    answers: Answers, options: ReadOptions, *, no_answer: Sequence[str] = (), may_be_empty: bool = False
+    answers: Answers,
+    options: ReadOptions,
+    *,
+    no_answer: Sequence[str] = (),
+    may_be_empty: bool = False,
+    only_votes: bool = False,
 ) -> Labels:
     """Return the labels that answers are.
 
@@ -66,6 +75,8 @@ def labels_of(
         Cells that are no answer in this source, besides those of every table.
     may_be_empty
         Whether an example without a candidate is one without an answer, and no mistake.
+    only_votes
+        Whether sets are not made of votes: that is left to a rule.
 
     Raises
     ------
@@ -74,14 +85,15 @@ def labels_of(
     """
     votes, others = answers.of("vote"), answers.of("set", "truth", "not", "share")
     notes: list[str] = []
-    others = [_read_others(chunk, answers.row_of) for chunk in others]
+    others = list(map(_read_others, others))
     known = {name for chunk in others for _, name in chunk.names()}
-    reader, about = _reader_of(votes, answers, known, options)
-    notes += about
     silent = _no_answers(votes, others, no_answer, options)
-    votes, unmapped = _read_votes(votes, reader, silent, answers.row_of)
-    notes += note_silent(silent)
-    if options.class_names:
+    reader, about = _reader_of(votes, answers.people, silent, known, options, are_free=answers.are_free)
+    notes += about
+    votes, unmapped = _read_votes(votes, reader, silent)
+    votes, people, about = _without_no_voters(votes, answers.people, silent)
+    notes += [*_note_silent(silent), *about, *(_note_dressed(votes, reader) if answers.are_free else ())]
+    if options.class_names or answers.are_free:
         options = replace(options, class_names=reader.classes or options.class_names)
     elif not reader.classes:
         votes = _with_whole_numbers(votes)
@@ -94,18 +106,20 @@ def labels_of(
         text = f"Spelled alike, and so one class: {listing(pairs)}."
         notes.append(Note(text, kind="spellings", hint="--no-merge", cells=spellings))
     votes = [chunk for chunk in every if chunk.kind == "vote"]
-    names = _names_in(every, options.class_names, answers.row_of, first=_columns_of_classes(every))
+    names = _names_in(every, options.class_names, first=_columns_of_classes(every))
     number = {name: k for k, name in enumerate(names)}
     annotations = None
     if any(any(chunk.values) for chunk in votes):
-        annotations = _annotations(votes, answers, names, number, unmapped)
-        notes += note_unmapped(unmapped)
+        annotations = _annotations(votes, answers, people, names, number, unmapped)
+        notes += _note_unmapped(unmapped)
     elif unmapped:
         raise UserError(f"No answer could be mapped to a class (first: {shorten(next(iter(unmapped)))}).")
     elif votes and answers.example is not None:
         raise UserError("Nobody gave a label: every cell of the column of labels is empty.")
     elif votes:
         notes.append("Nobody gave a label: the columns of the annotators are empty.")
+    if only_votes and annotations is not None:
+        return Labels(names, annotations=annotations, notes=tuple(notes), no_answer=silent)
     candidates, prior, about = _sets(every, answers, names, number, annotations, options, may_be_empty=may_be_empty)
     y = _truth([chunk for chunk in every if chunk.kind == "truth"], answers.n, number)
     return Labels(names, candidates, y, annotations, prior, (*notes, *about), silent, spellings)
@@ -114,14 +128,14 @@ def labels_of(
 # ---- what cells mean -------------------------------------------------------------------------------------------------
 
 
-def _read_others(chunk: Chunk, row_of: RowNumber) -> Chunk:
+def _read_others(chunk: Chunk) -> Chunk:
     """A chunk that is no vote, with what its cells mean."""
     if chunk.values:
         return chunk
     if chunk.kind == "truth":
-        names = chunk.read(_one_name, row_of)
+        names = chunk.read(_one_name)
         return replace(chunk, values=[() if name is None else (name,) for name in names])
-    read = chunk.read(lambda cell: _weighed(cell, chunk.separator), row_of)
+    read = chunk.read(lambda cell: _weighed(cell, chunk.separator))
     is_weighed = np.array([bool(one) and set(one.values()) != {1} for one in read], dtype=np.bool_)
     shares = tuple(read) if len(chunk.codes) and is_weighed[chunk.codes].mean() >= REPEATED else ()
     return replace(chunk, values=[tuple(one) for one in read], shares=shares)
@@ -143,36 +157,73 @@ def _weighed(cell: str, separator: str) -> Mapping[str, float]:
 
 
 def _reader_of(
-    votes: Sequence[Chunk], answers: Answers, known: Collection[str], options: ReadOptions
+    votes: Sequence[Chunk],
+    people: Sequence[str],
+    silent: Collection[str],
+    known: Collection[str],
+    options: ReadOptions,
+    *,
+    are_free: bool,
 ) -> tuple[AnswerReader, list[str]]:
     """Return the reader of voters' cells, and a note where the classes are proposed.
 
-    Where nearly all answers are names of classes, each of them is a class. Sentences, and names in other dress
-    (`**Cat**`, `Label: cat`), name the classes that the user lists, or those that are `known` from other columns, else
-    those that are proposed.
+    They are for free text (what models wrote). Else, where nearly all answers are names of classes, each of them is a
+    class. Sentences, and names in other dress (`**Cat**`, `Label: cat`), name the classes that the user lists, or those
+    that are `known` from other columns, else those that are proposed.
+
+    Raises
+    ------
+    UserError
+        Nobody lists classes, and free text names fewer than two.
     """
-    if options.class_names:
-        return AnswerReader(options.class_names, options.answers), []
+    listed, about = options.class_names, list[str]()
+    if are_free and not listed:
+        listed = tuple(known) or proposed_classes(_who_said(votes, people, silent), options.answers)
+        about = [] if known else _note_proposed(listed)
+    if are_free or listed:
+        targets = tuple(dict.fromkeys(filter(None, options.answers.values())))
+        reader = AnswerReader(listed or targets, options.answers)
+        if are_free and len(reader.classes) < 2:
+            raise UserError(
+                "Fewer than two classes were found in the answers; name them, bring data that names them, or map "
+                "answers.",
+                kind=FEW_CLASSES,
+                shell="--classes a,b,c, or --answer FROM=CLASS",
+            )
+        return reader, about
     counts = Counter[str]()
     for chunk in votes:
-        counts.update({cell: n for cell, n in zip(chunk.cells, chunk.times(), strict=True) if n and cell.strip()})
+        counts.update(_cells_of(chunk, silent))
     sentences = sum(n for cell, n in counts.items() if is_sentence(cell))
     are_sentences = sentences > (1 - NEARLY_ALL) * counts.total()
     if are_sentences and len(known) > 1:
         return AnswerReader(sort_names(known), options.answers), []
     if not are_sentences and len(counts) > _MOST_COMPARED:
         return AnswerReader((), options.answers), []
+    said = _who_said(votes, people, silent)
+    for classes, least in ((sort_names(known), 0.5), (proposed_classes(said, options.answers), LEAST_NAMED)):
+        if len(classes) > 1 and (are_sentences or _are_dressed(counts, AnswerReader(classes, options.answers), least)):
+            about = [] if set(classes) == set(known) else _note_proposed(classes)
+            return AnswerReader(classes, options.answers), about
+    return AnswerReader((), options.answers), []
+
+
+def _cells_of(chunk: Chunk, silent: Collection[str] = ()) -> dict[str, int]:
+    """Return how often each cell stands there that is no blank and no mark of no answer."""
+    cells = zip(chunk.cells, chunk.times(), strict=True)
+    return {cell: n for cell, n in cells if n and cell.strip() and cell not in silent}
+
+
+def _who_said(votes: Sequence[Chunk], people: Sequence[str], silent: Collection[str]) -> Counter[tuple[str, str]]:
+    """Return how often each voter gave each answer, by (voter, answer), without marks of no answer."""
     said = Counter[tuple[str, str]]()
     for chunk in votes:
         pairs, times = np.unique(chunk.who * len(chunk.cells) + chunk.codes, return_counts=True)
         for pair, n in zip(pairs.tolist(), times.tolist(), strict=True):
             who, code = divmod(pair, len(chunk.cells))
-            said[answers.people[who], chunk.cells[code]] += n
-    for classes, least in ((sort_names(known), 0.5), (proposed_classes(said, options.answers), LEAST_NAMED)):
-        if len(classes) > 1 and (are_sentences or _are_dressed(counts, AnswerReader(classes, options.answers), least)):
-            about = [] if set(classes) == set(known) else note_proposed(classes)
-            return AnswerReader(classes, options.answers), about
-    return AnswerReader((), options.answers), []
+            if chunk.cells[code] not in silent:
+                said[people[who], chunk.cells[code]] += n
+    return said
 
 
 _MOST_COMPARED = 2000
@@ -184,7 +235,7 @@ def _are_dressed(counts: Counter[str], reader: AnswerReader, least: float) -> bo
     """Whether answers name classes among other words: `**Cat**`, `The category is: cat`, beside `cat`."""
     dressed = named = 0
     for cell, n in counts.items():
-        names = () if is_no_answer(cell, among_votes=True) else (reader.read(cell) or ((), 0.0))[0]
+        names = (reader.read(cell) or ((), 0.0))[0]
         named += n * bool(names)
         dressed += n * (len(names) == 1 and reader.class_of(cell) is None and not _is_plain_list(cell))
     return dressed >= LEAST_DRESSED * counts.total() and named >= least * counts.total()
@@ -194,13 +245,26 @@ def _is_plain_list(cell: str) -> bool:
     return cell.strip()[:1] in "[{" or "|" in cell or ";" in cell
 
 
-def note_proposed(classes: Sequence[str]) -> list[str]:
+def _note_proposed(classes: Sequence[str]) -> list[str]:
     """Return a note on classes that were proposed; none where there are none."""
     text = f"Classes that the answers name: {listing(classes)}."
     return [Note(text, kind="proposed", hint="If these are not the classes: --classes a,b,c")] if classes else []
 
 
-def note_unmapped(unmapped: Mapping[str, int]) -> list[str]:
+def _note_dressed(votes: Sequence[Chunk], reader: AnswerReader) -> list[str]:
+    """Return a note on answers that are more than the name of a class; none where there are none."""
+    dressed = {
+        f"{shorten(cell, 40)}: {', '.join(names)}"
+        for chunk in votes
+        for cell, names in zip(chunk.cells, chunk.values, strict=True)
+        if names and reader.class_of(cell) is None and not reader.is_mapped(cell)
+    }
+    examples = "; ".join(sorted(dressed)[:3])
+    text = f"{len(dressed):,} different answers are JSON or name classes among other words ({examples})."
+    return [text] if dressed else []
+
+
+def _note_unmapped(unmapped: Mapping[str, int]) -> list[str]:
     """Return a note on the answers that name no class; none where all do."""
     if not unmapped:
         return []
@@ -212,7 +276,7 @@ def note_unmapped(unmapped: Mapping[str, int]) -> list[str]:
 
 
 def _read_votes(
-    votes: Sequence[Chunk], reader: AnswerReader, silent: Mapping[str, int], row_of: RowNumber
+    votes: Sequence[Chunk], reader: AnswerReader, silent: Mapping[str, int]
 ) -> tuple[list[Chunk], Counter[str]]:
     """Return votes with what their cells mean, and how often each cell that names no class stands there."""
     read, unmapped, meaning = list[Chunk](), Counter[str](), cache(reader.read)
@@ -220,14 +284,61 @@ def _read_votes(
         if chunk.values:
             read.append(chunk)
             continue
+        if chunk.are_numbers:
+            cells = [_class_of(cell, reader) for cell in chunk.cells]
+            chunk = replace(chunk, cells=cells)
         mark = chunk.separator
-        values = chunk.read(partial(_meaning, meaning, silent, mark), row_of)
+        values = chunk.read(partial(_meaning, meaning, silent, mark))
         for cell, value, count in zip(chunk.cells, values, chunk.times(), strict=True):
             if value is None and count:
                 unmapped[cell] += count
         pairs = [((), math.nan) if one is None else one for one in values]
-        read.append(replace(chunk, values=[one[0] for one in pairs], confidence=tuple(float(one[1]) for one in pairs)))
+        chunk = replace(chunk, values=[one[0] for one in pairs], confidence=tuple(float(one[1]) for one in pairs))
+        read.append(_settled(chunk) if chunk.are_attempts else chunk)
     return read, unmapped
+
+
+def _class_of(number: str, reader: AnswerReader) -> str:
+    """Return the class with this number; the number itself where there is none, or where it was mapped by hand."""
+    is_one = number.isdecimal() and int(number) < len(reader.classes) and not reader.is_mapped(number)
+    return reader.classes[int(number)] if is_one else number
+
+
+def _settled(chunk: Chunk) -> Chunk:
+    """Return votes in which a voter who was asked several times has one: what was meant most often, and how often."""
+    attempts = defaultdict[tuple[int, int], list[int]](list)
+    for at, key in enumerate(zip(chunk.example.tolist(), chunk.who.tolist(), strict=True)):
+        attempts[key].append(at)
+    weight = np.full(len(chunk.codes), math.nan) if chunk.weight is None else chunk.weight.copy()
+    stays = np.ones(len(chunk.codes), dtype=np.bool_)
+    for group in attempts.values() if len(attempts) < len(chunk.codes) else ():
+        meant = {at: chunk.values[code] for at in group if chunk.values[code := chunk.codes[at]]}
+        if len(group) > 1 and meant:
+            (most, times), *_ = Counter(meant.values()).most_common(1)
+            first = next(at for at in meant if meant[at] == most)
+            weight[first] = times / len(group)
+            stays[[at for at in meant if at != first]] = False
+    return replace(chunk, weight=weight).only(stays)
+
+
+def _without_no_voters(
+    votes: Sequence[Chunk], people: Sequence[str], silent: Collection[str]
+) -> tuple[list[Chunk], tuple[str, ...], list[str]]:
+    """Return the votes and the voters without those of whose answers hardly one is a class, and a note about these."""
+    said, named = np.zeros(len(people)), np.zeros(len(people))
+    for chunk in votes:
+        is_answer = np.array([cell not in silent for cell in chunk.cells], dtype=np.bool_)[chunk.codes]
+        is_class = np.array([bool(names) for names in chunk.values], dtype=np.bool_)[chunk.codes]
+        said += np.bincount(chunk.who, is_answer, minlength=len(people))
+        named += np.bincount(chunk.who, is_class, minlength=len(people))
+    out = named < LEAST_SHARE * said
+    if not out.any():
+        return list(votes), tuple(people), []
+    number = np.cumsum(~out) - 1
+    left = [chunk.only(~out[chunk.who]) for chunk in votes]
+    note = f"Left out, since hardly an answer is a class: {listing([people[k] for k in np.flatnonzero(out).tolist()])}."
+    stay = tuple(name for name, is_out in zip(people, out, strict=True) if not is_out)
+    return [replace(chunk, who=number[chunk.who]) for chunk in left], stay, [note]
 
 
 def _meaning(read: Callable[[str, str], Any], silent: Collection[str], separator: str, cell: str) -> Any:
@@ -272,7 +383,7 @@ def _no_answers(
     counts = Counter[str]()
     for chunk in votes if "*" not in options.keep else ():
         if not (chunk.values and chunk.cells == [chunk.column]):
-            counts.update({cell: n for cell, n in zip(chunk.cells, chunk.times(), strict=True) if n and cell.strip()})
+            counts.update(_cells_of(chunk))
     stays = {*options.class_names, *options.keep, *options.answers}
     stays |= {name for chunk in others for _, name in chunk.names()}
     found = {cell for cell in counts if is_no_answer(cell, among_votes=True) or cell.strip() in no_answer}
@@ -294,7 +405,7 @@ def _minus_one(cells: Collection[str]) -> set[str]:
     return marks if all(map(_WHOLE.fullmatch, others)) else set()
 
 
-def note_silent(silent: Mapping[str, int]) -> list[str]:
+def _note_silent(silent: Mapping[str, int]) -> list[str]:
     """Return a note on what was taken for no answer; none where nothing was."""
     if not silent:
         return []
@@ -392,9 +503,7 @@ def _with_whole_numbers(votes: Sequence[Chunk]) -> list[Chunk]:
     return [_renamed(chunk, whole) for chunk in votes]
 
 
-def _names_in(
-    chunks: Sequence[Chunk], class_names: tuple[str, ...], row_of: RowNumber, *, first: Sequence[str]
-) -> tuple[str, ...]:
+def _names_in(chunks: Sequence[Chunk], class_names: tuple[str, ...], *, first: Sequence[str]) -> tuple[str, ...]:
     """Return all classes: those given, else those that have columns, and those that occur, sorted.
 
     Raises
@@ -410,7 +519,7 @@ def _names_in(
     for name, (chunk, code) in used.items():
         if len(name) > MAX_NAME:
             raise RowError(
-                f"{chunk.place(code, row_of)} holds a label of {len(name):,} characters ({shorten(name)}); at most "
+                f"{chunk.place(code)} holds a label of {len(name):,} characters ({shorten(name)}); at most "
                 f"{MAX_NAME:,} are supported. Is a quote left open?"
             )
     if not class_names:
@@ -424,7 +533,7 @@ def _names_in(
     for name, (chunk, code) in used.items():
         if name not in classes:
             raise RowError(
-                f"{chunk.place(code, row_of)}: the label {shorten(name)} is unknown; the classes are "
+                f"{chunk.place(code)}: the label {shorten(name)} is unknown; the classes are "
                 f"{listing(class_names)}. Correct it, or add it to the classes."
             )
     return class_names
@@ -436,6 +545,7 @@ def _names_in(
 def _annotations(
     votes: Sequence[Chunk],
     answers: Answers,
+    people: tuple[str, ...],
     names: tuple[str, ...],
     number: Mapping[str, int],
     unmapped: Counter[str],
@@ -457,7 +567,7 @@ def _annotations(
         np.concatenate(labels),
         answers.n,
         names,
-        answers.people,
+        people,
         anonymous=answers.anonymous,
         scores=score if np.isfinite(score).any() else None,
         unmapped=tuple(unmapped.most_common()),
@@ -514,7 +624,7 @@ def _own_sets(
     sizes = np.bincount(place // c, minlength=n)
     if not may_be_empty:
         where = "the columns of the classes" if len(chunks) > 1 else f"the column {chunks[0].column}"
-        refuse_empty(sizes == 0, answers.row_of, where)
+        refuse_empty(sizes == 0, chunks[0].row_of, where)
     rows = np.flatnonzero(sizes)
     made = CandidateSets(np.append(0, np.cumsum(sizes[rows])), (place % c).astype(np.int32), c, names)
     sets, notes = filled(Resolved(made, rows, n - len(rows), np.empty(0, dtype=np.int64)))

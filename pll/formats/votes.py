@@ -1,20 +1,21 @@
-"""Votes on examples from any number of files, joined on the id.
+"""Files of votes: what a file is, its answers, and their join with the examples on the id.
 
-What a cell means, and which classes are proposed where nobody lists any, is as in every table
-(`pll.formats.tabular.lines`).
+A file's answers are those of the columns or lines of any table, of the people in the records of a tool, or of models;
+all fill the one table of answers (`pll.formats.answers`), and mean what they mean everywhere (`pll.formats.labels`).
 
-Files without ids (arrays, tables without such a column, evaluation samples, which number their documents) are joined by
-row number where their numbers are not the ids of the data.
+Files without ids (arrays, tables without such a column) are joined by row number, unless all numbers are ids of the
+data; so are evaluation samples, which number their documents, where none of their numbers is an id.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from itertools import count
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,24 +24,37 @@ import pyarrow.compute as pc
 
 from pll.annotations import Annotations, Rule, resolve
 from pll.dataset import UNKNOWN, PartialLabelDataset
-from pll.errors import Note, UserError
-from pll.formats.checks import listing, shorten
-from pll.formats.labels import is_no_answer, note_proposed, note_silent, note_unmapped, sets_of_shares
-from pll.formats.proposals import proposed_classes
+from pll.errors import Note, RowError, UserError
+from pll.formats import detect
+from pll.formats.answers import Answers, Chunk, Chunks, Filled, Numbers, answers_in, encode, share_chunks
+from pll.formats.base import ReadOptions
+from pll.formats.checks import listing, parsing
+from pll.formats.json_objects import first_record, records
+from pll.formats.labels import labels_of
+from pll.formats.names import LABEL_COLUMNS, is_named_id, may_hold_labels
+from pll.formats.reading import Column, form_of, question
+from pll.formats.records import Records, text_of
 from pll.formats.tabular.answers import AnswerReader
-from pll.formats.tabular.label_columns import LabelColumn, encode
-from pll.formats.tabular.lines import Lines, annotations_of, read_answers
-from pll.formats.vote_files import VoteFile, with_column
+from pll.formats.tabular.csv import Delimited, text_of_file
+from pll.formats.tabular.format import TableFormat
+from pll.formats.tabular.jsonl import JsonLines
+from pll.formats.tools.argilla import Argilla
+from pll.formats.tools.labelstudio import LabelStudio
+from pll.formats.tools.models import (
+    answer_field,
+    are_batch_results,
+    are_samples,
+    batch_answers,
+    lines_of,
+    prompted_answers,
+    sample_answers,
+)
 
-FEW_CLASSES = "few classes"
-"""Kind of the error where answers name no classes."""
+VOTES = "votes"
+"""What a source calls the format of files that hold votes and nothing else."""
 FAILED = "requests failed; they have no answer."
 FOREIGN = "answers are of ids that the data does not have; they are left out."
 """How notes end on what the files lack, or have beyond the data."""
-LEAST_SHARE = 0.02
-"""Minimum share of a voter's answers that map to a class; with fewer it is no voter but, say, a column of words."""
-
-
 _ALONE = (
     "There is one voter: one voter's answers alone cannot be settled, and labels taken from them have the confidence 1 "
     "whatever they are worth. "
@@ -52,9 +66,232 @@ ONE_VOTER_ALONE = Note(f"{_ALONE}Bring another voter, or check a sample.", kind=
 ONE_CLASSIFIER = "The probabilities of one classifier: sets of the likeliest classes, with the probabilities as prior."
 
 
+# ---- file → answers --------------------------------------------------------------------------------------------------
+
+
+def read_votes(paths: Sequence[Path | str], class_names: Sequence[str] = ()) -> list[Answers]:
+    """Read the answers in some files; a voter has one name in all of them.
+
+    Parameters
+    ----------
+    paths
+        At least one.
+    class_names
+        The classes, where they are known: of answers to several questions those are read that they fit.
+
+    Returns
+    -------
+    list of Answers
+        Of each file, with votes; of class probabilities the likeliest is one, and there are shares beside.
+
+    Raises
+    ------
+    UserError
+        A file that is not there, damaged, or holds no votes; its name is given.
+    """
+    files: list[Answers] = []
+    for path in map(Path, paths):
+        if not path.is_file():
+            raise UserError(f"There is no file {path}; check the path.")
+        try:
+            answers = _read(path, class_names)
+        except UserError as error:
+            raise error.within(path.name) from None
+        if not any(len(chunk.codes) for chunk in answers.of("vote")):
+            failed = f" ({answers.failed} requests failed)" if answers.failed else ""
+            raise UserError(f"{path.name} holds no answers{failed}; give a file of votes.")
+        files.append(_with_own_names(answers, path.stem, files))
+    return files
+
+
+def _with_own_names(answers: Answers, stem: str, before: Sequence[Answers]) -> Answers:
+    """Return answers whose voters are called as those of files before only where these answered other examples."""
+    names = list(answers.people)
+    for who, name in enumerate(answers.people):
+        mine, others = _answered(answers, name), count(2)
+        while any(not mine.isdisjoint(_answered(one, names[who])) for one in before if names[who] in one.people):
+            names[who] = f"{name} ({stem})" if names[who] == name else f"{name} ({stem} {next(others)})"
+    return replace(answers, people=tuple(names))
+
+
+def _answered(answers: Answers, person: str) -> set[str]:
+    """The names of the examples that a person answered."""
+    who, ids = answers.people.index(person), _names_of(answers)
+    rows = np.concatenate([chunk.example[chunk.who == who] for chunk in answers.of("vote")])
+    return {ids[row] for row in np.unique(rows).tolist()}
+
+
+def _names_of(answers: Answers) -> Sequence[str]:
+    return list(map(str, range(answers.n))) if answers.ids is None else answers.ids
+
+
+def _read(path: Path, class_names: Sequence[str]) -> Answers:
+    if path.suffix.lower() == ".npy":
+        return _of_array(path)
+    form, options = detect(path), ReadOptions()
+    if isinstance(form, LabelStudio | Argilla):
+        return _of_lines(lines_of(form.models_answers(path)), class_names)
+    if isinstance(form, JsonLines) and answer_field(_first_record(path)):
+        return _of_lines(prompted_answers(path))
+    if not isinstance(form, TableFormat):
+        return _of_annotations(form.read(path, options))
+    table = form.table(path, options)
+    if are_batch_results(table.names):
+        lines, failed = batch_answers(table, path.stem)
+        return replace(_of_lines(lines), failed=failed)
+    if are_samples(table.names):
+        return _of_lines(sample_answers(table, path))
+    return _of_table(table, path.stem)
+
+
+def _of_annotations(data: PartialLabelDataset) -> Answers:
+    """The answers in data of any format."""
+    people = data.annotations
+    if people is None:
+        return Answers((), 0)
+    return Answers((_chunk_of(people),), len(data), data.row_ids.tolist(), people=people.annotator_names)
+
+
+def _chunk_of(people: Annotations) -> Chunk:
+    rows, cells = np.arange(len(people.rows)), list(people.class_names)
+    chunk = Chunk("vote", people.rows, people.annotators, people.labels, cells, rows, column="label")
+    return replace(chunk, weight=people.scores)
+
+
+def _of_lines(lines: pa.Table, class_names: Sequence[str] = ()) -> Answers:
+    """The answers of models, a line each, as `pll.formats.tools.models` has them.
+
+    Of answers to several questions it is those to the one that the classes fit, else the most answered.
+    """
+    notes, asked = list[str](), Counter(lines["question"].to_pylist())
+    if len(asked) > 1:
+        reader = AnswerReader(class_names)
+        pairs = zip(lines["question"].to_pylist(), lines["vote"].to_pylist(), strict=True)
+        fits = Counter(one for one, vote in pairs if reader.class_of(vote))
+        chosen = max(asked, key=lambda one: (fits[one], asked[one]))
+        lines = lines.filter(pc.equal(lines["question"], chosen))
+        others = listing(sorted(asked.keys() - {chosen}))
+        notes.append(f"There are votes on several questions; read were those on {chosen}, not on {others}.")
+    example, ids = encode(lines["task"])
+    who, people = encode(lines["worker"])
+    codes, cells = encode(lines["vote"])
+    score, row = lines["score"].to_numpy().astype(np.float64), np.arange(len(lines))
+    whole = Chunk("vote", example, who, codes, cells, row, column="label", weight=score)
+    is_number = lines["number"].is_valid().to_numpy()
+    attempts = {"are_attempts": lines["attempt"].null_count < len(lines)}
+    parts = [replace(whole.only(is_number == number), are_numbers=number, **attempts) for number in (False, True)]
+    are_rows = lines["row"].null_count == 0
+    return Answers(
+        tuple(parts), len(ids), ids, people=tuple(people), are_rows=are_rows, are_free=True, notes=tuple(notes)
+    )
+
+
+_NO_ANSWERS = ("id", "score", "true_label", "split", "candidates", "image", "ignore", "feature", "vector")
+"""Roles of columns that are nobody's answers in a file of votes; columns of words without another role are."""
+
+
+def _planned(table: Records) -> list[Column]:
+    """The roles of columns, as for every table; in a file of votes all words without another role are a voter's.
+
+    Where there are none, one column of labels is the answers of the person that the file is of. A question gets its
+    first answer: nobody can be asked about a file that stands beside the data.
+    """
+    columns, roles = table.plan(ReadOptions()), dict[str, str]()
+    while (asked := question(columns)) is not None and not roles.items() >= asked.answers[0][1].items():
+        roles |= asked.answers[0][1]
+        columns = table.plan(ReadOptions(columns=roles))
+    if form_of(columns) != "example" or {"probability", "count", "answers"} & {column.role for column in columns}:
+        return columns
+    voters = [
+        column.name
+        for column in columns
+        if column.role == "annotator"
+        or not (column.role in _NO_ANSWERS or column.name.casefold() == "text" or is_named_id(column.name))
+    ]
+    labels = [column.name for column in columns if column.role in ("true_label", "candidates")]
+    if not voters and len(labels) == 1 and labels[0].casefold() not in LABEL_COLUMNS:
+        voters = labels
+    if not voters:
+        raise UserError(f"No column is a model's answers (columns: {listing(table.names)}).")
+    return table.plan(ReadOptions(columns=dict.fromkeys(voters, "annotator")))
+
+
+def _of_table(table: Records, stem: str) -> Answers:
+    """The answers in columns, one a voter, or in lines, or in cells; or class probabilities."""
+    columns = _planned(table)
+    filled = list(zip(columns, _texts(table, columns), strict=True))
+    rows, counts = len(filled[0][1]), table.form.counts if table.form else ()
+    about = [(column, cells) for column, cells in filled if column.role not in ("true_label", "candidates", "ignore")]
+    answers = answers_in(about, rows, table.row_of, counts=counts, anonymous=table.anonymous)
+    if answers.ids is None and form_of(columns) == "example":
+        are_free = not any(column.role == "answers" for column in columns)
+        answers = replace(_with_ids(answers, filled), are_free=are_free)
+    if len(answers.people) == 1 and may_hold_labels(answers.people[0]):
+        answers = replace(answers, people=(stem,))
+    shares = answers.of("share")
+    if not shares:
+        return answers
+    wide = np.stack([chunk.weight for chunk in shares if chunk.weight is not None], axis=1)
+    return _of_shares(wide, [chunk.column for chunk in shares], shares[0].example, answers, stem)
+
+
+def _with_ids(answers: Answers, filled: Sequence[Filled]) -> Answers:
+    """Return answers whose examples are called as the ids of their rows; a name of ids will do, though some repeat."""
+    named = [cells for column, cells in filled if column.role == "id"]
+    named += [cells for column, cells in filled if is_named_id(column.name)]
+    if not named:
+        return answers
+    example, ids = encode(pc.utf8_trim_whitespace(pc.fill_null(named[0], "")))
+    chunks = [replace(chunk, example=example[chunk.example]) for chunk in answers.chunks]
+    return replace(answers, chunks=tuple(chunks), n=len(ids), ids=ids)
+
+
+def _texts(table: Records, columns: Sequence[Column]) -> list[Chunks]:
+    parts: list[list[pa.Array]] = [[] for _ in columns]
+    for batch in table.batches(range(len(columns))):
+        for some, column, cells in zip(parts, columns, batch.columns, strict=True):
+            some.append(text_of(cells, column.role))
+    return [pa.chunked_array(some, pa.string()) for some in parts]
+
+
+def _of_shares(
+    shares: npt.NDArray[np.float64],
+    names: Sequence[str],
+    example: Numbers,
+    answers: Answers,
+    voter: str,
+    *,
+    are_numbers: bool = False,
+) -> Answers:
+    """The shares of each row as such, and its likeliest class as a vote; rows without any are no answers."""
+    rows = np.flatnonzero(shares.any(axis=1))
+    shares, example = shares[rows], example[rows]
+    best = shares.argmax(axis=1)
+    weight = shares.max(axis=1) / np.where(shares.max(axis=1) > 1, shares.sum(axis=1), 1.0)  # counts become shares
+    vote = Chunk("vote", example, np.zeros(len(rows), dtype=np.int64), best, list(names), rows, column="label")
+    vote = replace(vote, weight=weight, are_numbers=are_numbers)
+    return replace(answers, chunks=(vote, *share_chunks(names, shares, example)), people=(voter,))
+
+
+def _of_array(path: Path) -> Answers:
+    with parsing("the array"):
+        array = np.load(path, allow_pickle=False)
+    if array.ndim != 2 or array.dtype.kind != "f":
+        raise UserError(f"The array has the shape {array.shape}; class probabilities are numbers (examples, classes).")
+    wrong = np.flatnonzero((np.isinf(array) | (array < 0)).any(axis=1))
+    if len(wrong):
+        raise RowError(f"Row {wrong[0]}: a probability is negative or infinite; write numbers from 0 to 1.")
+    names, rows = list(map(str, range(array.shape[1]))), np.arange(len(array))
+    empty, shares = Answers((), len(array)), np.nan_to_num(array.astype(np.float64))
+    return _of_shares(shares, names, rows, empty, path.stem, are_numbers=True)
+
+
+# ---- answers beside data ---------------------------------------------------------------------------------------------
+
+
 def with_votes(
     data: PartialLabelDataset | None,
-    files: Sequence[VoteFile],
+    files: Sequence[Answers],
     *,
     answers: Mapping[str, str] | None = None,
     classes: tuple[str, ...] = (),
@@ -82,182 +319,76 @@ def with_votes(
     UserError
         No id in common, no class, or no answer that could be mapped.
     """
-    by_hand = answers or {}
-    known = () if data is None else data.class_names
-    one = files[0] if len(files) == 1 else None
-    lines, notes = _of_one_question(files, known)
-    silent = Counter(vote for vote in lines["vote"].to_pylist() if is_no_answer(vote, among_votes=True))
-    silent = Counter({vote: n for vote, n in silent.items() if vote not in (*known, *classes, *by_hand)})
-    notes += note_silent(silent)
-    tasks, workers = lines["task"].to_pylist(), lines["worker"].to_pylist()
-    listed = tuple(known) or classes or (one.classes if one else ())
-    if not listed:
-        listed = proposed_classes(Counter(zip(workers, lines["vote"].to_pylist(), strict=True)), by_hand)
-        notes += note_proposed(listed)
-        listed = listed or tuple(dict.fromkeys(filter(None, by_hand.values())))
-    reader = AnswerReader(listed, by_hand, silent)
-    if len(reader.classes) < 2:
-        raise UserError(
-            "Fewer than two classes were found in the answers; name them, bring data that names them, or map answers.",
-            kind=FEW_CLASSES,
-            shell="--classes a,b,c, or --answer FROM=CLASS",
-        )
-    ids = _ids_of(tasks, workers) if data is None else data.row_ids.tolist()
-    rows, by_row = _rows_of(lines, ids)
-    has_row = rows >= 0
-    if not has_row.any():
-        raise UserError(
-            f"No id of the votes ({listing(list(dict.fromkeys(tasks))[:3])}) is among those of the data "
-            f"({listing(ids[:3])}); they are joined on the id."
-        )
-    if by_row:
-        notes.append(f"{by_row:,} votes have no id and are joined by row number.")
-    joined = _settled(with_column(lines, "row", rows.tolist()).filter(has_row), reader)
-    annotations = _annotations(joined, reader, ids, notes)
-    notes += _notes_on_ids(annotations, dict.fromkeys(workers), alone=data is None)
-    notes += [
-        Note(f"{number:,} {end}", kind="lost")
-        for number, end in ((sum(file.errors for file in files), FAILED), (int((~has_row).sum()), FOREIGN))
-        if number
-    ]
-    base = data if data is not None else _bare(ids, name)
+    base = _bare(_ids_of(files), name) if data is None else data
+    options = ReadOptions(class_names=tuple(base.class_names) or classes, answers=answers or {})
     people = None if base.annotations is None or base.annotations.anonymous else base.annotations
-    if one is not None and one.shares is not None and people is None:
-        return _with_shares(base, one, rows, reader, notes)
-    annotations = annotations if people is None else _beside(people, annotations)
-    if annotations.n_annotators == 1:
+    rows, notes = _rows_of(files, base.row_ids.tolist())
+    if len(files) == 1 and people is None and files[0].of("share"):
+        return _with_shares(base, files[0], rows[0], options, notes)
+    labels = labels_of(_together(files, rows, people, len(base)), options, only_votes=True)
+    if labels.annotations is None:
+        raise UserError("No answer could be mapped to a class; name the classes.", shell="--classes a,b,c")
+    votes, voters = labels.annotations, dict.fromkeys(name for file in files for name in file.people)
+    notes = [*labels.notes, *notes, *_notes_on_ids(votes, voters, alone=data is None)]
+    if votes.n_annotators == 1:
         notes.append(ONE_VOTER if base.contents else ONE_VOTER_ALONE)
     noted = replace(base, notes=(*base.notes, *notes))
-    return noted.resolved_to(resolve(annotations, Rule("union")), annotations)
+    return noted.resolved_to(resolve(votes, Rule("union")), votes)
 
 
-def _of_one_question(files: Iterable[VoteFile], class_names: Sequence[str]) -> tuple[pa.Table, list[str]]:
-    """All lines; of answers to several questions those to the one that the classes fit, else the most answered."""
-    reader, read, left = AnswerReader(class_names), set[str](), set[str]()
-    parts = []
-    for lines in (file.lines for file in files):
-        questions, votes = lines["question"].to_pylist(), lines["vote"].to_pylist()
-        counts = Counter(questions)
-        if len(counts) > 1:
-            fits = Counter(one for one, vote in zip(questions, votes, strict=True) if reader.class_of(vote))
-            chosen = max(counts, key=lambda one: (fits[one], counts[one]))
-            read.add(chosen)
-            left |= counts.keys() - {chosen}
-            lines = lines.filter(pc.equal(lines["question"], chosen))
-        parts.append(lines)
-    some, others = listing(sorted(read)), listing(sorted(left))
-    note = f"There are votes on several questions; read were those on {some}, not on {others}."
-    return pa.concat_tables(parts), [note] if left else []
-
-
-def _settled(lines: pa.Table, reader: AnswerReader) -> pa.Table:
-    """Lines in which a voter who was asked several times has one answer: what was meant most often, and how often.
-
-    Answers that name no class stay, to be counted.
-    """
-    attempts: dict[tuple[int, str], list[int]] = {}
-    rows, workers, votes = (lines[name].to_pylist() for name in ("row", "worker", "vote"))
-    for at, attempt in enumerate(lines["attempt"].to_pylist()):
-        if attempt is not None:
-            attempts.setdefault((rows[at], workers[at]), []).append(at)
-    scores, stays, meaning = lines["score"].to_pylist(), np.ones(len(lines), dtype=np.bool_), cache(reader.read)
-    for group in attempts.values() if len(attempts) < len(lines) else ():
-        meant = {at: answer[0] for at in group if (answer := meaning(votes[at])) and answer[0]}
-        if len(group) > 1 and meant:
-            (most, times), *_ = Counter(meant.values()).most_common(1)
-            first = next(at for at in meant if meant[at] == most)
-            scores[first] = times / len(group)
-            stays[[at for at in meant if at != first]] = False
-    return with_column(lines, "score", scores).filter(stays)
-
-
-def _annotations(lines: pa.Table, reader: AnswerReader, ids: Sequence[str], notes: list[str]) -> Annotations:
-    """The votes of lines whose column `row` says which example they are on; notes about answers are added.
-
-    Voters of whose answers hardly one is a class are left out.
-    """
-    votes, numbers = lines["vote"].to_pylist(), lines["number"].to_pylist()
-    for at, number in enumerate(numbers):
-        if number is not None and 0 <= number < len(reader.classes) and not reader.is_mapped(votes[at]):
-            votes[at] = reader.classes[number]
-    who, voters = encode(lines["worker"])
-    column = LabelColumn.of("label", pa.chunked_array([votes], pa.string()), int)
-    scores, separators = lines["score"].to_numpy(), ["|"] * len(column.cells)
-    every, unmapped = read_answers(Lines(lines["row"].to_numpy(), who, column, ids, voters, scores, separators), reader)
-    column = every.votes
-    if not any(column.values):
-        raise UserError(f"No answer could be mapped to a class (first: {shorten(votes[0])}).")
-    among_words = [
-        f"{shorten(cell, 40)}: {', '.join(names)}"
-        for cell, names in zip(column.cells, column.values, strict=True)
-        if names and reader.class_of(cell) is None and not reader.is_mapped(cell)
-    ]
-    if among_words:
-        examples = "; ".join(among_words[:3])
-        notes.append(f"{len(among_words):,} different answers are JSON or name classes among other words ({examples}).")
-    notes += note_unmapped(unmapped)
-    is_class = np.array([bool(names) for names in column.values])[column.codes]
-    silent = np.bincount(who, is_class) < LEAST_SHARE * np.bincount(who)
-    if silent.any():
-        notes.append(f"Left out, since hardly an answer is a class: {listing(np.array(voters)[silent].tolist())}.")
-    stays = ~silent[who]
-    others = replace(
-        every,
-        tasks=every.tasks[stays],
-        workers=(np.cumsum(~silent) - 1)[who[stays]],
-        votes=replace(column, codes=column.codes[stays]),
-        people=[name for name, is_silent in zip(voters, silent, strict=True) if not is_silent],
-        scores=scores[stays],
-    )
-    return annotations_of(others, reader.classes, unmapped)
-
-
-def _beside(people: Annotations, models: Annotations) -> Annotations:
-    """Votes of models in addition to those of people."""
-    both, n_people = (people, models), people.n_annotators
-    names = [name if name not in models.annotator_names else f"{name} (data)" for name in people.annotator_names]
-    scores = [np.full(len(one.rows), math.nan) if one.scores is None else one.scores for one in both]
-    has_scores = any(one.scores is not None for one in both)
-    return replace(
-        models,
-        rows=np.concatenate([one.rows for one in both]),
-        annotators=np.concatenate([people.annotators, models.annotators + n_people]),
-        labels=np.concatenate([one.labels for one in both]),
-        annotator_names=(*names, *models.annotator_names),
-        scores=np.concatenate(scores) if has_scores else None,
-    )
+def _together(files: Sequence[Answers], rows: Sequence[Numbers], people: Annotations | None, n: int) -> Answers:
+    """The votes of all files on n examples, after those of the people in the data."""
+    place: dict[str, int] = {}
+    chunks = list[Chunk]()
+    for file, row in zip(files, rows, strict=True):
+        who = np.array([place.setdefault(name, len(place)) for name in file.people], dtype=np.int64)
+        for chunk in file.of("vote"):
+            joined = replace(chunk, example=row[chunk.example], who=who[chunk.who])
+            chunks.append(joined.only(joined.example >= 0))
+    voters = np.unique(np.concatenate([chunk.who for chunk in chunks]))  # those who answered an example of the data
+    names = [name for name, k in place.items() if k in set(voters.tolist())]
+    chunks = [replace(chunk, who=np.searchsorted(voters, chunk.who)) for chunk in chunks]
+    if people is not None:
+        own = _chunk_of(people)
+        values: list[tuple[str, ...]] = [(name,) for name in people.class_names]
+        chunks = [
+            replace(own, values=values),
+            *(replace(chunk, who=chunk.who + people.n_annotators) for chunk in chunks),
+        ]
+        names = [*(f"{name} (data)" if name in names else name for name in people.annotator_names), *names]
+    are_free = any(file.are_free for file in files)
+    return Answers(tuple(chunks), n, people=tuple(names), are_free=are_free)
 
 
 def _with_shares(
-    data: PartialLabelDataset, file: VoteFile, rows: npt.NDArray[np.int64], reader: AnswerReader, notes: Sequence[str]
+    data: PartialLabelDataset, file: Answers, rows: Numbers, options: ReadOptions, notes: Sequence[str]
 ) -> PartialLabelDataset:
     """Examples with sets and prior of one classifier's probabilities, as `prob_CLASS` columns of a table give them.
 
     Parameters
     ----------
     rows
-        (lines,) the example of each row of probabilities, −1 for none.
+        The example of each of the file, −1 for none.
     """
-    columns, classes = file.classes, reader.classes
-    named = [reader.class_of(name) or "" for name in columns]
-    if file.lines["number"].null_count == 0:  # an array, whose columns are numbers of classes
-        named = list(classes[: len(columns)])
-    wrong = [name for name, one in zip(columns, named, strict=False) if not one or named.count(one) > 1]
+    vote, shares = file.of("vote")[0], file.of("share")
+    listed = options.class_names or tuple(chunk.column for chunk in shares)
+    reader = AnswerReader(listed, options.answers)
+    if len(shares) > len(listed):
+        raise UserError(f"There are {len(shares)} probabilities for each example but {len(listed)} classes.")
+    own = listed if vote.are_numbers else [reader.class_of(chunk.column) or "" for chunk in shares]
+    names = own[: len(shares)]
+    wrong = [chunk.column for chunk, one in zip(shares, names, strict=True) if not one or names.count(one) > 1]
     if wrong:
-        raise UserError(f"The probabilities are of {listing(wrong)}, but the classes are {listing(classes)}.")
-    if len(columns) > len(classes):
-        raise UserError(f"There are {len(columns)} probabilities for each example but {len(classes)} classes.")
-    joined = np.flatnonzero(rows >= 0)
-    matched, first = np.unique(rows[joined], return_index=True)
-    if len(matched) < len(joined):
+        raise UserError(f"The probabilities are of {listing(wrong)}, but the classes are {listing(listed)}.")
+    joined = rows[vote.example]
+    matched, first = np.unique(joined[joined >= 0], return_index=True)
+    if len(matched) < (joined >= 0).sum():
         raise UserError("An example has probabilities twice; give each id once.")
-    assert file.shares is not None
-    places = [classes.index(name) for name in named]
-    wide = np.zeros((len(matched), len(classes)))
-    wide[:, places] = file.shares[joined[first]]
-    sets, prior = sets_of_shares(wide, classes, places)
-    examples = data.take(matched)
-    notes = (*examples.notes, *notes, ONE_CLASSIFIER)
+    wide = np.stack([chunk.weight for chunk in shares if chunk.weight is not None], axis=1)[joined >= 0][first]
+    answers = Answers(tuple(share_chunks(names, wide, np.arange(len(matched)))), len(matched))
+    examples, labels = data.take(matched), labels_of(answers, replace(options, class_names=reader.classes))
+    notes = (*examples.notes, *notes, *labels.notes, ONE_CLASSIFIER)
+    sets, prior = labels.candidates, labels.prior
     return replace(examples, candidates=sets, class_names=(), prior=prior, annotations=None, notes=notes)
 
 
@@ -269,36 +400,54 @@ def _id_key(name: str) -> str:
     return re.sub(r"^([+-]?)0*(\d+)(?:\.0+)?$", r"\1\2", name.strip())
 
 
-def _rows_of(lines: pa.Table, ids: Sequence[str]) -> tuple[npt.NDArray[np.int64], int]:
-    """The example of each line, −1 where it is none of them; and how many were found by row number alone.
+def _rows_of(files: Sequence[Answers], ids: Sequence[str]) -> tuple[list[Numbers], list[str]]:
+    """The row of the data of each example of each file, −1 for none, and notes on what is joined otherwise or not.
 
     Every id is itself, and its key (`_id_key`) where no two ids have the same.
+
+    Raises
+    ------
+    UserError
+        No file has an example of the data.
     """
     keys = [_id_key(one) for one in ids]
     counts = Counter(keys)
     place = {one: row for row, one in enumerate(keys) if counts[one] == 1} | {one: row for row, one in enumerate(ids)}
-    rows = np.array([place.get(task, place.get(_id_key(task), UNKNOWN)) for task in lines["task"].to_pylist()])
-    workers = lines["worker"].to_numpy()
-    numbers = lines["row"].fill_null(UNKNOWN).to_numpy()
-    is_joined = np.isin(workers, np.unique(workers[rows >= 0]))
-    by_row = (rows < 0) & ~is_joined & (numbers >= 0) & (numbers < len(ids))
-    return np.where(by_row, numbers, rows), int(by_row.sum())
+    rows, by_row, foreign = list[Numbers](), 0, 0
+    for file in files:
+        names = _names_of(file)
+        found = np.array([place.get(one, place.get(_id_key(one), UNKNOWN)) for one in names], dtype=np.int64)
+        answered = np.concatenate([chunk.example for chunk in file.of("vote")])
+        if (file.ids is None and (found < 0).any()) or (file.are_rows and (found < 0).all()):
+            found = np.array([int(one) if int(one) < len(ids) else UNKNOWN for one in names], dtype=np.int64)
+            by_row += int((found[answered] >= 0).sum())
+        foreign += int((found[answered] < 0).sum())
+        rows.append(found)
+    if not any((found >= 0).any() for found in rows):
+        first = list(dict.fromkeys(name for file in files for name in _names_of(file)[:3]))
+        raise UserError(
+            f"No id of the votes ({listing(first[:3])}) is among those of the data ({listing(ids[:3])}); they are "
+            "joined on the id."
+        )
+    notes = [note for file in files for note in file.notes]
+    notes += [f"{by_row:,} votes have no id and are joined by row number."] if by_row else []
+    lost = ((sum(file.failed for file in files), FAILED), (foreign, FOREIGN))
+    return rows, notes + [Note(f"{number:,} {end}", kind="lost") for number, end in lost if number]
 
 
-def _ids_of(tasks: Sequence[str], workers: Sequence[str]) -> list[str]:
+def _ids_of(files: Sequence[Answers]) -> list[str]:
     """The examples that were answered, in order; ids of several files with the same key are one.
 
-    Ids that one voter uses both (`7` and `007`) are several.
+    Ids that one file uses both (`7` and `007`) are several.
     """
-    spelled: dict[tuple[str, str], str] = {}
-    apart = set()
-    for task, worker in zip(tasks, workers, strict=True):
-        if spelled.setdefault((worker, _id_key(task)), task) != task:
-            apart.add(_id_key(task))
-    ids: dict[str, str] = {}
-    for task in tasks:
-        key = _id_key(task)
-        ids.setdefault(task if key in apart else key, task)
+    apart, ids = set[str](), dict[str, str]()
+    for file in files:
+        apart |= {key for key, times in Counter(map(_id_key, _names_of(file))).items() if times > 1}
+    for file in files:
+        answered = np.unique(np.concatenate([chunk.example for chunk in file.of("vote")]))
+        for name in np.array(_names_of(file), dtype=object)[answered]:
+            key = _id_key(name)
+            ids.setdefault(name if key in apart else key, name)
     return list(ids.values())
 
 
@@ -326,3 +475,55 @@ def _notes_on_ids(votes: Annotations, voters: Iterable[str], *, alone: bool) -> 
 def _bare(ids: Sequence[str], name: str) -> PartialLabelDataset:
     X = np.zeros((len(ids), 0), dtype=np.float32)
     return PartialLabelDataset(X=X, ids=np.array(ids, dtype=np.str_), name=name or "votes")
+
+
+# ---- what a file is --------------------------------------------------------------------------------------------------
+
+
+def kind_of(path: Path) -> str:
+    """What a file is, by its first record or its columns, before it is read.
+
+    Returns
+    -------
+    str
+        `"votes"`: votes and nothing else; `"both"`: examples of a tool with votes of models and none of people;
+        `"beside"`: such examples with votes of models beside answers of people; `""`: data, or nothing that is known.
+    """
+    suffix = path.suffix.lower()
+    try:
+        if suffix == ".npy":
+            return VOTES
+        form = detect(path) if suffix in (".csv", ".tsv") else None
+        first = _first_record(path)
+        names = text_of_file(path, form.delimiters).header.names if isinstance(form, Delimited) else list(first)
+        if are_batch_results(names) or are_samples(names):
+            return VOTES
+        return "both" if answer_field(first) else _of_tool(path, first)
+    except (OSError, UserError, ValueError):
+        return ""  # the error comes when the file is read
+
+
+def roles_beside_answers(path: Path) -> dict[str, str]:
+    """Return the explicit roles for a file of prompts and answers: the answers are no features."""
+    field = answer_field(_first_record(path))
+    return {field: "keep"} if field else {}
+
+
+def _first_record(path: Path) -> Mapping[str, Any]:
+    """The first object of a file of JSON objects; of any other file an empty one."""
+    if path.suffix.lower() not in (".json", ".jsonl", ".ndjson"):
+        return {}
+    with path.open("rb") as file:
+        return first_record(path, file.read(2**16)) or {}
+
+
+def _of_tool(path: Path, first: Mapping[str, Any]) -> str:
+    """`kind_of` for the records of an annotation tool."""
+    form = LabelStudio() if isinstance(first.get("data"), dict) else Argilla()
+    if not isinstance(first.get("data", first.get("fields")), dict):
+        return ""
+    people = any(
+        record.get(name) for _, record in records(path) for name in ("annotations", "completions", "responses")
+    )
+    models = next(form.models_answers(path), None) is not None
+    return ("beside" if people else "both") if models else ""

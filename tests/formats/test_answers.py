@@ -11,8 +11,7 @@ import pytest
 
 from pll import formats
 from pll.dataset import PartialLabelDataset
-from pll.formats.vote_files import read_votes
-from pll.formats.votes import with_votes
+from pll.formats.votes import read_votes, with_votes
 from tests.formats.strategies import named_sets
 
 SAID = ["cat", "dog", "fox", "cat", "dog", "fox"]

@@ -12,13 +12,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pll import formats
 from pll.annotations import Annotations
 from pll.cli.main import main
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.formats.answers import Answers
 from pll.formats.tabular.answers import AnswerReader
-from pll.formats.vote_files import VoteFile, read_votes
-from pll.formats.votes import with_votes
+from pll.formats.votes import read_votes, with_votes
 
 
 def lines(path: Path, records: list[dict]) -> Path:
@@ -38,9 +39,20 @@ def batch(name: str, *texts: str, model: str = "gpt-5", logs: tuple[float, ...] 
     }
 
 
-def answers_in(votes: Sequence[VoteFile]) -> list[tuple[str, str, str]]:
-    """(task, worker, vote) of every line."""
-    return [(one["task"], one["worker"], one["vote"]) for file in votes for one in file.lines.to_pylist()]
+def answers_in(votes: Sequence[Answers]) -> list[tuple[str, str, str, float | None]]:
+    """(example, person, cell, weight) of every answer, in the order of the file."""
+    found = []
+    for file in votes:
+        ids, several = file.ids or list(map(str, range(file.n))), []
+        for chunk in file.of("vote"):
+            weights = np.full(len(chunk.row), math.nan) if chunk.weight is None else chunk.weight
+            for row, example, who, code, weight in zip(
+                chunk.row, chunk.example, chunk.who, chunk.codes, weights, strict=True
+            ):
+                score = None if math.isnan(weight) else float(weight)
+                several.append((row, ids[example], file.people[who], chunk.cells[code], score))
+        found += [(name, who, cell, score) for _, name, who, cell, score in sorted(several, key=lambda one: one[0])]
+    return found
 
 
 def test_batch_results(tmp_path: Path) -> None:
@@ -49,10 +61,12 @@ def test_batch_results(tmp_path: Path) -> None:
         tmp_path / "out.jsonl", [batch("1", "cat", logs=(-0.1, -0.2)), batch("2", "dog", "dog", "cat"), failed]
     )
     votes = read_votes([path])
-    assert votes[0].errors == 1
-    assert answers_in(votes) == [("1", "gpt-5", "cat"), *(("2", "gpt-5", text) for text in ("dog", "dog", "cat"))]
-    assert votes[0].lines["attempt"].to_pylist() == [0, 0, 1, 2]
-    assert votes[0].lines["score"].to_pylist() == [pytest.approx(math.exp(-0.3)), None, None, None]
+    assert votes[0].failed == 1
+    assert answers_in(votes) == [
+        ("1", "gpt-5", "cat", pytest.approx(math.exp(-0.3))),
+        *(("2", "gpt-5", text, None) for text in ("dog", "dog", "cat")),
+    ]
+    assert all(chunk.are_attempts for chunk in votes[0].chunks)
 
 
 def test_argilla_suggestions_and_label_studio_predictions(tmp_path: Path) -> None:
@@ -64,8 +78,7 @@ def test_argilla_suggestions_and_label_studio_predictions(tmp_path: Path) -> Non
     tasks = [{"id": 7, "data": {"text": "…"}, "predictions": [{"model_version": "m2", "score": 0.9, "result": result}]}]
     (tmp_path / "tasks.json").write_text(json.dumps(tasks), encoding="utf-8")
     votes = read_votes([tmp_path / "argilla.json", tmp_path / "tasks.json"])
-    assert answers_in(votes) == [("a", "m1", "cat"), ("7", "m2", "dog")]
-    assert [file.lines["score"].to_pylist() for file in votes] == [[0.6], [0.9]]
+    assert answers_in(votes) == [("a", "m1", "cat", 0.6), ("7", "m2", "dog", 0.9)]
 
 
 def test_tables_and_probabilities(tmp_path: Path) -> None:
@@ -74,11 +87,9 @@ def test_tables_and_probabilities(tmp_path: Path) -> None:
     np.save(tmp_path / "net.npy", np.array([[0.1, 0.9]]))
     votes = read_votes([tmp_path / "models.csv", tmp_path / "clf.csv", tmp_path / "net.npy"])
     assert answers_in(votes) == [
-        *(("a", "gpt", "cat"), ("a", "llama", "dog"), ("b", "llama", "cat")),
-        *(("a", "clf", "dog"), ("0", "net", "1")),
+        *(("a", "gpt", "cat", 0.9), ("a", "llama", "dog", None), ("b", "llama", "cat", None)),
+        *(("a", "clf", "dog", 0.8), ("0", "net", "1", 0.9)),
     ]
-    (score, *others), probabilities, _ = (file.lines["score"].to_pylist() for file in votes)
-    assert score == 0.9 and all(one is None or math.isnan(one) for one in others) and probabilities == [0.8]
 
 
 @pytest.mark.parametrize(
@@ -199,7 +210,7 @@ def test_one_model_in_two_files_is_one_voter_for_other_examples_and_two_for_the_
     first = lines(tmp_path / "part1.jsonl", [batch("1", "cat")])
     more = lines(tmp_path / "part2.jsonl", [batch("2", "dog")])
     again = [lines(tmp_path / name / "part1.jsonl", [batch("1", "dog")]) for name in ("a", "b")]
-    voters = [worker for _, worker, _ in answers_in(read_votes([first, more, *again]))]
+    voters = [worker for _, worker, *_ in answers_in(read_votes([first, more, *again]))]
     assert voters == ["gpt-5", "gpt-5", "gpt-5 (part1)", "gpt-5 (part1 2)"]
 
 
@@ -275,7 +286,7 @@ def test_answers_to_other_questions_are_left_out_and_said(tmp_path: Path) -> Non
     assert voted.annotations is not None and not voted.annotations.unmapped
     assert any("topic" in note and "urgency" in note for note in voted.notes)
     data = PartialLabelDataset(X=np.ones((4, 1)), ids=np.array(list("0123")), class_names=("high", "low"))
-    other = with_votes(data, read_votes([path]))
+    other = with_votes(data, read_votes([path], data.class_names))
     assert other.annotations is not None and other.annotations.n_answers == 3
     assert other.class_names == ("high", "low")
 
@@ -309,3 +320,44 @@ def test_votes_come_from_a_table_of_any_format(tmp_path: Path, way: str) -> None
         **({("a", "gpt"): "cat"} if way != "cp1252" else {}),
     }
     assert voted.annotations is not None and len(voted.annotations.unmapped) == (way == "cp1252")
+
+
+def test_a_file_of_votes_is_read_as_the_same_table_is(tmp_path: Path) -> None:
+    """Marks of no answer, lists of answers, counts, questions and forms: by the same code."""
+    ways = {
+        "marks.csv": "id,lf_a,lf_b\n" + "".join(f"{k},{k % 2},{-1 if k % 3 else k % 2}\n" for k in range(12)),
+        "lists.jsonl": "".join(
+            json.dumps({"id": str(k), "annotations": ["cat", "dog"][:n], "annotators": ["a", "b"][:n]}) + "\n"
+            for k, n in enumerate([1, 2] * 6)
+        ),
+        "counts.csv": "id,cat,dog,total\n" + "".join(f"{k},{k % 4},{3 - k % 4},3\n" for k in range(12)),
+    }
+    for name, text in ways.items():
+        path = text_file(tmp_path / name, text)
+        data, voted = formats.read(path), with_votes(None, read_votes([path]))
+        assert voted.class_names == data.class_names and voted.sets() == data.sets()
+        assert (voted.annotations is None) == (data.annotations is None)
+        if data.annotations is not None and voted.annotations is not None:
+            assert voted.annotations.annotator_names == data.annotations.annotator_names
+            assert (voted.annotations.votes != data.annotations.votes).nnz == 0
+
+
+def test_a_file_a_person_with_one_column_of_labels_is_that_person(tmp_path: Path) -> None:
+    rows = {"amy": ["cat", "dog", "cat"], "ben": ["cat", "dog", "dog"]}
+    for who, labels in rows.items():
+        lines = "".join(f"{k},what number {k} says here,{label}\n" for k, label in enumerate(labels))
+        text_file(tmp_path / f"{who}.csv", f"id,text,label\n{lines}")
+    answers, data = answers_of([tmp_path / "amy.csv", tmp_path / "ben.csv"])
+    assert len(data) == 3
+    assert answers == {(str(k), who): label for who, labels in rows.items() for k, label in enumerate(labels)}
+
+
+def test_files_without_ids_are_joined_by_row_unless_all_their_numbers_are_ids(tmp_path: Path) -> None:
+    np.save(tmp_path / "net.npy", np.array([[0.9, 0.1], [0.2, 0.8], [0.3, 0.7]]))
+    for ids in (["1", "2", "3"], ["2", "1", "0"]):
+        data = PartialLabelDataset(X=np.zeros((3, 1)), ids=np.array(ids), class_names=("cat", "dog"))
+        other = text_file(tmp_path / "m.csv", "id,gpt\n" + "".join(f"{one},cat\n" for one in ids))
+        annotations = with_votes(data, read_votes([tmp_path / "net.npy", other])).annotations
+        assert annotations is not None
+        net = annotations.labels[annotations.annotators == annotations.annotator_names.index("net")]
+        assert net.tolist() == ([0, 1, 1] if ids[0] == "1" else [1, 1, 0])

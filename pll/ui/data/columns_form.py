@@ -23,7 +23,7 @@ from pll.formats.images import MISSING_PICTURES
 from pll.formats.odd import OddReading
 from pll.formats.reading import ROLES, SINGLE, Column, Question, question, signature
 from pll.formats.tabular.cells import has_fractions
-from pll.formats.vote_files import VOTES
+from pll.formats.votes import VOTES
 from pll.ui.data import last_time, loader, odd_form, understood
 from pll.ui.data.editable import edit_column
 from pll.ui.format import count, plain

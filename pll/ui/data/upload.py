@@ -13,7 +13,7 @@ from pll.catalog.sources import Source, counting_votes, joined_votes, with_own_v
 from pll.errors import UserError, explain
 from pll.formats import FORMATS
 from pll.formats.checks import listing
-from pll.formats.vote_files import VOTES, kind_of
+from pll.formats.votes import VOTES, kind_of
 from pll.io import check_free_space, stored_name, write_atomically
 from pll.paths import app_root, candid_home
 from pll.ui import login

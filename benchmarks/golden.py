@@ -105,9 +105,8 @@ def succeeds(folder: Path, *arguments: str | Path) -> bool:
 
 
 def own_format(sample: Path) -> str:
-    """Return the format that a sample's name says: flowers.csv, reviews.doccano.jsonl."""
-    formats = [part for part in sample.name.split(".")[1:] if part in SUFFIXES]
-    return formats[0]
+    """Return the format that a sample's name says: flowers.csv, reviews.doccano.jsonl; csv for what is only read."""
+    return next((part for part in sample.name.split(".")[1:] if part in SUFFIXES), "csv")
 
 
 def record(folder: Path) -> None:

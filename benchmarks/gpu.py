@@ -35,7 +35,7 @@ from pll import devices
 from pll.candidates import CandidateSets
 from pll.methods import METHODS
 from pll.methods import deep as deep_module
-from pll.methods.base import Task
+from pll.methods.base import Start, Task
 from pll.methods.deep import DeepEstimator
 from pll.methods.proden import PRODEN
 from pll.synthesis import flip_binomial
@@ -322,7 +322,7 @@ def resumed(place: Place) -> Iterator[Row]:
         first, second = make(), make()
         training = first.iter_fit(task)
         next(training)
-        rest = list(second.iter_fit(task, checkpoint=first.checkpoint()))
+        rest = list(second.iter_fit(task, start=Start(checkpoint=first.checkpoint())))
         difference = apart(whole[1:], rest)
         for one in (first, second):
             one.release()

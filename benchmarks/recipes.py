@@ -30,7 +30,7 @@ from pll import read
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.methods import METHODS
-from pll.methods.base import Task
+from pll.methods.base import AFRESH, Start, Task
 from pll.methods.deep import DeepEstimator
 from pll.methods.recipe import EPOCHS
 from pll.runs.config import Preparation
@@ -79,13 +79,13 @@ def fitted(task: Task, way: str, method: str, missing: str, seed: int) -> tuple[
     validation, test = np.array_split(np.random.default_rng([seed, 12]).permutation(len(task.X_test)), 2)
     estimator = METHODS[method](missing=missing, seed=seed, threads=1, recipe="default" if way == "default" else "auto")
     assert isinstance(estimator, DeepEstimator)
-    started = time.process_time()
+    started, start = time.process_time(), AFRESH
     if way == "auto":
-        estimator.use_recipe(estimator.choose_settings(task))
+        start = Start(estimator.choose_settings(task))
     elif way == "truth":
         estimator = best_by_truth(estimator, task, task.X_test[validation], task.y_test[validation])
     spent = time.process_time() - started
-    *_, record = estimator.iter_fit(replace(task, X_test=task.X_test[test], y_test=task.y_test[test]))
+    *_, record = estimator.iter_fit(replace(task, X_test=task.X_test[test], y_test=task.y_test[test]), start=start)
     return (100 * float(record.test_accuracy or 0), 100 * float(record.transductive_accuracy or 0)), spent
 
 

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from pll.errors import UserError
-from pll.methods.base import Task
+from pll.methods.base import AFRESH, Start, Task
 from pll.methods.deep import DeepEstimator
 from pll.methods.proden import PRODEN, PRODENItera
 from pll.synthesis import flip_binomial
@@ -82,12 +82,14 @@ HALF = 4
 """Epochs before a checkpoint, from which another number of processes goes on."""
 
 
-def fitted(scenario: Scenario, estimator: DeepEstimator, checkpoint: dict[str, Any] | None = None) -> list[EpochRecord]:
+def fitted(scenario: Scenario, estimator: DeepEstimator, start: Start = AFRESH) -> list[EpochRecord]:
     """Train to the end."""
-    return list(estimator.iter_fit(scenario.task(), checkpoint=checkpoint))
+    return list(estimator.iter_fit(scenario.task(), start=start))
 
 
-def checkpoint_within(scenario: Scenario, estimator: DeepEstimator, batch: int = 1) -> dict[str, Any]:
+def checkpoint_within(
+    scenario: Scenario, estimator: DeepEstimator, batch: int = 1, start: Start = AFRESH
+) -> dict[str, Any]:
     """Train to a mini-batch of epoch HALF + 1, and return the checkpoint there."""
     found: list[dict[str, Any]] = []
 
@@ -97,7 +99,7 @@ def checkpoint_within(scenario: Scenario, estimator: DeepEstimator, batch: int =
         if trainer.epoch == HALF and trainer.cursor // 16 == batch and not found:
             found.append(copy.deepcopy(estimator.checkpoint()))  # its tensors are those that train on
 
-    for record in estimator.iter_fit(scenario.task(), hook=hook):
+    for record in estimator.iter_fit(scenario.task(), hook=hook, start=start):
         if record.epoch == HALF + 1:
             return found[0]
     raise AssertionError("training ended too early")
@@ -107,8 +109,7 @@ def lead(ranks: Ranks, folder: Path) -> None:
     """Rank 0: the scenarios one after the other; what they give goes into the folder."""
     for name, scenario in SCENARIOS.items():
         estimator = scenario.new()
-        estimator.use_ranks(ranks)
-        records = fitted(scenario, estimator)
+        records = fitted(scenario, estimator, Start(ranks=ranks))
         weights = np.stack([record.label_weights for record in records])
         losses = np.array([record.loss for record in records])
         parameters: dict[str, Any] = estimator.fitted_arrays()
@@ -116,18 +117,16 @@ def lead(ranks: Ranks, folder: Path) -> None:
         np.savez(folder / f"{name}.npz", weights=weights, losses=losses, **parameters)
     scenario = SCENARIOS["weights of its own"]
     estimator = scenario.new()
-    estimator.use_ranks(ranks)
-    torch.save(checkpoint_within(scenario, estimator), folder / "of-two.pt")
+    torch.save(checkpoint_within(scenario, estimator, start=Start(ranks=ranks)), folder / "of-two.pt")
     estimator.release()
     estimator = scenario.new()
-    estimator.use_ranks(ranks)
-    records = fitted(scenario, estimator, torch.load(folder / "of-one.pt", weights_only=True))
+    checkpoint = torch.load(folder / "of-one.pt", weights_only=True)
+    records = fitted(scenario, estimator, Start(ranks=ranks, checkpoint=checkpoint))
     np.save(folder / "went-on.npy", records[-1].label_weights)
     estimator.release()
     estimator = scenario.new()
-    estimator.use_ranks(ranks)
     try:
-        fitted(scenario, estimator)
+        fitted(scenario, estimator, Start(ranks=ranks))
     except UserError as error:
         (folder / "lost.txt").write_text(str(error), encoding="utf-8")
 

@@ -101,8 +101,11 @@ def test_no_field_with_an_entry_a_row_or_a_candidate_is_left_unmarked(name: str)
         assert ("candidates" in field.metadata) == (SETS.nnz in lengths), field.name
 
 
-@pytest.mark.parametrize("field", [field for field, _, _ in row_fields(FULL["dataset"]) if field != "X"])
-def test_a_field_with_too_few_rows_is_refused(field: str) -> None:
-    few = taken(FULL["dataset"], np.arange(N - 1))[field]
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [(name, field) for name in ("dataset", "task") for field, _, _ in row_fields(FULL[name]) if field != "X"],
+)
+def test_a_field_with_too_few_rows_is_refused(name: str, field: str) -> None:
+    few = taken(FULL[name], np.arange(N - 1))[field]
     with pytest.raises(UserError, match=f"There are {N} rows of features but {N - 1} "):
-        replace(FULL["dataset"], **{field: few})
+        replace(FULL[name], **{field: few})

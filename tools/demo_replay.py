@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from pll.catalog import load
 from pll.methods import PRODEN
-from pll.methods.base import validated
 from pll.paths import app_root
 from pll.runs.config import Preparation
 from pll.runs.data import prepare
@@ -38,7 +37,7 @@ def record(epochs: tuple[int, ...] = EPOCHS) -> dict[str, npt.NDArray[Any]]:
     rows = np.sort(np.random.default_rng(0).choice(len(train), EXAMPLES, replace=False))
     sample, at = sets.take(rows), sets.positions(rows)
     frames, right = [sets.uniform_weights()[at]], [np.nan]
-    for one in PRODEN(model="linear", epochs=epochs[-1], seed=0).iter_fit(validated(splits.task())):
+    for one in PRODEN(model="linear", epochs=epochs[-1], seed=0).iter_fit(splits.task()):
         if one.epoch in epochs:
             frames.append(one.label_weights[at])
             right.append(one.transductive_accuracy or 0.0)

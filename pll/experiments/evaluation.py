@@ -16,6 +16,7 @@ import scipy.stats
 
 from pll.errors import UserError
 from pll.methods import PartialLabelEstimator
+from pll.methods.base import AFRESH, Start
 from pll.methods.deep import DeepEstimator
 from pll.runs.data import Splits
 from pll.synthesis import Flip
@@ -92,11 +93,11 @@ def measured(
     dataset
         Name of the data, by which the recipe `paper` finds its settings.
     """
-    started = time.perf_counter()
+    started, task, start = time.perf_counter(), splits.task(needs_features=estimator.needs_features), AFRESH
     if isinstance(estimator, DeepEstimator) and estimator.recipe == "paper":
-        estimator.use_recipe(estimator.choose_settings(splits.task(), dataset=dataset))
+        start = Start(estimator.choose_settings(task, dataset=dataset))
     curve: Curve = []
-    for record in estimator.iter_fit(splits.task(needs_features=estimator.needs_features)):
+    for record in estimator.iter_fit(task, start=start):
         curve.append(record.metrics())  # not the record, whose label weights take memory
         if progress is not None:
             progress(record.epoch, estimator.total_epochs())

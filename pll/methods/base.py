@@ -7,7 +7,7 @@ import inspect
 import math
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
 from numbers import Integral, Real
@@ -27,9 +27,11 @@ from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets, as_candidate_sets, name_lists, whole_numbers, with_sets
 from pll.dataset import UNKNOWN
 from pll.errors import UserError
-from pll.io import check_finite, feature_array
+from pll.io import check_finite, check_lengths, feature_array
 from pll.methods.aggregation import aggregate, union_of
+from pll.methods.chosen import Recipe
 from pll.methods.model_selection import covering_rate_scorer
+from pll.training.distributed import Ranks
 from pll.training.metrics import EpochRecord, Hook, TrainingProgress
 from pll.weights import DECISIONS, ChangedSets, HasChanges, Weights, checked_prior, identified_labels
 
@@ -40,7 +42,7 @@ E = TypeVar("E")
 
 @dataclass(frozen=True, eq=False)
 class Task(HasChanges):
-    """Training data of a method, and the labels that its progress is measured with.
+    """Training data of a method, and the labels that its progress is measured with, in their normal forms.
 
     Parameters
     ----------
@@ -78,10 +80,74 @@ class Task(HasChanges):
     kind: str = ""
     sample_weight: npt.NDArray[np.float32] | None = field(default=None, metadata={"rows": "weights of examples"})
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.candidates, CandidateSets):
+            raise UserError(
+                "The candidates must be CandidateSets; make them with CandidateSets.from_lists or .from_mask."
+            )
+        set_field = object.__setattr__  # the class is frozen; these are its normal forms
+        set_field(self, "X", as_features(self.X, allow_missing=True))
+        check_lengths(self, len(self.X))
+        c = self.candidates.n_classes
+        if self.y is not None:
+            set_field(self, "y", _checked_truth(self.y, c, ""))
+        if self.X_test is not None:
+            set_field(self, "X_test", as_features(self.X_test, allow_missing=True))
+            self._check_test_part()
+        if self.prior is not None:
+            set_field(self, "prior", checked_prior(self.prior, self.candidates))
+        if self.votes is not None and self.votes.n_classes != c:
+            raise UserError(
+                f"The votes are of {self.votes.n_classes} classes, the candidate sets of {c}; they must agree."
+            )
+        if self.changes and self.changes[-1].candidates != self.candidates:
+            raise UserError("The candidate sets are other than those that the changes led to.")
+
+    def _check_test_part(self) -> None:
+        assert self.X_test is not None
+        if self.X_test.shape[1:] != self.X.shape[1:]:
+            raise UserError(
+                f"Training examples have shape {self.X.shape[1:]} but test examples {self.X_test.shape[1:]}; they must "
+                "agree."
+            )
+        if self.y_test is not None:
+            if len(self.y_test) != len(self.X_test):
+                raise UserError(
+                    f"There are {len(self.X_test)} rows of test features but {len(self.y_test)} true test labels."
+                )
+            object.__setattr__(self, "y_test", _checked_truth(self.y_test, self.candidates.n_classes, "test "))
+
     def changed(self, change: ChangedSets) -> Task:
         """Return the task with changed candidate sets and their prior."""
         prior, changes = change.prior_after(self.prior), (*self.changes, change)
         return replace(self, candidates=change.candidates, prior=prior, changes=changes)
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """What a fit starts from. A method takes what it can, and leaves the rest.
+
+    Parameters
+    ----------
+    recipe
+        Settings that were chosen before; None lets the method's recipe choose them.
+    ranks
+        The processes that train together, of which this one is rank 0; the others `follow`.
+    arrays
+        `fitted_arrays()` of an estimator with the same settings, fitted on the same features and classes: training
+        goes on from that model (`warm_starts`).
+    checkpoint
+        What `checkpoint()` returned: training goes on from there to the same result.
+    """
+
+    recipe: Recipe | None = None
+    ranks: Ranks | None = None
+    arrays: Mapping[str, npt.NDArray[Any]] | None = None
+    checkpoint: Mapping[str, Any] | None = None
+
+
+AFRESH = Start()
+"""From the data alone."""
 
 
 class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
@@ -124,6 +190,8 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     """Whether the method may add labels to candidate sets (`grown`)."""
     needs_features: ClassVar[bool] = True
     """Whether the method learns from features."""
+    warm_starts: ClassVar[bool] = False
+    """Whether training can go on from a model fitted before (`Start.arrays`)."""
     in_ranks: ClassVar[bool] = False
     """Whether several processes can train it together, each with a part of the examples and their weights."""
 
@@ -153,20 +221,23 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     # ---- what a method provides ------------------------------------------------------------------------------
 
     @abstractmethod
-    def iter_fit(
-        self, task: Task, *, hook: Hook | None = None, checkpoint: dict[str, Any] | None = None
-    ) -> Iterator[EpochRecord]:
+    def iter_fit(self, task: Task, *, hook: Hook | None = None, start: Start = AFRESH) -> Iterator[EpochRecord]:
         """Train, yielding one record per epoch; `label_weights_` is set when the last one is yielded.
 
         Parameters
         ----------
         task
-            The data, as `validated` returns it.
+            The data.
         hook
             Called between mini-batches (or units of work); may wait, may raise `StopTraining`.
-        checkpoint
-            What `checkpoint()` returned: training continues from there to the same result. The first record is that of
-            the epoch after `checkpoint["epoch"]`.
+        start
+            What training starts from. With a checkpoint the first record is that of the epoch after
+            `checkpoint["epoch"]`.
+
+        Raises
+        ------
+        UserError
+            A setting out of range, or data that the method cannot learn from.
         """
 
     @abstractmethod
@@ -201,16 +272,6 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     @abstractmethod
     def finish(self) -> Weights:
         """After a stop: keep the current model as the result and return its (nnz,) label weights."""
-
-    def warm_start(self, arrays: dict[str, npt.NDArray[Any]]) -> bool:
-        """Let the next `iter_fit` start from a model fitted before; return False where the method cannot.
-
-        Parameters
-        ----------
-        arrays
-            `fitted_arrays()` of an estimator with the same settings, fitted on the same features and classes.
-        """
-        return False
 
     def release(self) -> None:
         """Free everything that only training needs (device memory above all); the fitted model stays, on the CPU."""
@@ -364,11 +425,9 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
             if truth is not None:
                 raise UserError("y holds the labels already; leave truth= out, or give candidate sets as y.")
             truth = candidates.indices
-        true_labels = None if truth is None else whole_numbers(truth, "true labels")
-        weights = None if prior is None else checked_prior(prior, candidates)
         if aggregation is not None:
-            weights = aggregation.prior_on(candidates)
-        task = Task(features, candidates, true_labels, prior=weights, votes=annotations)
+            prior = aggregation.prior_on(candidates)
+        task = Task(features, candidates, truth, prior=prior, votes=annotations)  # type: ignore[arg-type]  # any form
         return task if decided is None else _with_decided(task, decided, self.seed), labels
 
     @property
@@ -485,6 +544,35 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         if self.missing not in MISSING:
             raise UserError(f"missing is {self.missing!r}; use one of {', '.join(MISSING)}.")
 
+    def check_task(self, task: Task) -> None:
+        """Raise UserError for a task that the method cannot learn from, as `iter_fit` does.
+
+        Parameters
+        ----------
+        task
+            The training data.
+
+        Raises
+        ------
+        UserError
+            Fewer than two examples or classes, no features, missing ones where these are refused.
+        """
+        n, c = task.candidates.shape
+        if n < 2:
+            count = "one example" if n else "no example"
+            raise UserError(f"There is {count}; at least 2 are needed to learn (n_samples={n}).")
+        if c < 2:
+            raise UserError("There is one class; there is nothing to tell apart. Bring at least two classes.")
+        needs_features = self.needs_features or (task.votes is None and task.prior is None)
+        if task.X[0].size == 0 and needs_features:
+            raise UserError(
+                f"The examples have no features: 0 feature(s) (shape={task.X.shape}) while a minimum of 1 is required."
+            )
+        if self.missing == "error":
+            check_finite(task.X)
+            if task.X_test is not None:
+                check_finite(task.X_test)
+
     def check_fitted(self) -> None:
         """Raise NotFittedError before `fit` or `restore`."""
         if not hasattr(self, "class_names_"):
@@ -540,8 +628,7 @@ def _targets(y: Any) -> tuple[CandidateSets, Labels | None]:
 
 def _with_decided(task: Task, decided: npt.NDArray[np.int64], seed: int) -> Task:
     """Return the task with sets of the decided label alone, and a prior fitted with these labels."""
-    n, c = task.candidates.shape
-    decided = _checked_truth(decided, n, c, "")
+    decided = _checked_truth(decided, task.candidates.n_classes, "")
     rows = np.flatnonzero(decided >= 0)
     sets = with_sets(task.candidates, {int(row): [int(decided[row])] for row in rows})
     change = ChangedSets(task.candidates, sets, reason=DECISIONS, decided=decided)
@@ -559,50 +646,6 @@ def as_votes(votes: Any, y: Any = None) -> Annotations:
     return Annotations.from_votes(votes, () if sets is None else sets.class_names)
 
 
-def validated(task: Task, *, allow_missing: bool = False, needs_features: bool = True) -> Task:
-    """Return the task with validated arrays of the documented types.
-
-    Raises
-    ------
-    UserError
-        Fewer than two examples or classes, no features, lengths that do not fit, features that are not finite, true
-        labels out of range.
-    """
-    if not isinstance(task.candidates, CandidateSets):
-        raise UserError("The candidates must be CandidateSets; make them with CandidateSets.from_lists or .from_mask.")
-    X = as_features(task.X, allow_missing=allow_missing)
-    if len(X) != len(task.candidates):
-        raise UserError(f"There are {len(X)} rows of features but {len(task.candidates)} candidate sets.")
-    if len(X) < 2:
-        count = "one example" if len(X) else "no example"
-        raise UserError(f"There is {count}; at least 2 are needed to learn (n_samples={len(X)}).")
-    if task.candidates.n_classes < 2:
-        raise UserError("There is one class; there is nothing to tell apart. Bring at least two classes.")
-    if X[0].size == 0 and needs_features:
-        raise UserError(
-            f"The examples have no features: 0 feature(s) (shape={X.shape}) while a minimum of 1 is required."
-        )
-    c = task.candidates.n_classes
-    y = None if task.y is None else _checked_truth(task.y, len(X), c, "")
-    X_test = None if task.X_test is None else as_features(task.X_test, allow_missing=allow_missing)
-    if X_test is not None and X_test.shape[1:] != X.shape[1:]:
-        raise UserError(
-            f"Training examples have shape {X.shape[1:]} but test examples {X_test.shape[1:]}; they must agree."
-        )
-    y_test = None
-    if X_test is not None and task.y_test is not None:
-        y_test = _checked_truth(task.y_test, len(X_test), c, "test ")
-    prior = None if task.prior is None else checked_prior(task.prior, task.candidates)
-    if task.votes is not None and (task.votes.n_rows, task.votes.n_classes) != task.candidates.shape:
-        raise UserError(
-            f"The votes are of {task.votes.n_rows} examples and {task.votes.n_classes} classes, the candidate sets of "
-            f"{len(X)} and {c}; they must agree."
-        )
-    if task.changes and task.changes[-1].candidates != task.candidates:
-        raise UserError("The candidate sets are other than those that the changes led to.")
-    return replace(task, X=X, y=y, X_test=X_test, y_test=y_test, prior=prior)
-
-
 def as_features(X: npt.ArrayLike, *, allow_missing: bool = False) -> Features:
     """Return X as float32 of two or four dimensions.
 
@@ -616,10 +659,8 @@ def as_features(X: npt.ArrayLike, *, allow_missing: bool = False) -> Features:
     return array
 
 
-def _checked_truth(y: npt.ArrayLike, n: int, n_classes: int, part: str) -> npt.NDArray[np.int64]:
+def _checked_truth(y: npt.ArrayLike, n_classes: int, part: str) -> npt.NDArray[np.int64]:
     truth = np.ascontiguousarray(whole_numbers(y, f"true {part}labels"), dtype=np.int64)
-    if len(truth) != n:
-        raise UserError(f"There are {n} rows of {part}features but {len(truth)} true {part}labels.")
     outside = np.flatnonzero((truth < UNKNOWN) | (truth >= n_classes))
     if len(outside):
         row = int(outside[0])

@@ -16,7 +16,7 @@ from torch import nn
 
 from pll.candidates import CandidateSets
 from pll.io import check_fits_memory
-from pll.methods.base import PartialLabelEstimator, Task, validated
+from pll.methods.base import AFRESH, PartialLabelEstimator, Start, Task
 from pll.training.metrics import EpochRecord, Hook, Monitor, no_hook
 from pll.training.scaling import Scaling, fit_scaling
 from pll.weights import Weights, restricted_softmax
@@ -70,12 +70,9 @@ class ClassicalEstimator(PartialLabelEstimator):
     def _scores(self, X: Matrix) -> Matrix:
         """Return (m, d) scaled features → (m, c) scores, the larger the likelier."""
 
-    def iter_fit(
-        self, task: Task, *, hook: Hook | None = None, checkpoint: dict[str, Any] | None = None
-    ) -> Iterator[EpochRecord]:
+    def iter_fit(self, task: Task, *, hook: Hook | None = None, start: Start = AFRESH) -> Iterator[EpochRecord]:
         self.check_settings()
-        needed = self.needs_features or (task.votes is None and task.prior is None)
-        task = validated(task, allow_missing=self.missing == "mean", needs_features=needed)
+        self.check_task(task)
         check_fits_memory(
             task.X,
             2 * 8 * task.X.size,  # float64, and what a method makes of it
@@ -86,8 +83,8 @@ class ClassicalEstimator(PartialLabelEstimator):
         self.candidates_ = task.candidates
         self.class_names_ = task.candidates.class_names
         self.input_shape_ = task.X.shape[1:]
-        start = task.prior if self.takes_prior else None
-        self.label_weights_ = task.candidates.uniform_weights() if start is None else start
+        prior = task.prior if self.takes_prior else None
+        self.label_weights_ = task.candidates.uniform_weights() if prior is None else prior
         self.scale_ = self._choose_scale(task, hook or no_hook)
         self._scaling = fit_scaling(task.X, self.scale_)
         monitor = Monitor(task.candidates, task.y, task.y_test)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -23,11 +23,12 @@ from pll.candidates import CandidateSets
 from pll.devices import Memory, choose_device, computing_threads, memory_of
 from pll.errors import UserError
 from pll.io import is_mapped
-from pll.methods.base import Labels, PartialLabelEstimator, Task, check_number, validated
+from pll.methods.base import AFRESH, Labels, PartialLabelEstimator, Start, Task, check_number
+from pll.methods.chosen import SEARCHED, Recipe, stored
 from pll.methods.defaults import MOST_BATCH, TABLE, default_batch_size, default_lr, default_scale
 from pll.methods.names import RECIPES
 from pll.methods.published import published
-from pll.methods.recipe import SEARCHED, Found, Problem, Progress, Recipe, search, stored
+from pll.methods.recipe import Found, Problem, Progress, search
 from pll.training.augment import get_augmentation
 from pll.training.distributed import Ranks, SharedTrainer
 from pll.training.losses import Loss, get_loss
@@ -112,6 +113,7 @@ class DeepEstimator(PartialLabelEstimator):
     """
 
     takes_prior: ClassVar[bool] = True
+    warm_starts: ClassVar[bool] = True
     searched_as_proden: ClassVar[bool] = False
     """Whether its objective is PRODEN's, so that the search of the recipe auto trains what it chooses for."""
     recipe_: Recipe
@@ -204,27 +206,25 @@ class DeepEstimator(PartialLabelEstimator):
     def _objective(self, task: Task) -> Objective:
         """The method's part of the training step."""
 
-    def iter_fit(
-        self, task: Task, *, hook: Hook | None = None, checkpoint: dict[str, Any] | None = None
-    ) -> Iterator[EpochRecord]:
+    def iter_fit(self, task: Task, *, hook: Hook | None = None, start: Start = AFRESH) -> Iterator[EpochRecord]:
         self.check_settings()
+        self.check_task(task)
         self.__dict__.pop("notes_", None)  # of an earlier fit
-        task = validated(task, allow_missing=self.missing == "mean")
-        device = choose_device(self.device)
-        self._settle_recipe(task, hook)
+        self.__dict__.pop("recipe_", None)
+        device, checkpoint = choose_device(self.device), _of_training(start)
+        if self.recipe != "default":
+            self.recipe_ = start.recipe or self.choose_settings(task, hook=hook)
         epochs = self.total_epochs()
-        if checkpoint is not None and "trainer" in checkpoint:  # what suited the data then, whatever would today
-            self._begun_with = checkpoint["suited"]
         with computing_threads(self.threads):
             try:
                 task = self.grown(task, hook=hook)
                 self._has_begun = True
             except StopTraining:  # the untrained model is the result
-                self._trainer, self._has_begun = self._new_trainer(task, device), False
+                self._trainer, self._has_begun = self._new_trainer(task, device, replace(start, ranks=None)), False
                 raise
-            trainer = self._trainer = self._new_trainer(task, device, self.__dict__.pop("_next_ranks", None))
+            trainer = self._trainer = self._new_trainer(task, device, start)
             monitor = self._monitor = Monitor(task.candidates, task.y, task.y_test)
-            if checkpoint is not None and "trainer" in checkpoint:
+            if checkpoint is not None:
                 trainer.load_state(checkpoint["trainer"])
                 identified = checkpoint["identified"]
                 monitor.identified = None if identified is None else identified.cpu().numpy().copy()
@@ -254,14 +254,6 @@ class DeepEstimator(PartialLabelEstimator):
         params = self.get_params(deep=False)
         return {name: self.setting(name) for name in params} | {"recipe": "default"}
 
-    def use_recipe(self, recipe: Recipe) -> None:
-        """Let the next `iter_fit` take these settings instead of searching."""
-        self.recipe_ = self._next_recipe = recipe
-
-    def use_ranks(self, ranks: Ranks) -> None:
-        """Let the next `iter_fit`, of rank 0, train together with other processes, which `follow`."""
-        self._next_ranks = ranks
-
     def follow(self, task: Task, ranks: Ranks) -> None:
         """On a rank other than 0: train together with the `iter_fit` of rank 0, on the same task, until it ends.
 
@@ -271,9 +263,8 @@ class DeepEstimator(PartialLabelEstimator):
             Another rank has ended.
         """
         with computing_threads(self.threads):
-            trainer = self._new_trainer(
-                validated(task, allow_missing=self.missing == "mean"), choose_device(self.device), ranks
-            )
+            self.check_task(task)
+            trainer = self._new_trainer(task, choose_device(self.device), Start(ranks=ranks))
             del task  # of which this rank has its part
             assert isinstance(trainer, SharedTrainer)
             trainer.follow()
@@ -308,7 +299,7 @@ class DeepEstimator(PartialLabelEstimator):
             Invalid data or settings.
         """
         self.check_settings()
-        task = validated(task, allow_missing=self.missing == "mean")
+        self.check_task(task)
         fixed = self.given_settings()
         if self.recipe.endswith(".json"):
             recipe = stored(Path(self.recipe), fixed)
@@ -372,18 +363,6 @@ class DeepEstimator(PartialLabelEstimator):
             for name, value in params.items()
             if name in SEARCHED and (_differs(value, defaults[name]) or (name in self.given and value is not None))
         }
-
-    def _settle_recipe(self, task: Task, hook: Hook | None) -> None:
-        """Make `recipe_` what this fit uses."""
-        ready = self.__dict__.pop("_next_recipe", None)
-        self.__dict__.pop("recipe_", None)
-        if self.recipe != "default":
-            self.recipe_ = ready or self.choose_settings(task, hook=hook)
-
-    def warm_start(self, arrays: dict[str, npt.NDArray[Any]]) -> bool:
-        """Start from the parameters and label weights of a fitted model; the optimiser starts without momentum."""
-        self._warm_arrays = arrays
-        return True
 
     def checkpoint(self) -> dict[str, Any]:
         if not self._has_begun:
@@ -480,13 +459,15 @@ class DeepEstimator(PartialLabelEstimator):
         self.input_shape_ = self._raw_shape
         self.model_.eval()
 
-    def _new_trainer(self, task: Task, device: torch.device, ranks: Ranks | None = None) -> Trainer:
+    def _new_trainer(self, task: Task, device: torch.device, start: Start = AFRESH) -> Trainer:
+        ranks, checkpoint = start.ranks, _of_training(start)
         augment = get_augmentation(self.augment, task.X.shape[1:])
         self._suited = {"scale": default_scale(task.kind), "batch_size": default_batch_size(len(task.X))}
         scaling = self._scaling = fit_scaling(task.X, self.setting("scale"))
         model, optimiser, size = (self.setting(name) for name in ("model", "optimiser", "batch_size"))
         self._suited["lr"] = default_lr(model, optimiser, task.X, scaling, batch_size=size)
-        self._suited |= self.__dict__.pop("_begun_with", {})
+        if checkpoint is not None:  # what suited the data then, whatever would today
+            self._suited |= checkpoint["suited"]
         self._raw_shape = task.X.shape[1:]
         shape = scaling.output_shape(self._raw_shape)
         with seeded(self.seed):
@@ -498,15 +479,17 @@ class DeepEstimator(PartialLabelEstimator):
             raise UserError("This model normalises over the batch; use a batch size of at least 2.")
         self.model_ = nn.Sequential(scaling, network).to(device)
         self.candidates_ = task.candidates
-        own = slice(0, len(task.X)) if ranks is None else slice(*ranks.bounds(len(task.X)))
-        truth = None if task.y is None else task.y[own]
+        part = task
+        if ranks is not None:
+            own = slice(*ranks.bounds(len(task.X)))
+            part = Task(task.X[own], task.candidates[own], None if task.y is None else task.y[own])
         precision = choose_precision(self.precision, model, shape, device)
         alone = partial(Trainer, outside=task.outside, sample_weight=task.sample_weight)
         trainer = (alone if ranks is None else partial(SharedTrainer, ranks))(
             network,
-            scaled_features(scaling, task.X if ranks is None else task.X[own], device),
+            scaled_features(scaling, part.X, device),
             task.candidates,
-            self._objective(replace(task, y=truth)),
+            self._objective(part),
             self._optimisation(),
             self.seed,
             augment,
@@ -514,9 +497,9 @@ class DeepEstimator(PartialLabelEstimator):
             prior=task.prior,
             precision=precision,
         )
-        warm = self.__dict__.pop("_warm_arrays", None)
-        if warm is not None:
-            self.model_.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in warm.items()})
+        if start.arrays is not None:  # the optimiser starts without momentum
+            parameters = {name: torch.from_numpy(np.array(array)) for name, array in start.arrays.items()}
+            self.model_.load_state_dict(parameters)
             trainer.warm_up()
         return trainer
 
@@ -563,6 +546,11 @@ def checked_sample_weight(sample_weight: npt.ArrayLike, n: int) -> npt.NDArray[n
         raise UserError("Every sample_weight is zero: there is nothing to learn from.")
     mean_1: npt.NDArray[np.float32] = (weights / weights.mean()).astype(np.float32)
     return mean_1
+
+
+def _of_training(start: Start) -> Mapping[str, Any] | None:
+    """Return the checkpoint that a fit starts from, if training had begun by then."""
+    return start.checkpoint if start.checkpoint is not None and "trainer" in start.checkpoint else None
 
 
 def _differs(value: Any, default: Any) -> bool:

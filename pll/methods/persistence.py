@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import safetensors
 import safetensors.numpy
 import torch
@@ -154,8 +155,10 @@ def load_model(folder: Path | str, **custom: Any) -> PartialLabelEstimator:
         ) from error
 
 
-def warm_start(estimator: PartialLabelEstimator, earlier: Path, train: PartialLabelDataset) -> Weights | None:
-    """Let a method start from the model in a run folder.
+def warm_start(
+    estimator: PartialLabelEstimator, earlier: Path, train: PartialLabelDataset
+) -> tuple[dict[str, npt.NDArray[Any]], Weights] | None:
+    """Return what a method starts from to go on from the model in a run folder.
 
     Parameters
     ----------
@@ -168,28 +171,24 @@ def warm_start(estimator: PartialLabelEstimator, earlier: Path, train: PartialLa
 
     Returns
     -------
-    Weights | None
-        (nnz,) label weights of the earlier model on the sets of `train`; None where the method has to start afresh: it
-        has no warm start, or the earlier model is missing, of another method or of other classes.
+    tuple[dict[str, npt.NDArray[Any]], Weights] | None
+        `Start.arrays`, and the (nnz,) label weights of the earlier model on the sets of `train`; None where the method
+        has to start afresh: it has no warm start, or the earlier model is missing, of another method or of other
+        classes.
     """
     try:
         model = load_model(earlier)
     except UserError:
         return None
     same = type(model) is type(estimator) and model.class_names_ == train.class_names
-    if not same or model.input_shape_ != train.input_shape or not estimator.warm_start(model.fitted_arrays()):
+    if not same or model.input_shape_ != train.input_shape or not estimator.warm_starts:
         return None
-    sets = train.sets()
+    arrays, sets = model.fitted_arrays(), train.sets()
     if len(sets) * sets.n_classes > MOST_SCORES:
         uniform = sets.uniform_weights() if train.prior is None else train.prior
-        return uniform if train.outside is None else train.outside.start(train.prior)
-    scores = model.predict_scores(train.X)
-    return restricted_softmax(on_candidates(scores, sets).astype(np.float64), sets, train.prior, train.outside)
-
-
-def can_warm_start(method: str) -> bool:
-    """Return whether a method can continue from an earlier model; otherwise it is fitted again."""
-    return METHODS[method].warm_start is not PartialLabelEstimator.warm_start
+        return arrays, uniform if train.outside is None else train.outside.start(train.prior)
+    scores = on_candidates(model.predict_scores(train.X), sets).astype(np.float64)
+    return arrays, restricted_softmax(scores, sets, train.prior, train.outside)
 
 
 def model_weights(estimator: PartialLabelEstimator) -> bytes:

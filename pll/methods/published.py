@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pll.methods.recipe import Recipe
+from pll.methods.chosen import Recipe
 
 PROTOCOL: dict[str, Any] = {"optimiser": "sgd", "momentum": 0.9, "epochs": 500, "loss": "ce"}
 

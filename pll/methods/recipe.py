@@ -1,10 +1,6 @@
-"""Recipes: how the settings of a deep method are chosen, the record of a choice, and the search of *auto*.
+"""The search of the recipe *auto*: settings of a deep method, chosen without any true label.
 
-`default` takes the method's defaults, `paper` the published settings of the data set (`pll.methods.published`),
-`auto` searches, the path of a recipe.json takes what was chosen before (`stored`). A setting that the user sets
-stays in every recipe.
-
-The search (`search`) compares configurations, a representation of the features (`scale`), a model, an optimiser,
+`search` compares configurations, a representation of the features (`scale`), a model, an optimiser,
 learning rate and weight decay, by what they predict for inner held-out examples (the *validation* part):
 
 - covering rate: share of held-out examples whose argmax over all classes is among their candidates (PLENCH, ICLR 2025,
@@ -32,14 +28,12 @@ the same choice on the same machine. Fewer examples and parts are taken first, t
 
 from __future__ import annotations
 
-import json
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -49,8 +43,9 @@ from scipy.stats import binomtest
 from torch import Tensor
 
 from pll.candidates import CandidateSets
-from pll.errors import DivergenceError, UserError
+from pll.errors import DivergenceError
 from pll.methods.base import PartialLabelEstimator, Task
+from pll.methods.chosen import Recipe, Settings, Trial
 from pll.methods.defaults import default_batch_size
 from pll.methods.set_likelihood import likeliest_temperature, set_likelihood
 from pll.training.batched import BatchedModels, Steps
@@ -60,174 +55,7 @@ from pll.training.scaling import fit_scaling
 from pll.weights import Weights, dense, on_candidates, restricted_softmax
 from pll.wording import percent
 
-SEARCHED = (
-    "model", "scale", "optimiser", "lr", "weight_decay", "momentum", "batch_size", "epochs",
-    "loss", "lr_decay", "lr_decay_every", "augment",
-)  # fmt: skip
-"""Settings that a recipe may choose, or depends on."""
-Settings = dict[str, Any]
 Values = npt.NDArray[Any]
-
-
-@dataclass(frozen=True)
-class Trial:
-    """One configuration after so many epochs, as measured on held-out examples.
-
-    Attributes
-    ----------
-    settings
-        Of the method.
-    covering_rate
-        Share in [0, 1].
-    log_likelihood
-        Mean of log P(S | x) of held-out examples, with flip rates; see `set_likelihood`.
-    loss
-        Mean training loss of the last epoch; None where the method itself was trained.
-    """
-
-    settings: Settings
-    covering_rate: float
-    log_likelihood: float
-    loss: float | None
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """Settings that were chosen, and why; `as_json` is the content of recipe.json.
-
-    Attributes
-    ----------
-    recipe
-        One of `RECIPES`.
-    settings
-        Chosen settings; those not named keep the method's defaults.
-    fixed
-        Settings set by the user, which were not searched.
-    covering_rate, interval
-        Of the chosen configuration on held-out examples, with its 95 % interval (Wilson). The choice was made on the
-        same examples, so the figure is slightly optimistic.
-    default_covering_rate
-        That of the default settings.
-    constant_covering_rate
-        That of the best constant label.
-    examples, validated, folds
-        How many examples were used, how many of them for validation, and in how many parts.
-    seed
-        Of the search.
-    complete
-        False where it was stopped.
-    notes
-        What a user should know, as sentences.
-    warnings
-        Sentences on features that say nothing that is measurable: nothing does better than a constant label, or than
-        the votes alone.
-    trials
-        All that was tried, in order; at the end what the method itself was tried with, where its objective is not
-        PRODEN's.
-    seconds
-        That the search took.
-    """
-
-    recipe: str
-    settings: Settings
-    fixed: Settings
-    covering_rate: float | None = None
-    interval: tuple[float, float] | None = None
-    default_covering_rate: float | None = None
-    constant_covering_rate: float | None = None
-    examples: int = 0
-    validated: int = 0
-    folds: int = 0
-    seed: int = 0
-    complete: bool = True
-    notes: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    trials: tuple[Trial, ...] = ()
-    seconds: float = field(default=0.0, compare=False)
-
-    def messages(self) -> tuple[str, ...]:
-        """Return what was chosen and how sure the choice is, as sentences for a page or a shell."""
-        if not self.settings:
-            return (*self.warnings, *self.notes)
-        chosen = ", ".join(
-            f"{name.replace('_', ' ')} {value:g}" if isinstance(value, float) else f"{name.replace('_', ' ')} {value}"
-            for name, value in self.settings.items()
-        )
-        duration = f" (found in {self.seconds:.0f} s)" if self.seconds else ""
-        sentences = [f"Settings of the recipe {self.recipe}{duration}: {chosen}."]
-        if self.covering_rate is not None and self.interval is not None:
-            low, high = self.interval
-            default = self.default_covering_rate
-            sentences.append(
-                f"On {self.validated:,} held-out examples {percent(self.covering_rate)} of the predictions are among "
-                f"the candidates (95 % interval {percent(low)} to {percent(high)}"
-                + ("" if default is None else f"; default settings {percent(default)}")
-                + (
-                    ""
-                    if self.constant_covering_rate is None
-                    else f"; best constant label {percent(self.constant_covering_rate)}"
-                )
-                + ")."
-            )
-        return (*sentences, *self.warnings, *self.notes)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return plain values."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> Recipe:
-        """Return the recipe of plain values, the inverse of `as_json`.
-
-        Raises
-        ------
-        TypeError, KeyError
-            Not values of `as_json`.
-        """
-        interval = values["interval"]
-        return cls(
-            **{
-                **values,
-                "interval": None if interval is None else tuple(interval),
-                "notes": tuple(values["notes"]),
-                "warnings": tuple(values["warnings"]),
-                "trials": tuple(Trial(**trial) for trial in values["trials"]),
-            }
-        )
-
-
-def read_recipe(path: Path) -> Recipe:
-    """Return the recipe of a recipe.json.
-
-    Raises
-    ------
-    UserError
-        The file cannot be read, or is none.
-    """
-    try:
-        return Recipe.from_json(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise UserError(f"{path} is not a recipe.json of a run ({error}).") from error
-
-
-def stored(path: Path, fixed: Settings) -> Recipe:
-    """Return the recipe of a recipe.json as one for another fit; settings set by the user (`fixed`) stay.
-
-    Raises
-    ------
-    UserError
-        The file cannot be read, or is none.
-    """
-    recipe = read_recipe(path)
-    whole = recipe.fixed | recipe.settings
-    unknown = [name for name in whole if name not in SEARCHED]
-    if unknown:
-        raise UserError(f"{path} has a setting {unknown[0]!r}, which no recipe chooses.")
-    settings = {name: value for name, value in whole.items() if name not in fixed}
-    return replace(recipe, settings=settings, fixed=fixed, notes=(*recipe.notes, f"The settings are those of {path}."))
-
-
-# ---- the search ---------------------------------------------------------------------------------------------------
 
 BUDGET = 40.0
 """Seconds of a reference core that a search may take."""

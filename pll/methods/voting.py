@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,7 @@ from torch import nn
 from pll.annotations.data import Annotations
 from pll.annotations.voters import fit_voters
 from pll.candidates import CandidateSets
-from pll.methods.base import Task, check_number
+from pll.methods.base import AFRESH, Start, Task, check_number
 from pll.methods.classical import Cost, LinearEstimator, Matrix
 from pll.methods.kernels import LinearRidge
 from pll.methods.names import TITLES
@@ -65,12 +65,10 @@ class VoteEstimator(LinearEstimator):
     def total_epochs(self) -> int:
         return 1
 
-    def iter_fit(
-        self, task: Task, *, hook: Hook | None = None, checkpoint: dict[str, Any] | None = None
-    ) -> Iterator[EpochRecord]:
+    def iter_fit(self, task: Task, *, hook: Hook | None = None, start: Start = AFRESH) -> Iterator[EpochRecord]:
         self._votes, self._true_labels, self._prior = task.votes, task.decided, task.prior
         try:
-            yield from super().iter_fit(task, hook=hook, checkpoint=checkpoint)
+            yield from super().iter_fit(task, hook=hook, start=start)
         finally:
             self._votes = self._true_labels = self._prior = None
 

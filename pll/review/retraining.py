@@ -11,7 +11,6 @@ from dataclasses import replace
 from pll.errors import UserError
 from pll.methods import METHODS
 from pll.methods.outside import MIN_DECIDED
-from pll.methods.persistence import can_warm_start
 from pll.review.follow import LabelChanges, changes, teaching_outcomes
 from pll.review.label_snapshot import snapshot_of
 from pll.review.session import ReviewSession
@@ -73,7 +72,7 @@ def retrained_config(run: Run, decided: DecidedSets, *, outside: bool = False) -
     root = run.config
     if outside and root.method == "proden":
         root, decided = replace(root, method=OUTSIDE), replace(decided, warm=False)
-    warm = decided.warm and can_warm_start(root.method) and not decided.new_classes
+    warm = decided.warm and METHODS[root.method].warm_starts and not decided.new_classes
     params = dict(root.params)
     if warm:
         recipe = run.folder.recipe()

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from pll.annotations.voters import JOINT_ROUNDS, LEAST_WITH_COPIES, dependent_voters
+from pll.annotations.voters import JOINT_ROUNDS
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import Note, UserError
@@ -27,7 +27,6 @@ from pll.runs.config import Preparation
 from pll.synthesis import flip
 from pll.synthesis.label_noise import Noisy
 from pll.weights import VOTES, ChangedSets, Weights
-from pll.wording import percent
 
 VOTE_STEPS = EPOCHS * FOLDS * JOINT_ROUNDS
 ADDRESSES_ALONE = (
@@ -362,14 +361,6 @@ def infer_vote_sets(
         notes.append(f"{result.added:,} labels that nobody named are likely by the voter models; they joined the sets.")
     if result.voters.verdict:
         notes.insert(0, result.voters.verdict)
-    shared = "they share mistakes, and labels they agree on are less sure than they look."
-    if data.annotations.n_annotators >= LEAST_WITH_COPIES:
-        shared = "they share mistakes, or others are copies of one another; known labels tell."
-    for pair in dependent_voters(result.voters):
-        notes.append(
-            f"{pair.first} and {pair.second} agree on {percent(pair.observed, 0)} of {pair.rows:,} examples, "
-            f"independent voters would on {percent(pair.expected, 0)}: {shared}"
-        )
     change = ChangedSets(data.sets(), result.candidates, reason=VOTES, prior=result.prior, notes=tuple(notes))
     return change, result.voters.rows_to_label
 

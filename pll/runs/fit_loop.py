@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from pll.analysis.health import Health, against_truth, health_of
@@ -25,11 +26,13 @@ from pll.features import save_features
 from pll.io import check_free_space, remove_parts
 from pll.methods import PartialLabelEstimator
 from pll.methods.advice import check_memory
+from pll.methods.base import Start
+from pll.methods.chosen import Recipe
 from pll.methods.deep import DeepEstimator
 from pll.methods.held_out import HeldOut
 from pll.methods.input_range import RANGE, input_range
 from pll.methods.persistence import save_model, warm_start
-from pll.methods.recipe import VOTE_NOTE, Recipe
+from pll.methods.recipe import VOTE_NOTE
 from pll.runs.config import RunConfig, new_estimator
 from pll.runs.covering_check import against_sets, top_loss_of
 from pll.runs.data import Splits, warnings_about
@@ -266,11 +269,11 @@ class FitLoop:
         if alone and self.device not in ("", "cpu") and "device" in self.estimator.get_params():
             self.estimator.set_params(device=self.device)
         save_computed(self.folder, self.splits)
-        self._choose_settings()
+        recipe = self._choose_settings()
         self._note_data()
         self._grow()
         train = self.splits.train
-        first = self._warm_start()
+        arrays, first = self._warm_start() or (None, None)
         if first is None and self.estimator.takes_prior:
             first = train.prior if train.outside is None else train.outside.start(train.prior)
         needed = history_bytes(train.sets().nnz, self.estimator.total_epochs())
@@ -283,16 +286,16 @@ class FitLoop:
             self._gather_ranks()
             together = "" if self._ranks is None else f", in {self._ranks.size} processes"
             self.folder.log(f"{'resumed' if checkpoint else 'started'}: {self.config.method} on {train.name}{together}")
-            yield from self._learn(checkpoint)
+            yield from self._learn(Start(recipe, self._ranks, arrays, checkpoint))
         finally:
             self.estimator.release()
             self._others.close()
 
-    def _choose_settings(self) -> None:
-        """Take the settings of recipe.json, or choose them now."""
+    def _choose_settings(self) -> Recipe | None:
+        """Take the settings of recipe.json, or choose them now; None where the method has no recipe."""
         estimator = self.estimator
         if not isinstance(estimator, DeepEstimator) or estimator.recipe == "default":
-            return
+            return None
         recipe = self.folder.recipe()
         together = self._ranks is not None or (self.config.processes > 1 and estimator.in_ranks)
         if recipe is None and estimator.recipe == "auto" and together:
@@ -310,9 +313,10 @@ class FitLoop:
             )
             self.folder.save_recipe(recipe)
             self.found = None
-        estimator.use_recipe(recipe)
+        estimator.recipe_ = recipe  # the number of epochs is needed before training begins
         for sentence in recipe.messages():
             self.folder.log(sentence)
+        return recipe
 
     def _note_found(self, label_weights: Weights) -> None:
         self.found = 1 + (self.found[0] if self.found is not None else 0), label_weights
@@ -373,8 +377,8 @@ class FitLoop:
         self.folder.save_outside(outside)
         self.splits = replace(self.splits, train=train.changed(outside))
 
-    def _warm_start(self) -> Weights | None:
-        """For a run on decided sets: start from the model of the run before; return its label weights."""
+    def _warm_start(self) -> tuple[dict[str, npt.NDArray[Any]], Weights] | None:
+        """For a run on decided sets, return the model of the run before, to start from, and its label weights."""
         decided = self.config.decided_sets
         if decided is None or not decided.warm:
             return None
@@ -440,15 +444,14 @@ class FitLoop:
         chosen = {} if recipe is None else {**recipe.settings, "recipe": "default"}
         config = replace(self.config, params=self.config.params | chosen | {"threads": estimator.threads})
         send_run(self._ranks, self.folder, config, self.splits.identity)
-        estimator.use_ranks(self._ranks)
 
     # ---- epoch by epoch ------------------------------------------------------------------------------------------
 
-    def _learn(self, checkpoint: dict[str, Any] | None) -> Generator[EpochRecord]:
-        epoch, away = 0 if checkpoint is None else int(checkpoint["epoch"]), 0.0
+    def _learn(self, start: Start) -> Generator[EpochRecord]:
+        epoch, away = 0 if start.checkpoint is None else int(start.checkpoint["epoch"]), 0.0
         self.folder.set_state("running")
         learning = self.estimator.iter_fit(
-            self.splits.task(needs_features=self.estimator.needs_features), hook=self._hook, checkpoint=checkpoint
+            self.splits.task(needs_features=self.estimator.needs_features), hook=self._hook, start=start
         )
         try:
             for learnt in learning:
@@ -594,7 +597,7 @@ class FitLoop:
         estimator = new_estimator(root.config(), is_table=self.splits.train.kind == "table")
         recipe = root.recipe()
         if recipe is not None and isinstance(estimator, DeepEstimator):
-            estimator.use_recipe(recipe)
+            estimator.recipe_ = recipe
         return estimator
 
     def _check_step(self, by_itself: bool) -> None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 from zipfile import BadZipFile
 
 import numpy as np
@@ -22,15 +22,13 @@ import pll
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.io import json_text, write_json, write_text, writing_to
+from pll.methods.chosen import Recipe, read_recipe
 from pll.runs import files
 from pll.runs.config import RunConfig
 from pll.runs.locked_folder import LockedFolder
 from pll.runs.manifest import Manifest, check, is_verifiable, matches, read_manifest
 from pll.training.metrics import METRICS
 from pll.weights import Outside, Weights
-
-if TYPE_CHECKING:
-    from pll.methods.recipe import Recipe
 
 State = Literal["queued", "running", "paused", "stopped", "failed", "interrupted", "finished"]
 """`interrupted` is written when another process of the training has ended, and stands for `queued`, `running` and
@@ -236,11 +234,7 @@ class RunFolder(LockedFolder):
             Recipe.json cannot be read.
         """
         file = self.path / files.RECIPE
-        if not file.exists():
-            return None
-        from pll.methods.recipe import read_recipe  # it imports torch, and the page of all runs reads no recipe
-
-        return read_recipe(file)
+        return read_recipe(file) if file.exists() else None
 
     def save_recipe(self, recipe: Recipe) -> None:
         """Write recipe.json: settings that were chosen, and everything that was tried."""

@@ -13,7 +13,6 @@ from pll.annotations.voters import (
     PANEL_CORRELATION,
     POOLED_SMOOTHING,
     SMOOTHING,
-    dependent_voters,
     fit_voters,
     voter_cards,
 )
@@ -180,16 +179,6 @@ def test_known_labels_count() -> None:
     assert np.isnan(voter_cards(models)[0].low)
 
 
-def test_voters_of_one_family_are_found_and_independent_ones_are_not() -> None:
-    votes, _ = drawn(800, 4, (0.8, 0.8, 0.75, 0.7))
-    assert dependent_voters(fit_voters(Annotations.from_votes(votes))) == []
-    rng = np.random.default_rng(3)
-    copied = np.where(rng.random(800) < 0.9, votes[:, 2], votes[:, 3])
-    pairs = dependent_voters(fit_voters(Annotations.from_votes(np.column_stack([votes, copied]))))
-    assert [{pair.first, pair.second} for pair in pairs] == [{"voter 3", "voter 5"}]
-    assert pairs[0].observed > pairs[0].expected + 0.2
-
-
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(1, 4), st.integers(0, 3))
 def test_posteriors_are_distributions_whatever_is_missing(seed: int, c: int, m: int, kind: int) -> None:
     rng = np.random.default_rng(seed)
@@ -199,7 +188,7 @@ def test_posteriors_are_distributions_whatever_is_missing(seed: int, c: int, m: 
     models = fit_voters(annotations, kind=("pooled", "confusion", "one-coin", "majority")[kind])
     assert models.posterior.sum(1) == pytest.approx(np.ones(12)) and (models.posterior >= 0).all()
     assert models.likelihood.max(1) == pytest.approx(np.ones(12))
-    assert len(voter_cards(models)) == m and isinstance(dependent_voters(models), list)
+    assert len(voter_cards(models)) == m
 
 
 @pytest.mark.parametrize(

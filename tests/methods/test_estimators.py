@@ -17,6 +17,7 @@ from torch import nn
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.methods import METHODS, PartialLabelEstimator, Task, get_method
+from pll.methods.base import Start
 from pll.synthesis import flip_binomial
 from pll.training.metrics import EpochRecord, StopTraining
 from pll.weights import dense, identified_labels
@@ -335,7 +336,7 @@ def test_resumed_between_records_it_goes_on_bit_for_bit(name: str) -> None:
                 break
         checkpoint = through_a_file(stopped.checkpoint())
         torch.manual_seed(77)  # another process has another past
-        records = list(resumed.iter_fit(task(name, y=Y), checkpoint=checkpoint))
+        records = list(resumed.iter_fit(task(name, y=Y), start=Start(checkpoint=checkpoint)))
         same_records(records, expected[checkpoint["epoch"] :])
         np.testing.assert_array_equal(resumed.label_weights_, straight.label_weights_)
         np.testing.assert_array_equal(resumed.predict_scores(X_NEW), straight.predict_scores(X_NEW))
@@ -362,7 +363,7 @@ def test_stopped_anywhere_it_continues_bit_for_bit(name: str, call: int) -> None
         np.testing.assert_array_equal(stopped.label_weights_, weights)
         assert SETS.contains(stopped.identify()).all()
         assert stopped.predict(X_NEW).shape == (17,)
-        records = list(resumed.iter_fit(task(name, y=Y), checkpoint=checkpoint))
+        records = list(resumed.iter_fit(task(name, y=Y), start=Start(checkpoint=checkpoint)))
         same_records(records, expected[checkpoint["epoch"] :])
         np.testing.assert_array_equal(resumed.label_weights_, straight.label_weights_)
         np.testing.assert_array_equal(resumed.predict_scores(X_NEW), straight.predict_scores(X_NEW))

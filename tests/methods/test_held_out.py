@@ -15,11 +15,11 @@ from scipy.special import softmax
 from pll.annotations import Annotations
 from pll.candidates import CandidateSets
 from pll.methods import METHODS
-from pll.methods.base import Task
+from pll.methods.base import AFRESH, Start, Task
+from pll.methods.chosen import Recipe
 from pll.methods.held_out import MODELS, HeldOut, held_out_weights, n_models
 from pll.methods.plknn import PLKNN
 from pll.methods.proden import PRODEN
-from pll.methods.recipe import Recipe
 from pll.methods.set_likelihood import likeliest_temperature, set_evidence
 from pll.training.metrics import EpochRecord, Hook, StopTraining
 from pll.weights import identified_labels, sharpness
@@ -61,11 +61,9 @@ class Witness(PLKNN):
 
     seen: set[bytes]
 
-    def iter_fit(
-        self, task: Task, *, hook: Hook | None = None, checkpoint: dict[str, Any] | None = None
-    ) -> Iterator[EpochRecord]:
+    def iter_fit(self, task: Task, *, hook: Hook | None = None, start: Start = AFRESH) -> Iterator[EpochRecord]:
         self.seen = {row.tobytes() for row in task.X}
-        yield from super().iter_fit(task, hook=hook, checkpoint=checkpoint)
+        yield from super().iter_fit(task, hook=hook, start=start)
 
     def predict_scores(self, X: Any) -> np.ndarray:
         assert not self.seen & {row.tobytes() for row in np.asarray(X)}
@@ -135,8 +133,9 @@ def test_before_any_model_nothing_is_known() -> None:
 
 def test_what_a_recipe_has_chosen_is_used() -> None:
     chosen = PRODEN(recipe="auto")
-    chosen.use_recipe(Recipe("auto", {"scale": "unit", "epochs": 5, "lr": 0.2}, {}))
-    chosen.fit(X, SETS)
+    recipe = Recipe("auto", {"scale": "unit", "epochs": 5, "lr": 0.2}, {})
+    for _ in chosen.iter_fit(Task(X, SETS), start=Start(recipe)):
+        pass
     actual = held_out_weights(chosen, X, SETS)
     assert np.array_equal(actual, held_out_weights(PRODEN(scale="unit", epochs=5, lr=0.2), X, SETS))
 

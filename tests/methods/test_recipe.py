@@ -16,13 +16,14 @@ from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.methods import recipe
 from pll.methods.base import Task
+from pll.methods.chosen import Recipe, read_recipe
 from pll.methods.deep import DeepEstimator
 from pll.methods.defaults import default_batch_size
 from pll.methods.ga import GA
 from pll.methods.persistence import load_model, save_model
 from pll.methods.proden import PRODEN, PRODENNaive
 from pll.methods.published import PUBLISHED, published
-from pll.methods.recipe import VOTE_NOTE, Recipe, read_recipe
+from pll.methods.recipe import VOTE_NOTE
 from pll.synthesis import flip_binomial
 from pll.training.metrics import StopTraining
 from pll.weights import identified_labels

@@ -13,8 +13,8 @@ import pytest
 from pll.annotations import Annotations, Rule, resolve
 from pll.dataset import PartialLabelDataset
 from pll.methods import METHODS
+from pll.methods.chosen import Recipe
 from pll.methods.deep import DeepEstimator
-from pll.methods.recipe import Recipe
 from pll.runs import run_data
 from pll.runs.run import Run
 from pll.ui import session

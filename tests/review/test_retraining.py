@@ -13,8 +13,8 @@ import pytest
 from pll.candidates import CandidateSets, with_sets
 from pll.errors import UserError
 from pll.methods import METHODS
-from pll.methods.persistence import can_warm_start
-from pll.methods.recipe import Recipe
+from pll.methods.base import Start, Task
+from pll.methods.chosen import Recipe
 from pll.review.database import Database
 from pll.review.desk import Desk
 from pll.review.retraining import Retraining, changed_by_retraining, decided_sets_of
@@ -162,15 +162,17 @@ def test_a_retrained_run_has_the_model_that_the_recipe_of_the_first_run_chose(
     close(review)
 
 
-@pytest.mark.parametrize("method", [name for name in METHODS if can_warm_start(name) and not METHODS[name].needs_truth])
+@pytest.mark.parametrize(
+    "method", [name for name in METHODS if METHODS[name].warm_starts and not METHODS[name].needs_truth]
+)
 def test_who_goes_on_from_a_model_starts_where_it_stood(method: str) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4)).astype(np.float32)
     sets = snapshot(60).candidates
     first = METHODS[method](epochs=3, batch_size=16, threads=1).fit(X, sets)
     second = METHODS[method](epochs=1, batch_size=16, threads=1, lr=0.0)
-    assert second.warm_start(first.fitted_arrays())
-    second.fit(X, sets)
+    for _ in second.iter_fit(Task(X, sets), start=Start(arrays=first.fitted_arrays())):
+        pass
     assert np.array_equal(second.predict_scores(X), first.predict_scores(X))  # it learnt nothing at this rate
     assert np.array_equal(second.label_weights_, first.label_weights_)
     second.set_params(lr=0.05).fit(X, sets)  # and the next fit is an ordinary one

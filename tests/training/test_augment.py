@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from pll.methods.base import Task
+from pll.methods.base import Start, Task
 from pll.methods.decomp import PNDecomp
 from pll.methods.proden import PRODEN
 from pll.synthesis import flip_binomial
@@ -97,7 +97,9 @@ def test_resumed_in_mid_epoch_it_goes_on_bit_for_bit(method: Any, settings: dict
     with pytest.raises(StopTraining):
         list(stopped.iter_fit(Task(IMAGES, SETS), hook=hook))
     torch.manual_seed(5)  # another process has another past
-    losses = [record.loss for record in resumed.iter_fit(Task(IMAGES, SETS), checkpoint=stopped.checkpoint())]
+    losses = [
+        record.loss for record in resumed.iter_fit(Task(IMAGES, SETS), start=Start(checkpoint=stopped.checkpoint()))
+    ]
     assert losses == expected[-len(losses) :]
     np.testing.assert_array_equal(resumed.label_weights_, straight.label_weights_)
     np.testing.assert_array_equal(resumed.predict_scores(IMAGES), straight.predict_scores(IMAGES))

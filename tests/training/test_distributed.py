@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 
+from pll.methods.base import Start
 from tests.rank_scenarios import SCENARIOS, checkpoint_within, fitted
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,7 +62,8 @@ def test_two_processes_give_the_result_of_one(folder: Path, name: str) -> None:
 
 def test_one_process_goes_on_from_the_checkpoint_of_two(folder: Path) -> None:
     scenario = SCENARIOS["weights of its own"]
-    went_on = fitted(scenario, scenario.new(), torch.load(folder / "of-two.pt", weights_only=True))
+    checkpoint = torch.load(folder / "of-two.pt", weights_only=True)
+    went_on = fitted(scenario, scenario.new(), Start(checkpoint=checkpoint))
     straight = fitted(scenario, scenario.new())
     np.testing.assert_allclose(went_on[-1].label_weights, straight[-1].label_weights, atol=1e-4)
     assert went_on[0].loss == pytest.approx(straight[4].loss, abs=1e-4)
@@ -85,16 +87,16 @@ from pathlib import Path
 import numpy as np
 import torch.distributed as dist
 
+from pll.methods.base import Start
 from pll.candidates import CandidateSets
 from pll.methods import METHODS
-from pll.methods.base import Task
+from pll.methods.base import Start, Task
 from pll.training.distributed import Ranks
 
 ranks = Ranks.connect(dist.HashStore(), 0, 1)
 estimator = METHODS["proden"](model="linear", epochs=2, device="cpu")
-estimator.use_ranks(ranks)
 task = Task(np.eye(4, dtype=np.float32), CandidateSets.from_lists([[0], [0, 1], [1, 2], [2]], 3))
-fit = estimator.iter_fit(task)
+fit = estimator.iter_fit(task, start=Start(ranks=ranks))
 next(fit)
 named = lambda: [Path("/proc/self/task", task, "comm").read_text().strip() for task in os.listdir("/proc/self/task")]
 assert any("gloo" in name for name in named()), named()

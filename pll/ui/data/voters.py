@@ -14,9 +14,7 @@ from pll.annotations import Annotations, rule_table
 from pll.annotations.agreement import ENOUGH_ROWS, Agreement, Figure
 from pll.annotations.voters import (
     LEAST_CHECKED,
-    LEAST_WITH_COPIES,
     VoterCard,
-    dependent_voters,
     fit_voters,
     voter_cards,
 )
@@ -124,14 +122,12 @@ def show_details(source: Source, data: PartialLabelDataset, agreed: Agreement) -
     ):
         return
     with st.spinner("Comparing the voters…"):
-        cards, notes = voter_table(data_key(source), annotations, data.y)
+        cards = voter_table(data_key(source), annotations, data.y)
     st.markdown("**Who said what**")
     st.caption(
         "Accuracy is estimated from agreement alone; voters that share mistakes look better than they are. An interval "
         f"needs {LEAST_CHECKED} known labels. Decisive: examples whose label would be another one without this voter."
     )
-    for words in notes:
-        st.text(words)
     show_voters(cards)
     panel.show(data_key(source), data, agreed)
 
@@ -157,8 +153,8 @@ def voter_table(
     _annotations: Annotations,
     _y: npt.NDArray[np.int64] | None,
     _counted: npt.NDArray[np.int64] | None = None,
-) -> tuple[pd.DataFrame, list[str]]:
-    """A row for each annotator, and what is to be said of their dependence.
+) -> pd.DataFrame:
+    """A row for each annotator.
 
     `_y` (n,) are labels of the data or of a review, −1 elsewhere; accuracy is counted on `_counted` of them, random
     ones say, where not on all.
@@ -166,7 +162,7 @@ def voter_table(
     models = fit_voters(_annotations, true_labels=_y)
     cards = voter_cards(models, _y if _counted is None else _counted)
     short = short_by_name(_annotations.class_names)
-    table = pd.DataFrame(
+    return pd.DataFrame(
         {
             "annotator": [card.name for card in cards],
             "answers": [card.answers for card in cards],
@@ -177,18 +173,6 @@ def voter_table(
             "confuses": [_confusion_words(card, short) for card in cards],
         }
     )
-    pairs = dependent_voters(models)
-    # Three copies among five outvote the others: what those have in common, the truth, looks like shared mistakes then.
-    shared = (
-        "They share mistakes, or others that agree still more are copies of one another: known labels tell."
-        if len(cards) >= LEAST_WITH_COPIES
-        else "They share mistakes."
-    )
-    return table, [
-        f"{pair.first} and {pair.second} agree on {percent(pair.observed, 0)} of {pair.rows:,} examples; independent "
-        f"ones would on {percent(pair.expected, 0)}. {shared}"
-        for pair in pairs
-    ]
 
 
 def _confusion_words(card: VoterCard, short: Mapping[str, str]) -> str:

@@ -192,7 +192,7 @@ def voters(tab: ReviewTab) -> None:
     certification = review.latest_certification
     sample = np.empty(0, dtype=np.int64) if certification is None else certification.controls
     controls[sample] = y[sample]
-    table, notes = voter_table(f"{review.root.run} {review.state.last} {len(sample)}", annotations, y, controls)
+    table = voter_table(f"{review.root.run} {review.state.last} {len(sample)}", annotations, y, controls)
     st.markdown("**Voters**")
     decided = int((controls >= 0).sum())
     st.caption(
@@ -204,6 +204,6 @@ def voters(tab: ReviewTab) -> None:
         )
     )
     worth = worth_of_votes(annotations, controls)
-    for words in [*notes, *([] if worth is None else [worth.sentence])]:
-        st.text(words)
+    if worth is not None:
+        st.text(worth.sentence)
     show_voters(table)

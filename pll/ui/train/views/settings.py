@@ -10,7 +10,7 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.methods import get_method
-from pll.methods.recipe import Recipe
+from pll.methods.chosen import Recipe
 from pll.runs.config import RunConfig
 from pll.runs.run import Run
 from pll.ui.format import plain

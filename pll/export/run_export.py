@@ -73,7 +73,7 @@ def export_source(folder: RunFolder, splits: Splits | None = None) -> ExportSour
         certificate=None if record is None else partial(record.certified, own.run, train.row_ids, name),
         replay=partial(replay_html, folder, train),
         health=health,
-        warnings=() if (recipe := folder.recipe()) is None else recipe.warnings,
+        warnings=_about_the_data(folder),
         holdout=splits.holdout,
         all_ids=splits.all_ids,
         no_answer=splits.no_answer,
@@ -81,6 +81,12 @@ def export_source(folder: RunFolder, splits: Splits | None = None) -> ExportSour
         given_sets=train.given_sets,
         reading=train.reading,
     )
+
+
+def _about_the_data(folder: RunFolder) -> tuple[str, ...]:
+    """Return what a run found worth saying of its data."""
+    recipe = folder.recipe()
+    return *folder.about().get("data", {}).get("warnings", ()), *(() if recipe is None else recipe.warnings)
 
 
 def _how_it_was_made(folder: RunFolder) -> dict[str, Any]:

@@ -76,7 +76,7 @@ class ExportSource:
     health
         Whether the labels can be used; None where the run has not ended.
     warnings
-        On features that say nothing that is measurable, as the recipe of the run found.
+        On the data: what its reader left out or took for what, and what the recipe of the run found.
     holdout
         Rows of the data that were not learnt from, whose labels are predicted; None where there are none.
     all_ids

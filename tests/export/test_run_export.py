@@ -93,6 +93,8 @@ def test_an_exported_folder_predicts_as_the_run_does(tmp_path: Path, sample: str
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
     told = (out / "README.md").read_text(encoding="utf-8")
     assert ("python -m pll predict" in told) == bool(reads)
+    about = RunFolder(Path(run)).about()["data"]["warnings"]
+    assert [line.removeprefix("- ") for line in told.splitlines() if line.removeprefix("- ") in about] == about
     assert told.count(f"features as features.json makes them of {reads} (see there)") == (3 if reads else 0)
     with zipfile.ZipFile(result.zip_path) as archive:
         assert archive.namelist() == names

@@ -1,4 +1,4 @@
-"""Idea 7: the ambiguity degree γ of the reader's own data, and what "small" means for it (Lemma learnable)."""
+"""The ambiguity degree γ of the reader's own data, and what "small" means for it (Lemma learnable)."""
 
 from __future__ import annotations
 

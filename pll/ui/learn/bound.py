@@ -1,4 +1,4 @@
-"""Idea 8: the estimation error bound (Theorem errorbound) with the reader's own n, c and features."""
+"""The estimation error bound (Theorem errorbound) with the reader's own n, c and features."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ NOT_SAID = """
 **What it does not say**
 
 - *Candidate sets*: γ, q and sizes are not in it. It is the same for easy and hopeless ones.
-- *Accuracy*: it compares risks of the minimal loss. That these lead to the true labels is another theorem (idea 7).
+- *Accuracy*: it compares risks of the minimal loss. That these lead to the true labels is another theorem.
 - *PRODEN's descent*: $\\hat g$ is the exact minimiser; getting stuck (idea 3) is not in it.
 - *Networks*: for these it cannot be computed here.
 """

@@ -1,4 +1,4 @@
-"""Data of ideas 7 and 8: the run in view, the chosen data, or the embedded digits."""
+"""Data of the ideas about ambiguity and the bound: the run in view, the chosen data, or the embedded digits."""
 
 from __future__ import annotations
 

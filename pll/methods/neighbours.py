@@ -20,7 +20,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from pll.errors import UserError
 from pll.methods.base import check_number
-from pll.methods.classical import ClassicalEstimator, Matrix
+from pll.methods.classical import ClassicalEstimator, Matrix, blocks
 from pll.training.metrics import Hook, no_hook
 
 BLOCK = 256
@@ -135,8 +135,8 @@ class NeighbourEstimator(ClassicalEstimator):
         self._search = None
         self._memo = {}
 
-    def _neighbours(self, queries: Matrix | None, hook: Hook, rows: slice = slice(None)) -> Iterator[QueryNeighbours]:
-        """Yield the neighbours of rows of `queries`, or of training examples without themselves where it is None.
+    def _neighbours(self, queries: Matrix | None, hook: Hook) -> Iterator[QueryNeighbours]:
+        """Yield the neighbours of `queries`, or of training examples without themselves where it is None.
 
         The result does not depend on how the rows are cut into blocks.
         """
@@ -146,10 +146,8 @@ class NeighbourEstimator(ClassicalEstimator):
         k = min(self._count(), n if queries is not None else n - 1)
         exact = isinstance(search, NearestNeighbors)
         size = int(np.clip(BLOCK_WORK // (n * d), 8, BLOCK)) if exact else APPROXIMATE_BLOCK
-        begin, end, _ = rows.indices(len(points))
-        for start in range(begin, end, size):
+        for block in blocks(len(points), size):
             hook()
-            block = slice(start, min(start + size, end))
             if queries is not None:
                 distances, at = search.kneighbors(points[block], k)
             else:

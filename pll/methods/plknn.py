@@ -45,7 +45,6 @@ from pll.training.metrics import Hook, no_hook
 from pll.training.scaling import fit_scaling
 from pll.weights import Weights, normalise
 
-EPOCHS = 10
 GRID = (10, 5, 20, 30, 50, 80)
 """The k that `"auto"` chooses from; of equally good ones the first."""
 SCALES = ("zscore", "unit", "quantile", "zscore-unit")
@@ -117,7 +116,7 @@ class PLKNN(NeighbourEstimator):
         return Cost(memory_bytes=search_memory(n, d) + 24 * nnz, seconds=seconds, note=search_note(n, d, seconds))
 
     def total_epochs(self) -> int:
-        return EPOCHS
+        return 1
 
     def _choose_scale(self, task: Task, hook: Hook) -> str:
         self.k_, self.covering_rates_, self.notes_ = 10 if self.k == "auto" else int(self.k), {}, ()
@@ -143,14 +142,14 @@ class PLKNN(NeighbourEstimator):
     ) -> Iterator[tuple[Weights, float | None]]:
         self._remember(X)
         votes = np.ones(candidates.nnz)
-        for part in np.array_split(np.arange(len(X)), EPOCHS):
-            for rows, scores in self._voted(None, hook, slice(part[0], part[-1] + 1) if len(part) else slice(0)):
-                at = slice(candidates.indptr[rows.start], candidates.indptr[rows.stop])
-                votes[at] = scores[candidates.rows[at] - rows.start, candidates.indices[at]]
-            weights = normalise(votes, candidates)
-            self.notes_ = self._search_notes() + _ties(weights, candidates)
-            yield weights, None
-        self._memo = None
+        for rows, scores in self._voted(None, hook):
+            self.stage_ = f"neighbours of {rows.stop:,} of {len(X):,} examples"
+            at = slice(candidates.indptr[rows.start], candidates.indptr[rows.stop])
+            votes[at] = scores[candidates.rows[at] - rows.start, candidates.indices[at]]
+        self.stage_ = ""
+        weights = normalise(votes, candidates)
+        self.notes_ = self._search_notes() + _ties(weights, candidates)
+        yield weights, None
 
     def check_settings(self) -> None:
         super().check_settings()
@@ -181,18 +180,14 @@ class PLKNN(NeighbourEstimator):
         return {k: round(hits / len(rows), 9) for k, hits in covered.items()}  # whatever the order of the sums
 
     def _scores(self, X: Matrix) -> Matrix:
-        if self._memo is not None and self._memo.get("X") is X:
-            return np.asarray(self._memo["scores"])
         scores = np.empty((len(X), len(self.class_names_)))
         for rows, block in self._voted(X, no_hook):
             scores[rows] = block
-        if self._memo is not None:
-            self._memo = {"X": X, "scores": scores}
         return scores
 
-    def _voted(self, queries: Matrix | None, hook: Hook, rows: slice = slice(None)) -> Iterator[tuple[slice, Matrix]]:
+    def _voted(self, queries: Matrix | None, hook: Hook) -> Iterator[tuple[slice, Matrix]]:
         """Blocks of rows, and their scores (B, c)."""
-        for block in self._neighbours(queries, hook, rows):
+        for block in self._neighbours(queries, hook):
             yield block.rows, self._counted(block.distances, block.at)
 
     def _counted(self, distances: Matrix, at: npt.NDArray[np.int64]) -> Matrix:

@@ -13,17 +13,47 @@ import numpy.typing as npt
 from pll.candidates import CandidateSets
 from pll.weights import Sharpness, Weights, accuracy, sharpness
 
-_OF_LABELS: dict[str, bool] = {"of_labels": True}
-"""Marks a metric of label weights or predictions, which the final model has too; the others are of a training pass."""
-_AGAINST_TRUTH = _OF_LABELS | {"against_truth": True}
+
+@dataclass(frozen=True)
+class Metric:
+    """What a metric is, for those who look at it.
+
+    Attributes
+    ----------
+    title
+        Its name on pages.
+    unit
+        `"%"` of a share; else what it counts or measures.
+    of_labels
+        Whether it is of label weights or predictions, which the final model has too; the others are of a training pass.
+    against_truth
+        Whether it needs true labels.
+    caption
+        What stands below it among the figures of a run; "" where it is not among them, or in a figure of its own kind.
+    """
+
+    title: str
+    unit: str = "%"
+    of_labels: bool = False
+    against_truth: bool = False
+    caption: str = ""
+
+    @property
+    def scale(self) -> float:
+        """What a value is multiplied by to be in the unit."""
+        return 100.0 if self.unit == "%" else 1.0
+
+
+def _metric(title: str, unit: str = "%", **more: Any) -> dict[str, Metric]:
+    return {"metric": Metric(title, unit, **more)}
 
 
 @dataclass(frozen=True)
 class EpochRecord:
     """Metrics of one epoch (one iteration of a method that has no epochs). Immutable: other threads read it.
 
-    The fields up to `seconds` are the columns of metrics.csv, in order: a metric that joins them is in the file, and in
-    everything that goes by `METRICS`.
+    The fields up to `seconds` are the columns of metrics.csv, in order. A new metric is a field among them, which
+    `Monitor.record` fills: the file, the final metrics and, with a caption, the figures of a run have it then.
 
     Attributes
     ----------
@@ -48,14 +78,18 @@ class EpochRecord:
     """
 
     epoch: int
-    loss: float | None
-    mean_confidence: float = field(metadata=_OF_LABELS)
-    mean_entropy: float = field(metadata=_OF_LABELS)
-    changed_labels: int
-    transductive_accuracy: float | None = field(metadata=_AGAINST_TRUTH)
-    test_accuracy: float | None = field(metadata=_AGAINST_TRUTH)
-    examples_per_second: float
-    seconds: float
+    loss: float | None = field(metadata=_metric("Training loss", "mean loss an example"))
+    mean_confidence: float = field(metadata=_metric("Sharpness", of_labels=True))
+    mean_entropy: float = field(metadata=_metric("Mean entropy", of_labels=True))
+    changed_labels: int = field(metadata=_metric("Labels that changed", "labels"))
+    transductive_accuracy: float | None = field(
+        metadata=_metric("Identified correctly", of_labels=True, against_truth=True)
+    )
+    test_accuracy: float | None = field(
+        metadata=_metric("Correct on unseen examples", of_labels=True, against_truth=True)
+    )
+    examples_per_second: float = field(metadata=_metric("Examples a second", "examples"))
+    seconds: float = field(metadata=_metric("Time of an epoch", "seconds"))
     label_weights: Weights = field(repr=False, compare=False)
     sharpness: Sharpness = field(repr=False, compare=False)
 
@@ -69,14 +103,15 @@ class EpochRecord:
         return {name: getattr(self, name) for name in METRICS}
 
 
-_COLUMNS = [column for column in fields(EpochRecord) if column.compare]
+ABOUT: dict[str, Metric] = {one.name: one.metadata["metric"] for one in fields(EpochRecord) if "metric" in one.metadata}
+"""What each metric is; their order."""
 METRICS: dict[str, type[int] | type[float]] = {
-    column.name: int if column.type == "int" else float for column in _COLUMNS
+    one.name: int if one.type == "int" else float for one in fields(EpochRecord) if one.compare
 }
 """The columns of metrics.csv, in order, and the type of their values."""
-FINAL_METRICS = tuple(column.name for column in _COLUMNS if column.metadata.get("of_labels"))
+FINAL_METRICS = tuple(name for name, one in ABOUT.items() if one.of_labels)
 """Those that are also measured of the final model."""
-TRUTH_METRICS = tuple(column.name for column in _COLUMNS if column.metadata.get("against_truth"))
+TRUTH_METRICS = tuple(name for name, one in ABOUT.items() if one.against_truth)
 """Those that need true labels."""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 
 import numpy as np
@@ -12,6 +11,7 @@ import plotly.graph_objects as go
 
 from pll.colors import LANE_COLOURS, LANE_DASHES
 from pll.runs.snapshots import Snapshot
+from pll.training.metrics import ABOUT
 from pll.ui import charts
 from pll.ui.charts import Curve
 from pll.ui.train.pictures import labels_of
@@ -23,37 +23,17 @@ PICTURES = 20
 """Pictures of a chart while lanes train."""
 
 
-@dataclass(frozen=True)
-class Quantity:
-    """What is drawn: a column of metrics.csv, its title, and its unit."""
-
-    column: str
-    title: str
-    unit: str = "%"
-
-    @property
-    def scale(self) -> float:
-        return 100.0 if self.unit == "%" else 1.0
-
-
-IDENTIFIED = Quantity("transductive_accuracy", "Identified correctly")
-TEST = Quantity("test_accuracy", "Correct on unseen examples")
-CONFIDENCE = Quantity("mean_confidence", "Sharpness")
-ENTROPY = Quantity("mean_entropy", "Mean entropy")
-CHANGED = Quantity("changed_labels", "Labels that changed", "labels")
-
-
-def quantities(lanes: Sequence[Scene]) -> list[Quantity]:
+def quantities(lanes: Sequence[Scene]) -> list[str]:
     """What there is to compare: against the truth where it is known, else how sure and how settled the lanes are."""
     first = next((lane.snapshot.rows[-1] for lane in lanes if lane.snapshot.rows), {})
     if first.get("transductive_accuracy") is None and any(lane.y_true is None for lane in lanes):
-        return [CONFIDENCE, ENTROPY, CHANGED]
+        return ["mean_confidence", "mean_entropy", "changed_labels"]
     tested = any(lane.splits.test is not None for lane in lanes)
-    return [IDENTIFIED, TEST, CONFIDENCE] if tested else [IDENTIFIED, CONFIDENCE, ENTROPY]
+    return ["transductive_accuracy", "test_accuracy" if tested else "mean_entropy", "mean_confidence"]
 
 
 def chart(
-    lanes: Sequence[Scene], quantity: Quantity, snapshot: Snapshot, viewed: int | None
+    lanes: Sequence[Scene], quantity: str, snapshot: Snapshot, viewed: int | None
 ) -> tuple[go.Figure, pd.DataFrame]:
     """One quantity of all lanes, with the epoch in view marked where it is not the latest one.
 
@@ -63,25 +43,24 @@ def chart(
     until = max(lane.snapshot.epoch for lane in lanes) // every * every
     curves = []
     for lane in lanes:
-        rows = [row for row in lane.snapshot.rows[:until] if row[quantity.column] is not None]
+        rows = [row for row in lane.snapshot.rows[:until] if row[quantity] is not None]
         epochs = np.array([row["epoch"] for row in rows], dtype=np.int32)
-        values = np.array([row[quantity.column] for row in rows], dtype=np.float32) * quantity.scale
+        values = np.array([row[quantity] for row in rows], dtype=np.float32) * ABOUT[quantity].scale
         line = {"color": LANE_COLOURS[lane.place], "dash": LANE_DASHES[lane.place], "width": 2.5}
         curves.append(Curve(lane.title, epochs, values, line))
-    total, unit = snapshot.total, quantity.unit
-    figure = charts.over_epochs(quantity.title, unit, curves, total=total, viewed=viewed, height=330)
+    about, total = ABOUT[quantity], snapshot.total
+    figure = charts.over_epochs(about.title, about.unit, curves, total=total, viewed=viewed, height=330)
     return figure, table(lanes, [quantity])
 
 
-def table(lanes: Sequence[Scene], quantities: Sequence[Quantity]) -> pd.DataFrame:
+def table(lanes: Sequence[Scene], quantities: Sequence[str]) -> pd.DataFrame:
     """Every epoch of every lane: lane, epoch and the quantities, as metrics.csv has them."""
-    columns = [quantity.column for quantity in quantities]
     rows = [
-        {"lane": lane.title, "epoch": row["epoch"]} | {column: row[column] for column in columns}
+        {"lane": lane.title, "epoch": row["epoch"]} | {name: row[name] for name in quantities}
         for lane in lanes
         for row in lane.snapshot.rows
     ]
-    return pd.DataFrame(rows, columns=["lane", "epoch", *columns])
+    return pd.DataFrame(rows, columns=["lane", "epoch", *quantities])
 
 
 def labels(lanes: Sequence[Scene]) -> pd.DataFrame:

@@ -12,6 +12,7 @@ from pll.runs.config import format_settings
 from pll.runs.lanes import lane_titles
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
+from pll.training.metrics import ABOUT
 from pll.ui import charts, live_page
 from pll.ui.compare import lines
 from pll.ui.compare.lines import swatch
@@ -132,7 +133,7 @@ def over_epochs(lanes: Sequence[Scene], snapshot: Snapshot) -> None:
     for quantity in quantities:
         with cells.cell():
             figure, table = lines.chart(lanes, quantity, snapshot, viewed)
-            charts.show(figure, table, f"compare-{quantity.column}", f"{quantity.title} of every lane over the epochs")
+            charts.show(figure, table, f"compare-{quantity}", f"{ABOUT[quantity].title} of every lane over the epochs")
 
 
 def show_table(lanes: Sequence[Scene]) -> None:

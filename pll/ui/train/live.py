@@ -9,6 +9,7 @@ import streamlit as st
 
 from pll.runs.link import slug
 from pll.runs.snapshots import Snapshot
+from pll.training.metrics import ABOUT, Metric
 from pll.ui import live_page
 from pll.ui.format import count, duration, plain
 from pll.ui.train import delayed_start, ended, pictures, presenter
@@ -92,7 +93,7 @@ HELP = {
 
 
 def figures(now: Scene) -> None:
-    """The strip of five figures, at the epoch in view."""
+    """The strip of five figures, at the epoch in view, and those of metrics with a caption."""
     snapshot, row = now.snapshot, now.row
     changed = row.get("changed_labels", 0)
     sure = float((now.frame.sharp.top >= CONFIDENT).mean()) if now.frame.epoch else None
@@ -109,12 +110,20 @@ def figures(now: Scene) -> None:
         ("Sharpness", percent(row.get("mean_confidence")), "not begun" if sure is None else below),
         ("Time", duration(elapsed(now)), "from the start"),
     ]
+    strip += [(one.title, figure(row.get(name), one), one.caption) for name, one in ABOUT.items() if one.caption]
     with st.container(key="run-figures"):
-        cells = st.grid(5, min_column_width=140, gap="small")
+        cells = st.grid(len(strip), min_column_width=140, gap="small")
     for label, value, below in strip:
         with cells.cell(), st.container(gap=None):
             st.metric(label, value, help=HELP.get(label))
             st.caption(below)
+
+
+def figure(value: float | None, about: Metric) -> str:
+    """A metric as people read it: a share in percent, a count with separators."""
+    if value is None:
+        return "–"
+    return percent(value) if about.unit == "%" else f"{value:,.6g}"
 
 
 def elapsed(now: Scene) -> float:

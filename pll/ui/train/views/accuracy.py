@@ -7,14 +7,15 @@ import pandas as pd
 import streamlit as st
 
 from pll.colors import ACCENT, RIGHT
+from pll.training.metrics import ABOUT
 from pll.ui import charts
 from pll.ui.charts import Curve
 from pll.ui.view_state import Scene
 
 LINES = {
-    "transductive_accuracy": ("identified correctly", RIGHT, "solid"),
-    "test_accuracy": ("test accuracy", "#127500", "solid"),
-    "mean_confidence": ("sharpness", charts.QUIET, "dot"),
+    "transductive_accuracy": (RIGHT, "solid"),
+    "test_accuracy": ("#127500", "solid"),
+    "mean_confidence": (charts.QUIET, "dot"),
 }
 
 
@@ -28,8 +29,10 @@ def draw(scene: Scene) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         shares = [
-            Curve(label, epochs, 100 * table[name].to_numpy(), {"color": colour, "dash": dash})
-            for name, (label, colour, dash) in LINES.items()
+            Curve(
+                ABOUT[name].title, epochs, ABOUT[name].scale * table[name].to_numpy(), {"color": colour, "dash": dash}
+            )
+            for name, (colour, dash) in LINES.items()
         ]
         figure = charts.over_epochs("Accuracy and sharpness", "%", shares, total=snapshot.total, viewed=viewed)
         charts.show(figure, table[["epoch", *LINES]], "accuracy", "Accuracy and sharpness over the epochs")

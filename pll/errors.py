@@ -6,7 +6,6 @@ What to do is data beside the sentence: a page shows what is done there, the com
 from __future__ import annotations
 
 import errno
-import importlib.util
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
@@ -80,23 +79,6 @@ class DivergenceError(UserError):
 
 class BusyError(UserError):
     """Another program keeps something to itself at this moment; the same may succeed soon."""
-
-
-def require_extra(extra: str, *modules: str) -> None:
-    """Raise UserError where a package of an optional part of Candid is not installed.
-
-    Parameters
-    ----------
-    extra
-        The part that brings it, as in `pip install candid-labels[extra]`.
-    modules
-        What is imported.
-    """
-    missing = [name for name in modules if importlib.util.find_spec(name) is None]
-    if missing:
-        raise UserError(
-            f"This needs {' and '.join(missing)}, which is not installed. Run: pip install 'candid-labels[{extra}]'"
-        )
 
 
 class DuplicateIds(RowError):

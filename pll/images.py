@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.errors import UserError
+from pll.extras import require_extra
 
 if TYPE_CHECKING:  # Pillow is slow to import, and most data has no pictures
     from PIL import Image
@@ -271,14 +272,17 @@ def torchvision() -> ModuleType:
 
     Raises
     ------
+    UserError
+        Torchvision is not installed.
     ImportError
-        Torchvision is not installed, or does not fit the installed torch.
+        It does not fit the installed torch.
 
     Examples
     --------
     >>> torchvision().datasets.CIFAR10.filename
     'cifar-10-python.tar.gz'
     """
+    require_extra("torchvision")
     with _import_lock:
         try:
             return importlib.import_module("torchvision")

@@ -11,10 +11,10 @@ import numpy as np
 from pll.candidates import CandidateSets
 from pll.review.database import Database
 from pll.review.desk import Assignment, Desk
+from pll.review.events import Event, LabelVersion
 from pll.review.label_snapshot import LabelSnapshot, review_id
 from pll.review.session import ReviewSession
 from pll.review.store import reading
-from pll.review.tables import Event, LabelVersion
 from pll.runs.registry import RunRegistry
 from pll.weights import normalise
 

@@ -95,7 +95,7 @@ def test_modules_do_not_import_each_other_in_a_circle() -> None:
 
 
 PACKAGES = (
-    *("errors", "paths", "io", "images", "wording", "colors", "devices", "candidates", "weights"),
+    *("errors", "extras", "paths", "io", "images", "wording", "colors", "devices", "candidates", "weights"),
     *("synthesis", "annotations", "dataset", "formats", "catalog", "features"),
     *("training", "methods", "analysis", "runs", "experiments"),
     *("review", "export", "cli", "ui"),

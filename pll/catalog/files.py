@@ -17,7 +17,8 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from pll.catalog.entry import Entry, File, Kind, Need
-from pll.errors import UserError, require_extra
+from pll.errors import UserError
+from pll.extras import require_extra
 from pll.io import cached_by_file
 from pll.paths import candid_home
 
@@ -259,7 +260,7 @@ def _opened(archive: Path, file: File) -> Iterator[Any]:
 
 @contextmanager
 def _opened_rar(archive: Path, file: File) -> Iterator[Any]:
-    require_extra("archives", "rarfile")
+    require_extra("rarfile")
     import rarfile
 
     try:

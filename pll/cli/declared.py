@@ -550,6 +550,11 @@ class LabelstudioOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DoctorOptions:
+    """Say what is installed, how large it is, which device computes, and what is missing."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class GcOptions:
     """Remove deleted runs, uploads of before today that no run reads, and half-written files."""
 
@@ -570,6 +575,7 @@ COMMANDS: dict[str, tuple[type[Any], str]] = {
     "plan": (PlanOptions, "certify:plan"),
     "certify": (CertifyOptions, "certify:certify"),
     "verify": (VerifyOptions, "certify:verify"),
+    "doctor": (DoctorOptions, "doctor:doctor"),
     "check": (CheckOptions, "commands:check"),
     "backup": (BackupOptions, "upkeep:backup"),
     "restore": (RestoreOptions, "upkeep:restore"),

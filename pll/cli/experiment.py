@@ -21,8 +21,9 @@ from pll.experiments.cost import cost_in_words
 from pll.experiments.execution import ExperimentFolder, Progress
 from pll.experiments.experiment import Experiment, changed, read_experiment, selected
 from pll.experiments.presets import PRESETS, preset
-from pll.experiments.report import failures, fit_and_report, tables_of
+from pll.experiments.report import PLOTTING, failures, fit_and_report, tables_of
 from pll.experiments.tables import markdown
+from pll.extras import is_installed, missing_extra
 from pll.methods import get_method
 from pll.methods.deep import DeepEstimator
 
@@ -53,6 +54,8 @@ def experiment(options: ExperimentOptions) -> int:
     left = [cell for cell in among if (outcome := folder.outcome(cell)) is None or outcome.result is None]
     if options.scheduler is None and (cost := cost_in_words(left, options.jobs or os.cpu_count() or 1)):
         note([f"{len(left)} fits left. {cost}"])
+    if not is_installed(PLOTTING):
+        note([f"There will be tables but no figures. {missing_extra(PLOTTING)}"])
     with stopped_by_signals() as stop, _bar() as tell:
         outcomes = fit_and_report(
             result,

@@ -19,6 +19,7 @@ from pll import __version__
 from pll.cli import INTERRUPTED
 from pll.cli.declared import COMMANDS, click_command
 from pll.errors import UserError, explain, is_disk_full
+from pll.extras import EXTRAS, is_installed, missing_extra
 from pll.paths import app_root
 
 
@@ -66,10 +67,14 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "python -m pl
 
 
 def open_app() -> int:
-    """Serve the app with Streamlit until Ctrl-C; returns the exit status.
+    """Serve the app with Streamlit until Ctrl-C; returns the exit status, 2 where Streamlit is not installed.
 
     Streamlit reads `.streamlit/config.toml` beside `app.py`, whatever the working directory is.
     """
+    missing = missing_extra(*(name for name in EXTRAS["app"].packages.values() if not is_installed(name)))
+    if missing is not None:
+        Refusal(str(missing)).show()
+        return Refusal.exit_code
     sys.argv = ["streamlit", "run", str(app_root() / "app.py")]
     try:
         runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
@@ -110,13 +115,18 @@ class Commands(click.Group):
         Raises
         ------
         Refusal
-            a `UserError`, or a file that cannot be read or written.
+            a `UserError`, a file that cannot be read or written, or a package of an optional part that is missing.
         """
         try:
             status = super().invoke(ctx)
             sys.stdout.flush()
         except UserError as error:
             raise Refusal(str(error)) from error
+        except ModuleNotFoundError as error:
+            missing = missing_extra(str(error.name).partition(".")[0])
+            if missing is None:
+                raise
+            raise Refusal(str(missing)) from error
         except KeyboardInterrupt:
             click.echo("candid: interrupted", err=True)
             ctx.exit(INTERRUPTED)

@@ -12,8 +12,8 @@ from pll.cli.options import note, print_result
 from pll.errors import UserError
 from pll.export import backup as backups
 from pll.export.connections import connect
-from pll.paths import candid_home
-from pll.review.database import Database, database_url
+from pll.paths import candid_home, database_url
+from pll.review.database import Database
 from pll.runs import cleanup
 from pll.runs.folder import RunFolder, check_has_result
 

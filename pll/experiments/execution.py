@@ -37,9 +37,10 @@ import torch
 import pll
 from pll.dataset import PartialLabelDataset
 from pll.devices import computing_threads
-from pll.errors import UserError, explain, require_extra
+from pll.errors import UserError, explain
 from pll.experiments.evaluation import Curve, Result, measured, result_of, results_frame
 from pll.experiments.experiment import Cell, Experiment, Missing
+from pll.extras import require_extra
 from pll.io import remove_parts, write_atomically, write_csv, write_json, writing_to
 from pll.runs.data import Splits
 from pll.runs.files import MANIFEST
@@ -604,7 +605,7 @@ class _Dask:
     RETRIES = 5
 
     def __init__(self, address: str) -> None:
-        require_extra("dask", "distributed")
+        require_extra("distributed")
         distributed = importlib.import_module("distributed")
         try:
             self._client = distributed.Client(address, timeout=10)

@@ -8,12 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import plotly.graph_objects as go
-from plotly.offline import get_plotlyjs
 
 from pll.analysis.significance import Ranking
 from pll.colors import LANE_COLOURS, LANE_DASHES, class_colours
@@ -23,6 +22,9 @@ from pll.experiments.tables import Table
 from pll.io import stored_name, write_csv, write_text
 from pll.methods import get_method, method_title
 from pll.methods.deep import DeepEstimator
+
+if TYPE_CHECKING:  # brought by an extra
+    import plotly.graph_objects as go
 
 MOST_POINTS = 250
 Floats = npt.NDArray[np.float64]
@@ -158,6 +160,8 @@ def panel_figure(panel: Panel, methods: Sequence[str]) -> tuple[go.Figure, pd.Da
     frame : pandas.DataFrame
         A row a point: method, x (under the name of the axis), mean, deviation, fits.
     """
+    import plotly.graph_objects as go
+
     figure, rows = go.Figure(), []
     for line in panel.lines:
         colour, dash = style(line.name, methods)
@@ -215,6 +219,8 @@ def ranking_figure(title: str, methods: Sequence[str], ranking: Ranking) -> tupl
     frame = pd.DataFrame(
         {"method": [method_title(methods[k]) for k in order], "average_rank": [ranking.ranks[k] for k in order]}
     )
+    import plotly.graph_objects as go
+
     figure = go.Figure()
     figure.add_scatter(
         x=frame["average_rank"],
@@ -255,6 +261,8 @@ def save_figure(figure: go.Figure, frame: pd.DataFrame, path: Path) -> list[Path
     path : Path
         Without a suffix; its folder is made.
     """
+    from plotly.offline import get_plotlyjs
+
     page, table = (path.with_name(f"{path.name}.{kind}") for kind in ("html", "csv"))
     path.parent.mkdir(parents=True, exist_ok=True)
     script = path.with_name("plotly.min.js")

@@ -10,10 +10,13 @@ from pll.experiments.execution import CellOutcome, ExperimentFolder, Tell, run
 from pll.experiments.experiment import Cell, Experiment, Missing, Plan
 from pll.experiments.figures import curve_panels, panel_figure, q_panels, ranking_figure, save_figure
 from pll.experiments.tables import Table, entries_frame, latex, markdown, tables
+from pll.extras import is_installed
 from pll.io import write_csv, write_text
 from pll.methods import method_title
 from pll.wording import percent
 
+PLOTTING = "plotly"
+"""What draws the figures; without it there are tables alone."""
 REPORT = ("tables.md", "tables.tex", "tables.csv")
 
 
@@ -77,7 +80,7 @@ def write_report(
     folder: ExperimentFolder,
     missing: Sequence[Missing] = (),
 ) -> list[Path]:
-    """Write tables and figures; return the files. The same results give the same bytes."""
+    """Write tables, and figures where Plotly is installed; return the files. The same results give the same bytes."""
     there = [outcomes[cell.key] for cell in cells if cell.key in outcomes]
     result = tables_of(experiment, there)
     text = "\n".join([*_head(experiment, cells, outcomes, missing), *(markdown(table) for table in result)])
@@ -88,6 +91,8 @@ def write_report(
     figures = path / "figures"
     shutil.rmtree(figures, ignore_errors=True)
     files = [path / name for name in REPORT]
+    if not is_installed(PLOTTING):
+        return files
     for k, table in enumerate(result, start=1):
         ranked = table.ranking()
         if ranked is not None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pll.io import write_atomically
-from pll.review.tables import Event, LabelVersion, broken_links
+from pll.review.events import Event, LabelVersion, broken_links
 
 VERSION = "version"
 """The kind of a row that is no decision: from here on these labels are under review."""

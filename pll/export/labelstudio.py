@@ -27,8 +27,8 @@ from pll.errors import UserError
 from pll.export.predictions import Predictor
 from pll.formats.tools.labelstudio import choice_answer, unanswered
 from pll.review.desk import Desk
+from pll.review.events import Event
 from pll.review.queue import ReviewQueue
-from pll.review.tables import Event
 from pll.runs.run import Run
 
 Json = Mapping[str, Any]

@@ -22,8 +22,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from pll.errors import UserError, require_extra
+from pll.errors import UserError
 from pll.export.source import ExportSource
+from pll.extras import require_extra
 from pll.io import write_atomically
 from pll.training.scaling import Scaling
 
@@ -68,7 +69,7 @@ def why_no_program(source: ExportSource) -> str | None:
 def why_no_onnx(source: ExportSource) -> str | None:
     """Return `why_no_program`, or which package to install."""
     try:
-        require_extra("onnx", "onnx", "onnxscript")
+        require_extra("onnx", "onnxscript")
     except UserError as error:
         return str(error)
     return why_no_program(source)

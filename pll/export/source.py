@@ -21,8 +21,8 @@ from pll.formats.label_frame import Decisions, labels_frame
 from pll.methods import PartialLabelEstimator
 from pll.methods.input_range import input_range
 from pll.review.certification import Certified
+from pll.review.events import Event, LabelVersion
 from pll.review.status import ReviewStatus
-from pll.review.tables import Event, LabelVersion
 from pll.runs.labels_table import RunLabels, label_table
 from pll.weights import Certainty, Weights, taken_home
 

@@ -45,7 +45,7 @@ from scipy.stats import hypergeom
 from pll import __version__
 from pll.errors import UserError
 from pll.io import check_unique_ids
-from pll.review.tables import broken_links, chained
+from pll.review.events import broken_links, chained
 
 Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]

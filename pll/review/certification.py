@@ -56,6 +56,21 @@ from pll.review.state import Outcome, ReviewState
 # ---- the draw --------------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class PlanRecord:
+    """The plan of a certificate of all labels of a run. The labels are stored beside it (`Reader.frozen`).
+
+    Attributes
+    ----------
+    number
+        1, 2, … within the review.
+    """
+
+    number: int
+    run: str
+    plan: DrawnPlan
+
+
 def draw_plan(
     table: LabelTable,
     error: float,

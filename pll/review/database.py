@@ -12,7 +12,6 @@ once. Tables of another version are refused in one sentence.
 from __future__ import annotations
 
 import hashlib
-import os
 import sqlite3
 import threading
 import time
@@ -41,9 +40,10 @@ from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError,
 from sqlalchemy.pool import QueuePool
 from sqlalchemy.schema import CreateTable
 
-from pll.errors import BusyError, UserError, require_extra
+from pll.errors import BusyError, UserError
+from pll.extras import require_extra
 from pll.io import write_atomically
-from pll.paths import candid_home
+from pll.paths import database_url
 from pll.review import tables
 
 BUSY_SECONDS = 10.0
@@ -54,7 +54,6 @@ STILL_BUSY_SECONDS, RECENT_SECONDS = 0.1, 1.0
 """How long a writer waits where another has just waited in vain, and for how long that is so: of those who queue up,
 the last is refused hardly later than the first."""
 
-FILE = "reviews.sqlite3"
 SCHEMA = Table("candid_schema", MetaData(), Column("version", String(40), nullable=False))
 """One row: which version of the tables these are."""
 APPEND_ONLY = {
@@ -78,11 +77,6 @@ PATIENCE = "candid_patience"
 
 OURS = (IntegrityError, ProgrammingError, DataError)
 """Database errors caused by the program, not by its user."""
-
-
-def database_url() -> str:
-    """`$PLL_DATABASE_URL`, or a SQLite file in Candid's home."""
-    return os.environ.get("PLL_DATABASE_URL") or f"sqlite:///{candid_home() / FILE}"
 
 
 class Database:
@@ -203,7 +197,7 @@ def _checked_url(address: str | Path) -> URL:
         ) from error
     backend = url.get_backend_name()
     if backend in ("postgresql", "postgres"):
-        require_extra("postgres", "psycopg")
+        require_extra("psycopg")
         return url.set(drivername="postgresql+psycopg")
     if backend != "sqlite" or url.database in (None, "", ":memory:"):
         raise UserError(f"Decisions cannot be stored in {backend!r}; use postgresql://… or sqlite:///file.")

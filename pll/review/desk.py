@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.errors import UserError
+from pll.review.events import Claim, Event
 from pll.review.session import ReviewSession
 from pll.review.state import Kind, Outcome, check_kind
 from pll.review.store import Transaction
-from pll.review.tables import Claim, Event
 
 BATCH = "batch"
 """Name of the queue under which the examples of a batch are claimed."""

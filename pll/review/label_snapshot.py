@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.review.tables import Event
+from pll.review.events import Event
 from pll.runs.folder import RunFolder, check_has_result
 from pll.runs.history import History
 from pll.runs.run import Run

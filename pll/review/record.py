@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.extras import require_extra
+from pll.paths import database_url
 from pll.review.certificate import Ids, Judgement, LabelTable
-from pll.review.certification import Certification, Certified, draws_of
-from pll.review.database import Database, database_url
+from pll.review.certification import Certification, Certified, PlanRecord, draws_of
+from pll.review.events import LabelVersion, ReviewRecord
 from pll.review.follow import FEWEST, followed, teaching_decisions
 from pll.review.label_snapshot import LabelSnapshot, review_id
 from pll.review.logit import propose
 from pll.review.signals import ReviewSignals
 from pll.review.state import ReviewState, required_of
-from pll.review.store import PlanRecord, reading
-from pll.review.tables import LabelVersion, ReviewRecord
 from pll.runs.folder import RunFolder
 from pll.runs.run_data import computed_of, load_splits
+
+if TYPE_CHECKING:  # needs SQLAlchemy, which only an extra brings
+    from pll.review.store import Reader
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,16 +124,12 @@ def record_of(folder: RunFolder, sets: CandidateSets | None = None) -> Record | 
     UserError
         The database cannot be read, or the run's data is gone.
     """
-    database = _existing()
-    if database is None:
-        return None
-    try:
-        with reading(database, review_id(folder)) as reader:
-            review, events, versions = reader.review(), reader.events(), reader.versions()
-            plans, last_hash = tuple(reader.plans()), reader.last_hash()
-            frozen = reader.frozen(plans[-1].number) if plans else None
-    finally:
-        database.close()
+    with _reading(review_id(folder)) as reader:
+        if reader is None:
+            return None
+        review, events, versions = reader.review(), reader.events(), reader.versions()
+        plans, last_hash = tuple(reader.plans()), reader.last_hash()
+        frozen = reader.frozen(plans[-1].number) if plans else None
     if review is None or not events:
         return None
     if sets is None:
@@ -152,23 +154,29 @@ def missing_review(folder: RunFolder) -> list[str]:
     """
     if not (folder.path / "review").is_dir():
         return []
-    database = _existing()
-    if database is not None:
-        try:
-            with reading(database, review_id(folder)) as reader:
-                if reader.review() is not None:
-                    return []
-        finally:
-            database.close()
+    with _reading(review_id(folder)) as reader:
+        if reader is not None and reader.review() is not None:
+            return []
     return [
         f"{folder.path.name} was opened in Review, but the database of decisions holds no review of it: these are the "
         "labels of the model alone. Is the database gone, or do PLL_HOME and PLL_DATABASE_URL name another one?"
     ]
 
 
-def _existing() -> Database | None:
-    """Return the database; None, instead of a new one, where there is no review yet."""
+@contextmanager
+def _reading(review: str) -> Iterator[Reader | None]:
+    """Look at a review in the database; None, instead of a new database, where there is none yet."""
     url = database_url()
     if url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).exists():
-        return None
-    return Database(url)
+        yield None
+        return
+    require_extra("sqlalchemy")
+    from pll.review.database import Database
+    from pll.review.store import reading
+
+    database = Database(url)
+    try:
+        with reading(database, review) as reader:
+            yield reader
+    finally:
+        database.close()

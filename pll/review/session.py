@@ -25,12 +25,12 @@ import numpy.typing as npt
 from pll.errors import UserError
 from pll.formats.label_frame import Decision
 from pll.review.certificate import LEVEL, LabelTable
-from pll.review.certification import Certification, draw_plan, draws_of, labels_key, remember_draw, table_of
+from pll.review.certification import Certification, PlanRecord, draw_plan, draws_of, labels_key, remember_draw, table_of
 from pll.review.database import Database
+from pll.review.events import GOALS, Event, LabelVersion, ReviewRecord
 from pll.review.label_snapshot import LabelSnapshot, review_id, snapshot_of
 from pll.review.state import Outcome, ReviewState, required_of
-from pll.review.store import PlanRecord, Transaction, now, reading, writing
-from pll.review.tables import GOALS, Event, LabelVersion, ReviewRecord
+from pll.review.store import Transaction, now, reading, writing
 from pll.runs.run import Run
 from pll.weights import sharpness
 

@@ -26,7 +26,7 @@ import numpy.typing as npt
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.formats.label_frame import Decision
-from pll.review.tables import Event, ReviewRecord
+from pll.review.events import Event, ReviewRecord
 
 Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]

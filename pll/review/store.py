@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, fields, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -18,8 +18,9 @@ from sqlalchemy import Connection
 from pll.errors import UserError
 from pll.review import tables
 from pll.review.certificate import DrawnPlan, LabelTable
+from pll.review.certification import PlanRecord
 from pll.review.database import Database
-from pll.review.tables import (
+from pll.review.events import (
     START,
     Claim,
     Event,
@@ -30,21 +31,6 @@ from pll.review.tables import (
 )
 
 Record = TypeVar("Record", ReviewRecord, LabelVersion, Claim)
-
-
-@dataclass(frozen=True)
-class PlanRecord:
-    """The plan of a certificate of all labels of a run. The labels are stored beside it (`Reader.frozen`).
-
-    Attributes
-    ----------
-    number
-        1, 2, … within the review.
-    """
-
-    number: int
-    run: str
-    plan: DrawnPlan
 
 
 class Reader:

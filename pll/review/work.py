@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from pll.review.events import Event
 from pll.review.session import ReviewSession
 from pll.review.state import ReviewState
-from pll.review.tables import Event
 
 PAUSE = 120.0
 """Seconds without a decision after which a reviewer was away, and the time does not count."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks.app import prepared_run
-from pll.review.tables import Event
+from pll.review.events import Event
 from tests.review_helpers import on_disk
 
 pytestmark = pytest.mark.browser

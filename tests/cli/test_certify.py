@@ -217,7 +217,7 @@ def test_a_run_folder_and_files_that_are_not_there(files, capsys):
 
 
 def test_an_altered_audit_trail_shows(tmp_path, capsys):
-    from pll.review.tables import chained
+    from pll.review.events import chained
 
     rows = chained([{"kind": "pick", "id": f"x{k}", "label": "cat"} for k in range(4)])
     entries = [{"kind": "version", "id": None}, *({"event": k, "undone": False} | row for k, row in enumerate(rows))]

@@ -21,9 +21,9 @@ import pytest
 import requests
 
 from pll.review.database import Database
+from pll.review.events import Event
 from pll.review.label_snapshot import review_id
 from pll.review.store import reading
-from pll.review.tables import Event
 from pll.runs.folder import RunFolder
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]

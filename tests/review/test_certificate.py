@@ -37,7 +37,7 @@ from pll.review.certificate import (
     verify_document,
 )
 from pll.review.certification import Certification, draw_plan
-from pll.review.tables import START, broken_links, chained
+from pll.review.events import START, broken_links, chained
 
 IDS = [f"r{i}" for i in range(400)]
 

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from pll.errors import UserError
 from pll.review import tables
 from pll.review.database import Database
+from pll.review.events import Event, ReviewRecord
 from pll.review.store import now, reading, writing
-from pll.review.tables import Event, ReviewRecord
 
 
 def test_many_may_start_at_the_same_time(database_url: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from pll.review.tables import Event
+from pll.review.events import Event
 from pll.review.work import format_session, work_of
 
 

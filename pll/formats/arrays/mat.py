@@ -21,6 +21,7 @@ import scipy.sparse
 
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import RowError, UserError
+from pll.extras import require_extra
 from pll.formats.arrays.layouts import PARTS, USUAL, arrange, parts_among
 from pll.formats.arrays.mat5 import is_mat5, is_mat73, read_v5
 from pll.formats.base import Format, ReadOptions
@@ -178,6 +179,7 @@ def _load(path: Path, max_bytes: int) -> tuple[dict[str, Any], list[str]]:
 
 def _read_v73(path: Path, max_bytes: int) -> dict[str, Any]:
     """All numeric variables of a v7.3 file by name, as `read_v5` gives them; they are read in a process of its own."""
+    require_extra("h5py")
     size = path.stat().st_size
     if size > max_bytes:
         raise UserError(f"The file takes {readable(size)}; the limit is {readable(max_bytes)}. Split it.")

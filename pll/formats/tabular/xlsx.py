@@ -20,7 +20,8 @@ import numpy as np
 import pyarrow as pa
 
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError, require_extra
+from pll.errors import UserError
+from pll.extras import require_extra
 from pll.formats.archive import open_zip
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_unpacked_size, listing, parsing, shorten
@@ -328,7 +329,7 @@ def _members(path: Path) -> list[str]:
 
 
 def _openpyxl() -> Any:
-    require_extra("excel", "openpyxl")
+    require_extra("openpyxl")
     import openpyxl
 
     return openpyxl

@@ -9,8 +9,8 @@ import streamlit as st
 from pll.errors import UserError
 from pll.review.certificate import UNANSWERED, Plan, draws_note, plan_controls
 from pll.review.certification import Certification, draws_of, expected_before, miss_rate_of, table_of
+from pll.review.events import GOALS
 from pll.review.status import Checks, checks_to_go
-from pll.review.tables import GOALS
 from pll.review.work import recent_rate
 from pll.ui.error_messages import toast_errors
 from pll.ui.format import count, plain

@@ -10,7 +10,7 @@ from pll.colors import class_colours
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.review.desk import Assignment, CandidateOption
-from pll.review.tables import Event
+from pll.review.events import Event
 from pll.ui.components.component import Payload
 from pll.ui.components.gallery import picture_uri
 from pll.ui.review.keys import ACTIONS, Situation, action_keys, candidate_keys, stand_for_classes

@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from pll.errors import BusyError, UserError
 from pll.review.desk import Assignment, DecisionResult, Desk
+from pll.review.events import Event
 from pll.review.queue import ReviewQueue
 from pll.review.session import ReviewSession
 from pll.review.state import Kind
-from pll.review.tables import Event
 from pll.runs.access import Role
 from pll.ui import session
 

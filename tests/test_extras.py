@@ -1,4 +1,4 @@
-"""The library and the shell without what only an optional part installs: what is missing is named, nothing else fails."""
+"""The library and the shell without what only optional parts install: what is missing is named, the rest works."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Installed:
         torch = re.search(r"^torch==\S+", self.pins.read_text("utf-8"), re.MULTILINE)
         assert torch is not None
         pip = [self.venv / "bin" / "pip", "install", "-q", "--disable-pip-version-check"]
-        for what in (torch.group(0), str(self.wheel)):
+        for what in (torch.group(0), f"{self.wheel}[app]"):
             subprocess.run([*pip, "-c", self.pins, what], check=True, capture_output=True, timeout=1200)
 
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:

@@ -55,13 +55,13 @@ def missing_extra(*modules: str) -> UserError | None:
     Examples
     --------
     >>> print(missing_extra("plotly"))
-    This needs plotly, which is not installed. Run: pip install 'candid-labels[app]'
+    Not installed, and needed here: plotly. Run: pip install 'candid-labels[app]'
     """
     for name, extra in EXTRAS.items():
         missing = [module for module in modules if module in extra.packages.values()]
         if missing:
             return UserError(
-                f"This needs {' and '.join(missing)}, which is not installed. Run: pip install 'candid-labels[{name}]'"
+                f"Not installed, and needed here: {', '.join(missing)}. Run: pip install 'candid-labels[{name}]'"
             )
     return None
 

@@ -269,19 +269,22 @@ class _Filler:
                 "(task, worker, vote)."
             )
         cells = tasks[0][1] if len(tasks) == 1 else _together([chunks for _, chunks in tasks])
-        example, ids = self._named("task", cells)
-        who, people = self._named("annotator", workers[0][1])
+        votes = self.having("vote") or self.having("class")
+        is_answer = np.logical_or.reduce([_is_filled(cells) for _, cells in votes])
+        example, ids = self._named("task", cells, is_answer)
+        who, people = self._named("annotator", workers[0][1], is_answer)
         self.people = {name: k for k, name in enumerate(people)}
         return example, ids, who
 
-    def _named(self, what: str, chunks: Chunks) -> tuple[Numbers, list[str]]:
-        """Codes of a column of names, and these, trimmed, in the order of first appearance."""
+    def _named(self, what: str, chunks: Chunks, is_needed: npt.NDArray[np.bool_]) -> tuple[Numbers, list[str]]:
+        """Codes of a column of names, and these, trimmed, in the order of first appearance; −1 where none is needed."""
         codes, cells = encode(pc.fill_null(chunks, ""))
         place: dict[str, int] = {}
-        code_of = np.array([place.setdefault(cell.strip(), len(place)) for cell in cells], dtype=np.int64)
-        codes = code_of[codes]
-        if "" in place:
-            row = self.row_of(int(np.argmax(codes == place[""])))
+        code_of = [place.setdefault(cell.strip(), len(place)) if cell.strip() else NOBODY for cell in cells]
+        codes = np.array(code_of, dtype=np.int64)[codes]
+        missing = np.flatnonzero((codes == NOBODY) & is_needed)
+        if len(missing):
+            row = self.row_of(int(missing[0]))
             raise RowError(f"Row {row}, column {what} is empty; every line needs its {what}.")
         return codes, list(place)
 
@@ -291,7 +294,7 @@ class _Filler:
         who = self.every
         self.people = {f"person {k + 1}": k for k in range(self.rows)}
         if named:
-            who, people = self._named("person", named[0][1])
+            who, people = self._named("person", named[0][1], np.ones(self.rows, dtype=np.bool_))
             self.people = {name: k for k, name in enumerate(people)}
         for at, (column, cells) in enumerate(items):
             self._votes(column, cells, np.full(self.rows, at, dtype=np.int64), who)
@@ -339,7 +342,7 @@ class _Filler:
         """Put the cells of a column that hold anything into the table, as far as they count."""
         codes, distinct = encode(cells)
         filled = np.array([bool(cell.strip()) for cell in distinct] + [False])  # the last one: null
-        rows = np.flatnonzero(filled[codes] & self._counted(kind))
+        rows = np.flatnonzero(filled[codes] & self._counted(kind) & (example != NOBODY))
         mark = guess_separator(distinct)
         if kind == "vote" and mark == "," and sum(mark in cell for cell in distinct) < 2:
             mark = "|"  # the name of one class
@@ -475,7 +478,8 @@ def _abstains(cell: str) -> bool:
 def _together(columns: Sequence[Chunks]) -> Chunks:
     """Several columns that name an example together, as one."""
     cells = zip(*(chunks.to_pylist() for chunks in columns), strict=True)
-    return pa.chunked_array([pa.array(map(name_together, cells), pa.string())])
+    names = [name_together(row) if any(row) else None for row in cells]
+    return pa.chunked_array([pa.array(names, pa.string())])
 
 
 def name_together(cells: Sequence[str | None]) -> str:
@@ -487,6 +491,12 @@ def name_together(cells: Sequence[str | None]) -> str:
     ('81 · gpt', 'a')
     """
     return " · ".join((cell or "").strip() for cell in cells)
+
+
+def _is_filled(cells: Chunks) -> npt.NDArray[np.bool_]:
+    """(rows,) whether a cell holds anything."""
+    codes, distinct = encode(cells)
+    return np.array([bool(cell.strip()) for cell in distinct] + [False])[codes]  # the last one: null
 
 
 def _score(cell: str) -> float:

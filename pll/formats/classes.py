@@ -18,7 +18,7 @@ from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.checks import listing, shorten
 from pll.formats.labels import filled
-from pll.formats.tabular.cells import says_nothing, spelling
+from pll.formats.tabular.cells import is_no_answer, spelling
 from pll.weights import Weights
 
 Edits = Mapping[str, str | None]
@@ -89,7 +89,7 @@ def with_classes(data: PartialLabelDataset, edits: Edits, *, strict: bool = True
     spelled = {spelling(name): name for name in data.class_names}  # what was read as one class is called by its name
     edits = {name if name in data.class_names else spelled.get(spelling(name), name): to for name, to in edits.items()}
     unknown = [name for name in edits if name not in data.class_names]
-    unknown = [name for name in unknown if edits[name] is not None or not says_nothing(name)]  # read as no answer
+    unknown = [name for name in unknown if edits[name] is not None or not is_no_answer(name)]  # read as no answer
     if unknown and strict:
         raise UserError(
             f"There is no class {shorten(unknown[0])} to change; the classes are {listing(data.class_names)}."

@@ -21,11 +21,10 @@ from pll.errors import Note, RowError, UserError
 from pll.formats.answers import Answers, Chunk, Numbers
 from pll.formats.base import ReadOptions
 from pll.formats.checks import MAX_NAME, check_class_count, listing, shorten
-from pll.formats.forms import NO_ANSWER
 from pll.formats.proposals import is_sentence, proposed_classes
 from pll.formats.records import RowNumber
 from pll.formats.tabular.answers import COVERED, AnswerReader, is_object, shares_of
-from pll.formats.tabular.cells import NEARLY_ALL, SEPARATORS, labels_in, read_label, says_nothing, spelling
+from pll.formats.tabular.cells import NEARLY_ALL, SEPARATORS, is_no_answer, labels_in, read_label, spelling
 from pll.weights import Weights, checked_prior
 
 REPEATED = 0.05
@@ -87,7 +86,7 @@ def labels_of(
     notes: list[str] = []
     others = list(map(_read_others, others))
     known = {name for chunk in others for _, name in chunk.names()}
-    silent = _no_answers(votes, others, no_answer, options)
+    silent = _no_answers(votes, answers.people, others, no_answer, options)
     reader, about = _reader_of(votes, answers.people, silent, known, options, are_free=answers.are_free)
     notes += about
     votes, unmapped = _read_votes(votes, reader, silent)
@@ -361,19 +360,12 @@ def _doubtful_names(chunks: Sequence[Chunk]) -> list[str]:
 # ---- marks of no answer ----------------------------------------------------------------------------------------------
 
 
-def is_no_answer(cell: str, *, among_votes: bool = False) -> bool:
-    """Whether a cell says that there is no answer.
-
-    Examples
-    --------
-    >>> is_no_answer("n/a"), is_no_answer("abstain"), is_no_answer("ABSTAIN", among_votes=True)
-    (True, False, True)
-    """
-    return says_nothing(cell) or (among_votes and spelling(cell) in NO_ANSWER["votes"])
-
-
 def _no_answers(
-    votes: Sequence[Chunk], others: Sequence[Chunk], no_answer: Sequence[str], options: ReadOptions
+    votes: Sequence[Chunk],
+    people: Sequence[str],
+    others: Sequence[Chunk],
+    no_answer: Sequence[str],
+    options: ReadOptions,
 ) -> dict[str, int]:
     """Return the cells of votes that say that there is none, and how often each stands there.
 
@@ -389,7 +381,7 @@ def _no_answers(
     found = {cell for cell in counts if is_no_answer(cell, among_votes=True) or cell.strip() in no_answer}
     if any(cell.strip().strip("+") == "" for cell in counts):  # a plus
         found -= {cell for cell in found if cell.strip().strip("-–—") == ""}
-    found |= _minus_one(set(counts) - found)
+    found |= _minus_one(set(counts) - found, people)
     kept = {spelling(name) for name in stays}
     found = {cell for cell in found if cell.strip() not in stays and spelling(cell) not in kept}
     return {cell: counts[cell] for cell in sorted(found)} if len(found) < len(counts) else {}
@@ -398,11 +390,21 @@ def _no_answers(
 _WHOLE = re.compile(r"\d{1,9}(?:\.0+)?", re.ASCII)
 
 
-def _minus_one(cells: Collection[str]) -> set[str]:
-    """Return the cells −1 where every other one is a whole number from 0."""
+_FUNCTION = re.compile(
+    r"(?:.*[\W_])?(?:lf|lfs|weak|labell?ing[\W_]?functions?|rule|heuristic)(?:[\W_\d]|$)", re.IGNORECASE
+)
+"""What the voters are called that are functions, which say nothing of most examples."""
+
+
+def _minus_one(cells: Collection[str], people: Sequence[str]) -> set[str]:
+    """Return the cells −1 where every other one is a whole number from 0.
+
+    Beside 1, or 0 and 1, it is a class, as in a scale, unless the voters are labelling functions.
+    """
     marks = {cell for cell in cells if cell.strip() in ("-1", "-1.0", "−1")}
     others = {cell.strip() for cell in set(cells) - marks}
-    return marks if all(map(_WHOLE.fullmatch, others)) else set()
+    is_scale = {one.partition(".")[0] for one in others} <= {"0", "1"} and not all(map(_FUNCTION.match, people))
+    return marks if all(map(_WHOLE.fullmatch, others)) and not is_scale else set()
 
 
 def _note_silent(silent: Mapping[str, int]) -> list[str]:
@@ -491,13 +493,13 @@ def _renamed(chunk: Chunk, becomes: Mapping[str, str]) -> Chunk:
     return replace(chunk, values=values, shares=tuple(shares))
 
 
-_NUMBER = re.compile(r"\d{1,9}(?:\.0+)?", re.ASCII)
+_NUMBER = re.compile(r"\d{1,9}(?:[.,]0+)?", re.ASCII)
 
 
 def _with_whole_numbers(votes: Sequence[Chunk]) -> list[Chunk]:
     """Class numbers written as 1.0, because others in their column are missing, as 1."""
     names = {name for chunk in votes for _, name in chunk.names()}
-    whole = {name: name.partition(".")[0] for name in names}
+    whole = {name: name.replace(",", ".").partition(".")[0] for name in names}
     if not names or not all(map(_NUMBER.fullmatch, names)) or all(name == to for name, to in whole.items()):
         return list(votes)
     return [_renamed(chunk, whole) for chunk in votes]

@@ -14,7 +14,7 @@ from pll.dataset import PartialLabelDataset
 from pll.formats.checks import listing
 from pll.formats.labels import sets_of
 from pll.formats.results import Results
-from pll.formats.tabular.cells import says_nothing, spelling
+from pll.formats.tabular.cells import is_no_answer, spelling
 
 _WHOLE = re.compile(r"\d+(?:\.0+)?", re.ASCII)
 
@@ -86,7 +86,7 @@ def class_limitations(dataset: PartialLabelDataset, supported: Collection[str] =
     if dataset.y is not None and (dataset.candidates is not None or dataset.annotations is not None):
         candidates = used_names(replace(dataset, y=None))
         true = {names[k] for k in np.unique(dataset.y[dataset.y >= 0]).tolist()}
-        if no_label := sorted(filter(says_nothing, true - candidates)):
+        if no_label := sorted(filter(is_no_answer, true - candidates)):
             lost.append(f"True labels that say there is none, where no candidate is called so: {listing(no_label)}.")
     return lost
 

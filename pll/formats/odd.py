@@ -22,6 +22,8 @@ from pll.formats.reading import option
 FEW_EXAMPLES, SOME_EXAMPLES = 10, 20
 """Below so many examples hardly anything is odd: people try things out."""
 MOST_SHOWN = 3
+OWN_WORDS = 0.8
+"""Share of a voter's answers in words that no other voter uses, from which that is odd."""
 
 
 @dataclass(frozen=True)
@@ -185,5 +187,38 @@ def _leaks(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Finding]:
             yield Finding("leak", "A column says the true label in other words", (name,), remedy, option(name, "keep"))
 
 
-CHECKS: tuple[Check, ...] = (_one_example, _classes, _names, _sets, _voters, _leaks)
+def _words(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Finding]:
+    """A voter of several classes that hardly anybody else uses: other names for the same, or another question."""
+    votes = data.annotations
+    if votes is None or votes.anonymous or options.class_names or votes.n_annotators < 2:
+        return
+    counts = np.zeros((votes.n_annotators, votes.n_classes), dtype=np.int64)
+    np.add.at(counts, (votes.annotators, votes.labels), 1)
+    users = (counts > 0).sum(axis=0)
+    alone = (counts * (users == 1)).sum(axis=1)
+    said, kinds = counts.sum(axis=1), (counts > 0).sum(axis=1)
+    for who in np.flatnonzero((said >= FEW_EXAMPLES) & (kinds > 1) & (alone > OWN_WORDS * said))[:1]:
+        own = tuple(votes.class_names[k] for k in np.flatnonzero((counts[who] > 0) & (users == 1)))
+        remedy = "If they are other words for the same, merge them; if it is another question, say what the column is."
+        text = f"{votes.annotator_names[who]} answers in words that no other voter uses"
+        others = [name for name, n in zip(votes.class_names, users, strict=True) if n > 1] or ["CLASS"]
+        yield Finding("own-words", text, own, remedy, f"--merge '{own[0]}={others[0]}'")
+
+
+_TOTAL = re.compile(
+    r"\s*(?:summe|sum|totals?|gesamt|somme|suma|mean|average|mittelwert|n)\b\s*(?:[=:(].*)?", re.IGNORECASE
+)
+"""What stands at the beginning of a last row that is no example."""
+
+
+def _total(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Finding]:
+    fields = [data.row_ids, *data.extras.values(), *data.categories.values()]
+    last = [str(cells[-1]) for cells in fields if len(cells) > FEW_EXAMPLES and cells[-1]]
+    if found := [cell for cell in last if _TOTAL.fullmatch(cell)]:
+        yield Finding(
+            "total-row", "The last row looks like a total", tuple(found[:1]), "Remove that row from the file."
+        )
+
+
+CHECKS: tuple[Check, ...] = (_one_example, _total, _classes, _names, _sets, _voters, _words, _leaks)
 """What is looked at."""

@@ -12,6 +12,7 @@ from pll.formats.forms import USUAL, WORDS, Form, plain_name
 from pll.formats.names import is_named_id, shown_name
 from pll.formats.reading import Column, Question, question
 from pll.formats.tabular.cells import (
+    NEARLY_ALL,
     Cells,
     are_addresses,
     are_dates,
@@ -20,6 +21,7 @@ from pll.formats.tabular.cells import (
     default_role,
     guess_separator,
     has_fractions,
+    is_no_answer,
     is_number,
     present_cells,
     spelling,
@@ -171,6 +173,7 @@ def share_among(words: Counter[str], others: Counter[str]) -> float:
 
 
 def are_grades(cells: Cells) -> bool:
-    """Whether cells are whole numbers from 0 to 10, as grades are."""
-    filled = present_cells(cells)
-    return bool(filled) and not has_fractions(filled) and all(is_number(c) and 0 <= float(c) <= 10 for c in filled)
+    """Whether cells are whole numbers from 0 to 10, as grades are, or say that there is none."""
+    filled = [cell.replace(",0", "") for cell in present_cells(cells) if not is_no_answer(cell, among_votes=True)]
+    grades = sum(is_number(cell) and 0 <= float(cell) <= 10 for cell in filled)
+    return bool(filled) and not has_fractions(filled) and grades >= NEARLY_ALL * len(filled)

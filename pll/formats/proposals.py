@@ -8,9 +8,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from pll.candidates import sort_names
-from pll.formats.forms import NO_ANSWER
 from pll.formats.tabular.answers import MARKS, AnswerReader, labels_of, plain
-from pll.formats.tabular.cells import no_answers, spelling
+from pll.formats.tabular.cells import no_answers
 
 LEAST, LEAST_SHARE = 2, 0.03
 """Answers, and their share, that a class is named in at least."""
@@ -79,7 +78,7 @@ def proposed_classes(
     short = [name for name in names if len(name.split()) <= WORDS and re.fullmatch(r"[\w\s'’+#-]+", name)]
     of_short = AnswerReader(short)
     names = [name for name in names if name in short or not (short and of_short.read(name))]
-    ignored = {*no_answers(names), *(name for name in names if spelling(name) in NO_ANSWER["votes"])}
+    ignored = no_answers(names, among_votes=True)
     return sort_names(name for name in names if name not in ignored)
 
 

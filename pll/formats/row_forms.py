@@ -118,7 +118,7 @@ def lines(table: Proposal) -> None:
 
 def _workers(table: Proposal) -> list[str]:
     named = [name for name in table.open() if table.objects[name] == "" and not are_texts(table.raw[name], 2)]
-    return table.usual("worker", named)
+    return sorted(table.usual("worker", named), key=lambda name: not all(table.raw[name]))  # who is always named first
 
 
 def _keys(table: Proposal) -> Iterator[str]:

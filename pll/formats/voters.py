@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pll.formats.checks import listing
 from pll.formats.class_groups import GENERIC, are_amounts
@@ -30,7 +30,7 @@ from pll.formats.tabular.cells import (
 
 def annotators(table: Proposal) -> None:
     """`annotator_1, annotator_2, …`: columns of labels, and no measurements; `gpt` where there is a `gpt_score`."""
-    if table.having("vote", "class", "annotator", "candidate", "probability", "count", "answers", "item"):
+    if table.having("vote", "class", "candidate", "probability", "count", "answers", "item"):
         return
     whole = [name for name in table.open() if not has_fractions(table.cells[name]) or table.repeats(name)]
     matches = {name: match for name in whole if (match := NUMBERED.fullmatch(name))}
@@ -38,6 +38,9 @@ def annotators(table: Proposal) -> None:
     if all(are_binary(table.cells[name]) for name in labels):  # label_1, label_2 of 0 and 1 may be classes
         matches = {name: match for name, match in matches.items() if name not in labels}
     is_alone = len(matches) == 1 and not table.having("candidates", "true_label")
+    for name in _of_another_kind(table, list(matches)):
+        table.give(name, "keep", why="other words than the voters")
+        del matches[name]
     if len(matches) > 1 or any(
         is_alone and m["person"] and not is_measured(table.cells[n]) for n, m in matches.items()
     ):
@@ -52,6 +55,16 @@ def annotators(table: Proposal) -> None:
             and not table.usual("true_label", [name])
         ):
             table.give(name, "annotator")
+
+
+def _of_another_kind(table: Proposal, names: Sequence[str]) -> list[str]:
+    """Return columns that share no word with those of the largest kind: `model_a`, `model_b` beside `judge_1` …."""
+    kinds: dict[str, list[str]] = {}
+    for name in names:
+        kinds.setdefault(re.split(r"[\W_\d]", name.casefold())[0], []).append(name)
+    words = table.words(*max(kinds.values(), key=len, default=[]))
+    apart = (names for names in kinds.values() if not share_among(table.words(*names), words))
+    return [name for names in apart for name in names if len(kinds) > 1]
 
 
 def answers(table: Proposal) -> None:
@@ -250,16 +263,52 @@ def aggregates(table: Proposal) -> None:
         like = [n for n in others if n != name and share_among(table.words(name), table.words(n)) >= NEARLY_ALL]
         if len(like) > 1 or table.having("annotator", "answers", "count", "vote"):
             table.give(name, "keep", why="an aggregate of the voters")
+    for name in [n for n in table.open() if _is_mean(table, n)]:
+        table.give(name, "keep", why="the mean of the voters")
     called = [n for n in [*table.having("annotator"), *table.having("true_label")] if n not in table.explicit]
     made = [name for name in called if _is_majority(table, name)]
-    if len(made) == 1 and not NUMBERED.fullmatch(made[0]):  # where several are, the others are right often
-        table.give(made[0], "keep", why="the majority of the voters")
+    if len(made) != 1 or NUMBERED.fullmatch(made[0]):  # where several are, the others are right often
+        return
+    name, was = made[0], table.roles[made[0]].role
+    others = [other for other in table.having("annotator") if other != name]
+    table.give(name, "keep", why="the majority of the voters")
+    if not _is_empty_at_ties(table, name, others) and not table.is_asked():
+        table.ask(
+            f"{name} says everywhere what most of {listing(others, limit=6)} say. What is it?",
+            ("made of their answers: carried along", {name: "keep"}),
+            ("the true label" if was == "true_label" else "one voter more", {name: was}),
+        )
 
 
 _GUESSED = Column(0, "", "keep", "", guessed=True)
+ROUNDED = 0.051
+"""How far a mean may be from what it was before it was rounded."""
 MOST_COMPARED = 60
 LEAST_SPLIT = 10
 """Columns that are compared with the majority of the others, and rows on which these must differ."""
+
+
+def _leads(table: Proposal, others: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """Yield of each row what most of some voters say, "" where there is no such thing, and whether they differ."""
+    for row in zip(*(table.cells[n] for n in others), strict=True):
+        said = Counter(spelling(one) for one in row if one and one.strip())
+        (most, times), *rest = said.most_common(2) or [("", 0)]
+        yield ("" if rest and times == rest[0][1] else most), len(said) > 1
+
+
+def _is_mean(table: Proposal, name: str) -> bool:
+    """Whether a column is the mean of the voters' numbers, as it is rounded, in every row."""
+    voters = table.having("annotator")
+    if len(voters) < 2 or not has_fractions([(cell or "").replace(",", ".") for cell in table.raw[name]]):
+        return False
+    apart = 0
+    for cell, *row in zip(table.raw[name], *(table.raw[n] for n in voters), strict=True):
+        said, *numbers = ((one or "").replace(",", ".") for one in (cell, *row))
+        given = [float(one) for one in numbers if is_number(one)]
+        if given and is_number(said) and abs(float(said) - sum(given) / len(given)) > ROUNDED:
+            return False
+        apart += len({*given}) > 1 and is_number(said)
+    return apart >= LEAST_SPLIT
 
 
 def _is_majority(table: Proposal, name: str) -> bool:
@@ -268,16 +317,19 @@ def _is_majority(table: Proposal, name: str) -> bool:
     is_usual = plain_name(name) in GENERIC or table.roles[name].role == "annotator"
     if not is_usual or not 3 <= len(others) <= MOST_COMPARED:
         return False
-    split = 0
-    for cell, row in zip(table.cells[name], zip(*(table.cells[n] for n in others), strict=True), strict=True):
-        said = Counter(spelling(one) for one in row if one and one.strip())
-        (most, times), *rest = said.most_common(2) or [("", 0)]
-        if len(said) < 2 or times == rest[0][1]:
-            continue
-        if spelling(cell or "") != most:
-            return False
-        split += 1
-    return split >= LEAST_SPLIT
+    split = [
+        (most, spelling(cell or ""))
+        for cell, (most, differ) in zip(table.cells[name], _leads(table, others), strict=True)
+        if most and differ
+    ]
+    return len(split) >= LEAST_SPLIT and all(most == said for most, said in split)
+
+
+def _is_empty_at_ties(table: Proposal, name: str, others: Sequence[str]) -> bool:
+    """Whether a column says nothing where the voters disagree evenly, as a voter who is always right would."""
+    ties = [not (cell or "").strip() for cell, (most, _) in zip(table.cells[name], _leads(table, others), strict=True)
+            if not most]  # fmt: skip
+    return bool(ties) and all(ties)
 
 
 _ROUND = re.compile(r"(?P<who>.+?)[ _.-](?:r|round|pass|wave)[ _.-]?\d", re.IGNORECASE)

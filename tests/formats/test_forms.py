@@ -263,3 +263,67 @@ def test_roles_given_by_hand_go_before_a_signature(tmp_path: Path) -> None:
     assert has_three_voters(data) and named_truth(data)[:2] == ["late", "lost"]
     with pytest.raises(UserError, match="both are vote"):
         formats.read(path, columns={"Answer.other": "vote", "Answer.kind": "vote"})
+
+
+def test_what_may_be_the_majority_or_a_perfect_rater_is_asked_about(tmp_path: Path) -> None:
+    votes = [[label(k + (k % n == 0), 0) for n in (3, 4, 5, 7)] for k in range(96)]
+    rows, empty_at_ties = [], []
+    for row in votes:
+        tops = sorted({name for name in row if row.count(name) == max(map(row.count, row))})
+        rows.append(",".join([*row, tops[0]]))
+        empty_at_ties.append(",".join([*row, tops[0] if len(tops) == 1 else ""]))
+    path = table(tmp_path, "ann,bob,cem,dan,eve", rows)
+    asked = question(formats.columns(path))
+    assert asked is not None and asked.answers[0][1] == {"eve": "keep"}
+    for number, voters in enumerate((4, 5)):
+        data = formats.read(path, columns=dict(asked.answers[number][1]))
+        assert data.annotations is not None and data.annotations.n_annotators == voters
+    data = formats.read(table(tmp_path, "ann,bob,cem,dan,eve", empty_at_ties))
+    assert data.annotations is not None and data.annotations.n_annotators == 4
+
+
+def test_a_scale_of_three_is_asked_about_and_labelling_functions_are_not(tmp_path: Path) -> None:
+    rows = [f"{k % 3 - 1},{(k // 2) % 3 - 1},{k % 3 - 1},{TEXTS[k]}" for k in range(12)]
+    assert formats.read(table(tmp_path, "lf_a,lf_b,lf_c,text", rows)).class_names == ("0", "1")
+    path = table(tmp_path, "annotator_1,annotator_2,annotator_3,text", rows)
+    with pytest.raises(OddReading, match="--drop=-1"):
+        formats.read(path)
+    assert formats.read(path, accept=("mark",)).class_names == ("-1", "0", "1")
+
+
+def test_grades_beside_marks_of_no_answer_and_their_mean(tmp_path: Path) -> None:
+    rows = [f"{1 + k % 5},{1 + (k + k % 2) % 5},{'-' if k == 7 else 1 + k % 5},{TEXTS[k % 12]}" for k in range(24)]
+    means = [sum(int(one) for one in row.split(",")[:3] if one != "-") for row in rows]
+    rows = [f"{row},{mean / (2 if k == 7 else 3):.2f}" for k, (row, mean) in enumerate(zip(rows, means, strict=True))]
+    path = table(tmp_path, "Anna,Boris,Chen,text,overall", rows)
+    asked = question(formats.columns(path))
+    assert asked is not None
+    data = formats.read(path, columns=dict(asked.answers[0][1]))
+    assert data.annotations is not None and data.annotations.n_annotators == 3
+    assert data.class_names == ("1", "2", "3", "4", "5") and not data.feature_names
+
+
+def test_empty_lines_between_answers_are_no_answers(tmp_path: Path) -> None:
+    rows = [f"t{k},{who},{label(k, at)}" for k in range(12) for at, who in enumerate(PEOPLE)]
+    whole = formats.read(table(tmp_path, "task,worker,label", rows))
+    data = formats.read(table(tmp_path, "task,worker,label", [*rows[:4], ",,", *rows[4:], ",,"]))
+    assert has_three_voters(data) and named_sets(data) == named_sets(whole)
+    with pytest.raises(UserError, match="Row 6, column task is empty"):
+        formats.read(table(tmp_path, "task,worker,label", [*rows[:4], ",ann,late", *rows[4:]]))
+
+
+def test_compared_models_are_no_judges_and_other_words_are_odd(tmp_path: Path) -> None:
+    judges = [["A", "B", "tie"][k % 3] for k in range(12)]
+    other = {"A": "left", "B": "right", "tie": "same"}
+    rows = [f"{'gpt' if k % 2 else 'claude'},llama,{said},{said},{other[said]}" for k, said in enumerate(judges)]
+    path = table(tmp_path, "model_a,model_b,judge_1,judge_2,judge_3", rows)
+    with pytest.raises(OddReading, match="judge_3 answers in words that no other voter uses"):
+        formats.read(path)
+    data = formats.read(path, accept=("own-words",))
+    assert has_three_voters(data) and not data.categories
+
+
+def test_a_last_row_that_is_a_total_is_odd(tmp_path: Path) -> None:
+    rows = [f"p{k},{label(k, 0)},{label(k, 1)},{label(k, 2)}" for k in range(12)]
+    with pytest.raises(OddReading, match="--accept total-row"):
+        formats.read(table(tmp_path, "photo,annotator_1,annotator_2,annotator_3", [*rows, "n = 12,,,"]))

@@ -74,7 +74,9 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
     rows, ids, about_columns = np.arange(len(X)), None, list[str]()
     named = next((column for column in columns if column.role == "id"), None)
     if answers.example is not None and answers.ids is not None:
-        rows, left_out = np.unique(answers.example, return_index=True)[1], _varying(X, cells, columns, answers.example)
+        left_out = _varying(X, cells, columns, answers.example)
+        examples, rows = np.unique(answers.example, return_index=True)
+        rows = rows[examples >= 0]  # a line may be empty
         ids = check_ids(answers.ids, lambda at: row_of(int(rows[at])))
         features = [column for column in columns if column.role == "feature"]
         constant = [k for k in range(X.shape[1]) if k >= len(features) or features[k] not in left_out]
@@ -201,7 +203,8 @@ def _varying(
     X: npt.NDArray[np.float32], cells: Mapping[int, Chunks], columns: Sequence[Column], example: npt.NDArray[np.int64]
 ) -> list[Column]:
     """Return the features, (lines, d) X and categories, that differ between the lines of one example in long form."""
-    first, k = np.unique(example, return_index=True)[1][example], 0  # (lines,) the first line of the same example
+    first, k = np.unique(example, return_index=True)[1], 0
+    first = first[example + (example < 0).any()]  # (lines,) the first line of the same example
     different = []
     for column in columns:
         if column.role == "feature":

@@ -17,6 +17,7 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 from pll.errors import UserError
+from pll.formats.forms import NO_ANSWER
 from pll.images import SUFFIXES
 
 Cells = Sequence[str | None]
@@ -36,16 +37,6 @@ WORDS = {
     **dict.fromkeys(("no", "n", "nein", "non"), False),
 }
 """Words in the column of a class; where none means no, an empty cell does."""
-
-NO_ANSWER = (
-    *("", "?", "??", "-", "--", "–", "—", ".", "n/a", "n.a", "na", "#n/a", "<na>", "nan", "none", "null", "nil"),
-    *("empty", "(empty)", "no answer", "no label", "not applicable", "skip", "skipped"),
-    *("don't know", "dont know", "do not know", "i don't know", "i do not know", "idk", "no idea"),
-    *("can't tell", "cannot tell", "can't say", "cannot say"),
-    *("weiss nicht", "keine angabe", "ohne angabe", "keine antwort", "keine ahnung", "k.a", "ka"),
-    *("ne sait pas", "sans réponse", "non renseigné", "no sabe", "sin respuesta"),
-)
-"""How people write that they gave no answer, in the common spelling."""
 
 _DECIMAL_COMMA = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+),\d+(?:[eE][+-]?\d+)?")
 _WITH_POINTS = re.compile(r"[+-]?\d{1,3}(?:\.\d{3})*")
@@ -257,19 +248,22 @@ def are_dates(cells: Cells) -> bool:
     return nearly_all(lambda cell: _DAY.fullmatch(cell.strip()) is not None, cells)
 
 
-def says_nothing(label: str) -> bool:
+def is_no_answer(label: str, *, among_votes: bool = False) -> bool:
     """Whether a label says that there is no answer.
 
     Examples
     --------
-    >>> [says_nothing(label) for label in ("N/A", "k. A.", "–", "late")]
-    [True, True, True, False]
+    >>> [is_no_answer(label) for label in ("N/A", "k. A.", "–", "late", "abstain")]
+    [True, True, True, False, False]
+    >>> is_no_answer("ABSTAIN", among_votes=True)
+    True
     """
-    plain = spelling(label)
-    return plain in NO_ANSWER or plain.replace(". ", ".") in NO_ANSWER or label.strip() in NO_ANSWER
+    plain, words = spelling(label), NO_ANSWER["everywhere"]
+    is_one = not words.isdisjoint((plain, plain.replace(". ", "."), label.strip()))
+    return is_one or (among_votes and plain in NO_ANSWER["votes"])
 
 
-def no_answers(names: Sequence[str]) -> list[str]:
+def no_answers(names: Sequence[str], *, among_votes: bool = False) -> list[str]:
     """Return the classes whose names mean that there is no answer; a minus is one where there is a plus.
 
     Examples
@@ -278,7 +272,8 @@ def no_answers(names: Sequence[str]) -> list[str]:
     (['N/A', '?', 'None'], [])
     """
     has_plus = any(name.strip().strip("+") == "" != name.strip() for name in names)
-    return [name for name in names if says_nothing(name) and not (has_plus and name.strip().strip("-–—") == "")]
+    minus = {name for name in names if has_plus and name.strip().strip("-–—") == ""}
+    return [name for name in names if is_no_answer(name, among_votes=among_votes) and name not in minus]
 
 
 def spelling(label: str) -> str:

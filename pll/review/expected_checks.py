@@ -28,11 +28,9 @@ from pll.review.certificate import UNANSWERED, WRONG, Answers, Floats, Ints
 PRIOR_DRAWS = 5000
 DRAWS = 100
 """Draws from the posterior."""
-LEVEL, LEVEL_SCALE, LEVEL_TAIL = 0.3, 0.5, 3
-"""Prior of the constant less its value for q: Student's t. Models err more often than q; some, another model's, by far.
-
-Centre and scale are from the development sets of `benchmarks.review_settings`, the tails from simulated ones.
-"""
+LEVEL_SCALE, LEVEL_TAIL = 0.5, 3
+"""Prior of the constant around its value for q: Student's t. Held-out confidence is right on average; some labels,
+another model's, are far off. The tails are from simulated reviews."""
 SLOPE, SLOPE_SPREAD = 0.9, 0.4
 """Prior of the weight of logit q: nearly calibrated."""
 CURVE_SPREAD = 1.0
@@ -142,7 +140,7 @@ def _posterior(design: Floats, wrong: npt.NDArray[np.bool_], level: float, rng: 
     """(DRAWS, 4) weights given the answers `wrong` (k,) to the rows `design` (k, 4)."""
     weights = np.column_stack(
         [
-            level + LEVEL + LEVEL_SCALE * rng.standard_t(LEVEL_TAIL, PRIOR_DRAWS),
+            level + LEVEL_SCALE * rng.standard_t(LEVEL_TAIL, PRIOR_DRAWS),
             rng.normal(SLOPE, SLOPE_SPREAD, PRIOR_DRAWS),
             rng.normal(0, CURVE_SPREAD, (PRIOR_DRAWS, 2)),
         ]

@@ -41,11 +41,12 @@ count."""
 
 
 def review_order(signals: ReviewSignals, decided: Decided | None = None, *, seed: int = 0) -> npt.NDArray[np.int64]:
-    """Return all rows by max_j p_ij of the conditional logit, the smallest first.
+    """Return all rows by max_j p_ij of the conditional logit, the smallest first, decided ones last.
 
-    Rows with one candidate come after all others, decided ones last. Where labels come from votes alone, those with as
-    much support as another one come first: nothing but a person tells. Equal probabilities are ordered by confidence,
-    then at random, so that a batch is not all of one class.
+    Where the truth may be a label off the set (votes), p_ij is times the held-out weight of the whole set: one label
+    that few voters named is not certain. Where labels come from votes alone, those with as much support as another one
+    come first: nothing but a person tells. Equal probabilities are ordered by confidence, then at random, so that a
+    batch is not all of one class.
 
     Parameters
     ----------
@@ -67,10 +68,10 @@ def review_order(signals: ReviewSignals, decided: Decided | None = None, *, seed
 def _ordered(signals: ReviewSignals, decided: Decided, proposed: Weights, seed: int = 0) -> npt.NDArray[np.int64]:
     """`review_order` where the logit's probabilities are known."""
     shuffled = np.random.default_rng(seed).permutation(len(signals.sets))
-    certainty = top_probability(proposed, signals.sets)
-    own, is_single = signals.certainty, signals.sets.sizes == 1
-    has_winner = ~own.is_tied if signals.votes_alone else np.ones(len(is_single), dtype=np.bool_)
-    return np.lexsort((shuffled, own.confidence, certainty, has_winner, is_single, decided.is_decided))
+    own = signals.certainty
+    certainty = top_probability(proposed, signals.sets) * signals.inside
+    has_winner = ~own.is_tied if signals.votes_alone else np.ones(len(certainty), dtype=np.bool_)
+    return np.lexsort((shuffled, own.confidence, certainty, has_winner, decided.is_decided))
 
 
 @dataclass(frozen=True, eq=False)

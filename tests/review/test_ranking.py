@@ -42,6 +42,12 @@ def test_ties_of_votes_alone_come_first() -> None:
     assert order[False][0] == 0
 
 
+def test_one_label_that_may_be_wrong_comes_before_surer_ones() -> None:
+    sets = CandidateSets.from_lists([[0], [0, 1], [1]], n_classes=2)
+    held_out = np.array([1, 0.9, 0.1, 0.6], dtype=np.float32)  # of votes: a label that nobody named may be true
+    assert review_order(ReviewSignals(sets, np.ones(4, dtype=np.float32), held_out=held_out)).tolist() == [2, 1, 0]
+
+
 def test_it_moves_with_the_decisions() -> None:
     sets = flip_binomial(np.arange(300) % 5, 5, 0.5, seed=0)
     signals = full(sets)

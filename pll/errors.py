@@ -81,6 +81,12 @@ class BusyError(UserError):
     """Another program keeps something to itself at this moment; the same may succeed soon."""
 
 
+class WordsInFeatures(RowError):
+    """Cells of features are no numbers: the message names the first; `columns` are all that have such cells."""
+
+    columns: tuple[str, ...] = ()
+
+
 class DuplicateIds(RowError):
     """Two rows have the same id: the message names them."""
 

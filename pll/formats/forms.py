@@ -62,6 +62,10 @@ class Form:
         Patterns of fields that hold an object of fields, which become columns.
     gather
         Where answers stand inside of a field; None where they are columns.
+    join
+        Patterns of columns of 0 and 1 that are one: before the last point stands its name, after it the cell.
+    keep
+        Cells that are classes here, though they look like no answer.
     """
 
     name: str
@@ -73,6 +77,8 @@ class Form:
     no_answer: tuple[str, ...] = ()
     flatten: tuple[str, ...] = ()
     gather: Gather | None = None
+    join: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
 
     def role_of(self, name: str) -> str:
         """Return the role of a column of this name; "" where the form does not say."""

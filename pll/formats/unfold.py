@@ -18,21 +18,23 @@ from pll.formats.records import Records, json_column, text_of, values_in
 def unfolded(table: Records) -> Records:
     """Return a table with the columns that its signature finds inside of its columns.
 
-    An object of fields (`flatten`) is replaced by its fields, unless the table has one of that name; beside a column of
-    answers (`gather`) stand the answers to each question, with who gave them.
+    An object of fields (`flatten`) is replaced by its fields, unless the table has one of that name, and columns of
+    marks (`join`) by the one that they are; beside a column of answers (`gather`) stand the answers to each question,
+    with who gave them.
     """
     form = table.form
-    if form is None or not (form.flatten or form.gather):
+    if form is None or not (form.flatten or form.gather or form.join):
         return table
     names = list(table.names)
     flat = [name for name in names if any(fits(name, pattern) for pattern in form.flatten)]
+    marks = [name for name in names if any(fits(name, pattern) for pattern in form.join)]
     asked = [name for name in names if form.gather is not None and name == form.gather.field]
-    at = sorted(names.index(name) for name in {*flat, *asked})
+    at = sorted(names.index(name) for name in {*flat, *asked, *marks})
     rows, answers, whole = list[dict[str, Any]](), list[dict[str, Any]](), set[str]()
     for batch in table.batches(at) if at else ():
         for values in zip(*map(values_in, batch.columns), strict=True):
             record = {names[k]: value for k, value in zip(at, values, strict=True)}
-            rows.append({})
+            rows.append(_joined({name: record[name] for name in marks}))
             for name in flat:
                 fields = _fields(record[name])
                 whole |= {name} if fields is None else set()
@@ -44,7 +46,8 @@ def unfolded(table: Records) -> Records:
     new |= {name: [row.get(name) for row in answers] for name in questions}
     if not new:
         return table
-    stays = [k for k, name in enumerate(names) if name not in flat or name in whole]
+    gone = {*flat, *marks} - whole
+    stays = [k for k, name in enumerate(names) if name not in gone]
     arrays = {name: json_column(values) for name, values in new.items()}
     return _beside(table, stays, arrays, _with_questions(form, questions))
 
@@ -77,6 +80,15 @@ def _fields(value: Any) -> Mapping[str, Any] | None:
     if not all(isinstance(one, dict) for one in objects):
         return None
     return {key: inner for one in objects for key, inner in one.items()}
+
+
+def _joined(marks: Mapping[str, Any]) -> dict[str, str | list[str] | None]:
+    """What columns of marks say, by the name before the last point; who answered twice may mark two."""
+    said: dict[str, list[str]] = {}
+    for name, cell in marks.items():
+        stem, _, label = name.rpartition(".")
+        said.setdefault(stem, []).extend([label] * any(one.strip() in ("1", "1.0") for one in str(cell).split(",")))
+    return {stem: labels if len(labels) > 1 else next(iter(labels), None) for stem, labels in said.items()}
 
 
 def _gathered(value: Any, gather: Gather) -> dict[str, list[dict[str, Any]]]:

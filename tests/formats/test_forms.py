@@ -10,7 +10,7 @@ import pytest
 
 from pll import formats
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
+from pll.errors import UserError, WordsInFeatures
 from pll.formats.forms import FORMS, form_told_by
 from pll.formats.odd import OddReading
 from pll.formats.reading import question
@@ -327,3 +327,29 @@ def test_a_last_row_that_is_a_total_is_odd(tmp_path: Path) -> None:
     rows = [f"p{k},{label(k, 0)},{label(k, 1)},{label(k, 2)}" for k in range(12)]
     with pytest.raises(OddReading, match="--accept total-row"):
         formats.read(table(tmp_path, "photo,annotator_1,annotator_2,annotator_3", [*rows, "n = 12,,,"]))
+
+
+def test_columns_of_marks_are_the_answers_of_a_person(tmp_path: Path) -> None:
+    kinds = ("1", "0", "-1", "-2")
+    names = [f"Annotator{at}_is_abuse.{kind}" for at in range(3) for kind in kinds]
+    rows = []
+    for k in range(12):
+        marks = ["1" if (k + (at == 2)) % 4 == c else "0" for at in range(3) for c in range(4)]
+        if k == 11:
+            marks[8:] = [""] * 4  # who did not answer
+        rows.append(",".join([f"c{k}", "hm", TEXTS[k], *marks]))
+    rows[0] = rows[0].replace(",1,0,0,0,", ',"1, 0","0, 1","0, 0","0, 0",', 1)  # who answered twice
+    data = formats.read(table(tmp_path, ",".join(["conv_id", "prev_agent", "user", *names]), rows))
+    assert has_three_voters(data, answers=35) and data.class_names == ("-2", "-1", "0", "1")
+    assert data.texts is not None and data.texts.tolist() == TEXTS and not data.feature_names
+    assert data.annotations is not None and data.annotations.answer_sizes.tolist().count(2) == 1
+
+
+def test_what_is_said_of_cells_that_are_no_numbers_is_enough(tmp_path: Path) -> None:
+    rows = [f"{k}.5,{'x' if k == 9 else k},{'y z' if k == 3 else k},{label(k, 0)}" for k in range(12)]
+    path, told = table(tmp_path, "a,b,c,true_label", rows), {"a": "feature", "b": "feature", "c": "feature"}
+    with pytest.raises(WordsInFeatures, match=r"row 1") as caught:
+        formats.read(path, columns=told)
+    assert caught.value.columns == ("b", "c") and "--column b=keep --column c=keep" in str(caught.value)
+    data = formats.read(path, columns=told | dict.fromkeys(caught.value.columns, "keep"))
+    assert data.feature_names == ("a",) and data.y is not None

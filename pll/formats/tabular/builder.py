@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from pll import io
 from pll.dataset import PartialLabelDataset
-from pll.errors import DuplicateIds, RowError
+from pll.errors import DuplicateIds, RowError, WordsInFeatures
 from pll.formats.answers import Answers, Chunks, answers_in, encode
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_ids, listing, shorten
@@ -61,12 +61,16 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
         labels, ids or split marks that do not hold what they must: row and column are named.
     """
     refuse_questions(columns)
-    options = replace(options, class_names=options.class_names or table.class_names)
-    cells, X, names_of_features = _collected(table, columns, options)
+    form = table.form
+    kept = (*options.keep, *(form.keep if form else ()))
+    options = replace(options, class_names=options.class_names or table.class_names, keep=kept)
+    try:
+        cells, X, names_of_features = _collected(table, columns, options)
+    except WordsInFeatures as error:
+        raise _with_all_columns(error, table, columns) from None
     row_of = table.row_of
 
     asked = [(column, cells[column.at]) for column in columns if column.role in OF_LABELS]
-    form = table.form
     answers = answers_in(asked, len(X), row_of, counts=form.counts if form else (), anonymous=table.anonymous)
     labels = labels_of(answers, options, no_answer=form.no_answer if form else (), may_be_empty=table.may_be_empty)
     if form_of(columns) == "person":
@@ -185,6 +189,24 @@ def _collected(
     return {at: pa.chunked_array(some) for at, some in chunks.items()}, X if n == len(X) else X[:n], names
 
 
+def _with_all_columns(error: WordsInFeatures, table: Records, columns: Sequence[Column]) -> WordsInFeatures:
+    """Return the error with what to type about every feature that has cells which are no numbers."""
+    features = [column for column in columns if column.role == "feature"]
+    wrong: dict[str, None] = {}
+    for batch in table.batches([column.at for column in features]):
+        for column, cells in zip(features, batch.columns, strict=True):
+            if column.name not in wrong:
+                try:
+                    _numbers(cells, column, table.row_of, 0)
+                except WordsInFeatures:
+                    wrong[column.name] = None
+    others = list(wrong)[1:]
+    more = f" Such cells stand in {len(others):,} more columns: {listing(others)}." if others else ""
+    told = WordsInFeatures(f"{error}{more}", shell=" ".join(option(name, "keep") for name in wrong))
+    told.columns = tuple(wrong)
+    return told
+
+
 def _cells(column: pa.Array, role: str) -> pa.Array:
     """Return cells as text; as JSON where they are of that type and only carried along."""
     is_json = isinstance(column.type, pa.JsonType)
@@ -247,10 +269,10 @@ def _numbers(column: pa.Array, part: Column, row_of: RowNumber, start: int) -> n
             numbers = pc.cast(trimmed, pa.float64())
         except pa.ArrowInvalid:
             at = _first_that_is_no_number(trimmed)
-            raise RowError(
+            raise WordsInFeatures(
                 f"Row {row_of(start + at)}, column {shorten(part.name)} holds {shorten(trimmed[at].as_py())}, which is "
                 "not a number. Features must be numbers (1.5, not 1,5; empty or ? where missing): correct the cell, or "
-                "say that the column is a category. If it holds the labels, name it candidates or true_label."
+                "say what else the column is."
             ) from None
     result: npt.NDArray[np.float64] = numbers.to_numpy(zero_copy_only=False)  # missing cells become NaN
     return result

@@ -17,7 +17,7 @@ import streamlit as st
 from pll import formats
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
-from pll.errors import DuplicateIds, MissingPictures, UserError
+from pll.errors import DuplicateIds, MissingPictures, UserError, WordsInFeatures
 from pll.formats.checks import capital, listing
 from pll.formats.images import MISSING_PICTURES
 from pll.formats.odd import OddReading
@@ -413,6 +413,17 @@ def read(table: Columns, source: Source) -> PartialLabelDataset | None:
                 help="Their rows are left out, and the export says so.",
                 on_click=set_accepted,
                 args=(source, MISSING_PICTURES),
+            )
+            return None
+        if isinstance(error, WordsInFeatures):
+            st.error(plain(error), icon=":material/error:")
+            st.button(
+                f"Carry {'them' if len(error.columns) > 1 else 'it'} along",
+                icon=":material/do_not_disturb_on:",
+                type="primary",
+                help="Kept and exported, but not learnt from: " + plain(listing(error.columns)) + ".",
+                on_click=set_roles,
+                args=(table, dict.fromkeys(error.columns, "keep")),
             )
             return None
         names = [column.name for column in table.columns if column.role == "id"]

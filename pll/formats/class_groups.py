@@ -34,9 +34,8 @@ def classes(table: Proposal) -> None:
         if match := CLASS_COLUMN.fullmatch(name):
             stem = match["stem"].casefold()
             stems["cand" if stem.startswith("cand") else stem][name] = class_name(name)
-    if table.having("candidates", "candidate"):  # another way to write the candidates: never a feature
-        for name in stems["cand"]:
-            table.give(name, "keep")
+    has_sets = bool(table.having("candidates", "candidate"))
+    table.give_all(stems["cand"] if has_sets else (), "keep")  # another way to write the candidates: never a feature
     if table.having(*LABELLED):
         return
     truth = set(table.truth())
@@ -63,8 +62,7 @@ def classes(table: Proposal) -> None:
                 ("a voter who votes 0 or 1", dict.fromkeys(group, "annotator")),
             )
         return
-    for name in labels if may_be_votes and truth <= {"0", "1", "0.0", "1.0"} else ():
-        table.give(name, "annotator")
+    table.give_all(labels if may_be_votes and truth <= {"0", "1", "0.0", "1.0"} else (), "annotator")
 
 
 def _called_as(names: Sequence[str], truth: set[str]) -> dict[str, str]:
@@ -86,8 +84,6 @@ def probabilities(table: Proposal) -> None:
 
     A group is one by name: a cell of it that is no such number is refused with its row when it is read.
     """
-    if table.having(*LABELLED):
-        return
     amounts = {name: list(map(_amount, table.cells[name])) for name in table.open() if are_amounts(table.cells[name])}
     truth, groups = set(table.truth()), dict[str, dict[str, str]]()
     for name in amounts:
@@ -132,16 +128,14 @@ def counts(table: Proposal) -> None:
     So are columns of percents that make up 100. What is the class with most votes, or their sum, is no truth.
     """
     group = table.having("count", "probability")
-    if not group and not table.having(*LABELLED):
+    if not table.having(*LABELLED):
         group = _counted(table)
-        for name in group:
-            table.give(name, "count")
+        table.give_all(group, "count")
     if len(group) < 2:
         return
     rows = [[_amount(cell) or 0.0 for cell in row] for row in zip(*(table.raw[n] for n in group), strict=True)]
-    for name in [*table.open(), *table.having("true_label")]:
-        if name not in table.explicit and _is_made_of(table, name, group, rows):
-            table.give(name, "keep", why="made of the counts")
+    free = [name for name in (*table.open(), *table.having("true_label")) if name not in table.explicit]
+    table.give_all([n for n in free if _is_made_of(table, n, group, rows)], "keep", why="made of the counts")
 
 
 def _counted(table: Proposal) -> list[str]:

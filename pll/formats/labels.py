@@ -21,9 +21,15 @@ from pll.errors import Note, RowError, UserError
 from pll.formats.answers import Answers, Chunk, Numbers
 from pll.formats.base import ReadOptions
 from pll.formats.checks import MAX_NAME, check_class_count, listing, shorten
-from pll.formats.proposals import is_sentence, proposed_classes
 from pll.formats.records import RowNumber
-from pll.formats.tabular.answers import COVERED, AnswerReader, is_object, shares_of
+from pll.formats.tabular.answers import (
+    COVERED,
+    AnswerReader,
+    is_object,
+    is_sentence,
+    proposed_classes,
+    shares_of,
+)
 from pll.formats.tabular.cells import NEARLY_ALL, SEPARATORS, is_no_answer, labels_in, read_label, spelling
 from pll.weights import Weights, checked_prior
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -50,6 +50,11 @@ class Proposal:
     ) -> None:
         """Give a column a role."""
         self.roles[name] = Column(0, name, role, display_name or shown_name(name, role), guessed, why=why)
+
+    def give_all(self, names: Iterable[str], role: str, *, guessed: bool = True, why: str = "") -> None:
+        """Give several columns one role."""
+        for name in list(names):
+            self.give(name, role, guessed=guessed, why=why)
 
     def ask(self, text: str, *answers: tuple[str, Mapping[str, str]]) -> None:
         """Put a question about columns that have a role until it is answered."""

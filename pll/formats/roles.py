@@ -13,14 +13,15 @@ A column with a usual name for labels, or with the vocabulary of others, is a fe
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise
 
 from pll.errors import UserError
 from pll.formats.checks import listing, shorten
-from pll.formats.class_groups import classes, counts, probabilities
+from pll.formats.class_groups import GENERIC, classes, counts, probabilities
 from pll.formats.forms import USUAL, Form, form_told_by, plain_name
 from pll.formats.label_frame import RESULT_COLUMNS
 from pll.formats.names import (
@@ -159,19 +160,16 @@ def roles_of(
 
 def _reserved(table: Proposal) -> None:
     """Reserved names, results of an earlier run, and columns marked as our own tables mark them: `annotator:ann`."""
-    results = results_among(list(table.raw))
-    for name in table.open():
-        plain = name.casefold()
-        if plain in CONSENSUS_COLUMNS or name in results:
-            table.give(name, "ignore", guessed=False)
-        elif plain in RESULT_COLUMNS:  # of the user: never a feature, and kept
-            table.give(name, "keep")
-        elif plain in (*LABEL_COLUMNS, *PAYLOAD_COLUMNS) and not table.having(plain):
-            table.give(name, plain, guessed=False)
-    for name in table.open():
-        for role, mark in MARKS.items():
-            if name.startswith(mark) and name != mark and not (role == "class" and table.having("candidates")):
-                table.give(name, role, guessed=False)
+    results, plain = results_among(list(table.raw)), {name: name.casefold() for name in table.raw}
+    ours = [name for name in table.open() if plain[name] in CONSENSUS_COLUMNS or name in results]
+    table.give_all(ours, "ignore", guessed=False)
+    table.give_all([name for name in table.open() if plain[name] in RESULT_COLUMNS], "keep")  # of the user: kept
+    for role in (*LABEL_COLUMNS, *PAYLOAD_COLUMNS):
+        named = [name for name in table.open() if plain[name] == role and not table.having(role)]
+        table.give_all(named[:1], role, guessed=False)
+    for role, mark in MARKS.items():
+        marked = [name for name in table.open() if name.startswith(mark) and name != mark]
+        table.give_all(marked if role != "class" or not table.having("candidates") else (), role, guessed=False)
 
 
 def _json(table: Proposal) -> None:
@@ -179,31 +177,28 @@ def _json(table: Proposal) -> None:
 
     A list of shares (`label_dist`, `probs`) does not say which number is of which class. Other lists are vectors.
     """
-    for name in table.open():
-        cells = table.raw[name]
-        if table.objects[name] == "others":
-            table.give(name, "keep")
-        elif not table.objects[name] and are_lists_of_numbers(cells) and (says_counts(name) or are_vectors(cells)):
-            table.give(name, "keep" if says_counts(name) or may_hold_labels(name) else "vector")
+    table.give_all([name for name in table.open() if table.objects[name] == "others"], "keep")
+    lists = [name for name in table.open() if not table.objects[name] and are_lists_of_numbers(table.raw[name])]
+    vectors = [name for name in lists if not says_counts(name) and are_vectors(table.raw[name])]
+    table.give_all([name for name in lists if says_counts(name)], "keep")
+    table.give_all([name for name in vectors if may_hold_labels(name)], "keep")
+    table.give_all([name for name in vectors if not may_hold_labels(name)], "vector")
 
 
 def _listed(table: Proposal) -> None:
     """All answers to an example in a cell: who said what, a list beside one of people, or one that repeats labels."""
-    if table.having(*LABELLED, *LINES):
-        return
-    for name in table.open():
-        if table.objects[name] == "voters":
-            table.give(name, "answers")
-            return
+
+    def people(name: str) -> list[str]:
+        others = [other for other in table.usual("people", table.open()) if other != name]
+        return [other for other in others if _are_as_long(table.raw[name], table.raw[other])][:1]
+
+    objects = [name for name in table.open() if table.objects[name] == "voters"][:1]
     lists = [name for name in table.open() if not table.commas[name] and are_lists(table.raw[name])]
-    for name in table.usual("answers", lists) + [n for n in lists if n not in table.usual("answers", lists)]:
-        beside = [other for other in table.usual("people", table.open()) if other != name]
-        people = [other for other in beside if _are_as_long(table.raw[name], table.raw[other])]
-        if people or (_repeat_labels(table.raw[name]) and not says_counts(name)):
-            table.give(name, "answers")
-            for other in people[:1]:
-                table.give(other, "people")
-            return
+    lists = [] if objects else sorted(lists, key=lambda name: plain_name(name) not in USUAL["answers"])
+    fitting = (n for n in lists if people(n) or (_repeat_labels(table.raw[n]) and not says_counts(n)))
+    for name in [*objects, *islice(fitting, 1)]:
+        table.give_all(people(name) if name in lists else (), "people")
+        table.give(name, "answers")
 
 
 def _are_as_long(cells: Cells, others: Cells) -> bool:
@@ -222,80 +217,70 @@ def _repeat_labels(cells: Cells) -> bool:
 
 
 def _truth(table: Proposal) -> None:
-    """`label` and the like: candidate sets where a cell holds several labels, else the true label.
-
-    In long form `label` may be another answer; `gold` is the truth where all lines of an example have the same.
-    """
-    if table.having("true_label"):
-        return
-    task = next(iter(table.having("task")), None)
-    for name in table.usual("true_label", table.open()):
-        if task is not None:
-            plain = plain_name(name)  # a name of labels, not of true ones
-            is_generic = plain in USUAL["vote"] or plain in ("class_label", "classification", "target")
-            if is_generic or not table.is_function(name, task):
-                continue
-        elif has_fractions(table.cells[name]) or are_vectors(table.cells[name]):
-            continue
+    """`label` and the like: candidate sets where a cell holds several labels, else the true label."""
+    task = table.having("task")[:1]
+    for name in [name for name in table.usual("true_label", table.open()) if _may_be_truth(table, name, task)][:1]:
         cells = [cell for cell in table.cells[name] if cell]
         several = holds_several(cells) or any(cell.startswith("[") and cell.endswith("]") for cell in cells)
         table.give(name, "candidates" if several and not table.having(*LABELLED) else "true_label")
-        return
+
+
+def _may_be_truth(table: Proposal, name: str, task: Sequence[str]) -> bool:
+    """Whether a column with a usual name of labels may be the truth.
+
+    In long form `label` may be another answer; `gold` is the truth where all lines of an example have the same.
+    """
+    if task:
+        return plain_name(name) not in (*USUAL["vote"], *GENERIC) and table.is_function(name, *task)
+    return not has_fractions(table.cells[name]) and not are_vectors(table.cells[name])
 
 
 def _sets(table: Proposal) -> None:
     """The candidates by name: several labels a cell (`options`), or one a cell (`option 1`, `option 2`)."""
-    if table.having(*LABELLED):
-        return
-    for name in table.usual("candidates", table.open()):
-        if not is_measured(table.cells[name]) and holds_several(table.cells[name]):
-            table.give(name, "candidates")
-            return
+    usual = [name for name in table.usual("candidates", table.open()) if not is_measured(table.cells[name])]
+    several = [name for name in usual if holds_several(table.cells[name])][:1]
     single = [name for name in table.open() if OPTION_COLUMN.fullmatch(name)]
     single = [name for name in single if default_role(table.cells[name]) == "category"]
-    for name in single if len(single) > 1 else ():
-        table.give(name, "candidate")
+    table.give_all(several, "candidates")
+    table.give_all(single if len(single) > 1 and not several else (), "candidate")
 
 
 def _sets_by_type(table: Proposal) -> None:
-    """The one column with several labels a cell, which name the truth where there is one: the candidates.
+    """The one column with several labels a cell, which name the truth where there is one: the candidates."""
+    worded = [name for name in table.open() if not is_measured(table.cells[name])]
+    fitting = [name for name in worded if _holds_sets(table, name, [other for other in worded if other != name])]
+    table.give_all(fitting if len(fitting) == 1 else (), "candidates")
+
+
+def _holds_sets(table: Proposal, name: str, others: Sequence[str]) -> bool:
+    """Whether a column holds several labels a cell.
 
     Without a truth they are lists, or joined by `|`, `;` or a line end: a comma may be that of a sentence, a slash part
     of a word. Where another column has the same words, both may be voters, one of whom named two labels in some rows.
     """
-    if table.having(*LABELLED, "vote") or table.is_asked():
-        return
-    fitting = []
-    worded = [name for name in table.open() if not is_measured(table.cells[name])]
-    for name in worded:
-        cells, words = present_cells(table.cells[name]), table.words(name)
-        labels = words.total()
-        if labels <= len(cells) or are_pictures(cells) or all(map(is_number, words)):
-            continue
-        is_list = guess_separator(cells) in SEPARATORS[:3] and 2 * len(words) <= labels
-        others = [table.words(other) for other in worded if other != name]
-        is_voter = 2 * labels < 3 * len(cells) and any(other and share_among(other, words) >= 0.9 for other in others)
-        if share_among(table.truth(), words) >= NEARLY_ALL if table.truth() else is_list and not is_voter:
-            fitting.append(name)
-    if len(fitting) == 1:
-        table.give(fitting[0], "candidates")
+    cells, words = present_cells(table.cells[name]), table.words(name)
+    labels = words.total()
+    if labels <= len(cells) or are_pictures(cells) or all(map(is_number, words)):
+        return False
+    if table.truth():
+        return share_among(table.truth(), words) >= NEARLY_ALL
+    alike = (other for other in map(table.words, others) if other and share_among(other, words) >= NEARLY_ALL)
+    is_voter = 2 * labels < 3 * len(cells) and any(alike)
+    return guess_separator(cells) in SEPARATORS[:3] and 2 * len(words) <= labels and not is_voter
 
 
 def _ids(table: Proposal) -> None:
     """A column with the name of an id and distinct cells, or one that counts the rows."""
-    if table.having("id", "task"):
-        return
-    fitting = []
-    for name in table.open():
-        cells = table.raw[name]
-        if not cells or any(not cell or not cell.strip() for cell in cells) or len(set(cells)) < len(cells):
-            continue
-        if is_named_id(name) and not has_fractions(cells) and not are_texts(cells, 4) and not are_pictures(cells):
-            fitting.append((plain_name(name) not in USUAL["id"], name))
-        elif _counts_rows(cells):
-            fitting.append((True, name))
-    if fitting:
-        table.give(min(fitting, key=lambda one: one[0])[1], "id")
+    distinct = [name for name in table.open() if _are_distinct(table.raw[name])]
+    named = [name for name in distinct if is_named_id(name) and not has_fractions(table.raw[name])]
+    named = [name for name in named if not are_texts(table.raw[name], 4) and not are_pictures(table.raw[name])]
+    usual = [name for name in named if plain_name(name) in USUAL["id"]]
+    others = [name for name in distinct if name in named or _counts_rows(table.raw[name])]
+    table.give_all([*usual, *others][:1], "id")
+
+
+def _are_distinct(cells: Cells) -> bool:
+    return bool(cells) and all(cell and cell.strip() for cell in cells) and len(set(cells)) == len(cells)
 
 
 def _are_ids(cells: Cells) -> bool:
@@ -316,23 +301,19 @@ def _counts_rows(cells: Cells) -> bool:
 def _payload(table: Proposal) -> None:
     """A column of pictures and one of texts; in long form guessed from the first line of each example."""
     cells = {name: table.raw[name] for name in table.open()}
-    if task := table.having("task"):
-        rows = {cell: at for at, cell in reversed(list(enumerate(table.raw[task[0]])))}.values()
+    for task in table.having("task")[:1]:
+        rows = {cell: at for at, cell in reversed(list(enumerate(table.raw[task])))}.values()
         cells = {name: [some[at] for at in rows] for name, some in cells.items()}
     pictures = [name for name, some in cells.items() if are_pictures(some)]
-    for name in [*table.usual("image", pictures), *pictures][:1] if not table.having("image") else ():
-        table.give(name, "image")
-        del cells[name]
-    usual = table.usual("text", list(cells))
-    texts = [name for name in usual if are_texts(cells[name], 2)] + [n for n in cells if are_texts(cells[n], 4)]
-    for name in texts[:1] if not table.having("text") else ():
-        table.give(name, "text")
+    table.give_all([*table.usual("image", pictures), *pictures][: not table.having("image")], "image")
+    free = [name for name in cells if name not in table.roles]
+    texts = [name for name in table.usual("text", free) if are_texts(cells[name], 2)]
+    texts += [name for name in free if are_texts(cells[name], 4)]
+    table.give_all(texts[: not table.having("text")], "text")
 
 
 def _unclear_labels(table: Proposal) -> None:
     """A column of few words whose name says labels, where nothing else is one: the user is asked."""
-    if table.having(*LABELLED, *LINES, "true_label") or table.is_asked():
-        return
     named = [n for n in table.open() if says_labels(n) and table.may_be_answers(n) and table.may_be_label(n)]
     for name in named[:1]:
         table.give(name, "keep")
@@ -345,40 +326,78 @@ def _unclear_labels(table: Proposal) -> None:
         )
 
 
+_NEVER_LEARNT: tuple[tuple[Callable[[str, Cells], bool], str, str], ...] = (
+    # as after a delimiter at the end of every line
+    (lambda name, cells: name.startswith(UNNAMED) and not any(c and c.strip() for c in cells), "ignore", ""),
+    (lambda _, cells: not any(cells) and "" in cells, "keep", ""),  # empty lists
+    # days as categories would only identify the examples of that day
+    (lambda _, cells: are_dates(cells) or are_addresses(cells), "keep", ""),
+    (lambda name, cells: may_hold_labels(name) and not has_fractions(cells), "keep", ""),
+    (lambda name, cells: is_named_id(name) and _are_ids(cells), "keep", "an id"),
+)
+"""What columns without a role are never learnt from: a test of name and cells, the role, and why."""
+
+
 def _rest(table: Proposal) -> None:
     """Labels without a role, dates and empty columns; then numbers and words as features."""
+    for test, role, why in _NEVER_LEARNT:
+        table.give_all([name for name in table.open() if test(name, table.raw[name])], role, why=why)
     for name in table.open():
-        cells = table.raw[name]
-        if name.startswith(UNNAMED) and not any(cell and cell.strip() for cell in cells):
-            table.give(name, "ignore")  # as after a delimiter at the end of every line
-        elif not any(cells) and "" in cells:
-            table.give(name, "keep")  # empty lists
-        elif are_dates(cells) or are_addresses(cells) or (may_hold_labels(name) and not has_fractions(cells)):
-            table.give(name, "keep")  # days as categories would only identify the examples of that day
-        elif is_named_id(name) and _are_ids(cells):
-            table.give(name, "keep", why="an id")
-        else:
-            table.give(name, "feature" if table.commas[name] else default_role(cells))
+        table.give(name, "feature" if table.commas[name] else default_role(table.raw[name]))
 
 
-RULES: tuple[Callable[[Proposal], None], ...] = (
-    *(by_signature, _reserved, _json, _listed, persons, lines, _truth, _sets, annotators, answers),
-    *(
-        classes,
-        probabilities,
-        counts,
-        remarks,
-        aggregates,
-        _sets_by_type,
-        vocabulary,
-        scores,
-        talkers,
-        aggregates,
-        rounds,
-    ),
-    *(grades, _ids, _payload, _unclear_labels, _rest),
+@dataclass(frozen=True)
+class Rule:
+    """A rule, and what rules it out.
+
+    Attributes
+    ----------
+    apply
+        Gives roles to columns that have none.
+    unless
+        Roles of which none may be there.
+    may_be_asked
+        Whether it runs while there is a question.
+    """
+
+    apply: Callable[[Proposal], None]
+    unless: tuple[str, ...] = ()
+    may_be_asked: bool = True
+
+    def __call__(self, table: Proposal) -> None:
+        if not table.having(*self.unless) and (self.may_be_asked or not table.is_asked()):
+            self.apply(table)
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(by_signature),
+    Rule(_reserved),
+    Rule(_json),
+    Rule(_listed, (*LABELLED, *LINES)),
+    Rule(persons, (*LABELLED, *LINES)),
+    Rule(lines, ("candidates", "annotator", "answers", "item")),
+    Rule(_truth, ("true_label",)),
+    Rule(_sets, LABELLED),
+    Rule(annotators, ("vote", "class", "candidate", "probability", "count", "answers", "item")),
+    Rule(answers, ("vote", "item")),
+    Rule(classes),
+    Rule(probabilities, LABELLED),
+    Rule(counts),
+    Rule(remarks),
+    Rule(aggregates),
+    Rule(_sets_by_type, LABELLED, may_be_asked=False),
+    Rule(vocabulary, ("vote", "answers", "item"), may_be_asked=False),
+    Rule(scores),
+    Rule(talkers, ("vote", "answers", "item")),
+    Rule(aggregates),
+    Rule(rounds),
+    Rule(grades, (*LABELLED, "true_label", "task"), may_be_asked=False),
+    Rule(_ids, ("id", "task")),
+    Rule(_payload),
+    Rule(_unclear_labels, (*LABELLED, *LINES, "true_label"), may_be_asked=False),
+    Rule(_rest),
 )
-"""The rules, in their order; each gives roles to columns that have none."""
+"""The rules, in their order."""
 
 
 def notes_on(columns: Sequence[Column]) -> list[str]:
@@ -399,15 +418,8 @@ def notes_on(columns: Sequence[Column]) -> list[str]:
         "category": "Columns of words, to be encoded before they are learnt from: {}.",
         "keep": "Columns that are carried along, not learnt from: {}.",
     }
-    notes = []
-    for role, sentence in words.items():
-        names = [column.name for column in columns if column.guessed and column.role == role]
-        if names:
-            if sentence.startswith("{}"):
-                one = len(names) == 1
-                sentence = sentence.replace(" were ", " was ", 1) if one else sentence.replace(" was ", " were ", 1)
-                sentence = ("Column " if one else "Columns ") + sentence
-            notes.append(sentence.format(listing(names)))
+    names = {role: [column.name for column in columns if column.guessed and column.role == role] for role in words}
+    notes = [_said_of(words[role], some) for role, some in names.items() if some]
     commas = [column.name for column in columns if column.comma and column.role == "feature"]
     if commas:
         notes.append(
@@ -415,3 +427,11 @@ def notes_on(columns: Sequence[Column]) -> list[str]:
             "comma: 1,5 is one and a half."
         )
     return notes
+
+
+def _said_of(sentence: str, names: Sequence[str]) -> str:
+    """Return a sentence on some columns; one that begins with them has a verb for one or for several."""
+    verb, noun = ("was", "Column ") if len(names) == 1 else ("were", "Columns ")
+    if sentence.startswith("{}"):
+        sentence = noun + re.sub("was|were", verb, sentence, count=1)
+    return sentence.format(listing(names))

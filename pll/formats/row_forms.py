@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pll.formats.checks import listing
 from pll.formats.forms import USUAL, plain_name
-from pll.formats.names import is_named_id, may_hold_labels
+from pll.formats.names import MOST_WORDS, is_named_id, may_hold_labels
 from pll.formats.proposal import Proposal, says_fact, says_labels
 from pll.formats.reading import LABELLED, LINES, SINGLE
 from pll.formats.tabular.cells import (
@@ -33,11 +33,9 @@ def by_signature(table: Proposal) -> None:
     """A signature says what the columns of a tool's file are; where it knows several questions, the user is asked."""
     for name in table.open() if table.form else ():
         role = table.form.role_of(name) if table.form else ""
-        if role == "item" and not _may_be_item(table, name):
-            role = "keep"
-        if role:
-            table.give(name, "keep" if role in SINGLE and table.having(role) and role not in _PARALLEL else role,
-                       guessed=False)  # fmt: skip
+        is_second = role in SINGLE and role not in _PARALLEL and bool(table.having(role))
+        is_no_item = role == "item" and not _may_be_item(table, name)
+        table.give_all([name] if role else (), "keep" if is_second or is_no_item else role, guessed=False)
     questions = table.having("answers")
     if len(questions) > 1:
         _ask_which_list(table, questions)
@@ -61,10 +59,9 @@ def _ask_which_list(table: Proposal, questions: Sequence[str]) -> None:
 
 def persons(table: Proposal) -> None:
     """A row a person: columns of one vocabulary, more of them than rows, beside one that names the people."""
-    if table.having(*LABELLED, *LINES) or (table.form is not None and table.form.form != "person"):
-        return
     rows = len(next(iter(table.raw.values()), ()))
-    if not 1 < rows <= MOST_PEOPLE or len(table.raw) <= max(10, 2 * rows):
+    is_other = table.form is not None and table.form.form != "person"
+    if is_other or not 1 < rows <= MOST_PEOPLE or len(table.raw) <= max(10, 2 * rows):
         return
     distinct = [name for name in table.open() if len(set(present_cells(table.raw[name]))) == rows]
     distinct = [name for name in distinct if default_role(table.raw[name]) != "feature"]
@@ -77,11 +74,10 @@ def persons(table: Proposal) -> None:
         return
     roles = {person: "person"} | dict.fromkeys(items, "item")
     if named:
-        for name, role in roles.items():
-            table.give(name, role)
+        table.give_all(items, "item")
+        table.give(person, "person")
         return
-    for name in roles:
-        table.give(name, "keep")
+    table.give_all(roles, "keep")
     table.ask(
         f"{len(items)} columns use the same words in {rows} rows. Is a row a person, and each column an example?",
         (f"a row is a person ({person}), a column an example", roles),
@@ -107,7 +103,7 @@ def lines(table: Proposal) -> None:
     usual name is; else the user is asked. Where no name says who answers, the user is asked too.
     """
     is_told = table.form is not None and table.form.form == "answer"
-    if table.having("candidates", "annotator", "answers", "item") or (table.having("class") and not is_told):
+    if table.having("class") and not is_told:
         return
     worker = next(iter([*table.having("worker"), *_workers(table)]), None)
     if worker is not None:
@@ -155,23 +151,17 @@ def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
         _ask_which_vote(table, tasks, worker, [*named, *(name for name in votes if name not in named)])
         return
     chosen = given or named[:1] or votes[:1]
-    for name, role in {**dict.fromkeys(tasks, "task"), worker: "worker"}.items():
-        if name not in table.explicit:
-            table.give(name, role, guessed=not is_told)
-    for name in chosen:
-        if name not in given:
-            table.give(name, "vote", guessed=not is_told)
+    table.give_all([name for name in tasks if name not in table.explicit], "task", guessed=not is_told)
+    table.give_all([name for name in [worker] if name not in table.explicit], "worker", guessed=not is_told)
+    table.give_all([name for name in chosen if name not in given], "vote", guessed=not is_told)
     _leave_facts(table, tasks, worker, [name for name in votes if name not in chosen])
 
 
 def _leave_facts(table: Proposal, tasks: Sequence[str], worker: str, others: Sequence[str]) -> None:
     """Answers to other questions and facts about the person are carried along and never learnt from."""
-    for name in others:
-        if name in table.open():
-            table.give(name, "keep", why="an answer to another question")
-    for name in table.open():
-        if table.is_function(name, worker) and not table.is_function(name, *tasks):
-            table.give(name, "keep", why="a fact about the person")
+    table.give_all([name for name in others if name in table.open()], "keep", why="an answer to another question")
+    facts = [n for n in table.open() if table.is_function(n, worker) and not table.is_function(n, *tasks)]
+    table.give_all(facts, "keep", why="a fact about the person")
 
 
 def _votes(table: Proposal, tasks: Sequence[str], worker: str) -> list[str]:
@@ -202,9 +192,8 @@ def _ask_which_vote(table: Proposal, tasks: Sequence[str], worker: str, votes: S
     votes = votes[:MOST_OFFERED]
     about = [*tasks, worker, *votes]
     before = {n: table.roles[n].role if n in table.roles else _if_example(table, n) for n in about}
-    for name in about:
-        if name not in table.roles:
-            table.give(name, before[name])
+    for name in [name for name in about if name not in table.roles]:
+        table.give(name, before[name])
 
     def of(vote: str) -> Mapping[str, str]:
         return dict.fromkeys(tasks, "task") | {worker: "worker", vote: "vote"} | {
@@ -235,24 +224,23 @@ def _if_example(table: Proposal, name: str) -> str:
 def _without_worker(table: Proposal) -> None:
     """The name of an example repeats, and nobody answers an example twice: the user is asked whether that is so."""
     keys = [n for n in _keys(table) if table.repeats(n) and n not in table.explicit]
-    for task in keys:
-        words = [n for n in table.open() if n != task and table.may_be_label(n) and _are_short(table, n)]
-        for worker in filter(table.repeats, words):
-            pairs = set(zip(table.raw[task], table.raw[worker], strict=True))
-            votes = [n for n in words if n not in (task, worker) and not table.is_function(n, task)]
-            if votes and len(pairs) == len(table.raw[task]):
-                _ask_whose_lines(table, task, worker, votes[0])
-                return
+    for task, worker in [(key, word) for key in keys for word in _short_words(table, key)]:
+        pairs = set(zip(table.raw[task], table.raw[worker], strict=True)) if table.repeats(worker) else ()
+        votes = [n for n in _short_words(table, task, worker) if not table.is_function(n, task)]
+        if votes and len(pairs) == len(table.raw[task]):
+            _ask_whose_lines(table, task, worker, votes[0])
+            return
 
 
-def _are_short(table: Proposal, name: str) -> bool:
-    filled = present_cells(table.cells[name])
-    return sum(map(len, filled)) <= 60 * len(filled)
+def _short_words(table: Proposal, *others: str) -> list[str]:
+    """Columns of words without a role, short on average, but for some."""
+    filled = {name: present_cells(table.cells[name]) for name in table.open() if name not in others}
+    short = [name for name, cells in filled.items() if sum(map(len, cells)) <= MOST_WORDS * len(cells)]
+    return [name for name in short if table.may_be_label(name)]
 
 
 def _ask_whose_lines(table: Proposal, task: str, worker: str, vote: str) -> None:
-    if task not in table.having("text", "image"):
-        table.give(task, "keep")
+    table.give_all([task] if task not in table.having("text", "image") else (), "keep")
     for name in (worker, vote):
         table.give(name, _if_example(table, name))
     table.ask(

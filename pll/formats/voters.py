@@ -12,7 +12,7 @@ from pll.formats.forms import WORDS as NAMES
 from pll.formats.forms import plain_name
 from pll.formats.names import MOST_WORDS, NAMED, NUMBERED, scored_by
 from pll.formats.proposal import Proposal, are_grades, says_aggregate, says_fact, share_among
-from pll.formats.reading import LABELLED, Column
+from pll.formats.reading import Column
 from pll.formats.tabular.answers import AnswerReader
 from pll.formats.tabular.cells import (
     BINARY,
@@ -30,31 +30,21 @@ from pll.formats.tabular.cells import (
 
 def annotators(table: Proposal) -> None:
     """`annotator_1, annotator_2, …`: columns of labels, and no measurements; `gpt` where there is a `gpt_score`."""
-    if table.having("vote", "class", "candidate", "probability", "count", "answers", "item"):
-        return
     whole = [name for name in table.open() if not has_fractions(table.cells[name]) or table.repeats(name)]
     matches = {name: match for name in whole if (match := NUMBERED.fullmatch(name))}
     labels = [name for name, match in matches.items() if match["label"]]
     if all(are_binary(table.cells[name]) for name in labels):  # label_1, label_2 of 0 and 1 may be classes
         matches = {name: match for name, match in matches.items() if name not in labels}
-    is_alone = len(matches) == 1 and not table.having("candidates", "true_label")
-    for name in _of_another_kind(table, list(matches)):
-        table.give(name, "keep", why="other words than the voters")
-        del matches[name]
-    if len(matches) > 1 or any(
-        is_alone and m["person"] and not is_measured(table.cells[n]) for n, m in matches.items()
-    ):
-        for name in matches:
-            table.give(name, "annotator")
+    others = _of_another_kind(table, list(matches))
+    table.give_all(others, "keep", why="other words than the voters")
+    named = [name for name in matches if name not in others]
+    people = [name for name in named if matches[name]["person"] and not is_measured(table.cells[name])]
+    if len(named) > 1 or (people and not table.having("candidates", "true_label")):
+        table.give_all(named, "annotator")
         return
     scored = {scored_by(name).casefold() for name in table.open() if are_amounts(table.cells[name])}
-    for name in whole:
-        if (
-            name.casefold() in scored
-            and default_role(table.cells[name]) == "category"
-            and not table.usual("true_label", [name])
-        ):
-            table.give(name, "annotator")
+    named = [name for name in whole if name.casefold() in scored and not table.usual("true_label", [name])]
+    table.give_all([name for name in named if default_role(table.cells[name]) == "category"], "annotator")
 
 
 def _of_another_kind(table: Proposal, names: Sequence[str]) -> list[str]:
@@ -69,9 +59,8 @@ def _of_another_kind(table: Proposal, names: Sequence[str]) -> list[str]:
 
 def answers(table: Proposal) -> None:
     """A model's answers in JSON are an annotator's."""
-    for name in table.open() if not table.having("vote", "item") else ():
-        if table.objects[name] == "answers":
-            table.give(name, "keep" if table.having("candidates", "candidate", "class") else "annotator")
+    role = "keep" if table.having("candidates", "candidate", "class") else "annotator"
+    table.give_all([name for name in table.open() if table.objects[name] == "answers"], role)
 
 
 def vocabulary(table: Proposal) -> None:
@@ -81,8 +70,6 @@ def vocabulary(table: Proposal) -> None:
     like yes and no, or a truth of other words may also be features: the user is asked.
     `final`, `expert` and their like are the truth, where a voter or the candidates have their words.
     """
-    if table.having("vote", "answers", "item") or table.is_asked():
-        return
     voters, has_sets = (
         table.having("annotator"),
         bool(table.having("candidates", "candidate", "class", "probability", "count")),
@@ -103,7 +90,6 @@ def vocabulary(table: Proposal) -> None:
             is_labelled = True
     near = near.union(*(group for group in groups if near.intersection(group)))  # a truth may name but few of them
     near_open = [name for name in columns if name in near and name not in table.roles]
-    unclear: list[str] = []
     if len(near_open) == 1 and has_sets and not (voters or table.having("true_label")):
         table.give(near_open[0], "keep")
         table.ask(
@@ -112,13 +98,11 @@ def vocabulary(table: Proposal) -> None:
             ("only carried along", {near_open[0]: "keep"}),
         )
         return
-    for name in near_open:
-        if table.having("class", "probability", "count"):
-            table.give(name, "keep")
-        elif voters or not _says_yes_or_no(table.words(name)):
-            table.give(name, "annotator")
-        else:
-            unclear.append(name)
+    has_columns = bool(table.having("class", "probability", "count"))
+    table.give_all(near_open if has_columns else (), "keep")
+    clear = [name for name in near_open if voters or not _says_yes_or_no(table.words(name))]
+    table.give_all(clear if not has_columns else (), "annotator")
+    unclear = [name for name in near_open if name not in table.roles]
     for group in groups:
         names = [name for name in group if name not in table.roles and name not in unclear]
         is_yes_or_no = _says_yes_or_no(table.words(*names))
@@ -127,12 +111,9 @@ def vocabulary(table: Proposal) -> None:
         has_truth = share_among(table.truth(), table.words(*names)) >= 1 / 2
         if len(names) < 2 or (is_labelled and not is_clear and not has_truth):
             continue
-        if table.having("annotator") and not voters:  # answers to another question
-            for name in names:
-                table.give(name, "keep")
-        elif is_clear and not is_labelled:
-            for name in names:
-                table.give(name, "annotator")
+        is_other_question = bool(table.having("annotator") and not voters)
+        if is_other_question or (is_clear and not is_labelled):
+            table.give_all(names, "keep" if is_other_question else "annotator")
         else:
             unclear += names
     if unclear:
@@ -140,8 +121,7 @@ def vocabulary(table: Proposal) -> None:
 
 
 def _ask_whose(table: Proposal, names: Sequence[str], *, may_be_classes: bool) -> None:
-    for name in names:
-        table.give(name, "category")
+    table.give_all(names, "category")
     text = f"{names[0]} uses the words of the labels."
     if len(names) > 1:
         both = listing(names, limit=12)
@@ -198,15 +178,13 @@ def _of_one_vocabulary(table: Proposal, names: Sequence[str]) -> list[list[str]]
 
 def scores(table: Proposal) -> None:
     """`gpt_score` where there is an annotator `gpt`: the confidence of each answer, never a feature."""
-    people = {
-        column.name.casefold(): column.display_name for column in table.roles.values() if column.role == "annotator"
-    }
-    people |= {display_name.casefold(): display_name for display_name in people.values()}
-    for name in table.open():
-        who = people.get(scored_by(name).casefold())
-        cells = [cell for cell in table.raw[name] if cell and cell.strip()]
-        if who is not None and cells and 2 * sum(is_number(cell.replace(",", ".")) for cell in cells) >= len(cells):
-            table.give(name, "score", who)
+    voters = [table.roles[name] for name in table.having("annotator")]
+    people = {column.name.casefold(): column.display_name for column in voters}
+    people |= {column.display_name.casefold(): column.display_name for column in voters}
+    for name in [name for name in table.open() if scored_by(name).casefold() in people]:
+        cells = [cell.replace(",", ".") for cell in table.raw[name] if cell and cell.strip()]
+        if 2 * sum(map(is_number, cells)) >= len(cells) > 0:
+            table.give(name, "score", people[scored_by(name).casefold()])
 
 
 # ---- beside the voters -----------------------------------------------------------------------------------------------
@@ -214,14 +192,10 @@ def scores(table: Proposal) -> None:
 
 def talkers(table: Proposal) -> None:
     """Columns whose cells name the classes of the voters among other words are answers of models too."""
-    if not table.having("annotator") or table.having("vote", "answers", "item"):
-        return
     classes = [name for name, _ in table.words(*table.having("annotator")).most_common(MOST_CLASSES)]
-    reader = AnswerReader(classes)
-    for name in table.open() if len(classes) > 1 else ():
-        filled = present_cells(table.raw[name])
-        if table.may_be_label(name) and not says_fact(name) and _is_answer_of_model(filled, reader):
-            table.give(name, "annotator")
+    reader, worded = AnswerReader(classes), [name for name in table.open() if table.may_be_label(name)]
+    worded = [name for name in worded if not says_fact(name)] if len(classes) > 1 else []
+    table.give_all([n for n in worded if _is_answer_of_model(present_cells(table.raw[n]), reader)], "annotator")
 
 
 MOST_CLASSES, LEAST_NAMED = 20, 0.6
@@ -253,24 +227,29 @@ _ENDS = ("comment", "time", "note", "seconds", "reason", "explanation", "rationa
 def aggregates(table: Proposal) -> None:
     """What others' votes were made into is no vote, no truth and nothing to learn from.
 
-    It is called so, beside columns of its words; or it is the majority of three others or more wherever there is one.
+    It is called so, beside columns of its words; or it is their mean; or the majority of three others or more wherever
+    there is one: then the user is asked, since a voter who is always right looks so, unless it is empty at ties.
     """
     voters = table.having("annotator")
-    called = [n for n in [*table.open(), *voters, *table.having("true_label")] if says_aggregate(n)]
-    called = [name for name in called if name not in table.explicit and table.roles.get(name, _GUESSED).guessed]
+    free = [name for name in (*voters, *table.having("true_label")) if name not in table.explicit]
+    called = [n for n in (*table.open(), *free) if says_aggregate(n) and table.roles.get(n, _GUESSED).guessed]
     others = [*voters, *(n for n in table.open() if table.may_be_answers(n))] if called else []
-    for name in called:
-        like = [n for n in others if n != name and share_among(table.words(name), table.words(n)) >= NEARLY_ALL]
-        if len(like) > 1 or table.having("annotator", "answers", "count", "vote"):
-            table.give(name, "keep", why="an aggregate of the voters")
-    for name in [n for n in table.open() if _is_mean(table, n)]:
-        table.give(name, "keep", why="the mean of the voters")
-    called = [n for n in [*table.having("annotator"), *table.having("true_label")] if n not in table.explicit]
-    made = [name for name in called if _is_majority(table, name)]
-    if len(made) != 1 or NUMBERED.fullmatch(made[0]):  # where several are, the others are right often
-        return
-    name, was = made[0], table.roles[made[0]].role
-    others = [other for other in table.having("annotator") if other != name]
+    has_votes = bool(table.having("annotator", "answers", "count", "vote"))
+    made = [name for name in called if has_votes or len(_with_its_words(table, name, others)) > 1]
+    table.give_all(made, "keep", why="an aggregate of the voters")
+    table.give_all([name for name in table.open() if _is_mean(table, name)], "keep", why="the mean of the voters")
+    made = [name for name in free if table.roles[name].role != "keep" and _is_majority(table, name)]
+    if len(made) == 1 and not NUMBERED.fullmatch(made[0]):  # where several are, the others are right often
+        _leave_majority(table, made[0])
+
+
+def _with_its_words(table: Proposal, name: str, others: Sequence[str]) -> list[str]:
+    words = table.words(name)
+    return [n for n in others if n != name and share_among(words, table.words(n)) >= NEARLY_ALL]
+
+
+def _leave_majority(table: Proposal, name: str) -> None:
+    others, was = [other for other in table.having("annotator") if other != name], table.roles[name].role
     table.give(name, "keep", why="the majority of the voters")
     if not _is_empty_at_ties(table, name, others) and not table.is_asked():
         table.ask(
@@ -337,25 +316,21 @@ _ROUND = re.compile(r"(?P<who>.+?)[ _.-](?:r|round|pass|wave)[ _.-]?\d", re.IGNO
 
 def rounds(table: Proposal) -> None:
     """`amy_r1`, `amy_r2`: two rounds of one voter."""
-    matches = {name: match["who"] for name in table.having("annotator") if (match := _ROUND.fullmatch(name))}
-    twice = Counter(matches.values())
-    for name, who in matches.items():
-        if twice[who] > 1:
-            table.give(name, "annotator", who, why=f"a round of {who}")
+    who = {name: match["who"] for name in table.having("annotator") if (match := _ROUND.fullmatch(name))}
+    twice = Counter(who.values())
+    for name in [name for name in who if twice[who[name]] > 1]:
+        table.give(name, "annotator", who[name], why=f"a round of {who[name]}")
 
 
 def grades(table: Proposal) -> None:
     """Columns of whole numbers from 0 to 10, and nothing that is a label: they may be votes; the user is asked."""
-    if table.having(*LABELLED, "true_label", "task") or table.is_asked():
-        return
     fitting = [name for name in table.open() if are_grades(table.raw[name]) and table.repeats(name)]
     fitting = [name for name in fitting if not are_binary(table.raw[name])]
     every = {cell for name in fitting for cell in present_cells(table.raw[name])}
     alike = [name for name in fitting if 2 * len(set(present_cells(table.raw[name]))) >= len(every)]
     if len(alike) < 2 or len(alike) < len(fitting) or not _agree(table, alike):
         return
-    for name in alike:
-        table.give(name, "feature")
+    table.give_all(alike, "feature")
     table.ask(
         f"{listing(alike, limit=12)} hold whole numbers. Whose answers are these?",
         ("each column is one voter's answers", dict.fromkeys(alike, "annotator")),

@@ -49,6 +49,23 @@ def essence(read: Any, path: Path) -> Any:
     )
 
 
+def test_tables_of_a_person_each_that_are_dropped_together_are_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLL_HOME", str(tmp_path))
+    rows = {"amy": ["cat", "dog", "cat"], "ben": ["cat", "dog", "dog"], "cleo": ["dog", "dog", "cat"]}
+    files = [
+        upload.store_upload(
+            f"{who}.csv",
+            ("id,text,label\n" + "".join(f"{k},this is number {k},{x}\n" for k, x in enumerate(labels))).encode(),
+        )
+        for who, labels in rows.items()
+    ]
+    data = upload._together(files).load()
+    assert data.annotations is not None and data.annotations.annotator_names == ("amy", "ben", "cleo")
+    assert len(data) == 3 and data.texts is not None
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_page_and_shell_read_a_file_alike(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLL_HOME", str(tmp_path))

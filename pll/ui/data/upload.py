@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,8 +13,10 @@ import streamlit as st
 
 from pll.catalog.sources import Source, counting_votes, joined_votes, with_own_votes
 from pll.errors import UserError, explain
-from pll.formats import FORMATS
+from pll.formats import FORMATS, ReadOptions, detect
 from pll.formats.checks import listing
+from pll.formats.tabular.format import TableFormat
+from pll.formats.tabular.parts import are_one_a_person
 from pll.formats.votes import VOTES, kind_of
 from pll.io import check_free_space, stored_name, write_atomically
 from pll.paths import app_root, candid_home
@@ -127,6 +131,8 @@ def _together(sources: Sequence[Source]) -> Source:
     data = [source for source, kind in zip(sources, kinds, strict=True) if kind != VOTES]
     if len(sources) == 1:
         return _with_own_votes(sources[0], kinds[0])
+    if not any(kinds) and _are_one_a_person(tuple(str(source.path) for source in sources)):
+        return _archive_of(sources)
     examples = data[0] if data else None
     if data:
         names = [*(source.name for source in data), ONLY_VOTES]
@@ -147,6 +153,26 @@ def _together(sources: Sequence[Source]) -> Source:
     if examples is not None:
         examples = _with_own_votes(examples, kinds[sources.index(examples)])
     return joined_votes(votes, examples)
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _are_one_a_person(paths: tuple[str, ...]) -> bool:
+    """Whether files, whose paths have their hashes, are tables with the answers of a person each."""
+    try:
+        forms = [(Path(path), detect(path)) for path in paths]
+        tables = [form.table(path, ReadOptions()) for path, form in forms if isinstance(form, TableFormat)]
+        return len(tables) == len({Path(path).name for path in paths}) and are_one_a_person(tables)
+    except UserError:
+        return False  # the error comes when the file is read
+
+
+def _archive_of(sources: Sequence[Source]) -> Source:
+    """Files in the archive that they could have come in."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for source in sources:
+            archive.writestr(zipfile.ZipInfo(source.name), Path(str(source.path)).read_bytes(), zipfile.ZIP_DEFLATED)
+    return store_upload(f"{len(sources)} files.zip", content.getvalue())
 
 
 def _count_as_votes(others: Sequence[Source]) -> bool:

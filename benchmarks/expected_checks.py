@@ -103,7 +103,7 @@ def simulate(labels: Labels, sims: int) -> dict[str, object]:
             partly: npt.NDArray[np.int8] = np.full(n, UNANSWERED, dtype=np.int8)
             partly[controls[:first]] = answers[:first]
             expected = expected_checks(
-                order, labels.confidence, controls, partly, plan.tolerated, disagrees=labels.disagrees, seed=sim
+                order, labels.confidence, controls, partly, plan.tolerated, disagrees=labels.disagrees
             )
             truth = checks - first
             off[sim, k] = abs(expected.likely - truth) / truth

@@ -48,7 +48,7 @@ from pll.review.certificate import (
     label_order,
     plan_controls,
 )
-from pll.review.expected_checks import ExpectedChecks, expected_checks
+from pll.review.expected_checks import ExpectedChecks, evenly, expected_checks
 from pll.review.follow import CERTIFY
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.state import Outcome, ReviewState
@@ -183,9 +183,8 @@ def expected_before(
     plan = plan_controls(len(table), error, level)
     answers = np.full(len(table), UNANSWERED, dtype=np.int8)
     answers[state.labels()[0]] = RIGHT
-    rng = np.random.default_rng(0)  # some draw: the real one is not made yet
-    controls, ties = rng.permutation(len(table))[: plan.controls], rng.random(len(table))
-    order = np.lexsort((ties, -table.confidence))
+    order = np.argsort(-table.confidence, kind="stable")
+    controls = evenly(order, plan.controls)
     disagrees = None if neighbour_labels is None else neighbour_labels != table.labels
     return expected_checks(order, table.confidence, controls, answers, plan.tolerated, disagrees=disagrees)
 
@@ -345,7 +344,6 @@ class Certification:
             judgement.answers,
             self.plan.tolerated,
             disagrees=None if neighbour_labels is None else neighbour_labels != self.table.labels,
-            seed=self.plan.seed % 2**32,
         )
 
     def decisions(self, state: ReviewState, required: Ints) -> list[CheckedLabel]:

@@ -33,5 +33,7 @@ def test_a_certificate_can_be_begun_later(open_page: Any, finished: Run) -> None
     assert "Start checking" not in labels(page)  # in a popover, closed
     assert len(review.versions) == 1
 
-    page.session_state[certify_panel.BOX] = True
+    page.session_state[certify_panel.box_key(review)] = True
     assert not button(page.run(), "Start checking").disabled  # 5 %; that of 10 % is under way
+    page.session_state[f"review-all-{review.id}-error"] = 0.1
+    assert "Start checking" not in labels(page.run()) and "This is under way." in said(page)

@@ -10,7 +10,7 @@ from scipy.special import expit, logit
 
 from benchmarks.certificate import accepted_and_unseen
 from pll.review.certificate import RIGHT, UNANSWERED, WRONG, count_accepted, draw_controls, label_order, plan_controls
-from pll.review.expected_checks import expected_checks
+from pll.review.expected_checks import evenly, expected_checks
 
 N = 800
 PLAN = plan_controls(N, 0.05)
@@ -40,9 +40,7 @@ def test_its_median_error_over_many_reviews(first: int, reviews: int, most: floa
         order, confidence, controls, wrong = review(seed)
         answers = np.where(wrong[controls], WRONG, RIGHT).astype(np.int8)
         truth = N - accepted_and_unseen(order, controls, answers, PLAN.tolerated)[1] - first
-        expected = expected_checks(
-            order, confidence, controls, answered(controls, wrong, first), PLAN.tolerated, seed=seed
-        )
+        expected = expected_checks(order, confidence, controls, answered(controls, wrong, first), PLAN.tolerated)
         errors.append(abs(expected.likely - truth) / truth)
         covered.append(expected.low <= truth <= expected.high)
     assert np.median(errors) < most
@@ -59,7 +57,7 @@ def test_thirty_answers_correct_confidences_that_are_wrong_by_far(shift: float) 
         answers = np.where(wrong[controls], WRONG, RIGHT).astype(np.int8)
         truth = N - accepted_and_unseen(order, controls, answers, PLAN.tolerated)[1]
         of = [
-            expected_checks(order, confidence, controls, answered(controls, wrong, first), PLAN.tolerated, seed=seed)
+            expected_checks(order, confidence, controls, answered(controls, wrong, first), PLAN.tolerated)
             for first in (0, 30)
         ]
         off.append([abs(of[0].likely - truth) / truth, abs(of[1].likely - (truth - 30)) / (truth - 30)])
@@ -78,7 +76,7 @@ def test_neighbours_that_disagree_make_up_for_confidences_that_say_too_little() 
         truth = N - accepted_and_unseen(order, controls, answers, PLAN.tolerated)[1]
         nothing = answered(controls, wrong, 0)
         of = [
-            expected_checks(order, confidence, controls, nothing, PLAN.tolerated, disagrees=known, seed=seed)
+            expected_checks(order, confidence, controls, nothing, PLAN.tolerated, disagrees=known)
             for known in (None, disagrees)
         ]
         off.append([abs(one.likely - truth) / truth for one in of])
@@ -100,7 +98,13 @@ def test_it_is_exact_once_all_controls_are_answered_and_none_where_nothing_is_le
 @given(st.integers(0, 200), st.integers(0, len(range(PLAN.controls))), st.sampled_from([0.0, 0.5, 1.0]))
 def test_any_confidence_and_any_answers_give_a_number_that_can_be(seed: int, first: int, constant: float) -> None:
     order, _, controls, wrong = review(seed)
-    expected = expected_checks(
-        order, np.full(N, constant), controls, answered(controls, wrong, first), PLAN.tolerated, seed=seed
-    )
+    expected = expected_checks(order, np.full(N, constant), controls, answered(controls, wrong, first), PLAN.tolerated)
     assert 0 <= expected.low <= expected.likely <= expected.high <= N - first
+
+
+def test_the_number_before_the_draw_is_that_of_any_draw_until_a_control_is_answered() -> None:
+    order, confidence, controls, wrong = review(2)
+    nothing = answered(controls, wrong, 0)
+    before = expected_checks(order, confidence, evenly(order, len(controls)), nothing, PLAN.tolerated)
+    for seed in range(3):
+        assert expected_checks(order, confidence, review(seed)[2], nothing, PLAN.tolerated) == before

@@ -10,6 +10,7 @@ from pll.errors import UserError
 from pll.review.certificate import UNANSWERED, Plan, draws_note, plan_controls
 from pll.review.certification import Certification, draws_of, expected_before, miss_rate_of, table_of
 from pll.review.events import GOALS
+from pll.review.session import ReviewSession
 from pll.review.status import Checks, checks_to_go
 from pll.review.work import recent_rate
 from pll.ui.error_messages import toast_errors
@@ -26,7 +27,6 @@ EXPLAINED = {
 }
 ERRORS = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2)
 LEVELS = {0.9: "90 %", 0.95: "95 %", 0.99: "99 %"}
-BOX = "review-certify-box"
 
 
 # ---- the choice ------------------------------------------------------------------------------------------------------
@@ -36,10 +36,12 @@ def chooser(tab: ReviewTab) -> None:
     """Whether people look or certify, in a box that costs nothing while it is closed; owners only."""
     if not tab.may("owner"):
         return
-    box = st.popover("Certify", icon=":material/verified_user:", type="tertiary", key=BOX, on_change="rerun")
+    review = tab.review
+    box = st.popover(
+        "Certify", icon=":material/verified_user:", type="tertiary", key=box_key(review), on_change="rerun"
+    )
     if not box.open:
         return
-    review = tab.review
     with box:
         now = LOOK if review.certification is None else CERTIFY
         chosen = st.radio(
@@ -60,11 +62,15 @@ def chooser(tab: ReviewTab) -> None:
             form(tab)
 
 
+def box_key(review: ReviewSession) -> str:
+    """The box, another one as soon as something else is reviewed: it is closed then, on every view."""
+    return f"review-certify-{len(review.plans)}-{review.certification is None}"
+
+
 @toast_errors
 def switch(tab: ReviewTab, goal: str) -> None:
     """Do the other from now on; nothing that was decided or drawn is lost."""
     tab.require("owner")
-    st.session_state[BOX] = False
     tab.review.configure(goal=goal)
     tab.reassign()
 
@@ -83,6 +89,11 @@ def form(tab: ReviewTab) -> None:
     level = st.segmented_control(
         "How sure", list(LEVELS), default=0.95, required=True, format_func=LEVELS.__getitem__, key=f"{key}-level"
     )
+    now = review.certification
+    is_that = now is not None and (now.plan.error, now.plan.level) == (error, level)
+    if now is not None and is_that and not now.status(review.state, review.required).done:
+        st.caption("This is under way.")  # how far it is stands above: no second number beside that
+        return
     table = table_of(review.current, review.state)
     expected = expected_before(table, review.state, error, level, tab.queue.neighbour_labels)
     st.caption(sentence(checks_to_go(expected, expected.controls), error, level))
@@ -95,20 +106,12 @@ def form(tab: ReviewTab) -> None:
             f":material/info: Begun {before + 1} times, all of it together is sure to {percent(together, 0)}. The "
             "certificate says so."
         )
-    now = review.certification
-    same = (
-        now is not None
-        and (now.plan.error, now.plan.level) == (error, level)
-        and not now.status(review.state, review.required).done
-    )
     st.button(
         "Start checking",
         key="review-all-save",
-        type="secondary" if same else "primary",
+        type="primary",
         on_click=begin,
         args=(tab, error, level, review.plans[-1].number if review.plans else 0),
-        disabled=same,
-        help="This is under way already; go on with it." if same else None,
     )
 
 
@@ -118,7 +121,6 @@ def begin(tab: ReviewTab, error: float, level: float, after: int) -> None:
     tab.require("owner")
     tab.queue.compute_order()  # the labels of this moment
     tab.review.certify(error, level, after=after)
-    st.session_state[BOX] = False
     tab.only = None
     tab.desk.restrict(None)
     tab.reassign()

@@ -62,8 +62,11 @@ def test_the_figures_of_a_certificate_agree_on_every_page(app: str, app_home: Pa
     slider.focus()
     page.keyboard.press("End")  # 20 %
     page.get_by_text("20 in 100 (12 of 60)").first.wait_for()
+    page.get_by_text("at most 20 in 100 are wrong").first.wait_for()
+    told = CHECKS.findall(page.get_by_text("Check about").first.inner_text())
     page.get_by_role("button", name="Start checking").click()
     page.locator(".desk .pick").first.wait_for()  # the first card, and its keys work
+    assert CHECKS.findall(page.locator(".desk .strip").inner_text()) == told
     page.wait_for_timeout(400)
     for _ in range(3):
         press(page, page.locator(".desk .pick kbd").first.inner_text())

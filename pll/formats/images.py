@@ -61,7 +61,7 @@ class ImageZip(Format):
     name = "imagezip"
     label = "Pictures with a table, or in folders; or tables (ZIP)"
     tool = "your archive"
-    adds = "Its tables get columns with the label and the confidence; all else stays as it is."
+    adds = "Its tables with label and confidence; all else stays."
     content = "binary"
     suffixes = (".zip",)
     row_note = "Rows are counted as in the table inside: of CSV the header is row 1."

@@ -27,7 +27,7 @@ class TableFormat(Format):
         What it holds beyond a table of text: names of `table_limitations`.
     """
 
-    adds = "The label of its example and the confidence are added to every row; all else stays as it is."
+    adds = "Every row with its label and the confidence; all else stays."
     holds: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod

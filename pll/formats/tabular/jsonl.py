@@ -33,7 +33,7 @@ class JsonLines(TableFormat):
     name = "jsonl"
     label = "JSON lines"
     tool = "your JSON lines"
-    adds = "The label of its example and the confidence are added to every object; all else stays as it is."
+    adds = "Every object with its label and the confidence; all else stays."
     content = "json"
     suffixes = (".jsonl", ".ndjson", ".json")
     row_note = "Rows are counted as the lines of the file, from 1."

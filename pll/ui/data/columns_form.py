@@ -6,10 +6,11 @@ A person's choices are stored as explicit roles (`_explicit_roles`); the widgets
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -132,45 +133,30 @@ def _is_quick(source: Source) -> bool:
 
 def _of_sheet(source: Source) -> Source:
     """The source with the sheet that a person chose, where a workbook has several tables."""
-    names = _sheets(str(source.path), source.name, source.sha256 or "")
-    if len(names) < 2:
-        return source
-    chosen = st.selectbox(
-        "Sheet",
-        names,
-        format_func=lambda name: name or "Every sheet: a person each",
-        key=f"sheet-{source.sha256 or source.path}",
-        persist_state="session",
-    )
-    return replace(source, options={**source.options, "sheet": chosen}) if chosen != names[0] else source
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def _sheets(path: str, name: str, sha256: str) -> list[str]:
-    return formats.sheets(path, name=name)
+    chosen = _one_of(source, "Sheet", formats.sheets, format_func=lambda name: name or "Every sheet: a person each")
+    return source if chosen is None else replace(source, options={**source.options, "sheet": chosen})
 
 
 def _of_question(source: Source) -> Source:
     """The source with the question that a person chose, where an annotation tool asked several."""
-    names = _questions(str(source.path), source.name, source.sha256 or "")
+    help_text = "The file has answers to several questions; the one answered most often comes first."
+    chosen = _one_of(source, "Labels are the answers to", formats.questions, help=help_text)
+    return source if chosen is None else _with_roles(source, {chosen: "candidates"})
+
+
+def _one_of(source: Source, label: str, names_in: Callable[..., list[str]], **options: Any) -> str | None:
+    """Which of the things that a file has several of a person chose; None for the first, which is read by itself."""
+    names = _names(names_in.__name__, str(source.path), source.name, source.sha256 or "", names_in)
     if len(names) < 2:
-        return source
-    chosen = st.selectbox(
-        "Labels are the answers to",
-        names,
-        help="The file has answers to several questions; the one answered most often comes first.",
-        key=f"question-{source.sha256 or source.path}",
-        persist_state="session",
-    )
-    if chosen == names[0]:
-        return source
-    roles = {**source.options.get("columns", {}), chosen: "candidates"}
-    return replace(source, options={**source.options, "columns": roles})
+        return None
+    key = f"{label}-{source.sha256 or source.path}"
+    chosen: str = st.selectbox(label, names, key=key, persist_state="session", **options)
+    return None if chosen == names[0] else chosen
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
-def _questions(path: str, name: str, sha256: str) -> list[str]:
-    return formats.questions(path, name=name)
+def _names(what: str, path: str, name: str, sha256: str, _names_in: Callable[..., list[str]]) -> list[str]:
+    return _names_in(path, name=name)
 
 
 def _answer(source: Source, open_question: Question) -> Mapping[str, str] | None:

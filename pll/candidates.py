@@ -93,6 +93,10 @@ class CandidateSets:
         ----------
         lists
             n iterables of whole numbers in [0, n_classes).
+        n_classes
+            c.
+        class_names
+            c names; by default "0" … "c-1".
 
         Raises
         ------
@@ -179,7 +183,15 @@ class CandidateSets:
 
     @classmethod
     def from_sparse(cls, matrix: scipy.sparse.sparray, class_names: Sequence[str] = ()) -> CandidateSets:
-        """Candidate sets from any SciPy sparse (n, c) matrix or array; every value that is not zero is a candidate."""
+        """Candidate sets from any SciPy sparse (n, c) matrix or array; every value that is not zero is a candidate.
+
+        Parameters
+        ----------
+        matrix
+            (n, c).
+        class_names
+            c names; by default "0" … "c-1".
+        """
         rows = scipy.sparse.csr_array(matrix, copy=True)
         rows.sum_duplicates()
         rows.eliminate_zeros()
@@ -464,6 +476,8 @@ def with_sets(
 
     Parameters
     ----------
+    sets
+        n candidate sets.
     changed
         Row → its labels, sorted.
     new_classes
@@ -532,7 +546,15 @@ def _places(starts: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64], nnz: in
 
 
 def check_class_names(names: tuple[str, ...], n_classes: int) -> None:
-    """Raise UserError unless these are c different strings, c at least 1."""
+    """Raise UserError unless these are c different strings, c at least 1.
+
+    Parameters
+    ----------
+    names
+        The names.
+    n_classes
+        How many there should be.
+    """
     if n_classes < 1:
         raise UserError("There are no classes; candidate sets need at least one label to choose from.")
     if len(names) != n_classes:

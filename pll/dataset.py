@@ -253,6 +253,13 @@ class PartialLabelDataset(HasChanges):
         """The data with the candidate sets that a rule made of annotations; where nobody annotated, `unanswered`.
 
         Too many without an annotation for the number of classes are left out, with a note.
+
+        Parameters
+        ----------
+        resolved
+            What the rule made.
+        annotations
+            Those that it was made of.
         """
         data, sets, silent = self, resolved.candidates, None
         if resolved.unannotated and resolved.can_be_filled:

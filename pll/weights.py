@@ -219,6 +219,8 @@ def restricted_softmax(
     ----------
     scores
         (nnz,) logits of the candidates, aligned with `candidates.indices`.
+    candidates
+        n candidate sets.
     prior
         (nnz,) of `checked_prior`; the softmax is multiplied by it and normalised again.
     outside
@@ -254,7 +256,15 @@ def restricted_softmax(
 
 
 def normalise(values: npt.NDArray[np.floating[Any]], candidates: CandidateSets) -> Weights:
-    """Divide non-negative (nnz,) values by their sum over S_i; uniform where that sum is 0."""
+    """Divide non-negative (nnz,) values by their sum over S_i; uniform where that sum is 0.
+
+    Parameters
+    ----------
+    values
+        (nnz,), at least 0.
+    candidates
+        n candidate sets.
+    """
     total = np.add.reduceat(values.astype(np.float64), candidates.indptr[:-1])[candidates.rows]
     usable = total > 0
     shares = np.divide(values, total, out=np.zeros(len(values)), where=usable)
@@ -268,6 +278,8 @@ def checked_prior(prior: npt.ArrayLike, candidates: CandidateSets) -> Weights:
     ----------
     prior
         (nnz,) finite numbers, at least 0, aligned with `candidates.indices`; at least one of each set above 0.
+    candidates
+        n candidate sets.
 
     Returns
     -------
@@ -317,6 +329,8 @@ def log_prior(prior: Weights | None, candidates: CandidateSets) -> Weights | Non
     ----------
     prior
         Of `checked_prior`, or None.
+    candidates
+        n candidate sets.
     """
     if prior is None:
         return None
@@ -354,19 +368,43 @@ def carried_over(prior: Weights | None, before: CandidateSets, after: CandidateS
 
 
 def on_candidates(matrix: npt.NDArray[Any], candidates: CandidateSets) -> npt.NDArray[Any]:
-    """Return the entries of a dense (n, c) matrix on the candidates, as (nnz,)."""
+    """Return the entries of a dense (n, c) matrix on the candidates, as (nnz,).
+
+    Parameters
+    ----------
+    matrix
+        (n, c).
+    candidates
+        n candidate sets.
+    """
     return matrix[candidates.rows, candidates.indices]
 
 
 def dense(weights: npt.NDArray[Any], candidates: CandidateSets) -> npt.NDArray[Any]:
-    """Return (nnz,) weights, or any values of the candidates, as a dense (n, c) matrix; 0 off the candidates."""
+    """Return (nnz,) weights, or any values of the candidates, as a dense (n, c) matrix; 0 off the candidates.
+
+    Parameters
+    ----------
+    weights
+        (nnz,) label weights.
+    candidates
+        n candidate sets.
+    """
     matrix = np.zeros((len(candidates), candidates.n_classes), dtype=weights.dtype)
     matrix[candidates.rows, candidates.indices] = weights
     return matrix
 
 
 def top_positions(weights: npt.NDArray[np.floating[Any]], candidates: CandidateSets) -> npt.NDArray[np.int64]:
-    """Return the (n,) positions in `indices` of the largest of the (nnz,) weights of each example (first of equals)."""
+    """Return the (n,) positions in `indices` of the largest of the (nnz,) weights of each example (first of equals).
+
+    Parameters
+    ----------
+    weights
+        (nnz,) label weights.
+    candidates
+        n candidate sets.
+    """
     result = candidates.indptr[:-1].copy()
     for rows, values in _in_blocks(weights, candidates):
         result[rows] += _top_two(values)[2]
@@ -375,6 +413,13 @@ def top_positions(weights: npt.NDArray[np.floating[Any]], candidates: CandidateS
 
 def identified_labels(weights: Weights, candidates: CandidateSets) -> npt.NDArray[np.int64]:
     """(n,) identified label: argmax over S_i of the label weights.
+
+    Parameters
+    ----------
+    weights
+        (nnz,) label weights.
+    candidates
+        n candidate sets.
 
     Examples
     --------
@@ -418,6 +463,8 @@ def sharpness(weights: Weights, candidates: CandidateSets) -> Sharpness:
     ----------
     weights
         (nnz,) label weights.
+    candidates
+        n candidate sets.
 
     Raises
     ------
@@ -495,6 +542,8 @@ def taken_home(label_weights: Weights, held_out: Weights | None, candidates: Can
         (nnz,) of the final model.
     held_out
         (nnz,) held-out weights, NaN in the rows of examples where they are not known; None where none are.
+    candidates
+        n candidate sets.
     """
     both = label_weights if held_out is None else label_weights + best_known(label_weights, held_out)
     return certainty(identified_labels(both, candidates), held_out, candidates, is_tied(both, candidates))
@@ -502,6 +551,13 @@ def taken_home(label_weights: Weights, held_out: Weights | None, candidates: Can
 
 def is_tied(weights: Weights, candidates: CandidateSets) -> npt.NDArray[np.bool_]:
     """Return (n,) bool, whether the two largest of the (nnz,) weights of an example are the same.
+
+    Parameters
+    ----------
+    weights
+        (nnz,) label weights.
+    candidates
+        n candidate sets.
 
     Examples
     --------
@@ -517,7 +573,15 @@ def is_tied(weights: Weights, candidates: CandidateSets) -> npt.NDArray[np.bool_
 
 
 def best_known(label_weights: Weights, held_out: Weights | None) -> Weights:
-    """Return the (nnz,) held-out weights, label weights in the rows where they are not known."""
+    """Return the (nnz,) held-out weights, label weights in the rows where they are not known.
+
+    Parameters
+    ----------
+    label_weights
+        (nnz,) float32.
+    held_out
+        (nnz,) held-out weights, NaN where they are not known; or None.
+    """
     return label_weights if held_out is None else np.where(np.isnan(held_out), label_weights, held_out)
 
 
@@ -535,6 +599,8 @@ def certainty(
         (n,) class indices, each a member of its set.
     held_out
         (nnz,) held-out weights, NaN in the rows of examples where they are not known; None where none are.
+    candidates
+        n candidate sets.
     is_tied
         (n,) bool, whether another label has as much for it.
 
@@ -605,7 +671,15 @@ def _entropy(values: Values, sizes: npt.NDArray[np.int64]) -> Values:
 
 
 def accuracy(predicted: npt.NDArray[np.int64], y: npt.NDArray[np.int64] | None) -> float | None:
-    """Share of examples of known truth (y ≥ 0) whose predicted label is the true one; None where none is known."""
+    """Share of examples of known truth (y ≥ 0) whose predicted label is the true one; None where none is known.
+
+    Parameters
+    ----------
+    predicted
+        (n,) labels.
+    y
+        (n,) true labels, −1 where not known; or None.
+    """
     if y is None:
         return None
     labelled = y >= 0

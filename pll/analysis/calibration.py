@@ -49,6 +49,10 @@ def reliability(
     bins
         How many.
 
+    References
+    ----------
+    Naeini, Cooper & Hauskrecht, Obtaining well calibrated probabilities using Bayesian binning, AAAI 2015.
+
     Examples
     --------
     >>> result = reliability(np.array([0.6, 0.8, 1.0]), np.array([False, True, True]), bins=2)

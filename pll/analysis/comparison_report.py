@@ -127,6 +127,8 @@ def verdict_by_lane(lanes: Sequence[LaneFigures], truths: Sequence[Labels | None
 
     Parameters
     ----------
+    lanes
+        Figures of each lane.
     truths
         For each lane (n,) true labels of its own examples.
     """
@@ -280,7 +282,15 @@ def _without_truth(lanes: Sequence[LaneFigures], sizes: npt.NDArray[np.int64]) -
 
 
 def figures_table(lanes: Sequence[LaneFigures], truths: Sequence[Labels | None]) -> pd.DataFrame:
-    """Return the figures as a table, one row per lane; shares are fractions, empty where not known."""
+    """Return the figures as a table, one row per lane; shares are fractions, empty where not known.
+
+    Parameters
+    ----------
+    lanes
+        Figures of each lane.
+    truths
+        True labels of each lane, or None.
+    """
     rows: list[dict[str, Any]] = []
     for lane, y in zip(lanes, truths, strict=True):
         labelled = np.zeros(len(lane.identified), dtype=np.bool_) if y is None else y >= 0

@@ -68,6 +68,11 @@ def difference(right: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) -> Di
 def wilson(k: int, n: int) -> tuple[float, float]:
     """Return the 95 % interval of a share k / n (Wilson).
 
+    Parameters
+    ----------
+    k, n
+        Hits, and trials.
+
     Examples
     --------
     >>> [round(end, 3) for end in wilson(94, 100)]
@@ -98,6 +103,11 @@ def hypergeometric(k: int, m: int, n: int, *, unknown: int = 0) -> tuple[float, 
     unknown
         Drawn examples without an answer; the interval covers all their possible values.
 
+    References
+    ----------
+    Clopper & Pearson, The use of confidence or fiducial limits illustrated in the case of the binomial, Biometrika
+    26, 1934.
+
     Examples
     --------
     >>> hypergeometric(3, 50, 1000), hypergeometric(0, 1000, 1000), hypergeometric(0, 0, 10)
@@ -115,7 +125,17 @@ def hypergeometric(k: int, m: int, n: int, *, unknown: int = 0) -> tuple[float, 
 
 
 def clearly_more(k: int, n: int, other_k: int, other_n: int, *, by: float) -> bool:
-    """Return whether k / n exceeds other_k / other_n by at least `by`, at the 1 % level."""
+    """Return whether k / n exceeds other_k / other_n by at least `by`, at the 1 % level.
+
+    Parameters
+    ----------
+    k, n
+        Hits and trials of the one share.
+    other_k, other_n
+        Of the other one.
+    by
+        Least difference, as a share.
+    """
     if not n or not other_n or k / n < other_k / other_n + by:
         return False
     pooled = (k + other_k) / (n + other_n)

@@ -82,13 +82,25 @@ ENOUGH_ROWS = 10
 
 
 def nominal(both: Numbers, either: Numbers, smaller: Numbers) -> Numbers:
-    """Return 1 where two sets are the same, else 0; the arguments are those of `masi`."""
+    """Return 1 where two sets are the same, else 0; the arguments are those of `masi`.
+
+    Parameters
+    ----------
+    both, either, smaller
+        Labels in both sets, in either, and in the smaller one.
+    """
     same: Numbers = (both == either).astype(np.float32)
     return same
 
 
 def jaccard(both: Numbers, either: Numbers, smaller: Numbers) -> Numbers:
-    """Return labels in common, divided by labels in either; the arguments are those of `masi`."""
+    """Return labels in common, divided by labels in either; the arguments are those of `masi`.
+
+    Parameters
+    ----------
+    both, either, smaller
+        Labels in both sets, in either, and in the smaller one.
+    """
     return both / either
 
 
@@ -121,6 +133,8 @@ def agreement(annotations: Annotations, distance: str = "masi") -> Agreement:
 
     Parameters
     ----------
+    annotations
+        The labels that annotators gave.
     distance
         Of `SIMILARITIES`. With single labels all of them are the nominal one.
 
@@ -201,6 +215,13 @@ def disagreeing_pairs(annotations: Annotations) -> list[Pair]:
 def rows_of_disagreement(annotations: Annotations, first: int, second: int) -> npt.NDArray[np.int64]:
     """Return the rows that both annotators answered, and not with the same labels.
 
+    Parameters
+    ----------
+    annotations
+        The labels that annotators gave.
+    first, second
+        Numbers of the two annotators.
+
     Examples
     --------
     >>> annotations = Annotations.from_wide({"ann": ["a", "b", "b"], "bob": ["a", None, "a"]})
@@ -218,6 +239,13 @@ def confusion_of_two(annotations: Annotations, first: int, second: int) -> Numbe
 
     An answer of several labels counts in equal parts for each of them.
 
+    Parameters
+    ----------
+    annotations
+        The labels that annotators gave.
+    first, second
+        Numbers of the two annotators.
+
     Examples
     --------
     >>> annotations = Annotations.from_wide({"ann": ["a", "b", "b"], "bob": ["a", "b", "a"]})
@@ -233,6 +261,13 @@ def confusion_of_two(annotations: Annotations, first: int, second: int) -> Numbe
 
 def sentence_of_two(annotations: Annotations, first: int, second: int) -> str:
     """Return how often two annotators differ, and on which labels most.
+
+    Parameters
+    ----------
+    annotations
+        The labels that annotators gave.
+    first, second
+        Numbers of the two annotators.
 
     Examples
     --------
@@ -252,7 +287,15 @@ def sentence_of_two(annotations: Annotations, first: int, second: int) -> str:
 
 
 def answers_of(annotations: Annotations, annotator: int) -> scipy.sparse.csr_array:
-    """Return (n, c) sparse 0/1, the labels that an annotator gave."""
+    """Return (n, c) sparse 0/1, the labels that an annotator gave.
+
+    Parameters
+    ----------
+    annotations
+        The labels that annotators gave.
+    annotator
+        Its number.
+    """
     at = annotations.annotators == annotator
     ones = np.ones(int(at.sum()), dtype=np.int64)
     shape = (annotations.n_rows, annotations.n_classes)

@@ -298,6 +298,8 @@ class Annotations:
         ----------
         counts
             (n, c) whole numbers, at least 0.
+        class_names
+            c names; by default "0" … "c-1".
 
         Raises
         ------

@@ -172,6 +172,13 @@ class Resolved:
 def resolve(annotations: Annotations, rule: Rule) -> Resolved:
     """The candidate sets that a rule makes of annotations.
 
+    Parameters
+    ----------
+    annotations
+        The labels that annotators gave.
+    rule
+        How sets are made of them.
+
     Raises
     ------
     UserError
@@ -202,7 +209,15 @@ def union(annotations: Annotations) -> Resolved:
 
 
 def min_votes(annotations: Annotations, k: int) -> Resolved:
-    """Every label that at least k annotators named. Where none is, the most voted one."""
+    """Every label that at least k annotators named. Where none is, the most voted one.
+
+    Parameters
+    ----------
+    annotations
+        The labels that annotators gave.
+    k
+        Least number of votes, at least 1.
+    """
     return resolve(annotations, Rule("votes", k))
 
 
@@ -210,6 +225,13 @@ def by_reliability(annotations: Annotations, threshold: float = 0.05) -> Resolve
     """Every label that is at least so likely, given how far each annotator can be relied on.
 
     The one-coin model of `pll.annotations.voters`. Where none is, the most voted one.
+
+    Parameters
+    ----------
+    annotations
+        The labels that annotators gave.
+    threshold
+        Least posterior of a label, in [0, 1].
     """
     return resolve(annotations, Rule("reliability", threshold))
 
@@ -221,6 +243,8 @@ def rule_table(
 
     Parameters
     ----------
+    annotations
+        The labels that annotators gave.
     rules
         By default the union, 2 and 3 votes (where so many people answered) and, where it can be estimated, reliability.
     y

@@ -88,6 +88,10 @@ def measured(
 
     Parameters
     ----------
+    estimator
+        The method, which is fitted.
+    splits
+        The part.
     progress
         Called with the epochs done and the total epochs.
     dataset
@@ -119,7 +123,23 @@ def result_of(
     recipe: str,
     settings: str,
 ) -> Result:
-    """Return the row of a fit: means over its last epochs (`LAST`), and its settings."""
+    """Return the row of a fit: means over its last epochs (`LAST`), and its settings.
+
+    Parameters
+    ----------
+    estimator
+        The fitted method.
+    curve, seconds
+        What `measured` returned.
+    dataset, method
+        Their names.
+    seed, fold
+        Of the part.
+    flip
+        How candidates were made; None for those of the data.
+    recipe, settings
+        As in `Result`.
+    """
     last = LAST if isinstance(estimator, DeepEstimator) else 1
     return Result(
         dataset=dataset,
@@ -145,6 +165,13 @@ def settings_json(estimator: PartialLabelEstimator, about: Mapping[str, Any]) ->
     """Return the column `settings`: all settings of a method, and other facts, as a JSON object.
 
     Values that JSON does not have, such as a module, are written as text.
+
+    Parameters
+    ----------
+    estimator
+        The method.
+    about
+        Further facts, by name.
     """
     own = {name: value for name, value in estimator.get_params().items() if name not in _OF_THE_MACHINE}
     return _as_json({**own, **about})

@@ -120,6 +120,8 @@ def run_cell(cell: Cell, places: dict[str, str] | None = None) -> CellOutcome:
 
     Parameters
     ----------
+    cell
+        The cell.
     places
         Environment variables of `PLACES`, set where this process has none.
     """
@@ -301,7 +303,15 @@ class ExperimentFolder(LockedFolder):
             return None
 
     def write(self, cell: Cell, outcome: CellOutcome) -> None:
-        """Write the outcome of a cell atomically; also safe in a power cut."""
+        """Write the outcome of a cell atomically; also safe in a power cut.
+
+        Parameters
+        ----------
+        cell
+            The cell.
+        outcome
+            What came of it.
+        """
         about = {
             "cell": {name: value for name, value in asdict(cell).items() if name != "source"},
             "outcome": asdict(outcome),
@@ -310,12 +320,28 @@ class ExperimentFolder(LockedFolder):
         write_atomically(self._file(cell), lambda file: file.write_text(text, encoding="utf-8"), durable=True)
 
     def write_results(self, cells: Sequence[Cell], outcomes: dict[str, CellOutcome]) -> None:
-        """Write results.csv: all results so far, in the order of the cells."""
+        """Write results.csv: all results so far, in the order of the cells.
+
+        Parameters
+        ----------
+        cells
+            Its cells, in order.
+        outcomes
+            The outcomes there are, by key.
+        """
         results = [result.result for cell in cells if (result := outcomes.get(cell.key)) and result.result]
         write_csv(self.path / RESULTS, results_frame(results))
 
     def write_progress(self, state: State, progress: Progress) -> None:
-        """Write progress.json."""
+        """Write progress.json.
+
+        Parameters
+        ----------
+        state
+            Of the experiment.
+        progress
+            How much is done.
+        """
         write_json(self.path / PROGRESS, {"state": state, **asdict(progress)})
 
     def progress(self) -> tuple[str, Progress | None]:
@@ -508,6 +534,17 @@ def seconds_left(
     """Estimate the seconds that cells will take: the median of those like them, divided by how many run at once.
 
     Similar: the same data set, method and model, else the same method, else all cells.
+
+    Parameters
+    ----------
+    todo
+        The cells that are left.
+    cells
+        Its cells, in order.
+    outcomes
+        The outcomes there are, by key.
+    width
+        How many run at once.
     """
     groups: dict[tuple[str, ...], list[float]] = {}
     for cell in cells:
@@ -543,7 +580,15 @@ class Engine(Protocol):
     words: str
 
     def outcomes(self, cells: Sequence[Cell], is_stopped: Callable[[], bool]) -> Iterator[tuple[Cell, CellOutcome]]:
-        """Yield outcomes as they come; end early once it is stopped."""
+        """Yield outcomes as they come; end early once it is stopped.
+
+        Parameters
+        ----------
+        cells
+            Its cells, in order.
+        is_stopped
+            Asked between two outcomes.
+        """
         ...
 
 

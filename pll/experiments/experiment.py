@@ -439,6 +439,8 @@ def parse_experiment(text: str, name: str) -> Experiment:
 
     Parameters
     ----------
+    text
+        Of the file.
     name
         Of the file, for messages.
 
@@ -512,6 +514,8 @@ def selected(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
 
     Parameters
     ----------
+    cells
+        Its cells, in order.
     only
         Each `NAME=VALUE` (dataset, flip, q, method, model, recipe, seed or fold) or a value alone (a data set, method,
         model or flip). Values of one name are alternatives, different names must all match.

@@ -34,6 +34,19 @@ def fit_and_report(
     """Fit what is missing of an experiment, and write its report; return the outcomes there are, by key.
 
     Parameters and errors as for `run`.
+
+    Parameters
+    ----------
+    experiment
+        The experiment.
+    plan
+        Its cells, and what is missing.
+    folder
+        Where outcomes and report are.
+    among
+        The cells to fit; None for all.
+    jobs, scheduler, is_stopped, tell
+        As for `run`.
     """
     folder.create(experiment)
     outcomes = run(
@@ -52,14 +65,30 @@ def fit_and_report(
 
 
 def tables_of(experiment: Experiment, outcomes: Sequence[CellOutcome]) -> list[Table]:
-    """Return the tables of the results there are."""
+    """Return the tables of the results there are.
+
+    Parameters
+    ----------
+    experiment
+        The experiment.
+    outcomes
+        The outcomes there are.
+    """
     results = [outcome.result for outcome in outcomes if outcome.result is not None]
     n_fits = len(experiment.seeds) * (experiment.folds or 1)
     return tables(results, methods=experiment.methods, n_fits=n_fits)
 
 
 def failures(cells: Sequence[Cell], outcomes: Mapping[str, CellOutcome]) -> list[str]:
-    """Return a sentence for each error there is, with the fits that failed with it: a broken file fails all of its."""
+    """Return a sentence for each error there is, with the fits that failed with it: a broken file fails all of its.
+
+    Parameters
+    ----------
+    cells
+        Its cells, in order.
+    outcomes
+        The outcomes there are, by key.
+    """
     of_error: dict[str, list[Cell]] = {}
     for cell in cells:
         if cell.key in outcomes and outcomes[cell.key].error:
@@ -80,7 +109,21 @@ def write_report(
     folder: ExperimentFolder,
     missing: Sequence[Missing] = (),
 ) -> list[Path]:
-    """Write tables, and figures where Plotly is installed; return the files. The same results give the same bytes."""
+    """Write tables, and figures where Plotly is installed; return the files. The same results give the same bytes.
+
+    Parameters
+    ----------
+    experiment
+        The experiment.
+    cells
+        Its cells, in order.
+    outcomes
+        The outcomes there are, by key.
+    folder
+        Where they are written.
+    missing
+        What of the experiment is not at hand.
+    """
     there = [outcomes[cell.key] for cell in cells if cell.key in outcomes]
     result = tables_of(experiment, there)
     text = "\n".join([*_head(experiment, cells, outcomes, missing), *(markdown(table) for table in result)])

@@ -365,6 +365,11 @@ def entries_frame(tables: Sequence[Table]) -> pd.DataFrame:
 def spread(mean: float, deviation: float) -> str:
     """Return mean ± deviation with two places.
 
+    Parameters
+    ----------
+    mean, deviation
+        In per cent.
+
     Examples
     --------
     >>> spread(76.571, 1.4), spread(50.0, math.nan)

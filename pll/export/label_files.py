@@ -60,7 +60,15 @@ def added_labels(candidates: CandidateSets, ids: npt.ArrayLike, decisions: Decis
 
 
 def write_parquet(labels: RunLabels, path: Path) -> None:
-    """Write labels.parquet: the table with its types; `candidates` is a list of names, missing values are null."""
+    """Write labels.parquet: the table with its types; `candidates` is a list of names, missing values are null.
+
+    Parameters
+    ----------
+    labels
+        The labels of all rows.
+    path
+        The file.
+    """
     import pyarrow as pa  # used here alone
     import pyarrow.parquet
 
@@ -76,7 +84,15 @@ def write_parquet(labels: RunLabels, path: Path) -> None:
 
 
 def write_jsonl(labels: RunLabels, path: Path) -> None:
-    """Write labels.jsonl: one object per line; `candidates` is a list of names, missing values are null."""
+    """Write labels.jsonl: one object per line; `candidates` is a list of names, missing values are null.
+
+    Parameters
+    ----------
+    labels
+        The labels of all rows.
+    path
+        The file.
+    """
     columns: dict[str, list[Any]] = {name: _objects(labels.frame[name]) for name in COLUMNS}
     lists = name_lists(labels.candidates)
     columns["candidates"] = [lists[row] if row >= 0 else None for row in labels.rows.tolist()]
@@ -95,6 +111,17 @@ def write_label_weights(candidates: CandidateSets, weights: Weights, ids: npt.Ar
 
     Arrays: `data` (nnz,) float32, `indices`, `indptr`, `shape`, `format` (all as SciPy writes them), `class_names`
     (c,) and `ids` (n,), text. Every candidate is stored, also one whose weight is 0.
+
+    Parameters
+    ----------
+    candidates
+        n candidate sets.
+    weights
+        (nnz,) label weights.
+    ids
+        (n,) names of the rows.
+    path
+        The file.
     """
     shape = (len(candidates), candidates.n_classes)
     matrix = scipy.sparse.csr_array((weights, candidates.indices, candidates.indptr), shape)

@@ -105,6 +105,8 @@ def read(
 
     Parameters
     ----------
+    path
+        The file or folder.
     name
         What to call the dataset and the file in messages, where the path has another name (an upload); by default the
         name of the file.
@@ -134,6 +136,15 @@ def read(
 def columns(path: Path | str, *, name: str | None = None, options: ReadOptions | None = None) -> list[Column]:
     """Return the role of each column of a table, before it is read; none where the format has no columns.
 
+    Parameters
+    ----------
+    path
+        The file.
+    name
+        Of the file, where it is another than that of `path`.
+    options
+        How it is read.
+
     Raises
     ------
     UserError
@@ -146,6 +157,13 @@ def columns(path: Path | str, *, name: str | None = None, options: ReadOptions |
 
 def sheets(path: Path | str, *, name: str | None = None) -> list[str]:
     """The sheets of a workbook that hold a table, the one that is read by default first; none for other files.
+
+    Parameters
+    ----------
+    path
+        The file.
+    name
+        Of the file, where it is another than that of `path`.
 
     Raises
     ------
@@ -161,6 +179,13 @@ def questions(path: Path | str, *, name: str | None = None) -> list[str]:
     """The questions of an annotation tool whose answers may be the labels, the one that is read by default first.
 
     To read another, say that it is candidates: `ReadOptions(columns={question: "candidates"})`.
+
+    Parameters
+    ----------
+    path
+        The file.
+    name
+        Of the file, where it is another than that of `path`.
 
     Raises
     ------
@@ -181,6 +206,10 @@ def write(
 
     Parameters
     ----------
+    dataset
+        What is written.
+    path
+        The file.
     format
         a name in `FORMATS`; by default what the end of the file's name says.
     results
@@ -221,6 +250,8 @@ def give_back(
         The file that the examples came from.
     path
         Where to write; not `source` itself.
+    results
+        What is added.
     options
         What it was read with.
     format

@@ -85,6 +85,13 @@ class Advice:
 def advise(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> Advice:
     """Estimate the cost of fitting an estimator to data with candidate sets, and list obstacles.
 
+    Parameters
+    ----------
+    estimator
+        Unfitted.
+    data
+        With candidate sets.
+
     Raises
     ------
     UserError
@@ -97,7 +104,15 @@ def advise(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> Advic
 
 
 def expected_settings(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> dict[str, Any]:
-    """Return the settings with which a fit to data will train; None for those that the recipe `auto` searches."""
+    """Return the settings with which a fit to data will train; None for those that the recipe `auto` searches.
+
+    Parameters
+    ----------
+    estimator
+        Unfitted.
+    data
+        With candidate sets.
+    """
     values: dict[str, Any] = estimator.get_params(deep=False)
     if not isinstance(estimator, DeepEstimator):
         return values
@@ -124,6 +139,13 @@ def _rate(values: dict[str, Any], data: PartialLabelDataset) -> float:
 def check_memory(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> None:
     """Refuse a fit that cannot fit into the memory of this machine.
 
+    Parameters
+    ----------
+    estimator
+        Unfitted.
+    data
+        With candidate sets.
+
     Raises
     ------
     UserError
@@ -145,6 +167,19 @@ def _cost(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> Advice
 
 def epoch_seconds(model: str, shape: tuple[int, ...], c: int, n: int, batch_size: int, *, gpu: bool) -> float:
     """Estimate the seconds of an epoch of n examples of this shape, on one core or a GPU.
+
+    Parameters
+    ----------
+    model
+        Its name.
+    shape
+        Of one example.
+    c, n
+        Classes, and examples.
+    batch_size
+        Examples a step.
+    gpu
+        Whether it is on a GPU.
 
     Examples
     --------

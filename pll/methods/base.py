@@ -639,7 +639,15 @@ def _with_decided(task: Task, decided: npt.NDArray[np.int64], seed: int) -> Task
 
 
 def as_votes(votes: Any, y: Any = None) -> Annotations:
-    """Return votes in any form that `fit` takes as `Annotations`, over the classes of the candidate sets `y`."""
+    """Return votes in any form that `fit` takes as `Annotations`, over the classes of the candidate sets `y`.
+
+    Parameters
+    ----------
+    votes
+        (n, m) numbers, or `Annotations`.
+    y
+        Candidate sets in any form, or None.
+    """
     if isinstance(votes, Annotations):
         return votes
     sets = None if y is None else as_candidate_sets(y)
@@ -648,6 +656,13 @@ def as_votes(votes: Any, y: Any = None) -> Annotations:
 
 def as_features(X: npt.ArrayLike, *, allow_missing: bool = False) -> Features:
     """Return X as float32 of two or four dimensions.
+
+    Parameters
+    ----------
+    X
+        (n, d) or (n, C, H, W).
+    allow_missing
+        Accept NaN.
 
     Raises
     ------

@@ -28,7 +28,13 @@ from pll.training.trainer import Objective, Trainer, WeightedLoss
 
 
 class CAVL(DeepEstimator):
-    """Class activation value learning (Zhang et al. 2022); see the docstring of the module."""
+    """Class activation value learning (Zhang et al. 2022); see the docstring of the module.
+
+    References
+    ----------
+    Zhang, Feng, Han, Liu, Niu, Qin & Sugiyama, Exploiting class activation value for partial-label learning, ICLR
+    2022.
+    """
 
     takes_prior: ClassVar[bool] = False
     title: ClassVar[str] = TITLES["cavl"]

@@ -32,6 +32,10 @@ class CC(DeepEstimator):
     """Maximum likelihood of the candidate sets (Feng et al. 2020); see the docstring of the module.
 
     Settings as for every deep method; `loss` is not used.
+
+    References
+    ----------
+    Feng, Lv, Han, Xu, Niu, Geng, An & Sugiyama, Provably consistent partial-label learning, NeurIPS 2020.
     """
 
     takes_prior: ClassVar[bool] = False
@@ -47,7 +51,12 @@ class CC(DeepEstimator):
 
 
 class RC(PRODEN):
-    """Importance-weighted losses of the candidates (Feng et al. 2020): the same updates as PRODEN's."""
+    """Importance-weighted losses of the candidates (Feng et al. 2020): the same updates as PRODEN's.
+
+    References
+    ----------
+    Feng, Lv, Han, Xu, Niu, Geng, An & Sugiyama, Provably consistent partial-label learning, NeurIPS 2020.
+    """
 
     title: ClassVar[str] = TITLES["rc"]
     summary: ClassVar[str] = (

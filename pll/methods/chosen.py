@@ -168,6 +168,13 @@ def read_recipe(path: Path) -> Recipe:
 def stored(path: Path, fixed: Settings) -> Recipe:
     """Return the recipe of a recipe.json as one for another fit; settings set by the user (`fixed`) stay.
 
+    Parameters
+    ----------
+    path
+        Of recipe.json.
+    fixed
+        Settings set by the user.
+
     Raises
     ------
     UserError

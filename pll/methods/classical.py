@@ -162,6 +162,10 @@ def on_candidates_by_blocks(
     ----------
     table
         Returns the rows of a slice, of at most `size` rows.
+    candidates
+        n candidate sets.
+    size
+        Rows of a block.
     """
     values = np.empty(candidates.nnz)
     for rows in blocks(len(candidates), size):
@@ -172,6 +176,13 @@ def on_candidates_by_blocks(
 
 def blocks(n: int, size: int) -> Iterator[slice]:
     """Slices of at most `size` rows that cover n. (scikit-learn's `gen_batches` refuses an n of 0.)
+
+    Parameters
+    ----------
+    n
+        Rows in all.
+    size
+        Rows of a slice, at least 1.
 
     Examples
     --------
@@ -259,6 +270,15 @@ def linear_module(scaling: Scaling, coef: Matrix, intercept: npt.NDArray[np.floa
     """Return a module of scaling, flattening and a linear layer with W = `coef` (d, c) and b = `intercept` (c,).
 
     It maps raw features (B, …) to scores (B, c).
+
+    Parameters
+    ----------
+    scaling
+        Fitted.
+    coef
+        (d, c).
+    intercept
+        (c,).
     """
     layer = nn.Linear(*coef.shape)
     with torch.no_grad():
@@ -321,7 +341,15 @@ def covering_rates(
 
 
 def fitted_predictions(methods: Sequence[ClassicalEstimator], hook: Hook) -> Predictions:
-    """Return the `Predictions` of unfitted methods, which are fitted on each training part in turn."""
+    """Return the `Predictions` of unfitted methods, which are fitted on each training part in turn.
+
+    Parameters
+    ----------
+    methods
+        Unfitted.
+    hook
+        Called between units of work; may wait, may raise.
+    """
 
     def predictions(X_train: Matrix, sets: CandidateSets, X_validation: Matrix) -> npt.NDArray[np.integer]:
         labels = []

@@ -112,6 +112,10 @@ class CLPL(LinearEstimator):
         The form that was used.
     covering_rates_
         (form, C) → covering rate in the search; empty where both are given.
+
+    References
+    ----------
+    Cour, Sapp & Taskar, Learning from partial labels, JMLR 12, 2011.
     """
 
     title: ClassVar[str] = TITLES["clpl"]
@@ -143,7 +147,13 @@ class CLPL(LinearEstimator):
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
-        """Estimate the cost of `fit` with a search, at some 300 steps a fit and 80 a fit of the search."""
+        """Estimate the cost of `fit` with a search, at some 300 steps a fit and 80 a fit of the search.
+
+        Parameters
+        ----------
+        n, d, c, nnz
+            Examples, features, classes, and candidates in all.
+        """
         rows = 300 * n + 80 * (FOLDS - 1) * len(GRID) * len(FORMS) * min(n, SEARCH_ROWS)
         seconds = rows * c * (4.0 * d / 1e10 + 2e-8)
         return Cost(
@@ -252,6 +262,8 @@ def line_search(
 
     Parameters
     ----------
+    objective
+        That is lowered.
     theta, value, gradient
         (p,) parameters, and the objective's value and gradient (p,) there.
     step
@@ -322,7 +334,15 @@ class ConvexLoss:
         return self._finish(value, gradient, W, b)
 
     def curvature(self, theta: Vector, v: Vector) -> Vector:
-        """Return H v (size,), the product of the (generalised) Hessian at `theta` with a direction."""
+        """Return H v (size,), the product of the (generalised) Hessian at `theta` with a direction.
+
+        Parameters
+        ----------
+        theta
+            (size,) where.
+        v
+            (size,) the direction.
+        """
         W, b = self.parts(theta)
         V, a = self.parts(v)
         product = np.zeros((self.d + 1, self.c))

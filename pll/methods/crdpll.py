@@ -46,6 +46,10 @@ class CRDPLL(DeepEstimator):
         Share of the epochs over which λ grows, in (0, 1].
     noise
         Deviation of the noise on the scaled features of tables, at least 0.
+
+    References
+    ----------
+    Wu, Wang & Zhang, Revisiting consistency regularization for deep partial label learning, ICML 2022.
     """
 
     takes_prior: ClassVar[bool] = False

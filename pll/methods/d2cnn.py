@@ -69,6 +69,11 @@ class D2CNN(DeepEstimator):
         α in [0, 1): how slowly the running average follows the predictions.
     ramp_up
         The share of the epochs, in (0, 1], over which both weights grow to their full size.
+
+    References
+    ----------
+    Yao, Deng, Chen, Gong, Wu & Yang, Deep discriminative CNN with temporal ensembling for ambiguously-labeled image
+    classification, AAAI 2020.
     """
 
     title: ClassVar[str] = TITLES["d2cnn"]
@@ -97,6 +102,10 @@ class D2CNN(DeepEstimator):
 
 def ramp(t: float) -> float:
     """Laine & Aila's r: from exp(−5) at t = 0 to 1 at t = 1 and after.
+
+    References
+    ----------
+    Laine & Aila, Temporal ensembling for semi-supervised learning, ICLR 2017.
 
     Examples
     --------

@@ -257,6 +257,13 @@ class DeepEstimator(PartialLabelEstimator):
     def follow(self, task: Task, ranks: Ranks) -> None:
         """On a rank other than 0: train together with the `iter_fit` of rank 0, on the same task, until it ends.
 
+        Parameters
+        ----------
+        task
+            The one of rank 0.
+        ranks
+            The processes that train together.
+
         Raises
         ------
         UserError
@@ -328,7 +335,15 @@ class DeepEstimator(PartialLabelEstimator):
         return recipe
 
     def published_recipe(self, input_shape: tuple[int, ...], dataset: str) -> Recipe:
-        """Return what the recipe `paper` takes for data of this name; see `pll.methods.published.published`."""
+        """Return what the recipe `paper` takes for data of this name; see `pll.methods.published.published`.
+
+        Parameters
+        ----------
+        input_shape
+            Of one example, (d,) or (C, H, W).
+        dataset
+            Name of the data.
+        """
         name = self.recipe.removeprefix("paper").removeprefix(":") or dataset
         return published(input_shape, self.given_settings(), name, own_rate=type(self)().lr is not None)
 
@@ -526,6 +541,13 @@ class DeepEstimator(PartialLabelEstimator):
 def checked_sample_weight(sample_weight: npt.ArrayLike, n: int) -> npt.NDArray[np.float32]:
     """Return weights of n examples, (n,) float32 with mean 1.
 
+    Parameters
+    ----------
+    sample_weight
+        (n,) numbers, at least 0.
+    n
+        Examples.
+
     Raises
     ------
     UserError
@@ -562,6 +584,15 @@ def scaled_features(scaling: Scaling, X: npt.NDArray[np.float32], device: torch.
 
     They are read by batches where X is memory-mapped, or where they take more than `FEATURES_SHARE` of the memory that
     a GPU has free: the rest is for the passes.
+
+    Parameters
+    ----------
+    scaling
+        Fitted.
+    X
+        (n, …) raw features.
+    device
+        Where the network is.
     """
     if is_mapped(X):
         return StreamedFeatures(X, scaling, device)
@@ -576,12 +607,30 @@ def scaled_features(scaling: Scaling, X: npt.NDArray[np.float32], device: torch.
 
 
 def features_fit(needed: int, memory: Memory | None) -> bool:
-    """Return whether features of so many bytes are kept in this memory of a GPU; None, of the CPU, takes them all."""
+    """Return whether features of so many bytes are kept in this memory of a GPU; None, of the CPU, takes them all.
+
+    Parameters
+    ----------
+    needed
+        Bytes.
+    memory
+        Of the device.
+    """
     return memory is None or needed <= FEATURES_SHARE * memory.free
 
 
 def scaled(scaling: Scaling, X: npt.NDArray[np.float32], device: torch.device) -> Tensor:
-    """Return the scaled features (n, …) of X on the device, made piece by piece so that only one copy of all exists."""
+    """Return the scaled features (n, …) of X on the device, made piece by piece so that only one copy of all exists.
+
+    Parameters
+    ----------
+    scaling
+        Fitted.
+    X
+        (n, …) raw features.
+    device
+        Where they go.
+    """
     scaling = scaling.to(device)
     out = torch.empty((len(X), *scaling.output_shape(X.shape[1:])), device=device)
     for piece, part in zip(torch.split(out, evaluation_batch(X.shape)), _pieces(X), strict=True):

@@ -42,6 +42,13 @@ def default_scale(kind: str) -> str:
 def default_batch_size(n: int, *, steps: int = 6) -> int:
     """Return the batch size for n examples: a power of two from 32 to 256 that gives about so many steps an epoch.
 
+    Parameters
+    ----------
+    n
+        Examples.
+    steps
+        An epoch.
+
     Examples
     --------
     >>> [default_batch_size(n) for n in (100, 500, 60_000)]

@@ -121,6 +121,10 @@ class PLECOC(ClassicalEstimator):
         (c, L) int8, M. performance_: (c, L), H, rows sum to 1. is_candidate_: (c,) bool, classes that some set holds.
     coef_
         (s, L) coefficients of the support vectors, or (d, L). intercept_: (L,). support_: (s, d), or empty.
+
+    References
+    ----------
+    Zhang, Yu & Tang, Disambiguation-free partial label learning, IEEE TKDE 29(10), 2017.
     """
 
     title: ClassVar[str] = TITLES["ecoc"]
@@ -165,7 +169,13 @@ class PLECOC(ClassicalEstimator):
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
-        """Estimate the cost of `fit` with the rbf kernel."""
+        """Estimate the cost of `fit` with the rbf kernel.
+
+        Parameters
+        ----------
+        n, d, c, nnz
+            Examples, features, classes, and candidates in all.
+        """
         columns = default_length(c)
         pure = 2.0 ** (1.0 - nnz / n)  # the chance that a set of s lies wholly on one side of a random split
         usable = n * (pure if pure >= 0.1 else 0.35)
@@ -306,6 +316,8 @@ def performance(positive: npt.NDArray[np.bool_], signs: npt.NDArray[np.int8], ca
         (n, L) whether f_t(x_i) > 0.
     signs
         (c, L) M.
+    candidates
+        n candidate sets.
     """
     shape = (len(candidates), candidates.n_classes)
     sets = scipy.sparse.csr_array((np.ones(candidates.nnz), candidates.indices, candidates.indptr), shape=shape)
@@ -346,7 +358,15 @@ class Coding:
     notes: tuple[str, ...]
 
     def sides(self, column: int, candidates: CandidateSets) -> Signs:
-        """Return (n,) int8, the side on which each example trains this column; 0 where it is not used."""
+        """Return (n,) int8, the side on which each example trains this column; 0 where it is not used.
+
+        Parameters
+        ----------
+        column
+            Its number.
+        candidates
+            n candidate sets.
+        """
         share = positive_shares(self.signs[:, [column]], candidates)[:, 0]
         if self.purities[column] == 0:
             return np.where(share > 0, 1, -1).astype(np.int8)
@@ -430,6 +450,15 @@ def random_dichotomies(n_classes: int, max_tries: int, rng: np.random.Generator)
     """Return (T, c) distinct dichotomies of the classes in random order; class 0 is always on the side of +1.
 
     All 2^(c−1) − 1 of them where that is at most `max_tries`, else `max_tries` uniform draws without repetitions.
+
+    Parameters
+    ----------
+    n_classes
+        c.
+    max_tries
+        Most that are drawn.
+    rng
+        What they are drawn with.
     """
     if n_classes - 1 < 60 and 2 ** (n_classes - 1) - 1 <= max_tries:
         codes = rng.permutation(2 ** (n_classes - 1) - 1)[:, None]
@@ -517,6 +546,13 @@ def positive_shares(signs: Signs, candidates: CandidateSets) -> npt.NDArray[np.f
     """Return (n, B) r⁺ / (r⁺ + r⁻) for dichotomies (c, B), r± = |S ∩ Y±| / (number of candidates of all sets in Y±).
 
     1 exactly where S ⊆ Y⁺, 0 where S ⊆ Y⁻, and ½ on average for sets that do not depend on the true label.
+
+    Parameters
+    ----------
+    signs
+        (c, B), +1 and −1.
+    candidates
+        n candidate sets.
 
     Examples
     --------
@@ -755,7 +791,15 @@ def squared_hinge_machines(
 
 
 def stoppable(work: Callable[[], object], hook: Hook) -> None:
-    """Run work that cannot be interrupted in a thread, calling the hook meanwhile; if the hook stops it, abandon it."""
+    """Run work that cannot be interrupted in a thread, calling the hook meanwhile; if the hook stops it, abandon it.
+
+    Parameters
+    ----------
+    work
+        Called once.
+    hook
+        Called between units of work; may wait, may raise.
+    """
     pool = ThreadPoolExecutor(1, thread_name_prefix="pl-ecoc")
     try:
         task = pool.submit(work)

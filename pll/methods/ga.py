@@ -69,6 +69,10 @@ class GA(DeepEstimator):
     ----------
     correction
         Of negative parts of the risk, `"clamp"` or `"ascent"`.
+
+    References
+    ----------
+    Ishida, Niu, Menon & Sugiyama, Complementary-label learning for arbitrary losses and models, ICML 2019.
     """
 
     title: ClassVar[str] = TITLES["ga"]

@@ -356,6 +356,13 @@ def n_models(estimator: PartialLabelEstimator, task: Task) -> int:
     """Return how many models to train: `MODELS`, or as many as cost together no more than the training itself.
 
     At least two: every example is then unseen by one of them.
+
+    Parameters
+    ----------
+    estimator
+        Whose settings they have.
+    task
+        The training data.
     """
     n, shape, c = len(task.candidates), task.X.shape[1:], task.candidates.n_classes
     if isinstance(estimator, DeepEstimator):
@@ -380,6 +387,15 @@ def vote_weights(estimator: PartialLabelEstimator, task: Task, votes: Annotation
 
     A label that nobody named may be true, so that a set of votes sums to less than 1: five voters who agree may all be
     wrong. A set that lacks a label somebody named is known from elsewhere (a decision, say), and sums to 1.
+
+    Parameters
+    ----------
+    estimator
+        Whose labels they are of.
+    task
+        The training data.
+    votes
+        On its examples.
     """
     if votes.anonymous:
         posterior = fit_voters(votes, kind="majority").posterior
@@ -408,7 +424,15 @@ def _setting(estimator: PartialLabelEstimator, name: str) -> Any:
 
 
 def is_batched(estimator: PartialLabelEstimator, task: Task) -> bool:
-    """Whether the models are trained as PRODEN's batched models are (`pll.training.batched`)."""
+    """Whether the models are trained as PRODEN's batched models are (`pll.training.batched`).
+
+    Parameters
+    ----------
+    estimator
+        Whose settings they have.
+    task
+        The training data.
+    """
     if not isinstance(estimator, DeepEstimator) or not estimator.searched_as_proden or estimator.needs_truth:
         return False
     plain = {"loss": "ce", "lr_decay": 1.0, "augment": "none"}

@@ -85,6 +85,10 @@ class IPAL(NeighbourEstimator):
         (n, d) float32, training examples, scaled and of unit length.
     labels_
         (n,) int64, their identified labels.
+
+    References
+    ----------
+    Zhang & Yu, Solving the partial label learning problem: an instance-based approach, IJCAI 2015.
     """
 
     title: ClassVar[str] = TITLES["ipal"]
@@ -116,7 +120,13 @@ class IPAL(NeighbourEstimator):
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
-        """Estimate the cost of `fit` with 10 neighbours and 100 iterations."""
+        """Estimate the cost of `fit` with 10 neighbours and 100 iterations.
+
+        Parameters
+        ----------
+        n, d, c, nnz
+            Examples, features, classes, and candidates in all.
+        """
         shared = 10 * nnz * min(1.0, 0.5 + nnz / (2.0 * n * c))  # at least the true label is often shared
         chosen = len(SCALES) * min(n, SEARCH_ROWS) / max(n, 1)
         seconds = search_seconds(n, d) * (1 + chosen) + n * (4e-5 + 5e-8 * d) + 100 * (2e-9 * shared + 4e-8 * nnz)

@@ -38,7 +38,15 @@ Features = npt.NDArray[np.float32]
 
 
 def gaussian(squared: Matrix, width: float) -> Matrix:
-    """Return exp(−‖x − z‖² / 2σ²), of the shape of `squared`, the distances ‖x − z‖²; σ is `width`."""
+    """Return exp(−‖x − z‖² / 2σ²), of the shape of `squared`, the distances ‖x − z‖²; σ is `width`.
+
+    Parameters
+    ----------
+    squared
+        Distances ‖x − z‖², of any shape.
+    width
+        σ.
+    """
     return np.exp(squared / (-2.0 * width * width))
 
 
@@ -46,6 +54,15 @@ def mean_distance(X: Rows, centres: Rows, hook: Hook = no_hook) -> float:
     """Return the mean distance of the rows of X (n, d) to centres (m, d) among them, a row to itself not counted.
 
     1 where that is 0.
+
+    Parameters
+    ----------
+    X
+        (n, d).
+    centres
+        (m, d), rows of X.
+    hook
+        Called between units of work; may wait, may raise.
     """
     distances = 0.0
     for rows in blocks(len(X), BLOCK):
@@ -106,7 +123,15 @@ class Nystrom:
 
 
 def nystrom_note(centres: int, error: Matrix) -> str:
-    """Return what a user should know of the approximate kernel, of which `error` (n,) is `Nystrom.error`."""
+    """Return what a user should know of the approximate kernel, of which `error` (n,) is `Nystrom.error`.
+
+    Parameters
+    ----------
+    centres
+        How many.
+    error
+        (n,) `Nystrom.error`.
+    """
     return (
         f"There are more than {EXACT_UP_TO:,} examples: the kernel is approximated by {centres:,} of them (Nyström). "
         f"Its entries are off by at most {error.max():.2f}, on the diagonal by {error.mean():.2f} on average "
@@ -212,13 +237,26 @@ class RidgeGrid:
         return result
 
     def coefficients(self, reached: Matrix, ridge: float) -> Matrix:
-        """Return the (m, c) solution for `reached` and λ, as for `without_own`."""
+        """Return the (m, c) solution for `reached` and λ, as for `without_own`.
+
+        Parameters
+        ----------
+        reached, ridge
+            As for `without_own`.
+        """
         result: Matrix = self.vectors @ (reached / (self.values + ridge)[:, None])
         return result
 
 
 def kernel_matrix(X: Matrix, hook: Hook = no_hook) -> tuple[Matrix, float]:
     """Return exp(−‖x_i − x_j‖² / 2σ²), (n, n) float64, and σ, the mean distance of two rows of X (1 if that is 0).
+
+    Parameters
+    ----------
+    X
+        (n, d).
+    hook
+        Called between units of work; may wait, may raise.
 
     Raises
     ------
@@ -252,6 +290,13 @@ def cholesky_in_place(matrix: Matrix, hook: Hook = no_hook) -> Matrix:
     LAPACK does it in one call, which for 10,000 rows cannot be stopped for half a minute. Here blocks of columns are
     processed from left to right: subtract the product of the columns before, factorise the diagonal block, solve for
     the rows below.
+
+    Parameters
+    ----------
+    matrix
+        (n, n), positive definite; it is overwritten.
+    hook
+        Called between units of work; may wait, may raise.
     """
     for start in range(0, len(matrix), BLOCK):
         hook()

@@ -38,6 +38,10 @@ class LWS(DeepEstimator):
     ----------
     beta
         β, weight of the labels off the set, at least 0.
+
+    References
+    ----------
+    Wen, Cui, Hang, Liu, Wang & Lin, Leveraged weighted loss for partial label learning, ICML 2021.
     """
 
     takes_prior: ClassVar[bool] = False

@@ -95,7 +95,13 @@ class StratifiedSetKFold(BaseCrossValidator):
         self.random_state = random_state
 
     def get_n_splits(self, X: object = None, y: object = None, groups: object = None) -> int:
-        """Return the number of folds."""
+        """Return the number of folds.
+
+        Parameters
+        ----------
+        X, y, groups
+            Not used.
+        """
         return self.n_splits
 
     def _iter_test_indices(

@@ -51,7 +51,15 @@ class Search(Protocol):
     """Nearest neighbours among stored points, as scikit-learn's `NearestNeighbors`."""
 
     def kneighbors(self, X: Floats, n_neighbors: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
-        """Return (m, k) Euclidean distances, ascending, and row numbers."""
+        """Return (m, k) Euclidean distances, ascending, and row numbers.
+
+        Parameters
+        ----------
+        X
+            (m, d).
+        n_neighbors
+            k.
+        """
 
 
 class QueryNeighbours(NamedTuple):
@@ -212,7 +220,15 @@ INSTALL = 'faiss: pip install "candid-labels[neighbours]"'
 
 
 def approximate(search: str, n: int, d: int) -> bool:
-    """Return whether the neighbours of n examples with d features are searched approximately."""
+    """Return whether the neighbours of n examples with d features are searched approximately.
+
+    Parameters
+    ----------
+    search
+        The setting of that name.
+    n, d
+        Examples and features.
+    """
     if search == "auto":
         return n > EXACT_UP_TO and d > FEW_FEATURES and find_spec("faiss") is not None
     return search == "approximate"
@@ -267,7 +283,15 @@ class ApproximateSearch:
         self.recall = self._share(points, second, _farthest(points, second, self.k, hook))
 
     def kneighbors(self, X: Floats, n_neighbors: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
-        """Return (m, k) Euclidean distances, ascending, and row numbers."""
+        """Return (m, k) Euclidean distances, ascending, and row numbers.
+
+        Parameters
+        ----------
+        X
+            (m, d).
+        n_neighbors
+            k.
+        """
         import faiss
 
         faiss.omp_set_num_threads(torch.get_num_threads())
@@ -306,14 +330,28 @@ def _farthest(points: Floats, rows: npt.NDArray[np.int64], k: int, hook: Hook) -
 
 
 def search_seconds(n: int, d: int) -> float:
-    """Estimate the seconds of a search of n examples among themselves, on one core."""
+    """Estimate the seconds of a search of n examples among themselves, on one core.
+
+    Parameters
+    ----------
+    n, d
+        Examples and features.
+    """
     if approximate("auto", n, d):
         return float(1.6e-9 * n**1.5 * d)  # the distances to 2 √n cells, and to what is in some 16 of them
     return float(2.0 * n * n * d / 2e10 + 2e-9 * n * n)
 
 
 def search_note(n: int, d: int, seconds: float) -> str | None:
-    """Return the warning about a search that takes long."""
+    """Return the warning about a search that takes long.
+
+    Parameters
+    ----------
+    n, d
+        Examples and features.
+    seconds
+        That it takes.
+    """
     if seconds <= 60:
         return None
     if approximate("auto", n, d):
@@ -325,5 +363,11 @@ def search_note(n: int, d: int, seconds: float) -> str | None:
 
 
 def search_memory(n: int, d: int) -> int:
-    """Return the bytes of the examples in float64 and float32, and of a copy in the search."""
+    """Return the bytes of the examples in float64 and float32, and of a copy in the search.
+
+    Parameters
+    ----------
+    n, d
+        Examples and features.
+    """
     return 16 * n * d

@@ -120,7 +120,15 @@ class PRODENOutside(PRODEN):
     outside_: Outside
 
     def grown(self, task: Task, *, hook: Hook | None = None) -> Task:
-        """Return the task with the label added to sets that may miss the truth."""
+        """Return the task with the label added to sets that may miss the truth.
+
+        Parameters
+        ----------
+        task
+            The training data.
+        hook
+            Called between units of work; may wait, may raise.
+        """
         outside = task.outside
         if outside is None:
             self.stage_ = "Looking for sets that miss the truth"

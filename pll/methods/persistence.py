@@ -93,6 +93,8 @@ def save_model(
     ----------
     estimator
         Fitted (or loaded).
+    folder
+        Where they are written.
     method
         Its name in `METHODS`.
     input_shape
@@ -207,7 +209,17 @@ def model_card(
     feature_names: Sequence[str] = (),
     extra: dict[str, Any] | None = None,
 ) -> ModelCard:
-    """Return the content of `model.json` for these weights. Arguments and errors as for `save_model`."""
+    """Return the content of `model.json` for these weights. Arguments and errors as for `save_model`.
+
+    Parameters
+    ----------
+    estimator
+        The fitted method.
+    weights
+        Content of `model.safetensors`.
+    method, input_shape, feature_names, extra
+        As for `save_model`.
+    """
     if METHODS.get(method) is not type(estimator):
         names = [name for name, kind in METHODS.items() if kind is type(estimator)]
         remedy = f"it is {names[0]!r}" if names else "only methods in pll.methods.METHODS can be loaded again"
@@ -235,7 +247,15 @@ def custom_parameters(estimator: PartialLabelEstimator) -> dict[str, str]:
 
 
 def write_card(card: ModelCard, path: Path) -> None:
-    """Write `model.json`, atomically."""
+    """Write `model.json`, atomically.
+
+    Parameters
+    ----------
+    card
+        Its content.
+    path
+        The file.
+    """
     write_json(path, {"format": FORMAT, "format_version": FORMAT_VERSION} | asdict(card))
 
 

@@ -82,6 +82,10 @@ class PLKNN(NeighbourEstimator):
         (scaling, k) → covering rate in the search; empty where both are given.
     votes_indptr_, votes_indices_
         Their candidate sets, as in `CandidateSets`.
+
+    References
+    ----------
+    Hüllermeier & Beringer, Learning from ambiguously labeled examples, Intelligent Data Analysis 10(5), 2006.
     """
 
     title: ClassVar[str] = TITLES["plknn"]
@@ -111,7 +115,13 @@ class PLKNN(NeighbourEstimator):
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
-        """Estimate the cost of `fit` with 10 neighbours."""
+        """Estimate the cost of `fit` with 10 neighbours.
+
+        Parameters
+        ----------
+        n, d, c, nnz
+            Examples, features, classes, and candidates in all.
+        """
         seconds = search_seconds(n, d) * (1 + len(SCALES) * min(n, SEARCH_ROWS) / max(n, 1)) + 3e-7 * nnz
         return Cost(memory_bytes=search_memory(n, d) + 24 * nnz, seconds=seconds, note=search_note(n, d, seconds))
 

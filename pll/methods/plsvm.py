@@ -102,6 +102,10 @@ class PLSVM(LinearEstimator):
         The λ that was used.
     covering_rates_
         λ → covering rate in the search; empty where `lam` is a number.
+
+    References
+    ----------
+    Nguyen & Caruana, Classification with partial labels, KDD 2008.
     """
 
     title: ClassVar[str] = TITLES["plsvm"]
@@ -132,7 +136,13 @@ class PLSVM(LinearEstimator):
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
-        """Estimate the cost of `fit` with 50 epochs and a search."""
+        """Estimate the cost of `fit` with 50 epochs and a search.
+
+        Parameters
+        ----------
+        n, d, c, nnz
+            Examples, features, classes, and candidates in all.
+        """
         epochs, batch, starts, searched = 50, 32, 5, (FOLDS - 1) * min(n, SEARCH_ROWS)
         search_epochs, started = epochs, starts * epochs
         if n * d * c > LARGE:
@@ -220,7 +230,17 @@ class Pegasos:
         self.lams, self.W = self.lams[[model]], self.W[[model]]
 
     def begin(self, X: Matrix, candidates: CandidateSets, batches: Sequence[npt.NDArray[np.int64]]) -> None:
-        """Take the first step, from W = 0, of each model on its own mini-batch (row numbers of X)."""
+        """Take the first step, from W = 0, of each model on its own mini-batch (row numbers of X).
+
+        Parameters
+        ----------
+        X
+            (n, d).
+        candidates
+            n candidate sets.
+        batches
+            A mini-batch of each model.
+        """
         for k, rows in enumerate(batches):
             _, slope = hinge_and_slope((X[rows] @ self.W[k])[None], _mask(candidates, rows))
             self.W[k] = -(X[rows].T @ slope[0]) / (self.lams[k] * len(rows))
@@ -236,6 +256,8 @@ class Pegasos:
         ----------
         X
             (n, d) scaled features.
+        candidates
+            n candidate sets.
         batch_size
             Examples a step.
         rng
@@ -257,7 +279,15 @@ class Pegasos:
         return total / len(X)
 
     def step(self, x: Matrix, mask: Mask) -> npt.NDArray[np.float64]:
-        """Take a sub-gradient step on x (B, d) with candidates `mask` (B, c); return the summed hinge loss (L,)."""
+        """Take a sub-gradient step on x (B, d) with candidates `mask` (B, c); return the summed hinge loss (L,).
+
+        Parameters
+        ----------
+        x
+            (B, d).
+        mask
+            (B, c).
+        """
         self.t += 1
         hinge, slope = hinge_and_slope(x @ self.W, mask)
         self.W *= 1.0 - 1.0 / self.t
@@ -275,6 +305,13 @@ def hinge_and_slope(scores: Matrix, mask: Mask) -> tuple[Matrix, Matrix]:
     """Return the hinge loss (L, B) of scores (L, B, c) with candidates `mask` (B, c), and its sub-gradient.
 
     The sub-gradient (L, B, c) is with respect to the scores. Where labels tie for a maximum, it is the mean of theirs.
+
+    Parameters
+    ----------
+    scores
+        (L, B, c).
+    mask
+        (B, c).
     """
     inside, others = np.where(mask, scores, -np.inf), np.where(mask, -np.inf, scores)
     best, rival = inside.max(axis=2, keepdims=True), others.max(axis=2, keepdims=True)  # (L, B, 1)

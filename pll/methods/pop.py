@@ -40,6 +40,10 @@ class POP(DeepEstimator):
         Share of the epochs before the first candidate leaves, in [0, 1].
     window
         Epochs of the rolling mean, at least 1.
+
+    References
+    ----------
+    Xu, Liu, Lv, Qiao & Geng, Progressive purification for instance-dependent partial label learning, ICML 2023.
     """
 
     title: ClassVar[str] = TITLES["pop"]

@@ -37,6 +37,11 @@ class PRODEN(DeepEstimator):
 
     One fit with the settings given. `recipe="auto"` tries some forty first, without true labels: 10 to 30 s of one
     core, more on large data, and 62 → 69 % test accuracy in the mean of twelve sets (docs/decisions.md).
+
+    References
+    ----------
+    Lv, Xu, Feng, Niu, Geng & Sugiyama, Progressive identification of true labels for partial-label learning, ICML
+    2020.
     """
 
     in_ranks: ClassVar[bool] = True
@@ -106,6 +111,13 @@ class PRODENItera(DeepEstimator):
 
 def update_interval(epochs: int, update_every: int | None) -> int:
     """R, in epochs.
+
+    Parameters
+    ----------
+    epochs
+        Of the run.
+    update_every
+        R; None for a fifth of `epochs`.
 
     Examples
     --------

@@ -594,7 +594,15 @@ class _Contest:
 
 
 def chance_note(rate: float | None, interval: tuple[float, float], constant: float) -> str:
-    """Return a warning where a covering rate may be that of a constant label; "" where it is higher."""
+    """Return a warning where a covering rate may be that of a constant label; "" where it is higher.
+
+    Parameters
+    ----------
+    rate, interval
+        The covering rate, and its interval.
+    constant
+        That of the best constant label.
+    """
     if rate is None or interval[0] > constant:
         return ""
     return (

@@ -111,6 +111,10 @@ class SURE(ClassicalEstimator):
         σ (rbf).
     kernel_error_
         (n,) diagonal of K − K̃; empty where the kernel is exact.
+
+    References
+    ----------
+    Feng & An, Partial label learning with self-guided retraining, AAAI 2019.
     """
 
     title: ClassVar[str] = TITLES["sure"]
@@ -150,7 +154,13 @@ class SURE(ClassicalEstimator):
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
-        """Estimate the cost of `fit` with the rbf kernel and some 30 iterations."""
+        """Estimate the cost of `fit` with the rbf kernel and some 30 iterations.
+
+        Parameters
+        ----------
+        n, d, c, nnz
+            Examples, features, classes, and candidates in all.
+        """
         if n > EXACT_UP_TO:
             m = CENTRES
             memory = 4 * n * m + 8 * (3 * m * m + n * (d + 4 * c))
@@ -293,6 +303,10 @@ def confidences(q: npt.NDArray[np.float64], candidates: CandidateSets, lam: floa
     ----------
     q
         (nnz,) outputs of the regression on the candidates.
+    candidates
+        n candidate sets.
+    lam
+        λ, at least 0.
 
     Examples
     --------

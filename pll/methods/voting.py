@@ -74,7 +74,13 @@ class VoteEstimator(LinearEstimator):
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
-        """Estimate the cost of `fit`: one ridge regression, and for voter models some passes over the votes."""
+        """Estimate the cost of `fit`: one ridge regression, and for voter models some passes over the votes.
+
+        Parameters
+        ----------
+        n, d, c, nnz
+            Examples, features, classes, and candidates in all.
+        """
         small = min(n, d)
         return Cost(8 * (n * c + n * d + small**2), 2e-10 * n * d * small + 1e-10 * n * d * c + 1e-5 * nnz)
 

@@ -238,6 +238,15 @@ def hash_keys(seed: int, purpose: str, ids: Ids) -> npt.NDArray[np.uint64]:
     They depend on nothing else, such as the order of rows or the version of a library, and keys of two purposes are two
     independent streams.
 
+    Parameters
+    ----------
+    seed
+        Of the plan.
+    purpose
+        Which stream.
+    ids
+        (n,) names of the rows.
+
     Examples
     --------
     >>> hash_keys(1, "draw", ["a"]).tolist()
@@ -257,6 +266,8 @@ def draw_controls(number: int, seed: int, ids: Ids) -> Ints:
 
     Parameters
     ----------
+    number
+        How many.
     seed
         Of the draw; it must not be chosen by what it draws.
     ids
@@ -266,7 +277,17 @@ def draw_controls(number: int, seed: int, ids: Ids) -> Ints:
 
 
 def label_order(confidence: npt.ArrayLike, seed: int, ids: Ids) -> Ints:
-    """Return (n,) int64: all rows by falling `confidence` (n,); ties by a hash of seed and id."""
+    """Return (n,) int64: all rows by falling `confidence` (n,); ties by a hash of seed and id.
+
+    Parameters
+    ----------
+    confidence
+        (n,) numbers.
+    seed
+        Of the plan.
+    ids
+        (n,) names of the rows.
+    """
     return np.lexsort((hash_keys(seed, "ties", ids), -np.asarray(confidence, dtype=np.float64))).astype(np.int64)
 
 
@@ -286,6 +307,8 @@ def count_accepted(order: Ints, controls: Ints, answers: Answers, tolerated: int
         (K,) rows.
     answers
         (K,) `RIGHT`, `WRONG` or `UNANSWERED`, aligned with `controls`.
+    tolerated
+        c, wrong controls that may be among the accepted.
     """
     is_wrong = np.zeros(len(order), dtype=np.bool_)
     is_wrong[controls[answers == WRONG]] = True
@@ -321,7 +344,17 @@ class LabelTable:
 
     @classmethod
     def of(cls, ids: Ids, labels: Ids, confidence: npt.ArrayLike) -> Self:
-        """Return the table of any sequences."""
+        """Return the table of any sequences.
+
+        Parameters
+        ----------
+        ids
+            (n,) names of the rows.
+        labels
+            (n,) identified labels.
+        confidence
+            (n,) numbers.
+        """
         return cls(
             np.array(ids, dtype=np.str_), np.array(labels, dtype=np.str_), np.array(confidence, dtype=np.float64)
         )
@@ -452,6 +485,13 @@ class DrawnPlan(Plan):
 def check_plan(plan: DrawnPlan, table: LabelTable) -> None:
     """Check that a certificate may rest on a plan of these labels; its hash: `DrawnPlan.from_json`.
 
+    Parameters
+    ----------
+    plan
+        The plan that was drawn before.
+    table
+        The labels under certificate.
+
     Raises
     ------
     UserError
@@ -475,6 +515,13 @@ def check_plan(plan: DrawnPlan, table: LabelTable) -> None:
 
 def controls_of(plan: DrawnPlan, table: LabelTable) -> Ints:
     """Return the (K,) rows of the controls, in the random order in which they are to be answered.
+
+    Parameters
+    ----------
+    plan
+        The plan that was drawn before.
+    table
+        The labels under certificate.
 
     Raises
     ------
@@ -510,6 +557,13 @@ class CheckedLabel:
 
 def answers_of(table: LabelTable, decisions: Iterable[CheckedLabel]) -> tuple[Answers, Flags, Flags]:
     """(n,) `RIGHT`, `WRONG` or `UNANSWERED`; (n,) unsure; (n,) refused. The last two count as wrong.
+
+    Parameters
+    ----------
+    table
+        The labels under certificate.
+    decisions
+        What people checked.
 
     Raises
     ------
@@ -632,6 +686,15 @@ class Judgement:
 def judge(plan: DrawnPlan, table: LabelTable, decisions: Iterable[CheckedLabel]) -> Judgement:
     """Apply the rule.
 
+    Parameters
+    ----------
+    plan
+        The plan that was drawn before.
+    table
+        The labels under certificate.
+    decisions
+        What people checked.
+
     Raises
     ------
     UserError
@@ -643,7 +706,15 @@ def judge(plan: DrawnPlan, table: LabelTable, decisions: Iterable[CheckedLabel])
 
 
 def check_controls(table: LabelTable, judgement: Judgement) -> None:
-    """Raise UserError where a control among the labels to be accepted is open."""
+    """Raise UserError where a control among the labels to be accepted is open.
+
+    Parameters
+    ----------
+    table
+        The labels under certificate.
+    judgement
+        Of `judge`.
+    """
     waiting = judgement.waiting
     if len(waiting):
         some = ", ".join(repr(str(table.ids[row])) for row in waiting[:3])
@@ -670,6 +741,12 @@ def certificate_document(
 
     Parameters
     ----------
+    table
+        The labels under certificate.
+    decisions
+        What people checked.
+    judgement
+        Of `judge`.
     name
         Of the dataset.
     audit

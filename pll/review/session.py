@@ -224,6 +224,8 @@ class ReviewSession:
 
         Parameters
         ----------
+        labels
+            Those of the retrained run.
         by, verified
             Who had it retrained, and whether that name was verified.
         """
@@ -248,6 +250,8 @@ class ReviewSession:
 
         Parameters
         ----------
+        row
+            The example.
         outcome
             What people decide about it; by default what they have decided so far.
         """

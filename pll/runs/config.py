@@ -118,6 +118,13 @@ class RunConfig(Preparation):
 def new_estimator(config: RunConfig, *, is_table: bool = False) -> PartialLabelEstimator:
     """Return the unfitted estimator of a run. Missing cells of a table are filled; in arrays they are refused.
 
+    Parameters
+    ----------
+    config
+        Of the run.
+    is_table
+        Whether the data is a table.
+
     Raises
     ------
     UserError

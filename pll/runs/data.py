@@ -431,6 +431,15 @@ def with_noisy_sets(
 def holdout_mask(n: int, share: float, seed: int) -> npt.NDArray[np.bool_]:
     """Return an (n,) bool mask, True on a random `share` in (0, 1) of n examples.
 
+    Parameters
+    ----------
+    n
+        Examples.
+    share
+        That is held out.
+    seed
+        Of the split.
+
     Raises
     ------
     UserError
@@ -448,6 +457,13 @@ def holdout_mask(n: int, share: float, seed: int) -> npt.NDArray[np.bool_]:
 
 def aligned(data: PartialLabelDataset, class_names: tuple[str, ...]) -> PartialLabelDataset:
     """Return the data with its true labels numbered by `class_names`, which may be reordered or have more names.
+
+    Parameters
+    ----------
+    data
+        A test part.
+    class_names
+        The classes of the training part.
 
     Raises
     ------
@@ -515,6 +531,13 @@ def check_features(data: PartialLabelDataset) -> None:
 
 def check_trainable(data: PartialLabelDataset, *, strict: bool = False) -> None:
     """Raise UserError for data that no method can learn from.
+
+    Parameters
+    ----------
+    data
+        The training part.
+    strict
+        Refuse true labels outside their candidate set.
 
     Raises
     ------

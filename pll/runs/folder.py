@@ -310,7 +310,15 @@ class RunFolder(LockedFolder):
         return arrays if arrays.pop("epoch", None) == epoch else None
 
     def save_held_out_so_far(self, epoch: int, arrays: Mapping[str, Array]) -> None:
-        """Write the state of `pll.methods.held_out.HeldOut`, from which a run goes on after a crash."""
+        """Write the state of `pll.methods.held_out.HeldOut`, from which a run goes on after a crash.
+
+        Parameters
+        ----------
+        epoch
+            After which training ended.
+        arrays
+            `HeldOut.state`.
+        """
         self._put_arrays(files.HELD_OUT_SO_FAR, {"epoch": np.array(epoch), **arrays})
 
     def _arrays(self, name: str) -> dict[str, Array] | None:

@@ -65,7 +65,15 @@ class HistoryWriter:
             self._write(record.epoch, record.label_weights)
 
     def finish(self, epoch: int, label_weights: Weights) -> None:
-        """Write the label weights of the final model as the last frame."""
+        """Write the label weights of the final model as the last frame.
+
+        Parameters
+        ----------
+        epoch
+            The last one.
+        label_weights
+            (nnz,) float32.
+        """
         save_array(self.folder / "final.npy", label_weights)
         write_json(self.folder / "final.json", {"epoch": epoch})
 
@@ -234,7 +242,15 @@ def most_frames(nnz: int) -> int:
 
 
 def history_bytes(nnz: int, epochs: int) -> int:
-    """Return about how many bytes the history of a run takes."""
+    """Return about how many bytes the history of a run takes.
+
+    Parameters
+    ----------
+    nnz
+        Candidates in all.
+    epochs
+        Of the run.
+    """
     return 4 * nnz * min(epochs + 2, most_frames(nnz) + 2)
 
 

@@ -43,7 +43,21 @@ class RunLabels:
 def save_labels(
     splits: Splits, estimator: PartialLabelEstimator, weights: Weights, held_out: Weights | None, path: Path
 ) -> None:
-    """Write labels.csv of a run: identified labels of what was trained on, predicted ones of the other rows."""
+    """Write labels.csv of a run: identified labels of what was trained on, predicted ones of the other rows.
+
+    Parameters
+    ----------
+    splits
+        The data, split.
+    estimator
+        The fitted method.
+    weights
+        (nnz,) label weights.
+    held_out
+        (nnz,) held-out weights, NaN where they are not known; or None.
+    path
+        Of labels.csv.
+    """
     train, sets = splits.train, splits.train.sets()
     votes_alone = not estimator.needs_features
     if splits.holdout is None and len(train) > PART:
@@ -75,6 +89,8 @@ def label_table(
     ----------
     learnt
         `labels_frame` of the examples with these candidate sets.
+    candidates
+        The n sets of the examples that were learnt from.
     estimator
         Fitted to them; it predicts the labels of the others.
     holdout
@@ -147,7 +163,15 @@ def predicted_frame(
 
 
 def write_no_answer(ids: Sequence[str], path: Path) -> None:
-    """Write the ids of examples that nobody answered and that have no label, one a row."""
+    """Write the ids of examples that nobody answered and that have no label, one a row.
+
+    Parameters
+    ----------
+    ids
+        Of these examples.
+    path
+        The file.
+    """
     write_csv(path, pd.DataFrame({"id": list(ids)}, dtype=str))
 
 
@@ -155,6 +179,13 @@ def write_labels(frame: pd.DataFrame, path: Path) -> None:
     """Write labels.csv atomically: UTF-8, numbers with all their digits, missing values empty.
 
     Read it with `pandas.read_csv(path, dtype=str, keep_default_na=False)`: without these a label called `NA` is lost.
+
+    Parameters
+    ----------
+    frame
+        The table of labels.
+    path
+        The file.
     """
     # The csv module does not quote a lone carriage return, and readers would see two rows.
     bare = any(frame[name].str.contains("\r", regex=False).any() for name in COLUMNS if name not in NUMBERS)
@@ -169,7 +200,21 @@ def write_labels_in_parts(
     *,
     votes_alone: bool = False,
 ) -> None:
-    """Write labels.csv like `write_labels` of the `labels_frame` of all examples, a part of them at a time."""
+    """Write labels.csv like `write_labels` of the `labels_frame` of all examples, a part of them at a time.
+
+    Parameters
+    ----------
+    train
+        The examples that were learnt from.
+    weights
+        (nnz,) label weights.
+    path
+        Of labels.csv.
+    held_out
+        (nnz,) held-out weights, NaN where they are not known; or None.
+    votes_alone
+        As for `labels_frame`.
+    """
     sets, given = train.sets(), train.given_sets
     bare = any("\r" in name for name in train.class_names)
     bare = bare or (train.ids is not None and any("\r" in name for name in train.ids.tolist()))

@@ -78,7 +78,15 @@ class RunRegistry:
         return "" if self.person is None else self.person.id
 
     def role(self, run: Run, *, has_link: bool = True) -> Role | None:
-        """Return what this person may do with a run; None for nothing."""
+        """Return what this person may do with a run; None for nothing.
+
+        Parameters
+        ----------
+        run
+            The run.
+        has_link
+            Whether they came by its link.
+        """
         if self.person is None:
             return "owner"
         if not run.is_together and not all(self._role_in(lane.folder.path, False) for lane in run.lanes):
@@ -89,12 +97,28 @@ class RunRegistry:
         return None if self.person is None else access_of(folder).role_of(self.person, has_link=has_link)
 
     def may(self, run: Run, needed: Role) -> bool:
-        """Return whether this person may do what that role may."""
+        """Return whether this person may do what that role may.
+
+        Parameters
+        ----------
+        run
+            The run.
+        needed
+            The role.
+        """
         role = self.role(run)
         return role is not None and ROLES.index(role) >= ROLES.index(needed)
 
     def require(self, run: Run, needed: Role) -> None:
-        """Raise UserError unless this person may do what that role may."""
+        """Raise UserError unless this person may do what that role may.
+
+        Parameters
+        ----------
+        run
+            The run.
+        needed
+            The role.
+        """
         if not self.may(run, needed):
             raise UserError(NEEDED[needed])
 
@@ -112,7 +136,15 @@ class RunRegistry:
         return access_of(run.path)
 
     def share(self, run: Run, access: Access) -> None:
-        """Change who may do what with it."""
+        """Change who may do what with it.
+
+        Parameters
+        ----------
+        run
+            The run.
+        access
+            The new rule.
+        """
         self.require(run, "owner")
         write_access(place_of_access(run.path), access)
         log_event("shared", by=self._user, run=run.id, people=dict(access.people), link=access.link)
@@ -325,7 +357,15 @@ class RunRegistry:
         return self.role(run, has_link=False) is not None
 
     def rename(self, run: Run, name: str) -> None:
-        """Give a run another display name."""
+        """Give a run another display name.
+
+        Parameters
+        ----------
+        run
+            The run.
+        name
+            The new name.
+        """
         self.require(run, "owner")
         run.rename(name)
         log_event("renamed", by=self._user, run=run.id)
@@ -384,6 +424,8 @@ class RunRegistry:
 
         Parameters
         ----------
+        run
+            The run.
         action
             Does it.
         event

@@ -66,6 +66,8 @@ def flip_matrix(candidates: CandidateSets, y: npt.ArrayLike) -> npt.NDArray[np.f
 
     Parameters
     ----------
+    candidates
+        n candidate sets.
     y
         (n,) true labels, −1 where unknown: those examples do not count.
 
@@ -157,7 +159,13 @@ class LabelCooccurrence:
         ]
 
     def interval(self) -> tuple[float, float]:
-        """Return the 95 % interval of the share of that one pair (Clopper & Pearson)."""
+        """Return the 95 % interval of the share of that one pair (Clopper & Pearson).
+
+        References
+        ----------
+        Clopper & Pearson, The use of confidence or fiducial limits illustrated in the case of the binomial,
+        Biometrika 26, 1934.
+        """
         from scipy.stats import binomtest  # late: it takes most of a second
 
         result = binomtest(*self.together).proportion_ci(0.95, method="exact")
@@ -254,6 +262,13 @@ def examples_to_tell(gamma: float, doubt: float = 0.01) -> float:
     """Return the fewest examples m with γ^m ≤ doubt; infinite where γ is 1.
 
     γ^m is the probability that a wrong label is in all of m independent sets, so that they do not exclude it.
+
+    Parameters
+    ----------
+    gamma
+        Ambiguity degree, in [0, 1].
+    doubt
+        Probability that a wrong label is left all the same.
 
     Examples
     --------

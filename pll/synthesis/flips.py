@@ -76,6 +76,13 @@ class Flip:
     def parse(cls, text: str, q: float | None = None) -> Flip:
         """From `binomial`, `uniform:3` or `matrix:FILE`: what a way takes besides q may follow its name.
 
+        Parameters
+        ----------
+        text
+            The name of a way, and what follows it.
+        q
+            Flipping probability, in [0, 1].
+
         Raises
         ------
         UserError
@@ -116,6 +123,13 @@ class Flip:
 
     def settings(self, n_classes: int, class_names: Sequence[str] = ()) -> dict[str, Any]:
         """Return what the functions of its way take, by name; a matrix is read and checked.
+
+        Parameters
+        ----------
+        n_classes
+            c.
+        class_names
+            c names; by default "0" … "c-1".
 
         Raises
         ------
@@ -191,6 +205,12 @@ def flip_matrix_of(
 
     Parameters
     ----------
+    how
+        The way.
+    n_classes
+        c.
+    class_names
+        c names; by default "0" … "c-1".
     y, X, probabilities, seed, progress
         For `instance` alone, as for `flip`.
 
@@ -242,8 +262,14 @@ def flip_binomial(
     ----------
     y
         (n,) true labels in [0, n_classes).
+    n_classes
+        c.
     q
         Flipping probability in [0, 1].
+    seed
+        Of the draw.
+    class_names
+        c names; by default "0" … "c-1".
 
     Raises
     ------
@@ -314,6 +340,11 @@ def flip_uniform(
     UserError
         A size outside [1, c], or as `flip_binomial`.
 
+    References
+    ----------
+    Feng, Lv, Han, Xu, Niu, Geng, An & Sugiyama, Provably consistent partial-label learning, NeurIPS 2020.
+    Cour, Sapp & Taskar, Learning from partial labels, JMLR 12, 2011.
+
     Examples
     --------
     >>> flip_uniform([0, 1, 2], n_classes=4, size=3).sizes.tolist()
@@ -347,14 +378,26 @@ def flip_with_matrix(
 
     Parameters
     ----------
+    y
+        (n,) true labels.
+    n_classes
+        c.
     matrix
         (c, c) probabilities, 1 on the diagonal; see `pll.synthesis.transitions` for ways to come by one. Other
         arguments and errors as for `flip_binomial`.
+    seed
+        Of the draw.
+    class_names
+        c names; by default "0" … "c-1".
 
     Raises
     ------
     UserError
         Not a transition matrix; row and column are named.
+
+    References
+    ----------
+    Wen, Cui, Hang, Liu, Wang & Lin, Leveraged weighted loss for partial label learning, ICML 2021.
 
     Examples
     --------
@@ -431,6 +474,10 @@ def instance_probabilities(
     ------
     UserError
         A shape that does not fit, numbers that are none (the row is named), or as `flip_binomial`.
+
+    References
+    ----------
+    Xu, Qiao, Geng & Zhang, Instance-dependent partial label learning, NeurIPS 2021.
     """
     truth = checked_truth(y, n_classes, q)
     chances = np.array(probabilities, dtype=np.float32)
@@ -458,6 +505,13 @@ def binomial_matrix(n_classes: int, q: float) -> npt.NDArray[np.float64]:
 
     This is the matrix before the forced extra label; the ambiguity degree of the sets is
     q + (1 − q)^(c−1) / (c − 1).
+
+    Parameters
+    ----------
+    n_classes
+        c.
+    q
+        Flipping probability, in [0, 1].
     """
     matrix = np.full((n_classes, n_classes), float(q))
     np.fill_diagonal(matrix, 1.0)
@@ -465,14 +519,30 @@ def binomial_matrix(n_classes: int, q: float) -> npt.NDArray[np.float64]:
 
 
 def pair_matrix(n_classes: int, q: float) -> npt.NDArray[np.float64]:
-    """Return (c, c) with q for label (y + 1) mod c alone (paper, supplement: pair flipping)."""
+    """Return (c, c) with q for label (y + 1) mod c alone (paper, supplement: pair flipping).
+
+    Parameters
+    ----------
+    n_classes
+        c.
+    q
+        Flipping probability, in [0, 1].
+    """
     matrix = np.eye(n_classes)
     matrix[np.arange(n_classes), (np.arange(n_classes) + 1) % n_classes] = q
     return matrix
 
 
 def uniform_matrix(n_classes: int, size: int | None = None) -> Matrix:
-    """Return (c, c) with the probability that a wrong label is in a set of `flip_uniform`; 1 on the diagonal."""
+    """Return (c, c) with the probability that a wrong label is in a set of `flip_uniform`; 1 on the diagonal.
+
+    Parameters
+    ----------
+    n_classes
+        c.
+    size
+        Labels of a set; None where every set with the true label is as likely.
+    """
     if size is None:  # (2^(c−2) − 1) of the 2^(c−1) − 1 sets hold a given wrong label
         whole = 0.5 ** (n_classes - 1)
         return binomial_matrix(n_classes, (0.5 - whole) / (1 - whole))
@@ -488,14 +558,34 @@ def _check_size(size: int, n_classes: int) -> None:
 
 
 def checked_matrix(n_classes: int, matrix: Matrix) -> Matrix:
-    """Return the (c, c) matrix of the way `matrix`, which `Flip.settings` has read and checked."""
+    """Return the (c, c) matrix of the way `matrix`, which `Flip.settings` has read and checked.
+
+    Parameters
+    ----------
+    n_classes
+        c.
+    matrix
+        (c, c), read and checked.
+    """
     return matrix
 
 
 def mean_instance_matrix(
     n_classes: int, y: npt.ArrayLike, probabilities: npt.ArrayLike, q: float | None = None
 ) -> Matrix:
-    """Return (c, c) with the mean of `instance_probabilities` over the examples of a class; NaN where it has none."""
+    """Return (c, c) with the mean of `instance_probabilities` over the examples of a class; NaN where it has none.
+
+    Parameters
+    ----------
+    n_classes
+        c.
+    y
+        (n,) true labels.
+    probabilities
+        (n, c) of a classifier.
+    q
+        As for `instance_probabilities`.
+    """
     truth = checked_truth(y, n_classes)
     chances = instance_probabilities(truth, n_classes, probabilities, q)
     of_class = [chances[truth == label] for label in range(n_classes)]
@@ -505,6 +595,15 @@ def mean_instance_matrix(
 
 def checked_truth(y: npt.ArrayLike, n_classes: int, q: float | None = None) -> npt.NDArray[np.int64]:
     """Return (n,) true labels y as int64, checked to lie in [0, n_classes).
+
+    Parameters
+    ----------
+    y
+        (n,) whole numbers.
+    n_classes
+        c.
+    q
+        Checked too, where it is given.
 
     Raises
     ------

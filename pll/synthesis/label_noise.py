@@ -219,8 +219,12 @@ def top_k_sets(
         (n, d) or (n, C, H, W) numbers, NaN where missing.
     labels
         (n,) given labels in [0, n_classes).
+    n_classes
+        c.
     k
         In [1, c − 1]; a set has k or k + 1 candidates.
+    class_names
+        c names; by default "0" … "c-1".
     seed, progress
         As for `pll.synthesis.cross_val.out_of_fold`.
 
@@ -246,6 +250,10 @@ def sets_of_most_likely(
         (n, c) scores; of equal ones the lower class comes first.
     labels
         (n,) given labels.
+    k
+        How many, beside the given one.
+    class_names
+        c names; by default "0" … "c-1".
 
     Raises
     ------
@@ -294,6 +302,8 @@ def confusion_sets(
         In (0, 1].
     rows
         What the rows of `confusion` are: `"true"` or `"given"` labels.
+    class_names
+        c names; by default "0" … "c-1".
 
     Raises
     ------

@@ -69,7 +69,15 @@ class Batch(ABC):
 
     @abstractmethod
     def scatter(self, values: Tensor, matrix: Tensor) -> Tensor:
-        """Return (B, k) values, 0 off S_i, as the columns of their candidates in a (B, c) matrix like this one."""
+        """Return (B, k) values, 0 off S_i, as the columns of their candidates in a (B, c) matrix like this one.
+
+        Parameters
+        ----------
+        values
+            (B, k).
+        matrix
+            (B, c), of whose kind the result is.
+        """
 
     @abstractmethod
     def read(self, weights: Tensor) -> Tensor:
@@ -77,7 +85,15 @@ class Batch(ABC):
 
     @abstractmethod
     def write(self, weights: Tensor, values: Tensor) -> None:
-        """Write (B, k) values, 0 off S_i, into a weight store, in place."""
+        """Write (B, k) values, 0 off S_i, into a weight store, in place.
+
+        Parameters
+        ----------
+        weights
+            A weight store.
+        values
+            (B, k).
+        """
 
     @abstractmethod
     def mask(self, n_classes: int) -> Tensor:
@@ -129,6 +145,10 @@ def choose_layout(
 
     Parameters
     ----------
+    candidates
+        n candidate sets.
+    device
+        Where training is.
     prior
         (nnz,) of `pll.weights.checked_prior`; `Batch.restrict` multiplies the softmax by it.
     outside

@@ -40,12 +40,30 @@ def mse_elementwise(logits: Tensor) -> Tensor:
 
 
 def mae(logits: Tensor) -> Tensor:
-    """Absolute error against e^j, Σ_k |g_k − e^j_k| = 2 − 2 g_j (Ghosh et al. 2017): bounded, robust to noise."""
+    """Absolute error against e^j, Σ_k |g_k − e^j_k| = 2 − 2 g_j (Ghosh et al. 2017): bounded, robust to noise.
+
+    References
+    ----------
+    Ghosh, Kumar & Sastry, Robust loss functions under label noise for deep neural networks, AAAI 2017.
+    """
     return 2 - 2 * logits.softmax(dim=1)
 
 
 def gce(logits: Tensor, q: float = GCE_Q) -> Tensor:
-    """Generalised cross-entropy (1 − g_j^q) / q (Zhang & Sabuncu 2018): between ce (q → 0) and mae (q = 1)."""
+    """Generalised cross-entropy (1 − g_j^q) / q (Zhang & Sabuncu 2018): between ce (q → 0) and mae (q = 1).
+
+    Parameters
+    ----------
+    logits
+        (B, c).
+    q
+        In (0, 1].
+
+    References
+    ----------
+    Zhang & Sabuncu, Generalized cross entropy loss for training deep neural networks with noisy labels, NeurIPS
+    2018.
+    """
     # g_j^q by way of the logarithm: its gradient stays finite where g_j underflows.
     return (1 - (q * logits.log_softmax(dim=1)).exp()) / q
 

@@ -155,7 +155,21 @@ class Monitor:
         examples_per_second: float = 0.0,
         seconds: float = 0.0,
     ) -> EpochRecord:
-        """Return the record of an epoch, compared with the one before."""
+        """Return the record of an epoch, compared with the one before.
+
+        Parameters
+        ----------
+        epoch
+            Its number, from 1.
+        label_weights
+            (nnz,) float32.
+        predicted_test
+            (m,) predicted labels of the test examples; None without.
+        loss
+            Mean training loss; None where there is none.
+        examples_per_second, seconds
+            Of this epoch.
+        """
         sharp = sharpness(label_weights, self.candidates)
         before, self.identified = self.identified, sharp.identified
         return EpochRecord(

@@ -28,12 +28,30 @@ TORCHVISION = "torchvision:"
 
 
 def linear(input_shape: tuple[int, ...], n_classes: int) -> nn.Module:
-    """One affine map, d → c (paper, §4)."""
+    """One affine map, d → c (paper, §4).
+
+    Parameters
+    ----------
+    input_shape
+        Of one example, (d,) or (C, H, W).
+    n_classes
+        c.
+    """
     return nn.Sequential(nn.Flatten(), nn.Linear(prod(input_shape), n_classes))
 
 
 def mlp(input_shape: tuple[int, ...], n_classes: int, width: int = 300) -> nn.Module:
-    """Five-layer perceptron d-300-300-300-300-c with batch normalisation and ReLU (paper, supplement)."""
+    """Five-layer perceptron d-300-300-300-300-c with batch normalisation and ReLU (paper, supplement).
+
+    Parameters
+    ----------
+    input_shape
+        Of one example, (d,) or (C, H, W).
+    n_classes
+        c.
+    width
+        Units of a hidden layer.
+    """
     widths = [prod(input_shape), width, width, width, width]
     layers: list[nn.Module] = [nn.Flatten()]
     for fan_in, fan_out in pairwise(widths):
@@ -42,7 +60,15 @@ def mlp(input_shape: tuple[int, ...], n_classes: int, width: int = 300) -> nn.Mo
 
 
 def shallow_mlp(input_shape: tuple[int, ...], n_classes: int) -> nn.Module:
-    """Perceptron of one hidden layer of `SHALLOW_WIDTH` units with ReLU, without batch normalisation, d-500-c."""
+    """Perceptron of one hidden layer of `SHALLOW_WIDTH` units with ReLU, without batch normalisation, d-500-c.
+
+    Parameters
+    ----------
+    input_shape
+        Of one example, (d,) or (C, H, W).
+    n_classes
+        c.
+    """
     width = SHALLOW_WIDTH
     return nn.Sequential(nn.Flatten(), nn.Linear(prod(input_shape), width), nn.ReLU(), nn.Linear(width, n_classes))
 
@@ -78,6 +104,10 @@ def convnet(input_shape: tuple[int, ...], n_classes: int) -> nn.Module:
     ------
     UserError
         Examples that are not images, or too small.
+
+    References
+    ----------
+    Laine & Aila, Temporal ensembling for semi-supervised learning, ICLR 2017.
     """
     channels, height, width = image_shape(input_shape, "convnet", least=4)
     padding = 0 if min(height, width) >= UNPADDED_FROM else 1
@@ -122,6 +152,10 @@ def resnet(input_shape: tuple[int, ...], n_classes: int) -> nn.Module:
     ------
     UserError
         Examples that are not images, or too small.
+
+    References
+    ----------
+    He, Zhang, Ren & Sun, Deep residual learning for image recognition, CVPR 2016.
     """
     channels, _, _ = image_shape(input_shape, "resnet", least=4)
     layers: list[nn.Module] = [_plain_convolution(channels, 16), nn.BatchNorm2d(16), nn.ReLU()]
@@ -182,6 +216,15 @@ def torchvision_factory(name: str) -> Callable[[tuple[int, ...], int], nn.Module
 
 def image_shape(input_shape: tuple[int, ...], model: str, *, least: int) -> tuple[int, int, int]:
     """Return (C, H, W) of one example.
+
+    Parameters
+    ----------
+    input_shape
+        Of one example, (d,) or (C, H, W).
+    model
+        Its name, for the message.
+    least
+        Pixels that height and width need.
 
     Raises
     ------
@@ -244,7 +287,15 @@ MODELS: dict[str, ModelFactory] = {name: globals()[name.replace("-", "_")] for n
 
 
 def why_unfit(name: str, input_shape: tuple[int, ...]) -> str | None:
-    """Return why a model cannot be used on examples of this shape, in words; None where it can."""
+    """Return why a model cannot be used on examples of this shape, in words; None where it can.
+
+    Parameters
+    ----------
+    name
+        Of the model.
+    input_shape
+        Of one example, (d,) or (C, H, W).
+    """
     try:
         count_parameters(name, input_shape, 2)
     except UserError as error:
@@ -254,6 +305,15 @@ def why_unfit(name: str, input_shape: tuple[int, ...]) -> str | None:
 
 def count_parameters(model: ModelSpec, input_shape: tuple[int, ...], n_classes: int) -> int:
     """Return how many numbers a model learns; nothing is allocated for it.
+
+    Parameters
+    ----------
+    model
+        A name, a module or a function.
+    input_shape
+        Of one example, (d,) or (C, H, W).
+    n_classes
+        c.
 
     Raises
     ------
@@ -267,14 +327,34 @@ def count_parameters(model: ModelSpec, input_shape: tuple[int, ...], n_classes: 
 
 @lru_cache(maxsize=64)
 def count_tensors(model: str, input_shape: tuple[int, ...], n_classes: int) -> int:
-    """Return how many tensors of parameters a model has; nothing is allocated for them."""
+    """Return how many tensors of parameters a model has; nothing is allocated for them.
+
+    Parameters
+    ----------
+    model
+        Its name.
+    input_shape
+        Of one example, (d,) or (C, H, W).
+    n_classes
+        c.
+    """
     with torch.device("meta"):
         return len(list(build_model(model, input_shape, n_classes).parameters()))
 
 
 @lru_cache(maxsize=64)
 def forward_flops(model: str, input_shape: tuple[int, ...], n_classes: int) -> float:
-    """Return the floating-point operations of one example's forward pass, counted on the meta device."""
+    """Return the floating-point operations of one example's forward pass, counted on the meta device.
+
+    Parameters
+    ----------
+    model
+        Its name.
+    input_shape
+        Of one example, (d,) or (C, H, W).
+    n_classes
+        c.
+    """
     with torch.device("meta"):
         network = build_model(model, input_shape, n_classes).eval()
         counter = FlopCounterMode(display=False)

@@ -124,7 +124,15 @@ class Objective(ABC):
 
     @abstractmethod
     def loss(self, batch: Batch, logits: Tensor) -> Tensor:
-        """Return the scalar to minimise, for logits (B, c), under the current training weights."""
+        """Return the scalar to minimise, for logits (B, c), under the current training weights.
+
+        Parameters
+        ----------
+        batch
+            The mini-batch.
+        logits
+            (B, c).
+        """
 
     def backward(self, batch: Batch, logits: Tensor, share: Tensor | None) -> Tensor:
         """Add the gradient of the loss to the parameters' gradients.
@@ -147,7 +155,15 @@ class Objective(ABC):
         return loss.detach()
 
     def update(self, batch: Batch, label_weights: Tensor) -> None:
-        """Update the training weights from the batch's new label weights (B, k), before the parameters change."""
+        """Update the training weights from the batch's new label weights (B, k), before the parameters change.
+
+        Parameters
+        ----------
+        batch
+            The mini-batch.
+        label_weights
+            (B, k), the new ones.
+        """
         return
 
     def end_epoch(self, trainer: Trainer) -> None:
@@ -404,6 +420,13 @@ class Trainer:
         """Let the examples `rows` (B,) count by their sample weight in what is learnt through these logits (B, c).
 
         The loss is a mean over examples, so that its gradient by the logits of one example is multiplied.
+
+        Parameters
+        ----------
+        logits
+            (B, c).
+        rows
+            (B,) their numbers.
         """
         if self._sample_weight is not None:
             share = self._sample_weight[rows][:, None]  # (B, 1)
@@ -589,7 +612,17 @@ def train(
 
 
 def refuse_divergence(epoch: int, weights: Weights, loss: float = 0.0) -> None:
-    """Raise DivergenceError where the loss or a label weight is not finite."""
+    """Raise DivergenceError where the loss or a label weight is not finite.
+
+    Parameters
+    ----------
+    epoch
+        Of which they are.
+    weights
+        (nnz,) label weights.
+    loss
+        Mean loss of the epoch.
+    """
     if not (np.isfinite(loss) and np.isfinite(weights).all()):
         raise DivergenceError(
             f"Training diverged in epoch {epoch}: the {'label weights are' if np.isfinite(loss) else 'loss is'} "
@@ -660,7 +693,17 @@ def _first_of_equals(rows: Tensor) -> Tensor:
 
 
 def epoch_order(n: int, seed: int, epoch: int) -> Tensor:
-    """Return the permutation of an epoch, drawn on the CPU so that it is the same on every device."""
+    """Return the permutation of an epoch, drawn on the CPU so that it is the same on every device.
+
+    Parameters
+    ----------
+    n
+        Examples.
+    seed
+        Of the run.
+    epoch
+        Its number, from 1.
+    """
     mixed = int(np.random.SeedSequence([seed, epoch]).generate_state(1, np.uint64)[0] >> 1)
     order = torch.from_numpy(large_array(n, np.int64))
     torch.randperm(n, generator=torch.Generator().manual_seed(mixed), out=order)

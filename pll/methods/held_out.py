@@ -1,7 +1,7 @@
 """How sure is a label: label weights by models that did not learn from the example.
 
 A model's own label weights are no evidence: PRODEN trains on them, so that they go to 0 and 1 whatever is true. Here
-`MODELS` models with the settings of the fit learn from random subsets, at most half of the examples and at most `ROWS`,
+`MODELS` models with the settings of the fit learn from random subsets, at most half of the examples (`subset_rows`),
 and each judges the examples it has not seen:
 
 1. Its scores are divided by the temperature under which the sets of unseen examples are likeliest
@@ -43,7 +43,7 @@ from torch import Tensor
 
 from pll.annotations.data import Annotations
 from pll.annotations.voters import fit_voters
-from pll.candidates import as_candidate_sets
+from pll.candidates import CandidateSets, as_candidate_sets
 from pll.devices import choose_device, computing_threads
 from pll.errors import UserError
 from pll.io import taken
@@ -62,8 +62,8 @@ from pll.training.trainer import evaluation_batch
 from pll.weights import Weights, checked_prior, dense, normalise, on_candidates, restricted_softmax
 
 MODELS = 10
-ROWS = 2000
-"""Examples at most that a model learns from."""
+ROWS, LABELS = 2000, 1000
+"""Examples that a model learns from at least, and how many labels they are worth, where halves are more."""
 FEWEST = 4
 """With fewer examples there are no halves to learn from."""
 QUICK = 20.0
@@ -184,7 +184,7 @@ class HeldOut:
     def __init__(self, estimator: PartialLabelEstimator, task: Task, *, seed: int = 0) -> None:
         self.estimator, self.task, self.seed = estimator, task, seed
         n = len(task.candidates)
-        self.rows = min(n // 2, ROWS)
+        self.rows = subset_rows(task.candidates)
         has_models = task.votes is None and n >= FEWEST and task.X[:1].size > 0
         self.total = n_models(estimator, task) if has_models else 0
         self.done = 0
@@ -352,6 +352,15 @@ class HeldOut:
         return float(best[0]) * max(spread, TINY)
 
 
+def subset_rows(sets: CandidateSets) -> int:
+    """Return how many examples a model learns from: half of them, or `ROWS`, or as many as are worth `LABELS` labels.
+
+    A set of s labels is worth 1/s of one. Models of 2,000 sets of 15 of 30 labels know too little to be sure.
+    """
+    worth = float((1 / sets.sizes).mean()) if len(sets) else 1.0
+    return min(len(sets) // 2, max(ROWS, round(LABELS / worth)))
+
+
 def n_models(estimator: PartialLabelEstimator, task: Task) -> int:
     """Return how many models to train: `MODELS`, or as many as cost together no more than the training itself.
 
@@ -375,7 +384,7 @@ def n_models(estimator: PartialLabelEstimator, task: Task) -> int:
         seconds = type(estimator).cost(n, math.prod(shape), c, task.candidates.nnz).seconds
     if seconds <= QUICK:
         return MODELS
-    return min(MODELS, max(2, n // min(n // 2, ROWS) // 2 * 2))
+    return min(MODELS, max(2, n // subset_rows(task.candidates) // 2 * 2))
 
 
 def vote_weights(estimator: PartialLabelEstimator, task: Task, votes: Annotations) -> Weights:
@@ -439,7 +448,7 @@ def is_batched(estimator: PartialLabelEstimator, task: Task) -> bool:
     model = _setting(estimator, "model")
     same = all(_setting(estimator, name) == value for name, value in plain.items())
     is_plain = task.outside is None and task.sample_weight is None
-    is_plain &= min(len(task.candidates) // 2, ROWS) * task.candidates.n_classes <= NUMBERS
+    is_plain &= subset_rows(task.candidates) * task.candidates.n_classes <= NUMBERS
     return same and is_plain and isinstance(model, str) and model in BATCHED
 
 

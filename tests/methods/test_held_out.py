@@ -17,7 +17,7 @@ from pll.candidates import CandidateSets
 from pll.methods import METHODS
 from pll.methods.base import AFRESH, Start, Task
 from pll.methods.chosen import Recipe
-from pll.methods.held_out import MODELS, HeldOut, held_out_weights, n_models
+from pll.methods.held_out import MODELS, HeldOut, held_out_weights, n_models, subset_rows
 from pll.methods.plknn import PLKNN
 from pll.methods.proden import PRODEN
 from pll.methods.set_likelihood import likeliest_temperature, set_evidence
@@ -79,6 +79,12 @@ def test_nobody_is_judged_by_a_model_that_learnt_from_them(n: int) -> None:
     for k in range(MODELS):
         seen[held_out.subset(k)] += 1
     assert (held_out.state()["counts"] == MODELS - seen).all() and (MODELS - seen >= MODELS // 2).all()
+
+
+def test_wide_sets_need_more_examples_than_narrow_ones() -> None:
+    rows = {s: subset_rows(CandidateSets.from_lists([list(range(s))] * 20_000, n_classes=30)) for s in (1, 2, 4, 15)}
+    assert rows == {1: 2000, 2: 2000, 4: 4000, 15: 10_000}
+    assert subset_rows(SETS) == len(SETS) // 2
 
 
 def test_a_batched_model_is_not_told_of_the_examples_it_judges() -> None:

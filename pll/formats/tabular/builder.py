@@ -201,7 +201,7 @@ def _with_all_columns(error: WordsInFeatures, table: Records, columns: Sequence[
                 except WordsInFeatures:
                     wrong[column.name] = None
     others = list(wrong)[1:]
-    more = f" Such cells stand in {len(others):,} more columns: {listing(others)}." if others else ""
+    more = f" Other columns with such cells: {listing(others)}." if others else ""
     told = WordsInFeatures(f"{error}{more}", shell=" ".join(option(name, "keep") for name in wrong))
     told.columns = tuple(wrong)
     return told

@@ -87,12 +87,6 @@ class WordsInFeatures(RowError):
     columns: tuple[str, ...] = ()
 
 
-class WordsInFeatures(RowError):
-    """Cells of features are no numbers: the message names the first; `columns` are all that have such cells."""
-
-    columns: tuple[str, ...] = ()
-
-
 class DuplicateIds(RowError):
     """Two rows have the same id: the message names them."""
 

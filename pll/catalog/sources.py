@@ -124,7 +124,9 @@ class Source:
         key = self._in_memory_as()
         data = _IN_MEMORY.get(key)
         if data is None:
-            options = formats.ReadOptions(**self.options, answers=self.answers, progress=progress)
+            options = formats.ReadOptions(
+                **self.options, answers=self.answers, edited=tuple(self.classes), progress=progress
+            )
             data = formats.read(self.path, name=self.name, options=options, format=self.format)
             if Path(self.path).is_file() and key == self._in_memory_as():  # a folder's time is no key
                 _IN_MEMORY[key] = data
@@ -134,7 +136,8 @@ class Source:
         """Return the key of this data in memory: the identity of the file and the options to read it."""
         facts = Path(str(self.path)).stat()
         file = [str(Path(str(self.path)).resolve()), facts.st_ino, facts.st_size, facts.st_mtime_ns]
-        return json.dumps([file, self.name, self.format, self.options, self.answers], sort_keys=True, default=str)
+        read = [self.name, self.format, self.options, self.answers, sorted(self.classes)]
+        return json.dumps([file, *read], sort_keys=True, default=str)
 
     def check_unchanged(self) -> None:
         """Raise UserError if the file is missing or differs from its recorded hash."""

@@ -7,6 +7,7 @@ to do. It is refused until the person accepts it (`ReadOptions.accept`, in the s
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -42,6 +43,8 @@ class Finding:
         What to do, for a page.
     hint
         What to do in the shell.
+    drop
+        Classes that are no labels, perhaps.
     """
 
     kind: str
@@ -49,6 +52,7 @@ class Finding:
     cells: tuple[str, ...] = ()
     remedy: str = ""
     hint: str = ""
+    drop: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         shown = f" ({listing(self.cells, limit=MOST_SHOWN)})" if self.cells else ""
@@ -124,7 +128,7 @@ _STRANGE = {
 def _names(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Finding]:
     if len(data) < FEW_EXAMPLES or (data.candidates is None and data.annotations is None) or options.class_names:
         return
-    names = [name for name in data.class_names if name not in options.keep]
+    names = [name for name in data.class_names if name not in (*options.keep, *options.edited)]
     for what, pattern in _STRANGE.items():
         if found := [name for name in names if pattern.fullmatch(name)]:
             remedy = "Say which column holds the labels, or list the classes."
@@ -135,10 +139,10 @@ def _names(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Finding]
         yield Finding("class-names", "Classes are whole sentences", tuple(sentences), remedy, "--classes A,B,C")
     if set(names) == {"-1", "0", "1"}:
         remedy = "If −1 means that there is no answer, drop it."
-        yield Finding("mark", "A class is called −1, beside 0 and 1", ("-1",), remedy, "--drop=-1")
+        yield Finding("mark", "A class is called −1, beside 0 and 1", ("-1",), remedy, "--drop=-1", ("-1",))
 
 
-def _sets(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Finding]:
+def _sets(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Finding]:
     if data.candidates is None or len(data) < SOME_EXAMPLES or data.n_classes < 3 or data.prior is not None:
         return
     sets, n = data.candidates, len(data)
@@ -147,10 +151,10 @@ def _sets(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Finding]:
         yield Finding("full-sets", "Every example may have every label", (), remedy, "--column NAME=ROLE")
         return
     everywhere = np.flatnonzero(np.bincount(sets.indices, minlength=sets.n_classes) == n)
-    if len(everywhere) and sets.nnz > n:
-        found = tuple(data.class_names[k] for k in everywhere)
-        remedy = "If it is no label, drop it."
-        yield Finding("in-every-set", "A class is in every set", found, remedy, f"--drop '{found[0]}'")
+    found = tuple(name for k in everywhere.tolist() if (name := data.class_names[k]) not in options.edited)
+    if found and sets.nnz > n:
+        hint = " ".join(f"--drop={shlex.quote(name)}" for name in found)
+        yield Finding("in-every-set", "A class is in every set", found, "If it is no label, drop it.", hint, found)
 
 
 def _voters(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Finding]:

@@ -40,6 +40,21 @@ def test_the_shell_refuses_it_until_it_is_accepted(tmp_path: Path, capsys: pytes
     assert main(["read", str(tmp_path / "odd.csv"), "--accept", kind]) == 0
 
 
+def test_a_class_that_is_no_label_is_dropped_where_it_is_odd(
+    open_page: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = bring(open_page("data"), "odd.csv", IN_EVERY_SET)
+    page = button(page, "Drop all").click().run()
+    assert "all" not in understood(page)
+    assert not button(page, "Get labels").disabled
+    (tmp_path / "odd.csv").write_text(IN_EVERY_SET)
+    fit = ("fit", str(tmp_path / "odd.csv"), "--method", "majority", "--out", str(tmp_path / "run"))
+    assert main([*fit]) == 2
+    hint = capsys.readouterr().err.partition("In the shell: ")[2].partition(";")[0]
+    assert hint == "--drop=all"
+    assert main([*fit, hint]) == 0
+
+
 def test_a_signature_is_named(open_page: Any) -> None:
     page = bring(open_page("data"), "batch.csv", MTURK)
     assert "Read as a batch of Amazon Mechanical Turk" in said(page)

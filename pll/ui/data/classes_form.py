@@ -6,7 +6,7 @@ undoes it. Corrections of single classes are stored for the visit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pandas as pd
@@ -70,6 +70,11 @@ def put_in_order(source: Source, data: PartialLabelDataset) -> tuple[Source, Par
 
 def _key(source: Source) -> str:
     return f"classes-{source.sha256 or source.path or source.name}"
+
+
+def drop(source: Source, names: Sequence[str]) -> None:
+    """Take some classes for no answer, until a person undoes it."""
+    st.session_state[_key(source)] = st.session_state.get(_key(source), {}) | dict.fromkeys(names)
 
 
 def _edits(source: Source, counts: Mapping[str, int]) -> dict[str, str | None]:

@@ -25,7 +25,7 @@ from pll.formats.odd import OddReading
 from pll.formats.reading import ROLES, SINGLE, Column, Question, question, signature
 from pll.formats.tabular.cells import has_fractions
 from pll.formats.votes import VOTES
-from pll.ui.data import last_time, loader, odd_form, understood
+from pll.ui.data import classes_form, last_time, loader, odd_form, understood
 from pll.ui.data.editable import edit_column
 from pll.ui.format import count, plain
 
@@ -389,7 +389,13 @@ def read(table: Columns, source: Source) -> PartialLabelDataset | None:
     except UserError as error:
         if isinstance(error, OddReading):
             kinds = [finding.kind for finding in error.findings]
-            odd_form.show(error.findings, partial(set_accepted, source, *kinds))
+            accept = partial(set_accepted, source, *kinds)
+
+            def drop(names: Sequence[str]) -> None:
+                classes_form.drop(source, names)
+                accept()
+
+            odd_form.show(error.findings, accept, drop)
             return None
         if isinstance(error, MissingPictures):
             st.error(plain(error), icon=":material/error:")

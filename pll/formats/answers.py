@@ -25,8 +25,8 @@ from pll.formats.tabular.cells import BINARY, WORDS, guess_separator, is_missing
 
 NOBODY = -1
 """Whose an answer is where nobody knows, or that is nobody's (the file's own candidates, say)."""
-KINDS = ("vote", "set", "share", "truth", "not")
-"""What an answer is: a voter's, a candidate set, how often or how likely a label is, the truth, a label ruled out."""
+KINDS = ("vote", "set", "share", "truth")
+"""What an answer is: a voter's, a candidate set, how often or how likely a label is, the truth."""
 
 Chunks: TypeAlias = pa.ChunkedArray
 """A column of text."""

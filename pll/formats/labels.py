@@ -88,7 +88,7 @@ def labels_of(
     UserError
         An empty set, an unknown label, a cell that cannot be read; the row is named.
     """
-    votes, others = answers.of("vote"), answers.of("set", "truth", "not", "share")
+    votes, others = answers.of("vote"), answers.of("set", "truth", "share")
     notes: list[str] = []
     others = list(map(_read_others, others))
     known = {name for chunk in others for _, name in chunk.names()}

@@ -365,24 +365,14 @@ def elements(cell: str | None) -> list[Any] | dict[str, Any]:
     Examples
     --------
     >>> elements('["a", 1]'), elements("{'a': 1}"), elements("a, b"), elements("['a' 'b']"), elements("")
-    (['a', 1], {'a': 1}, ['a', 'b'], ['a', 'b'], [])
+    (['a', '1'], {'a': 1}, ['a', 'b'], ['a', 'b'], [])
     """
     text = (cell or "").strip()
-    if not text:
-        return []
-    with suppress(ValueError, RecursionError):
-        value = json.loads(text)
-        return value if isinstance(value, list | dict) else [text]
-    with suppress(ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-        is_python = text[:1] in "[({" and not _NUMPY_WORDS.fullmatch(text)  # Python would join the words
-        value = ast.literal_eval(text) if is_python else None
-        if isinstance(value, list | tuple | set | dict):
-            return value if isinstance(value, dict) else list(value)
-    with suppress(UserError):
-        if (names := _json_names(text)) is not None:
-            return names
+    with suppress(RecursionError):
+        if isinstance(value := _value_in(text), list | dict):
+            return value
     mark = next((mark for mark in ("|", ";", "\n", ",") if mark in text), "\n")
-    return [part.strip() for part in text.split(mark)]
+    return [part.strip() for part in text.split(mark)] if text else []
 
 
 def are_lists(cells: Cells) -> bool:
@@ -481,21 +471,19 @@ def _json_names(cell: str) -> list[str] | None:
         return None
     text = cell.strip()
     try:
-        listed = json.loads(text, parse_int=str, parse_float=str, parse_constant=_not_json)
+        value = _value_in(text)
     except RecursionError:
         raise UserError("the list is nested too deeply; write a flat list of names") from None
-    except ValueError:
-        listed = _python_names(text)
-    if listed is None and any(mark in text for mark in "\"',") and not _OBJECT.match(text):
+    if value is None and any(mark in text for mark in "\"',") and not _OBJECT.match(text):
         raise UserError(
             'the cell looks like a list but is not JSON; write ["cat", "dog"] with double quotes, or cat|dog'
         )
-    if not isinstance(listed, list):
-        return [] if listed == {} else None  # an object, or a name in brackets, such as [UNK]
-    for place, name in enumerate(listed, start=1):
-        if not isinstance(name, str):
-            raise UserError(f"entry {place} of the list is not a name; write names in double quotes")
-    return listed
+    if not isinstance(value, list):
+        return [] if value == {} else None  # an object, or a name in brackets, such as [UNK]
+    wrong = [place for place, name in enumerate(value, start=1) if not isinstance(name, str)]
+    if wrong:
+        raise UserError(f"entry {wrong[0]} of the list is not a name; write names in double quotes")
+    return value
 
 
 _NUMPY_NUMBERS = re.compile(r"\[\s*(-?\d+(?:\s+-?\d+)*)\s*\]")
@@ -503,20 +491,32 @@ _NUMPY_WORDS = re.compile(r"""\[\s*(?:'[^']*'|"[^"]*")(?:\s+(?:'[^']*'|"[^"]*"))
 """Arrays as NumPy prints them: without commas."""
 
 
-def _python_names(text: str) -> list[str] | None:
-    """Return the names in a list, tuple or set as Python prints it; None where it is none of names alone."""
-    if (printed := _NUMPY_NUMBERS.fullmatch(text)) or _NUMPY_WORDS.fullmatch(text):  # Python would join the words
-        found = re.findall(r"'[^']*'|\"[^\"]*\"", text)
-        return printed[1].split() if printed else [word[1:-1] for word in found]
+def _value_in(text: str) -> Any:
+    """Return the list or object in a text, as JSON, Python or NumPy writes it; None of any other text.
+
+    Numbers of a list are as they are written; tuples and sets are lists.
+
+    Raises
+    ------
+    RecursionError
+        It is nested too deeply.
+    """
+    if not _like_a_list(text):
+        return None
+    with suppress(ValueError):
+        return json.loads(text, parse_int=str, parse_float=str, parse_constant=_not_json)
+    if printed := _NUMPY_NUMBERS.fullmatch(text):
+        return printed[1].split()
+    if _NUMPY_WORDS.fullmatch(text):  # Python would join the words
+        return [word[1:-1] for word in re.findall(r"'[^']*'|\"[^\"]*\"", text)]
     try:
-        listed = ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, TypeError):
         return None
-    is_list = isinstance(listed, list | tuple | set)
-    if not is_list or not all(isinstance(name, str | int | float) and not isinstance(name, bool) for name in listed):
-        return None
-    names = [str(name) for name in listed]
-    return sorted(names) if isinstance(listed, set) else names
+    if not isinstance(value, list | tuple | set):
+        return value if isinstance(value, dict) else None
+    names = [str(one) if isinstance(one, int | float) and not isinstance(one, bool) else one for one in value]
+    return sorted(names) if isinstance(value, set) and all(isinstance(one, str) for one in names) else names
 
 
 def _not_json(word: str) -> NoReturn:

@@ -21,6 +21,7 @@ from pll.formats.arrays.matrix import is_array
 from pll.formats.arrays.npz import FEATURES, holds_arrays
 from pll.formats.classes import with_classes
 from pll.formats.images import TABLES
+from pll.formats.odd import refuse_odd
 from pll.formats.tabular.parquet import holds_shards
 from pll.formats.votes import VOTES, kind_of, read_votes, roles_beside_answers, with_votes
 from pll.images import SUFFIXES
@@ -115,7 +116,9 @@ class Source:
         classes = tuple(self.options.get("class_names", ()))
         known = classes if data is None else data.class_names
         votes = read_votes([str(file.path) for file in self.vote_files], known)
-        return with_votes(data, votes, answers=self.answers, classes=classes, name=self.name)
+        voted = with_votes(data, votes, answers=self.answers, classes=classes, name=self.name)
+        refuse_odd(voted, formats.ReadOptions(**self.options))
+        return voted
 
     def _read(self, progress: Progress | None) -> PartialLabelDataset:
         if self.path is None:

@@ -163,7 +163,9 @@ def resolve_source(options: SetOptions) -> Source:
     assert data is not None
     if options.classes and data.path is None:
         raise UserError(f"--classes is for files; the classes of {data.name} are known.")
-    if options.classes:  # of files of votes, too
+    if options.accept and data.path is not None:  # of files of votes, too
+        data = replace(data, options={**data.options, "accept": list(options.accept)})
+    if options.classes:
         data = replace(data, options={**data.options, "class_names": listed_classes(options.classes)})
     if options.answer and data.path is None and not votes:
         raise UserError(f"--answer is for files; the labels of {data.name} are known.")

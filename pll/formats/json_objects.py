@@ -32,6 +32,8 @@ SHAPES = {
     "keyed lists": "an object of lists of labels, whose keys are the ids",
 }
 """What a file may be, in words."""
+ROWS = ("rows", "data", "items", "examples", "records", "results")
+"""What a list of records is called beside other lists of objects."""
 WITHOUT_PLACE = ("lists", "keyed lists")
 """Shapes that have no place for a field of a record."""
 _MOST_KEYS = 50
@@ -373,12 +375,14 @@ def _shape(text: str, whole: bool, decoder: json.JSONDecoder) -> tuple[str, str]
         inner = any(isinstance(one, dict) for value in found for one in value)
         if len(sizes) == 1 and (min(sizes) > len(found) or inner) and closed:
             return "columns", ""
-        return ("lines", "") if inner else ("keyed lists", "")
+        if not inner:
+            return "keyed lists", ""
     lists = [
         name
         for name, value in values.items()
         if isinstance(value, list) and len(value) > 1 and all(isinstance(one, dict) for one in value)
     ]
+    lists = [name for name in lists if name in ROWS] or lists
     if closed and whole and len(lists) == 1 and KEY not in values:
         return "inside", lists[0]
     if not closed and not lists and KEY not in values and rest.startswith("["):

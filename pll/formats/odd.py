@@ -23,6 +23,8 @@ from pll.formats.tabular.answers import is_sentence
 FEW_EXAMPLES, SOME_EXAMPLES = 10, 20
 """Below so many examples hardly anything is odd: people try things out."""
 MOST_SHOWN = 3
+MOST_VOTERS = 20
+"""Voters that ids may name beside the examples."""
 OWN_WORDS = 0.8
 """Share of a voter's answers in words that no other voter uses, from which that is odd."""
 
@@ -97,7 +99,10 @@ Check = Callable[[PartialLabelDataset, ReadOptions], Iterator[Finding]]
 def _one_example(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Finding]:
     fields = [*data.feature_names, *data.categories, *data.extras]
     fields += list(data.annotations.annotator_names) if data.annotations is not None else []
-    if len(data) == 1 and len(fields) > FEW_EXAMPLES:
+    values = [cells[0] for cells in data.extras.values() if len(data) == 1]
+    inside = [one for value in values for one in (value.values() if isinstance(value, dict) else [value])]
+    are_records = any(isinstance(one, list) and sum(isinstance(x, dict) for x in one) >= FEW_EXAMPLES for one in inside)
+    if len(data) == 1 and (len(fields) > FEW_EXAMPLES or are_records):
         yield Finding(
             "one-example",
             f"The whole file was read as one example of {len(fields)} fields",
@@ -191,6 +196,23 @@ def _leaks(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Finding]:
             yield Finding("leak", "A column says the true label in other words", (name,), remedy, option(name, "keep"))
 
 
+_TWO_NAMES = re.compile(r"(.+?)(?:::|__|[#@|/~-])([^:#@|/~]+)")
+"""An id of two names: `ticket-1::gpt`."""
+
+
+def _two_names(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Finding]:
+    """Ids that name the voter beside the example, so that no example has two answers."""
+    votes = data.annotations
+    if votes is None or len(data) < FEW_EXAMPLES or (votes.answers_per_row > 1).any():
+        return
+    parts = [_TWO_NAMES.fullmatch(one) for one in data.row_ids.tolist()]
+    firsts, lasts = ({part[group] for part in parts if part} for group in (1, 2))
+    if all(parts) and 2 * len(firsts) <= len(data) and len(lasts) <= MOST_VOTERS:
+        remedy = "Leave only the name of the example in the id, and give the other part a column of its own."
+        text = "No example has two answers; the ids seem to name the voter beside the example"
+        yield Finding("two-names", text, tuple(data.row_ids[:MOST_SHOWN].tolist()), remedy)
+
+
 def _words(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Finding]:
     """A voter of several classes that hardly anybody else uses: other names for the same, or another question."""
     votes = data.annotations
@@ -224,5 +246,5 @@ def _total(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Finding]:
         )
 
 
-CHECKS: tuple[Check, ...] = (_one_example, _total, _classes, _names, _sets, _voters, _words, _leaks)
+CHECKS: tuple[Check, ...] = (_one_example, _total, _classes, _names, _sets, _voters, _two_names, _words, _leaks)
 """What is looked at."""

@@ -36,7 +36,7 @@ from pll.formats.names import (
     may_hold_labels,
     results_among,
 )
-from pll.formats.proposal import Proposal, says_labels, share_among
+from pll.formats.proposal import Proposal, says_aggregate, says_labels, share_among
 from pll.formats.reading import LABELLED, LINES, ROLES, SINGLE, Column, question
 from pll.formats.row_forms import by_signature, lines, persons
 from pll.formats.tabular.answers import objects_in, says_counts
@@ -314,7 +314,8 @@ def _payload(table: Proposal) -> None:
 
 def _unclear_labels(table: Proposal) -> None:
     """A column of few words whose name says labels, where nothing else is one: the user is asked."""
-    named = [n for n in table.open() if says_labels(n) and table.may_be_answers(n) and table.may_be_label(n)]
+    named = [n for n in table.open() if says_labels(n) and not says_aggregate(n) and table.may_be_answers(n)]
+    named = [name for name in named if table.may_be_label(name)]
     for name in named[:1]:
         table.give(name, "keep")
         table.ask(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from pll.formats.checks import listing
-from pll.formats.forms import USUAL, plain_name
+from pll.formats.forms import USUAL, WORDS, plain_name
 from pll.formats.names import MOST_WORDS, is_named_id, may_hold_labels
 from pll.formats.proposal import Proposal, says_fact, says_labels
 from pll.formats.reading import LABELLED, LINES, SINGLE
@@ -177,15 +177,16 @@ def _votes(table: Proposal, tasks: Sequence[str], worker: str) -> list[str]:
     free = [name for name in table.open() if name not in (*tasks, worker) and may_be(name)]
     named = [name for name in table.usual("vote", free) if present_cells(table.raw[name])]
     few = [name for name in free if table.may_be_answers(name)]
-    likely = sorted((name for name in few if name not in named), key=_likelihood)
+    likely = sorted((name for name in few if name not in named), key=lambda name: _likelihood(table, name))
     texts = [n for n in free if table.objects[n] == "" and not is_measured(table.cells[n]) and not says_fact(n)]
     return [*named, *likely] or [name for name in texts if not is_named_id(name)][:MOST_OFFERED]
 
 
-def _likelihood(name: str) -> tuple[bool, bool, int]:
-    """A key: names that say labels first, then an overall judgment, the shortest name of one."""
-    is_overall = "overall" in name.casefold()
-    return not says_labels(name), not is_overall, len(name) if is_overall else 0
+def _likelihood(table: Proposal, name: str) -> tuple[bool, bool, bool, bool, int]:
+    """A key: what has a truth beside it first, then names that say labels, then an overall judgment by its length."""
+    is_overall, is_sure = "overall" in name.casefold(), not WORDS["sure"].isdisjoint(plain_name(name).split("_"))
+    length = len(name) if is_overall else 0
+    return f"{name}_gold" not in table.raw, is_sure, not says_labels(name), not is_overall, length
 
 
 def _ask_which_vote(table: Proposal, tasks: Sequence[str], worker: str, votes: Sequence[str]) -> None:

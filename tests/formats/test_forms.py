@@ -353,3 +353,31 @@ def test_what_is_said_of_cells_that_are_no_numbers_is_enough(tmp_path: Path) -> 
     assert caught.value.columns == ("b", "c") and "--column b=keep --column c=keep" in str(caught.value)
     data = formats.read(path, columns=told | dict.fromkeys(caught.value.columns, "keep"))
     assert data.feature_names == ("a",) and data.y is not None
+
+
+def test_rows_of_a_hugging_face_dataset(tmp_path: Path) -> None:
+    row = {"annotations": ["cat", "dog", "cat"], "rater_ids": [1, 2, 3]}
+    rows = [{"row_idx": k, "row": {"id": f"e{k}", "text": TEXTS[k], **row}} for k in range(12)]
+    path = tmp_path / "rows.json"
+    path.write_text(json.dumps({"features": [{"name": "id"}, {"name": "text"}], "rows": rows}))
+    data = formats.read(path, accept=("in-every-set",))
+    assert data.row_ids.tolist()[:2] == ["e0", "e1"] and data.annotations is not None
+    assert data.annotations.annotator_names == ("1", "2", "3")
+
+
+def test_how_sure_somebody_was_is_not_offered_first(tmp_path: Path) -> None:
+    rows = [
+        f"u{k},{who},{1 + (k * at) % 3},{label(k, at)},{label(k, 0)}"
+        for k in range(12)
+        for at, who in enumerate(PEOPLE)
+    ]
+    path = table(tmp_path, "_unit_id,_worker_id,how_sure_are_you,relevant,relevant_gold", rows)
+    asked = question(formats.columns(path))
+    assert asked is not None and asked.answers[0][1]["relevant"] == "vote"
+
+
+def test_a_file_that_is_one_record_is_odd(tmp_path: Path) -> None:
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps({"version": 3, "outcome": {"parts": [{"a": k} for k in range(12)]}}))
+    with pytest.raises(OddReading, match="one-example"):
+        formats.read(path)

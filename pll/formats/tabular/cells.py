@@ -481,6 +481,8 @@ def _json_names(cell: str) -> list[str] | None:
     if not isinstance(value, list):
         return [] if value == {} else None  # an object, or a name in brackets, such as [UNK]
     wrong = [place for place, name in enumerate(value, start=1) if not isinstance(name, str)]
+    if any(isinstance(one, dict) for one in value):
+        raise UserError("its entries are objects; bring one answer a line, with fields for example, person and label")
     if wrong:
         raise UserError(f"entry {wrong[0]} of the list is not a name; write names in double quotes")
     return value

@@ -235,6 +235,20 @@ def as_json(column: pa.Array) -> pa.Array:
     )  # fmt: skip
 
 
+def one_column(parts: Sequence[pa.Array | pa.ChunkedArray | int]) -> pa.ChunkedArray:
+    """Return one column of its parts: text, or JSON where one is; a number is so many missing cells."""
+    kinds = {str(part.type): part.type for part in parts if not isinstance(part, int)}
+    is_json = any(isinstance(kind, pa.JsonType) for kind in kinds.values())
+    kind = next(iter(kinds.values())) if len(kinds) == 1 else JSON if is_json else pa.string()
+    chunks: list[pa.Array] = []
+    for part in parts:
+        whole = pa.nulls(part, kind) if isinstance(part, int) else part
+        for chunk in whole.chunks if isinstance(whole, pa.ChunkedArray) else [whole]:
+            plain = chunk if chunk.type == kind else text_of(chunk)
+            chunks.append(plain if plain.type == kind else as_json(plain))
+    return pa.chunked_array(chunks, kind)
+
+
 def is_list(kind: pa.DataType) -> bool:
     """Whether a type is one of lists."""
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))

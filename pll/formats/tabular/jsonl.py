@@ -18,7 +18,7 @@ from pll.formats import json_objects
 from pll.formats.base import ReadOptions
 from pll.formats.json_objects import Record
 from pll.formats.names import MAX_COLUMNS
-from pll.formats.records import JSON, Records, as_json, json_column, no_rows
+from pll.formats.records import Records, json_column, no_rows, one_column
 from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.writer import feature_column_names, text_columns
@@ -60,7 +60,7 @@ class JsonLines(TableFormat):
             raise no_rows()
         if not names:
             raise UserError("The objects have no fields; bring what was labelled, and its labels.")
-        columns = {name: _whole([p.get(name, n) for p, n in zip(chunks, sizes, strict=True)]) for name in names}
+        columns = {name: one_column([p.get(name, n) for p, n in zip(chunks, sizes, strict=True)]) for name in names}
         is_bare = json_objects.shape_of(path) in json_objects.WITHOUT_PLACE
         return unfolded(Records.of(pa.table(columns), row_of=lines.__getitem__, may_be_empty=is_bare))
 
@@ -80,14 +80,6 @@ class JsonLines(TableFormat):
         rows = zip(*added.values(), strict=True)
         known = ({name: value for name, value in zip(names, row, strict=True) if value is not None} for row in rows)
         json_objects.write_with(source, path, known)
-
-
-def _whole(chunks: Sequence[pa.Array | int]) -> pa.ChunkedArray:
-    """Return one column of its parts: text, or JSON where one part is; a number is so many missing cells."""
-    is_json = any(isinstance(part, pa.Array) and isinstance(part.type, pa.JsonType) for part in chunks)
-    kind = JSON if is_json else pa.string()
-    whole = [pa.nulls(part, kind) if isinstance(part, int) else as_json(part) if is_json else part for part in chunks]
-    return pa.chunked_array(whole, kind)
 
 
 def _records(dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:

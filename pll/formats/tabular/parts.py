@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from pll.errors import UserError
 from pll.formats.checks import listing
-from pll.formats.records import JSON, Records, as_json, text_of
+from pll.formats.records import Records, one_column, text_of
 
 PERSON = ("annotator", "annotated in", "file or sheet")
 """Names of the column that says whose a row is; the first that no table has."""
@@ -49,7 +49,7 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
     every = list(dict.fromkeys(name for table in tables for name in table.names))
     whole = [_whole(table) for table in tables]
     columns = {
-        name: _joined([part.column(list(table.names).index(name)) if name in table.names else len(part)
+        name: one_column([part.column(list(table.names).index(name)) if name in table.names else len(part)
                        for table, part in zip(tables, whole, strict=True)])
         for name in every
     }  # fmt: skip
@@ -131,16 +131,3 @@ def _whole(table: Records) -> pa.Table:
 def _cells(table: Records, name: str) -> list[str | None]:
     at = list(table.names).index(name)
     return [cell or None for batch in table.batches([at]) for cell in text_of(batch.column(0)).to_pylist()]
-
-
-def _joined(parts: Sequence[pa.ChunkedArray | int]) -> pa.ChunkedArray:
-    """Return one column of its parts: text, or JSON where one is; a number is so many missing cells."""
-    kinds = {str(part.type): part.type for part in parts if not isinstance(part, int)}
-    is_json = any(isinstance(kind, pa.JsonType) for kind in kinds.values())
-    kind = next(iter(kinds.values())) if len(kinds) == 1 else JSON if is_json else pa.string()
-    chunks: list[pa.Array] = []
-    for part in parts:
-        for chunk in [pa.nulls(part, kind)] if isinstance(part, int) else part.chunks:
-            plain = chunk if chunk.type == kind else text_of(chunk)
-            chunks.append(plain if plain.type == kind else as_json(plain))
-    return pa.chunked_array(chunks, kind)

@@ -20,7 +20,7 @@ from pll.errors import RowError, UserError
 from pll.formats.checks import shorten
 from pll.formats.reading import Column, form_of
 from pll.formats.records import RowNumber
-from pll.formats.tabular.answers import listed_answers
+from pll.formats.tabular.answer_cells import listed_answers
 from pll.formats.tabular.cells import BINARY, WORDS, guess_separator, is_missing
 
 NOBODY = -1

@@ -22,7 +22,7 @@ from pll.formats.answers import Answers, Chunk, Numbers
 from pll.formats.base import ReadOptions
 from pll.formats.checks import MAX_NAME, check_class_count, listing, shorten
 from pll.formats.records import RowNumber
-from pll.formats.tabular.answers import (
+from pll.formats.tabular.answer_cells import (
     COVERED,
     AnswerReader,
     is_object,

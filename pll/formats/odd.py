@@ -18,7 +18,7 @@ from pll.errors import UserError
 from pll.formats.base import ReadOptions
 from pll.formats.checks import listing
 from pll.formats.reading import option
-from pll.formats.tabular.answers import is_sentence
+from pll.formats.tabular.answer_cells import is_sentence
 
 FEW_EXAMPLES, SOME_EXAMPLES = 10, 20
 """Below so many examples hardly anything is odd: people try things out."""

@@ -39,7 +39,7 @@ from pll.formats.names import (
 from pll.formats.proposal import Proposal, says_aggregate, says_labels, share_among
 from pll.formats.reading import LABELLED, LINES, ROLES, SINGLE, Column, question
 from pll.formats.row_forms import by_signature, lines, persons
-from pll.formats.tabular.answers import objects_in, says_counts
+from pll.formats.tabular.answer_cells import objects_in, says_counts
 from pll.formats.tabular.cells import (
     NEARLY_ALL,
     SEPARATORS,

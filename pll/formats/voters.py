@@ -13,7 +13,7 @@ from pll.formats.forms import plain_name
 from pll.formats.names import MOST_WORDS, NAMED, NUMBERED, scored_by
 from pll.formats.proposal import Proposal, are_grades, says_aggregate, says_fact, share_among
 from pll.formats.reading import Column
-from pll.formats.tabular.answers import AnswerReader
+from pll.formats.tabular.answer_cells import AnswerReader
 from pll.formats.tabular.cells import (
     BINARY,
     NEARLY_ALL,

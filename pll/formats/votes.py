@@ -34,7 +34,7 @@ from pll.formats.labels import labels_of
 from pll.formats.names import LABEL_COLUMNS, is_named_id, may_hold_labels
 from pll.formats.reading import Column, form_of, question
 from pll.formats.records import Records, text_of
-from pll.formats.tabular.answers import AnswerReader
+from pll.formats.tabular.answer_cells import AnswerReader
 from pll.formats.tabular.csv import Delimited, text_of_file
 from pll.formats.tabular.format import TableFormat
 from pll.formats.tabular.jsonl import JsonLines

@@ -21,7 +21,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.answers import Answers
 from pll.formats.odd import OddReading
-from pll.formats.tabular.answers import AnswerReader
+from pll.formats.tabular.answer_cells import AnswerReader
 from pll.formats.votes import VOTES, read_votes, with_votes
 
 

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,19 +22,67 @@ from pll.weights import Weights, taken_home
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS = (
-    *("id", "identified_label", "confidence", "margin", "entropy"),
-    *("candidates", "source", "reviewer", "decided_at", "true_label"),
-)
-"""The columns of labels.csv, in their order. The order of rows is that of the examples."""
-NUMBERS = ("confidence", "margin", "entropy")
-"""Those that hold numbers, 0-1, of the held-out weights."""
-SETTLED = (1.0, 1.0, 0.0)
-"""These of an example that a person gave a label."""
+
+@dataclass(frozen=True)
+class LabelColumn:
+    """A column of labels.csv.
+
+    Attributes
+    ----------
+    kind
+        Of its cells: text, a share in [0, 1], a whole number.
+    is_result
+        Whether it holds a result: written with the data, not read back.
+    is_reserved
+        Whether a column of this name that a person brings is kept, and never learnt from.
+    needs_set
+        Whether it is blank where an example has no candidate set of its own.
+    settled
+        A number of an example that a person gave a label.
+    """
+
+    kind: Literal["text", "share", "whole"] = "text"
+    is_result: bool = True
+    is_reserved: bool = False
+    needs_set: bool = False
+    settled: float | None = None
+
+
+COLUMNS = {
+    "id": LabelColumn(is_result=False),
+    "identified_label": LabelColumn(is_reserved=True),
+    "confidence": LabelColumn("share", is_reserved=True, settled=1.0),
+    "margin": LabelColumn("share", is_reserved=True, settled=1.0),
+    "entropy": LabelColumn("share", is_reserved=True, settled=0.0),
+    "candidates": LabelColumn(is_result=False, needs_set=True),
+    "source": LabelColumn(is_reserved=True),
+    "reviewer": LabelColumn(is_reserved=True),
+    "decided_at": LabelColumn(is_reserved=True),
+    "true_label": LabelColumn(is_result=False),
+}
+"""The columns of labels.csv, in their order; a new one is a line here and its values in `labels_frame`. The order of
+rows is that of the examples."""
+NUMBERS = tuple(name for name, one in COLUMNS.items() if one.kind != "text")
+"""Those that hold numbers; shares are of the held-out weights."""
 TIE = "tie"
 """`source` of a label of votes alone that another one equals in support."""
-RESULT_COLUMNS = tuple(name for name in COLUMNS if name not in ("id", "candidates", "true_label"))
-"""Those that hold results: written with the data, not read back."""
+RESULT_COLUMNS = tuple(name for name, one in COLUMNS.items() if one.is_result)
+"""Those that hold results."""
+RESERVED_COLUMNS = tuple(name for name, one in COLUMNS.items() if one.is_reserved)
+"""Names of results that no feature can have."""
+
+
+def value_of(name: str, cell: str) -> str | float:
+    """Return the value of a cell that is not empty: a number in a column of numbers.
+
+    Examples
+    --------
+    >>> value_of("confidence", "0.75"), value_of("source", "model")
+    (0.75, 'model')
+    """
+    kinds: dict[str, Callable[[str], str | float]] = {"share": float, "whole": int}
+    kind = kinds.get(COLUMNS[name].kind) if name in COLUMNS else None
+    return cell if kind is None else kind(cell)
 
 
 @dataclass(frozen=True)
@@ -125,7 +173,7 @@ def labels_frame(
     rows = np.asarray(ids, dtype=np.str_).astype(object)
     result = taken_home(label_weights, held_out, candidates)
     identified = names[result.identified]
-    top, margin, entropy = result.confidence.copy(), result.margin.copy(), result.entropy.copy()
+    numbers = {"confidence": result.confidence.copy(), "margin": result.margin.copy(), "entropy": result.entropy.copy()}
     sources = np.full(n, source, dtype=object)
     if votes_alone:
         sources[result.is_tied] = TIE
@@ -134,23 +182,21 @@ def labels_frame(
         if not 0 <= row < n:
             raise RowError(f"There is a decision for row {row}, but rows run from 0 to {n - 1}.")
         identified[row], sources[row] = decision.label, "human"
-        top[row], margin[row], entropy[row] = SETTLED if decision.label is not None else (np.nan,) * 3
+        for name, column in numbers.items():
+            column[row] = COLUMNS[name].settled if decision.label is not None else np.nan
         reviewer[row], decided_at[row] = decision.reviewer, decision.decided_at.isoformat()
     truth = np.full(n, None, dtype=object) if y is None else names[y]
     cells = candidate_cells(given or candidates) if has_candidates else np.full(n, "", dtype=object)
-    values = {
-        "id": _text(rows),
-        "identified_label": _text(identified),
-        "confidence": top,
-        "margin": margin,
-        "entropy": entropy,
-        "candidates": _text(cells),
-        "source": _text(sources),
-        "reviewer": _text(reviewer),
-        "decided_at": _text(decided_at),
-        "true_label": _text(truth),
+    values = numbers | {
+        "id": rows,
+        "identified_label": identified,
+        "candidates": cells,
+        "source": sources,
+        "reviewer": reviewer,
+        "decided_at": decided_at,
+        "true_label": truth,
     }
-    return pd.DataFrame({name: values[name] for name in COLUMNS})
+    return pd.DataFrame({name: _series(values[name], one.kind) for name, one in COLUMNS.items()})
 
 
 def name_lists(candidates: CandidateSets) -> list[list[str]]:
@@ -165,9 +211,13 @@ def candidate_cells(candidates: CandidateSets) -> npt.NDArray[np.object_]:
     return np.array(join_column(name_lists(candidates)), dtype=object)
 
 
-def _text(values: npt.NDArray[np.object_]) -> pd.Series[Any]:
+def _series(values: npt.NDArray[Any], kind: str) -> pd.Series[Any]:
     import pandas as pd
 
+    if kind == "whole":
+        return pd.Series(values, dtype="Int64")  # they stay whole beside missing ones
+    if kind == "share":
+        return pd.Series(values)
     try:
         return pd.Series(values, dtype="str")  # None is a missing value
     except UnicodeEncodeError as error:  # half a surrogate pair, as JSON can bring it

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from pll.errors import UserError
 from pll.formats.checks import parsing
-from pll.formats.label_frame import NUMBERS, RESULT_COLUMNS
+from pll.formats.label_frame import COLUMNS, RESULT_COLUMNS, value_of
 
 T = TypeVar("T")
 Value = str | float | None
@@ -106,7 +106,7 @@ class Results:
     def added(self, examples: Sequence[str]) -> dict[str, list[Value]]:
         """The columns for records that are about these examples, with numbers as such; None where there is none."""
         return {
-            name: [float(cell) if cell and name in NUMBERS else cell or None for cell in cells]
+            name: [value_of(name, cell) if cell else None for cell in cells]
             for name, cells in self.aligned(examples).items()
         }
 
@@ -120,8 +120,8 @@ class Results:
         """
         new = {
             name: [cell and str(round(float(cell), digits) + 0.0) for cell in self.columns[name]]  # never -0.0
-            for name in NUMBERS
-            if name in self.columns
+            for name in self.columns
+            if name in COLUMNS and COLUMNS[name].kind == "share"
         }
         return replace(self, columns={**self.columns, **new})
 
@@ -129,7 +129,7 @@ class Results:
         """The results of an example as JSON has them; empty where it has none."""
         cells = {column: self.cell(example, column) for column in self.columns}
         return {
-            name: float(cell) if name in NUMBERS else cell
+            name: value_of(name, cell) if cell else cell
             for name, cell in cells.items()
             if cell or (name == "identified_label" and example in self)
         }

@@ -23,7 +23,7 @@ from pll.errors import UserError
 from pll.formats.checks import listing, shorten
 from pll.formats.class_groups import GENERIC, classes, counts, probabilities
 from pll.formats.forms import USUAL, Form, form_told_by, plain_name
-from pll.formats.label_frame import RESULT_COLUMNS
+from pll.formats.label_frame import RESERVED_COLUMNS
 from pll.formats.names import (
     CONSENSUS_COLUMNS,
     FIRST_CELLS,
@@ -163,7 +163,7 @@ def _reserved(table: Proposal) -> None:
     results, plain = results_among(list(table.raw)), {name: name.casefold() for name in table.raw}
     ours = [name for name in table.open() if plain[name] in CONSENSUS_COLUMNS or name in results]
     table.give_all(ours, "ignore", guessed=False)
-    table.give_all([name for name in table.open() if plain[name] in RESULT_COLUMNS], "keep")  # of the user: kept
+    table.give_all([name for name in table.open() if plain[name] in RESERVED_COLUMNS], "keep")  # of the user: kept
     for role in (*LABEL_COLUMNS, *PAYLOAD_COLUMNS):
         named = [name for name in table.open() if plain[name] == role and not table.having(role)]
         table.give_all(named[:1], role, guessed=False)

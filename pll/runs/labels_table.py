@@ -158,7 +158,7 @@ def predicted_frame(
     held_out = weights if is_known else None
     frame = labels_frame(sets, weights, holdout.row_ids, held_out=held_out, y=holdout.y, source="predicted")
     if holdout.unanswered is not None:  # their set is every class; nobody named one
-        frame.loc[holdout.unanswered, "candidates"] = ""
+        frame.loc[holdout.unanswered, [name for name, one in COLUMNS.items() if one.needs_set]] = ""
     return frame
 
 
@@ -243,7 +243,7 @@ def _write_frames(frames: Iterable[pd.DataFrame], path: Path, bare: bool) -> Non
     def write(temporary: Path) -> None:
         for number, frame in enumerate(frames):
             # As float64: a reader in double precision gets exactly the value of the float32.
-            frame.astype(dict.fromkeys(NUMBERS, np.float64)).to_csv(
+            frame.astype({name: np.float64 for name, one in COLUMNS.items() if one.kind == "share"}).to_csv(
                 temporary,
                 index=False,
                 encoding="utf-8",

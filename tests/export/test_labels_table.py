@@ -18,7 +18,8 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.export import ExportSource
 from pll.export.label_files import write_parquet
-from pll.formats.label_frame import COLUMNS, Decision, labels_frame
+from pll.formats.label_frame import COLUMNS, Decision, LabelColumn, _series, labels_frame
+from pll.formats.results import Results
 from pll.formats.tabular.cells import split_cell
 from pll.methods import METHODS
 from pll.runs import labels_table
@@ -108,7 +109,7 @@ def test_the_csv_gives_back_every_name_and_number(source: ExportSource, tmp_path
 def test_the_parquet_file_gives_back_every_name_and_number(source: ExportSource, tmp_path: Path) -> None:
     write_parquet(source.labels, tmp_path / "labels.parquet")
     table = pd.read_parquet(tmp_path / "labels.parquet")
-    assert tuple(table.columns) == COLUMNS
+    assert list(table.columns) == list(COLUMNS)
     for name in COLUMNS:
         if name == "candidates":
             assert [list(cell) for cell in table[name]] == [
@@ -117,6 +118,20 @@ def test_the_parquet_file_gives_back_every_name_and_number(source: ExportSource,
         else:
             assert none_for_missing(table[name]) == none_for_missing(source.frame[name])
     assert table["confidence"].dtype == np.float32
+
+
+def test_a_column_of_whole_numbers_stays_whole_in_every_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(COLUMNS, "rounds", LabelColumn("whole"))
+    column = _series(np.array([4, None], dtype=object), "whole")
+    pd.DataFrame({"rounds": column}).to_csv(tmp_path / "a.csv", index=False)
+    assert read_csv(tmp_path / "a.csv")["rounds"].tolist() == ["4", ""]
+    done = Results(["a", "b"], {"identified_label": ["x", "y"], "rounds": ["4", ""], "confidence": ["0.98765", ""]})
+    assert done.record("a") == {"identified_label": "x", "rounds": 4, "confidence": 0.98765}
+    assert done.rounded().added(["a", "b"]) == {
+        "identified_label": ["x", "y"],
+        "rounds": [4, None],
+        "confidence": [0.988, None],
+    }
 
 
 @st.composite

@@ -25,7 +25,7 @@ from pll.extras import require_extra
 from pll.formats.archive import open_zip
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_unpacked_size, listing, parsing, shorten
-from pll.formats.label_frame import NUMBERS
+from pll.formats.label_frame import NUMBERS, value_of
 from pll.formats.names import MAX_COLUMNS, sample_rows
 from pll.formats.records import Records, no_rows
 from pll.formats.results import Results, Value, free_name
@@ -90,7 +90,7 @@ class Xlsx(TableFormat):
         sheet.append([_text_cell(sheet, name) for name in (*(column.name for column in columns), *numbers)])
         for i in range(len(dataset)):
             cells = [
-                _number(column.cells[i])
+                (value_of(column.name, cell) if (cell := column.cells[i]) else None)
                 if column.role == "ignore" and column.name in NUMBERS
                 else _text_cell(sheet, column.cells[i])
                 for column in columns
@@ -281,10 +281,6 @@ def _text(value: Any) -> str:
     if isinstance(value, datetime.datetime):
         return value.date().isoformat() if value.time() == datetime.time() else value.isoformat(sep=" ")
     return str(value)
-
-
-def _number(cell: str | None) -> float | None:
-    return float(cell) if cell else None
 
 
 def _text_cell(sheet: Any, text: str | None) -> Any:

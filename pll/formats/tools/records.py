@@ -26,7 +26,7 @@ from pll.formats import json_objects
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import listing, shorten
 from pll.formats.json_objects import Record
-from pll.formats.label_frame import RESULT_COLUMNS
+from pll.formats.label_frame import RESERVED_COLUMNS
 from pll.formats.limitations import class_names, is_union
 from pll.formats.names import marked, results_among, sample_rows, without_mark
 from pll.formats.reading import Column, option
@@ -143,7 +143,7 @@ def _misread(dataset: PartialLabelDataset) -> list[str]:
 
 def _safe(name: str) -> str:
     """Return a field name that differs from the reserved ones."""
-    reserved = name in (*OWN, *RESULT_COLUMNS) or name.casefold() in PAYLOAD or name != name.strip() or not name
+    reserved = name in (*OWN, *RESERVED_COLUMNS) or name.casefold() in PAYLOAD or name != name.strip() or not name
     return marked("keep", name) if reserved or without_mark(name) != name else name
 
 

@@ -5,6 +5,7 @@ Nothing here imports NumPy or PyTorch; what describes a run is in `pll.runs.desc
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import importlib
 import math
@@ -80,22 +81,23 @@ NUMBER = FiniteFloat()
 
 def argument(**shown: Any) -> Any:
     """Declare a positional argument: a field of a command."""
-    return field(metadata={"kind": click.Argument, "shown": shown})
+    return field(metadata={"argument": shown})
 
 
-def option(*flags: str, **shown: Any) -> Any:
-    """Declare an option: a field of a command; its flag is made of its name where none is given."""
-    return field(metadata={"kind": Grouped, "flags": flags, "shown": shown})
+def option(help: str, metavar: str | None = None, group: str = "", **more: Any) -> Any:
+    """Declare an option: a field of a command. Its kind follows from the type of the field, its flag from the name.
+
+    A tuple may be given several times; text without a default, and not None, must be given.
+    """
+    return field(metadata={"option": {"help": help, "metavar": metavar, "group": group, **more}})
 
 
 def described(name: str, group: str = "", **more: Any) -> Any:
     """Declare the option of a field of a run (`pll.runs.description`)."""
     one = FIELDS[name]
     words = one.words if one.choices is None else f"{one.words}: {', '.join(one.choices)}"
-    kind: dict[str, Any] = {"is_flag": True} if one.kind == "flag" else {"type": Described(one)}
-    default = {} if one.default is None or one.default is False else {"default": one.default, "show_default": True}
-    shown = {"help": words} | ({"metavar": one.metavar} if one.metavar else {}) | kind | default | more
-    return option(group=group, **shown)
+    kind = {} if one.kind == "flag" else {"type": Described(one), "default": one.default}
+    return option(**{"help": words, "metavar": one.metavar, "group": group} | kind | more)
 
 
 def option_of(name: str) -> str:
@@ -119,7 +121,7 @@ class GroupedCommand(click.Command):
         for param in self.get_params(ctx):
             if isinstance(param, click.Option):
                 groups.setdefault(getattr(param, "group", RUN), []).append(param)
-        read = [param.opts[0] for param in groups.pop(READING_GROUP, [])]
+        read = [param.opts[0] for param in groups.pop(READ, [])]
         for title in GROUPS:
             params = groups.get(title, [])
             rows = [row for param in params if (row := param.get_help_record(ctx)) is not None]
@@ -149,17 +151,26 @@ def click_command(name: str, kind: type[Any], place: str) -> click.Command:
         module, _, function = place.partition(":")
         return getattr(importlib.import_module(f"pll.cli.{module}"), function)(kind(**values))
 
-    parameters = [_parameter(one.name, **one.metadata) for one in declared]
     grouped = issubclass(kind, TrainingOptions)
+    parameters = [_parameter(one) for one in declared]
     return (GroupedCommand if grouped else click.Command)(name, params=parameters, help=kind.__doc__, callback=run)
 
 
-def _parameter(
-    name: str, kind: type[click.Parameter], shown: dict[str, Any], flags: tuple[str, ...] = ()
-) -> click.Parameter:
-    if kind is click.Argument:
-        return click.Argument([name], **shown)
-    return kind([name, *(flags or [option_of(name)])], **shown)
+def _parameter(one: dataclasses.Field[Any]) -> click.Parameter:
+    if "argument" in one.metadata:
+        return click.Argument([one.name], **one.metadata["argument"])
+    shown, kind = dict(one.metadata["option"]), str(one.type)
+    flag = shown.pop("flag", option_of(one.name))
+    if kind == "bool":
+        return Grouped([one.name, flag], is_flag=True, **shown)
+    if kind.startswith("tuple"):
+        shown |= {"multiple": True, "help": f"{shown['help']} (several times)"}
+    given: dict[str, Any] = {"type": {"int": click.INT, "float": NUMBER}.get(kind.removesuffix(" | None"))}
+    if shown.get("default") is not None:
+        given["show_default"] = shown["default"] != ""
+    elif kind == "str":
+        given["required"] = True
+    return Grouped([one.name, flag], **given | shown)
 
 
 def _check_exclusive(options: object, *names: str) -> None:
@@ -172,7 +183,7 @@ def _check_exclusive(options: object, *names: str) -> None:
 
 METHOD, DATA, SETS, TRAINING, RUN = GROUPS = ("Method", "Data", "Candidate sets", "Training", "Run")
 """Groups of options, in the order of the help."""
-READING_GROUP = "reading"
+READ = "reading"
 """Options of how a file is read, which the help of other commands only names."""
 FORMATS = (
     *("npz", "mat", "xlsx", "imagezip", "huggingface", "parquet", "plcifar", "labelstudio", "argilla", "prodigy"),
@@ -180,61 +191,34 @@ FORMATS = (
 )
 """The names of `pll.formats.FORMATS`, which is slow to import (a test compares the two)."""
 
-COLUMN: dict[str, Any] = {
-    "group": DATA,
-    "multiple": True,
-    "metavar": "NAME=ROLE",
-    "help": "what a column is (several times); see candid read",
-}
-SHEET = {"group": READING_GROUP, "metavar": "NAME", "help": "of a workbook: the sheet to read; else the first table"}
-ANSWER: dict[str, Any] = {
-    "group": READING_GROUP,
-    "multiple": True,
-    "metavar": "FROM=CLASS",
-    "help": "map an answer that names no class (several times)",
-}
-CLASSES = {
-    "group": READING_GROUP,
-    "default": "",
-    "metavar": "A,B,C",
-    "help": "all classes, where the data does not list them",
-}
-READING = {"group": DATA, "metavar": "FILE", "help": "read the data as candid read --save has it"}
-KEEP_ANSWER: dict[str, Any] = {
-    "group": READING_GROUP,
-    "multiple": True,
-    "metavar": "CELL",
-    "help": "a cell that is a class, though it looks like no answer, such as NA (several times)",
-}
-ACCEPT: dict[str, Any] = {
-    "group": READING_GROUP,
-    "multiple": True,
-    "metavar": "KIND",
-    "help": "what is odd about the reading and right all the same (several times)",
-}
-NO_MERGE: dict[str, Any] = {
-    "group": READING_GROUP,
-    "is_flag": True,
-    "help": "labels that differ by case, spaces or a final . , ! stay classes of their own",
-}
-SPREADSHEET: dict[str, Any] = {
-    "is_flag": True,
-    "help": "put an apostrophe before cells that a spreadsheet would execute (=1+1)",
-}
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnOptions:
+    """What the columns of a file are."""
+
+    column: tuple[str, ...] = option("what a column is; see candid read", "NAME=ROLE", DATA)
+    reading: str | None = option("read the data as candid read --save has it", "FILE", DATA)
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileOptions:
+class SafeOptions:
+    """How a table is written."""
+
+    spreadsheet_safe: bool = option("put an apostrophe before cells that a spreadsheet would execute (=1+1)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileOptions(ColumnOptions):
     """How a file is read."""
 
-    column: tuple[str, ...] = option(**COLUMN)
-    sheet: str | None = option(**SHEET)
-    no_merge: bool = option(**NO_MERGE)
-    answer: tuple[str, ...] = option(**ANSWER)
-    classes: str = option(**CLASSES)
-    reading: str | None = option(**READING)
-    keep_answer: tuple[str, ...] = option(**KEEP_ANSWER)
-    accept: tuple[str, ...] = option(**ACCEPT)
+    sheet: str | None = option("of a workbook: the sheet to read; else the first table", "NAME", READ)
+    no_merge: bool = option("labels that differ by case, spaces or a final . , ! stay classes of their own", None, READ)
+    answer: tuple[str, ...] = option("map an answer that names no class", "FROM=CLASS", READ)
+    classes: str = option("all classes, where the data does not list them", "A,B,C", READ, default="")
+    keep_answer: tuple[str, ...] = option(
+        "a cell that is a class, though it looks like no answer, such as NA", "CELL", READ
+    )
+    accept: tuple[str, ...] = option("what is odd about the reading and right all the same", "KIND", READ)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,9 +230,9 @@ class ReadFileOptions(FileOptions):
     """
 
     data: str = argument(metavar="FILE")
-    save: str | None = option(metavar="FILE", help="write the reading, for --reading")
-    disagree: str | None = option(metavar="A,B", help="write the rows on which these two voters differ to --out")
-    out: str | None = option(metavar="FILE", help="a table of the rows of --disagree")
+    save: str | None = option("write the reading, for --reading", "FILE")
+    disagree: str | None = option("write the rows on which these two voters differ to --out", "A,B")
+    out: str | None = option("a table of the rows of --disagree", "FILE")
 
     def __post_init__(self) -> None:
         if (self.disagree is None) != (self.out is None):
@@ -260,32 +244,18 @@ class SetOptions(FileOptions):
     """The data, and how candidate sets are made: of annotators, true labels, or labels that may be wrong."""
 
     data: str = argument(metavar="NAME|FILE")
-    merge: tuple[str, ...] = option(
-        group=SETS, multiple=True, metavar="FROM=TO", help="take the class FROM for TO (several times)"
-    )
-    rename: tuple[str, ...] = option(
-        group=SETS, multiple=True, metavar="OLD=NEW", help="call a class otherwise (several times)"
-    )
-    drop: tuple[str, ...] = option(
-        group=SETS, multiple=True, metavar="CLASS", help="take a class for no answer at all (several times)"
-    )
-    rule: str = option(
-        group=SETS,
-        default="",
-        help="of annotators: voters, union, votes:2, reliability:0.05",
-    )
+    merge: tuple[str, ...] = option("take the class FROM for TO", "FROM=TO", SETS)
+    rename: tuple[str, ...] = option("call a class otherwise", "OLD=NEW", SETS)
+    drop: tuple[str, ...] = option("take a class for no answer at all", "CLASS", SETS)
+    rule: str = option("of annotators: voters, union, votes:2, reliability:0.05", None, SETS, default="")
     flip: str | None = described("flip", SETS, metavar="HOW", help=f"of true labels: {', '.join(HOWS)}")
     q: float | None = described("q", SETS, help=f"{FIELDS['q'].words}, 0-1")
     noisy: str | None = described(
         "noisy", SETS, metavar="HOW", help="of labels that may be wrong: topk:2, confusion:0.05"
     )
-    confusion: str | None = option(group=SETS, metavar="FILE", help="counts, for --noisy confusion or --flip matrix")
+    confusion: str | None = option("counts, for --noisy confusion or --flip matrix", "FILE", SETS)
     confusion_rows: str = option(
-        group=SETS,
-        type=click.Choice(("true", "given")),
-        default="true",
-        metavar="WHICH",
-        help="its rows are true (if not given) or given labels",
+        "what its rows are, true or given labels", "WHICH", SETS, type=click.Choice(("true", "given")), default="true"
     )
 
 
@@ -306,7 +276,7 @@ class SynthesizeOptions(SetOptions):
     """Make candidate sets from labels or annotators."""
 
     seed: int = described("seed")
-    out: str = option(required=True, metavar="FILE", help="data.npz, or any format by its ending")
+    out: str = option("data.npz, or any format by its ending", "FILE")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -314,24 +284,15 @@ class TrainingOptions(SetOptions):
     """Options that `fit` and `evaluate` share."""
 
     data: str = argument(required=False)
-    votes: tuple[str, ...] = option(
-        group=DATA,
-        multiple=True,
-        metavar="FILE",
-        help="answers of models (several times), with DATA or alone",
-    )
+    votes: tuple[str, ...] = option("answers of models, with DATA or alone", "FILE", DATA)
     features: str = described("features", DATA)
-    test: str | None = option(group=DATA, metavar="FILE", help="test on this data")
+    test: str | None = option("test on this data", "FILE", DATA)
     holdout: float | None = described("holdout", DATA)
     strict: bool = described("strict", SETS)
     recipe: str | None = described("recipe", METHOD)
     model: str | None = described("model", METHOD)
     set: tuple[tuple[str, Any], ...] = option(
-        group=METHOD,
-        type=Setting(),
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="any that candid methods NAME lists (several times)",
+        "any that candid methods NAME lists", "NAME=VALUE", METHOD, type=Setting()
     )
     loss: str | None = described("loss", TRAINING)
     epochs: int | None = described("epochs", TRAINING)
@@ -376,8 +337,8 @@ class FitOptions(TrainingOptions):
 
     method: str = described("method", METHOD)
     seed: int = described("seed", RUN)
-    out: str = option(group=RUN, required=True, metavar="RUN_DIR", help="the folder of the run")
-    resume: bool = option(group=RUN, is_flag=True, help="go on where an earlier run in RUN_DIR ended")
+    out: str = option("the folder of the run", "RUN_DIR", RUN)
+    resume: bool = option("go on where an earlier run in RUN_DIR ended", None, RUN)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -387,16 +348,10 @@ class EvaluateOptions(TrainingOptions):
     A setting goes to every method that has it; a note names methods without it.
     """
 
-    methods: str = option(
-        group=METHOD, default="proden", show_default=True, help="several, with commas; candid methods lists them"
-    )
-    folds: int | None = option(group=DATA, type=int, metavar="K", help="cross-validation in so many folds")
-    seeds: str = option(
-        group=RUN, default="0", show_default=True, help="numbers, separated by commas: new splits and sets for each"
-    )
-    out: str | None = option(
-        group=RUN, metavar="FILE", help="write results.csv here; what it holds already is not fitted again"
-    )
+    methods: str = option("several, with commas; candid methods lists them", None, METHOD, default="proden")
+    folds: int | None = option("cross-validation in so many folds", "K", DATA)
+    seeds: str = option("numbers, separated by commas: new splits and sets for each", None, RUN, default="0")
+    out: str | None = option("write results.csv here; what it holds already is not fitted again", "FILE", RUN)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -408,74 +363,55 @@ class ExperimentOptions:
     """
 
     name: str = argument(metavar="PRESET|FILE.toml|DIR")
-    out: str | None = option(
-        metavar="DIR", help="folder of the experiment; if not given, one of its name in ~/.candid/experiments"
-    )
+    out: str | None = option("folder of the experiment; if not given, one of its name in ~/.candid/experiments", "DIR")
     only: tuple[str, ...] = option(
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="fit only these cells (may be given several times): dataset=lost, method=ipal, q=0.7, seed=0, or just "
-        "lost",
+        "fit only these cells: dataset=lost, method=ipal, q=0.7, seed=0, or just lost", "NAME=VALUE"
     )
-    folds: int | None = option(type=int, metavar="K", help="instead of what the experiment says: cross-validation")
+    folds: int | None = option("instead of what the experiment says: cross-validation", "K")
     holdout: float | None = described("holdout", help="the same: test on this share")
-    seeds: str | None = option(metavar="LIST", help="the same: numbers, separated by commas")
+    seeds: str | None = option("the same: numbers, separated by commas", "LIST")
     epochs: int | None = described("epochs", help="the same: of the methods trained by gradient descent")
-    download: bool = option(is_flag=True, help="download datasets of the catalogue that are not here")
-    jobs: int | None = option(
-        type=click.IntRange(min=1), metavar="N", help="processes at once; if not given, one a core"
-    )
-    backend: str = option(type=click.Choice(("local", "dask")), default="local", show_default=True, help="where to fit")
-    scheduler: str | None = option(metavar="ADDRESS", help="of the Dask cluster, such as tcp://10.0.0.1:8786")
-    show: bool = option(is_flag=True, help="print the TOML file of a preset, to be copied and changed, and end")
+    download: bool = option("download datasets of the catalogue that are not here")
+    jobs: int | None = option("processes at once; if not given, one a core", "N", type=click.IntRange(min=1))
+    backend: str = option("where to fit", type=click.Choice(("local", "dask")), default="local")
+    scheduler: str | None = option("of the Dask cluster, such as tcp://10.0.0.1:8786", "ADDRESS")
+    show: bool = option("print the TOML file of a preset, to be copied and changed, and end")
 
     def __post_init__(self) -> None:
         _check_exclusive(self, "folds", "holdout")
 
 
 @dataclass(frozen=True, kw_only=True)
-class PredictOptions:
+class PredictOptions(ColumnOptions, SafeOptions):
     """Label unseen examples with a run's model."""
 
     run: str = argument(metavar="RUN_DIR")
     data: str = argument()
-    column: tuple[str, ...] = option(**COLUMN)
-    reading: str | None = option(**READING)
-    out: str = option(required=True, metavar="FILE", help="the file to write")
-    spreadsheet_safe: bool = option(**SPREADSHEET)
+    out: str = option("the file to write", "FILE")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExportOptions:
+class ExportOptions(SafeOptions):
     """Write a run's labels and model, and one ZIP of them."""
 
     run: str = argument(metavar="RUN_DIR")
-    out: str = option(required=True, metavar="DIR", help="the folder to write into")
-    spreadsheet_safe: bool = option(**SPREADSHEET)
+    out: str = option("the folder to write into", "DIR")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConvertOptions(FileOptions):
+class ConvertOptions(FileOptions, SafeOptions):
     """Write data or a run's labels in another format.
 
     IN is a file, a name of the catalogue, or a RUN_DIR, whose labels go back into the format they came from.
     """
 
     origin: str = argument(metavar="IN")
-    to: str = option(required=True, metavar="FORMAT", help=f"one of {', '.join(FORMATS)}")
-    out: str = option(required=True, metavar="FILE", help="the file to write")
-    source_format: str | None = option(
-        "--from", metavar="FORMAT", help="the format of IN, where its content does not say it"
-    )
-    combine: str = option(
-        type=click.Choice(("union", "largest")),
-        default="union",
-        show_default=True,
-        help="sets from several annotators",
-    )
-    uncertain_first: bool = option(is_flag=True, help="the least certain first, in a tool's file (of a run)")
-    by_example: bool = option(is_flag=True, help="one row an example, where the file has a row an answer (of a run)")
-    spreadsheet_safe: bool = option(**SPREADSHEET)
+    to: str = option(f"one of {', '.join(FORMATS)}", "FORMAT")
+    out: str = option("the file to write", "FILE")
+    source_format: str | None = option("the format of IN, where its content does not say it", "FORMAT", flag="--from")
+    combine: str = option("sets from several annotators", type=click.Choice(("union", "largest")), default="union")
+    uncertain_first: bool = option("the least certain first, in a tool's file (of a run)")
+    by_example: bool = option("one row an example, where the file has a row an answer (of a run)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -486,17 +422,11 @@ class PlanOptions:
     """
 
     labels: str = argument(metavar="LABELS|RUN_DIR")
-    error: float = option(
-        type=NUMBER, default=0.05, show_default=True, help="share of all labels that may be wrong, 0-1"
-    )
-    confidence: float = option(
-        type=NUMBER, default=0.95, show_default=True, help="probability with which the certificate holds"
-    )
-    controls: float | None = option(
-        type=NUMBER, metavar="SHARE", help="share of the labels drawn as controls; else planned"
-    )
-    seed: int | None = option(type=click.IntRange(min=0), help="of the draw; if not given, one that nobody knows")
-    out: str = option(required=True, metavar="FILE", help="plan.csv; plan.json is written beside it")
+    error: float = option("share of all labels that may be wrong, 0-1", default=0.05)
+    confidence: float = option("probability with which the certificate holds", default=0.95)
+    controls: float | None = option("share of the labels drawn as controls; else planned", "SHARE")
+    seed: int | None = option("of the draw; if not given, one that nobody knows", type=click.IntRange(min=0))
+    out: str = option("plan.csv; plan.json is written beside it", "FILE")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -504,10 +434,10 @@ class CertifyOptions:
     """Certify all labels by people's decisions."""
 
     labels: str = argument(metavar="LABELS|RUN_DIR")
-    plan: str = option(required=True, metavar="FILE", help="plan.csv, with plan.json beside it")
-    decisions: str = option(required=True, metavar="FILE", help="a table with id and label; ? where nobody can tell")
-    out: str = option(required=True, metavar="FILE", help="certificate.json; a page for people is written beside it")
-    labels_out: str | None = option(metavar="FILE", help="write all labels, as they are accepted now")
+    plan: str = option("plan.csv, with plan.json beside it", "FILE")
+    decisions: str = option("a table with id and label; ? where nobody can tell", "FILE")
+    out: str = option("certificate.json; a page for people is written beside it", "FILE")
+    labels_out: str | None = option("write all labels, as they are accepted now", "FILE")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -546,7 +476,7 @@ class LabelstudioOptions:
     """Make user and secret by which Label Studio uses a run of this server as its model."""
 
     run: str = argument(metavar="RUN_DIR")
-    url: str | None = option(help="address of this server, as Label Studio reaches it")
+    url: str | None = option("address of this server, as Label Studio reaches it")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -558,7 +488,7 @@ class DoctorOptions:
 class GcOptions:
     """Remove deleted runs, uploads of before today that no run reads, and half-written files."""
 
-    yes: bool = option(is_flag=True, help="remove it; else it is only listed")
+    yes: bool = option("remove it; else it is only listed")
 
 
 COMMANDS: dict[str, tuple[type[Any], str]] = {

@@ -43,6 +43,8 @@ _PASSED_OVER = ("run", "comparison", "theme", "embed", "embed_options")
 """Parts that are not ours, or of one browser alone: which run or comparison the link became there."""
 _OF_ONE_RUN = ("method", "view", "example", "order")
 """Parts of a run's link that mean nothing for a comparison."""
+AS_THEY_ARE = ("features", "holdout", "strict", "seed", "method")
+"""Parts that are fields of `RunConfig` of the same name and value."""
 VERSION = "1"
 FINGERPRINT = 16
 """Hexadecimal digits of a file's SHA-256 that a link carries."""
@@ -355,14 +357,10 @@ def _parts(config: RunConfig, look: Look) -> dict[str, str]:
     parts = {
         "link": VERSION,
         **_source_parts(config.source),
-        "features": config.features,
         **_flip_parts(config.flip),
         **_noisy_parts(config.noisy),
-        "holdout": config.holdout,
         "test": _test_name(config.test),
-        "strict": config.strict,
-        "seed": config.seed,
-        "method": config.method,
+        **{name: getattr(config, name) for name in AS_THEY_ARE},
         **_settings_of(config),
         "name": "" if config.name == config.source.name else config.name,
         **dict(look),
@@ -391,7 +389,8 @@ def _source_parts(source: Source) -> dict[str, Any]:
 def _flip_parts(flip: Flip | None) -> dict[str, Any]:
     if flip is None:
         return {}
-    return {"flip": flip.how, "q": flip.q, "size": flip.size, "matrix": _matrix_text(flip.matrix)}
+    settings = {name: getattr(flip, name) for name in SETTINGS}
+    return {"flip": flip.how, **settings, "matrix": _matrix_text(flip.matrix)}
 
 
 def _noisy_parts(noisy: Noisy | None) -> dict[str, Any]:
@@ -524,12 +523,9 @@ def _lane(texts: Mapping[str, str], views: Collection[str], controls: Collection
         params={name: value for name, value in settings.items() if value != defaults[name]},
         flip=_flip(link),
         noisy=None if link.noisy is None else Noisy.parse(link.noisy, confusion=link.confusion, rows=link.rows),
-        holdout=link.holdout,
         test=None if link.test is None else Source(catalog.find(link.test).name),
-        features=link.features,
-        seed=link.seed,
-        strict=link.strict,
         name=link.name[:200],
+        **{name: getattr(link, name) for name in AS_THEY_ARE if name != "method"},
     )
     if link.view and link.view not in views:
         raise _wrong("view", link.view, f"one of {', '.join(views)}")

@@ -247,7 +247,7 @@ class SetOptions(FileOptions):
     merge: tuple[str, ...] = option("take the class FROM for TO", "FROM=TO", SETS)
     rename: tuple[str, ...] = option("call a class otherwise", "OLD=NEW", SETS)
     drop: tuple[str, ...] = option("take a class for no answer at all", "CLASS", SETS)
-    rule: str = option("of annotators: voters, union, votes:2, reliability:0.05", None, SETS, default="")
+    rule: str = option("of annotators: voters (if not given), union, votes:2, reliability:0.05", None, SETS, default="")
     flip: str | None = described("flip", SETS, metavar="HOW", help=f"of true labels: {', '.join(HOWS)}")
     q: float | None = described("q", SETS, help=f"{FIELDS['q'].words}, 0-1")
     noisy: str | None = described(

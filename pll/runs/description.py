@@ -147,8 +147,8 @@ FIELDS = {
               "whole", 0, most=2**31 - 1),
         # ---- the method ----------------------------------------------------------------------------------------------
         Field("method", "Method", "candid methods lists them", default="proden"),
-        Field("recipe", "Recipe", "where other settings come from", choices=_named(RECIPES), others=True),
-        Field("model", "Model", "the network", choices={name: one.title for name, one in MODELS.items()}, others=True),
+        Field("recipe", "Recipe", "where other settings come from, also a recipe.json", choices=_named(RECIPES), others=True),
+        Field("model", "Model", "the network, also torchvision:NAME", choices={name: one.title for name, one in MODELS.items()}, others=True),
         Field("loss", "Loss", "the loss of one label",
               choices={name: one.title for name, one in LOSSES.items()}, others=True),
         Field("epochs", "Epochs", "passes over all examples", "whole", None, 1, 100_000, step=10),

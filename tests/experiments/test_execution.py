@@ -73,9 +73,9 @@ def test_every_method_gets_the_same_part_and_sets(monkeypatch: pytest.MonkeyPatc
     for name in ("proden", "plknn"):
         kind = METHODS[name]
 
-        def iter_fit(self: Any, task: Task, *, plain: Any = kind.iter_fit) -> Iterator[Any]:
+        def iter_fit(self: Any, task: Task, *, plain: Any = kind.iter_fit, **more: Any) -> Iterator[Any]:
             seen.append(task)
-            yield from plain(self, task)
+            yield from plain(self, task, **more)
 
         monkeypatch.setattr(kind, "iter_fit", iter_fit)
         monkeypatch.setattr(kind, "release", lambda self, name=name: released.append(name))

@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from pll.runs.description import FIELDS, Field, setting_of
-from pll.synthesis.names import FLIPS
+from pll.synthesis.names import FLIPS, NOISY
 
 HOWS = [
     f"{name}{''.join(f'[:{one.upper()}]' for one in way.takes if one != 'q')}"
@@ -23,6 +23,7 @@ HOWS = [
     for name, way in FLIPS.items()
 ]
 """The ways to make candidates, as the shell writes them."""
+DOUBTS = [f"{name}:{number:g}" for name, (_, number) in NOISY.items()]
 
 # ---- types of values -------------------------------------------------------------------------------------------------
 
@@ -251,7 +252,10 @@ class SetOptions(FileOptions):
     flip: str | None = described("flip", SETS, metavar="HOW", help=f"of true labels: {', '.join(HOWS)}")
     q: float | None = described("q", SETS, help=f"{FIELDS['q'].words}, 0-1")
     noisy: str | None = described(
-        "noisy", SETS, metavar="HOW", help="of labels that may be wrong: topk:2, confusion:0.05"
+        "noisy",
+        SETS,
+        metavar="HOW",
+        help=f"of labels that may be wrong: {', '.join(DOUBTS)}",
     )
     confusion: str | None = option("counts, for --noisy confusion or --flip matrix", "FILE", SETS)
     confusion_rows: str = option(

@@ -30,8 +30,16 @@ REGISTERED = {
 """Name of a method → its file in this folder, its class, and the name that papers give it. A new method is a file, and
 a line here; `make generated` writes what lists them."""
 
-RECIPES = ("auto", "default", "paper")
-"""How the settings of a method are chosen."""
+RECIPES = {
+    "auto": (
+        "Auto",
+        "Tries representations, models and settings first, without true labels; about a minute for most data. "
+        "What is changed by hand stays.",
+    ),
+    "default": ("Default", "The settings shown below."),
+    "paper": ("Paper", "The paper's published settings, where there are some for this data."),
+}
+"""How the settings of a method are chosen: title and description of each way."""
 
 TITLES = {name: title for name, (_, _, title) in REGISTERED.items()}
 """Name of a method → the name that papers give it."""

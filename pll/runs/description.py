@@ -7,7 +7,7 @@ made of these. Light: nothing is imported that computes, so that `--help` is qui
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -130,6 +130,11 @@ def _named(names: tuple[str, ...]) -> dict[str, str]:
     return {name: name for name in names}
 
 
+def _titled(table: Mapping[str, Sequence[Any]]) -> dict[str, str]:
+    """Return the titles, which are the first of each entry."""
+    return {name: str(entry[0]) for name, entry in table.items()}
+
+
 FIELDS = {
     one.name: one
     for one in (
@@ -147,10 +152,11 @@ FIELDS = {
               "whole", 0, most=2**31 - 1),
         # ---- the method ----------------------------------------------------------------------------------------------
         Field("method", "Method", "candid methods lists them", default="proden"),
-        Field("recipe", "Recipe", "where other settings come from, also a recipe.json", choices=_named(RECIPES), others=True),
-        Field("model", "Model", "the network, also torchvision:NAME", choices={name: one.title for name, one in MODELS.items()}, others=True),
+        Field("recipe", "Recipe", "where other settings come from, also a recipe.json",
+              choices=_titled(RECIPES), others=True),
+        Field("model", "Model", "the network, also torchvision:NAME", choices=_titled(MODELS), others=True),
         Field("loss", "Loss", "the loss of one label",
-              choices={name: one.title for name, one in LOSSES.items()}, others=True),
+              choices=_titled(LOSSES), others=True),
         Field("epochs", "Epochs", "passes over all examples", "whole", None, 1, 100_000, step=10),
         Field("batch_size", "Batch size", "examples a step", "whole", None, 1, 1_000_000, step=32),
         Field("lr", "Learning rate", "size of a step; too large diverges, too small is slow",

@@ -18,12 +18,10 @@ import numpy.typing as npt
 from pll.candidates import CandidateSets, whole_numbers
 from pll.errors import UserError
 from pll.synthesis.cross_val import Progress, cached_out_of_fold
+from pll.synthesis.names import NOISY
 from pll.synthesis.transitions import Matrix, as_numbers, read_matrix, truth_given_label
 
 ROWS_AT_ONCE = 2**16
-
-WAYS = {"topk": 2.0, "confusion": 0.05}
-"""The ways by name, with their default values: k, and the least probability."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +58,10 @@ class Noisy:
     rows: str = "true"
 
     def __post_init__(self) -> None:
-        if self.how not in WAYS:
-            raise UserError(f"Labels cannot be doubted the way {self.how!r}; use one of {', '.join(WAYS)}.")
+        if self.how not in NOISY:
+            raise UserError(f"Labels cannot be doubted the way {self.how!r}; use one of {', '.join(NOISY)}.")
         if self.value is None:
-            object.__setattr__(self, "value", WAYS[self.how])
+            object.__setattr__(self, "value", NOISY[self.how][1])
         if self.how == "topk" and not (self.number >= 1 and self.number == int(self.number)):
             raise UserError(f"k is {self.number:g}; it must be a whole number, 1 or more (topk:2).")
         if self.how == "confusion" and not 0 < self.number <= 1:

@@ -65,6 +65,12 @@ FLIPS: dict[str, Way] = {
 }
 """The ways by the name the pages and the command line use; a new one is a line here and its two functions."""
 
+NOISY = {
+    "topk": ("What a classifier finds likeliest joins", 2.0),
+    "confusion": ("What the label is often confused with joins", 0.05),
+}
+"""The ways to make candidate sets of labels that may be wrong: title, and the number each takes where none is given."""
+
 SETTINGS = {
     "q": "q, the probability that a wrong label enters (0-1)",
     "size": "the size of the sets",

@@ -13,16 +13,13 @@ from pll.dataset import PartialLabelDataset
 from pll.runs.data import single_labels
 from pll.synthesis import FLIPS, Flip, flip_matrix_of
 from pll.synthesis.label_noise import Noisy, estimated_confusion
+from pll.synthesis.names import NOISY
 from pll.synthesis.transitions import Matrix, truth_given_label
 from pll.ui.data import matrices
 from pll.ui.data.loader import choice_key
 from pll.ui.session import ChosenData
 
 CLASSIFIER = "From a classifier's confusions"
-NOISY_TITLES = {
-    "topk": "What a classifier finds likeliest joins",
-    "confusion": "What the label is often confused with joins",
-}
 
 
 def make_from_truth(source: Source, data: PartialLabelDataset, details: DeltaGenerator) -> ChosenData | None:
@@ -75,7 +72,7 @@ def make_from_noisy_labels(source: Source, data: PartialLabelDataset) -> ChosenD
         "The label that was given always stays. More candidates hold more of the truth, and say less."
         + " Doubted labels are no truth: nothing is measured against them." * (data.candidates is None)
     )
-    how = st.selectbox("What joins it", list(NOISY_TITLES), format_func=NOISY_TITLES.__getitem__, key="noisy_how")
+    how = st.selectbox("What joins it", list(NOISY), format_func=lambda name: NOISY[name][0], key="noisy_how")
     noisy = _top_k(data) if how == "topk" else _confusion(data)
     return None if noisy is None else ChosenData(source, noisy=noisy)
 

@@ -9,18 +9,10 @@ import streamlit as st
 
 from pll.dataset import PartialLabelDataset
 from pll.methods import METHODS, get_method, method_title
+from pll.methods.names import RECIPES
 from pll.ui.session import ChosenData
 from pll.ui.train.settings_form import Settings, choose_model, choose_settings
 
-RECIPES = {
-    "auto": (
-        "Auto",
-        "Tries representations, models and settings first, without true labels; about a minute for most data. "
-        "What is changed by hand stays.",
-    ),
-    "default": ("Default", "The settings shown below."),
-    "paper": ("Paper", "The paper's published settings, where there are some for this data."),
-}
 FOR_VOTES = "dawid-skene"
 """The method that is proposed where there are votes and no features, as in the shell."""
 

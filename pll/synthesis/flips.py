@@ -10,6 +10,7 @@ config.json store it.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -60,7 +61,11 @@ class Flip:
 
     def __post_init__(self) -> None:
         if self.how not in FLIPS:
-            raise UserError(f"There is no way to make candidates called {self.how!r}; use one of {', '.join(FLIPS)}.")
+            close = difflib.get_close_matches(str(self.how), FLIPS, n=1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            raise UserError(
+                f"There is no way to make candidates called {self.how!r}; use one of {', '.join(FLIPS)}.{hint}"
+            )
         way = FLIPS[self.how]
         for name in SETTINGS:
             is_set = getattr(self, name) is not None

@@ -50,7 +50,8 @@ def read(options: ReadFileOptions) -> int:
         return 2
     data = load(with_own_votes(source))
     note(data.notes)
-    print(f"\n{summary(data)}")
+    told = "" if columns else data.reading.get("source", "")
+    print(f"\n{f'Read as {told}: ' if told else ''}{summary(data)}")
     worth = None if data.annotations is None else worth_of_votes(data.annotations, data.y)
     if worth is not None:
         print(worth.sentence)

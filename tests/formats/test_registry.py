@@ -16,6 +16,7 @@ from pll.errors import UserError
 from pll.formats import FORMATS
 from pll.formats.forms import FORMS
 from pll.formats.reading import signature
+from pll.formats.tools.records import RecordFormat
 from pll.images import Pictures, encode
 
 from .strategies import named_sets, named_truth
@@ -54,6 +55,8 @@ def format_of(sample: Path) -> str:
 def test_samples_of_one_thing_are_one_dataset(sample: Path) -> None:
     assert formats.detect(sample).name == format_of(sample)
     back, kind = formats.read(sample), sample.name.split(".")[0].split("-")[0]
+    if isinstance(FORMATS[format_of(sample)], RecordFormat):
+        assert back.reading["source"] == FORMATS[format_of(sample)].label
     if kind == "digits":
         assert len(back) == 30 and back.picture(0) is not None
         return

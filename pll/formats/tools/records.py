@@ -402,7 +402,7 @@ class RecordFormat(Format):
         notes: list[str] = []
         example_of = self.reader(path, options, notes)
         data = dataset_of((example_of(row, record) for row, record in json_objects.records(path)), options, notes)
-        return replace(data, reading=asdict(options.reading((), data)))
+        return replace(data, reading=asdict(options.reading((), data)) | {"source": self.label})
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         lost = table_limitations(dataset, {"types", "missing cells", "parts"})

@@ -240,6 +240,8 @@ def show_rows(table: Columns, data: PartialLabelDataset | None) -> None:
     visible = sorted(table.columns, key=lambda column: before.get(column.name, column.role) in PLENTY)[:SHOWN]
     if not visible or (data is not None and "pictures" in data.contents):
         understood.show_rows(data)
+        if data is not None and (title := data.reading.get("source")):
+            st.caption(f"Read as {plain(title)}.", width="content")
         return
     with st.container(horizontal=True, key="first-rows"):
         for column in sorted(visible, key=lambda column: column.at):

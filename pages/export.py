@@ -30,7 +30,13 @@ def offer(run: Run) -> None:
     annotations = run.splits().train.annotations
     status = status_of_run(run, source.certainty, source.health)
     predicted = 0 if source.holdout is None else len(source.holdout)
-    sentence = sentence_of(status, annotations, source.certainty, predicted=predicted)
+    sentence = sentence_of(
+        status,
+        annotations,
+        source.certainty,
+        predicted=predicted,
+        votes_alone=not source.estimator.needs_features,
+    )
     st.markdown(f"**{plain(source.name)}:** {plain(sentence)}")
     tell(run, source)
     table = without_none(preview(source, rows=PREVIEWED))[COLUMNS]

@@ -41,7 +41,9 @@ def status_of_run(run: Run, labels: Certainty, health: Health | None) -> ReviewS
     return status_of(labels, is_trusted=health is None or health.verdict != "unhealthy")
 
 
-def sentence_of(status: ReviewStatus, votes: Annotations | None, labels: Certainty, *, predicted: int = 0) -> str:
+def sentence_of(
+    status: ReviewStatus, votes: Annotations | None, labels: Certainty, *, predicted: int = 0, votes_alone: bool = False
+) -> str:
     """Return what a run came to in a few sentences.
 
     Parameters
@@ -50,10 +52,12 @@ def sentence_of(status: ReviewStatus, votes: Annotations | None, labels: Certain
         Of the same examples as `labels`, where there are any.
     predicted
         Labels of examples that were not learnt from.
+    votes_alone
+        Whether the labels come from votes and nothing else.
     """
     is_one = votes is None or (votes.n_annotators == 1 and not votes.anonymous)
     majority = "" if votes is None or is_one else f" The majority would differ on {_differing(labels, votes):,}."
-    n_tied = 0 if votes is None else int(labels.is_tied.sum())
+    n_tied = int(labels.is_tied.sum()) if votes_alone else 0
     ties = f" {n_tied:,} {'is a tie' if n_tied == 1 else 'are ties'}: another label has as much for it." * bool(n_tied)
     more = f" {predicted:,} more are predicted." if predicted else ""
     to_go = f" {status.checks.sentence} for the certificate." if status.checks is not None else ""

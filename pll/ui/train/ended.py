@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pll.methods import METHODS
 from pll.review.status import ReviewStatus
 from pll.ui import controls, session
 from pll.ui.choose_run import has_labels
@@ -25,7 +26,9 @@ def draw(now: Scene) -> None:
     labels = taken_home(weights, held_out, now.sets)
     status = status_of_run(now.run, labels, now.snapshot.health)
     predicted = 0 if now.splits.holdout is None else len(now.splits.holdout)
-    st.markdown(f"#### {found(now)}{sentence_of(status, now.data.annotations, labels, predicted=predicted)}")
+    alone = not METHODS[now.snapshot.method].needs_features
+    result = sentence_of(status, now.data.annotations, labels, predicted=predicted, votes_alone=alone)
+    st.markdown(f"#### {found(now)}{result}")
     if "next" not in now.looking.hidden:
         onward(now, status)
     recipe = settings.recipe_of(now.run)

@@ -222,6 +222,8 @@ def benjamini_yekutieli(p: npt.NDArray[np.float64], level: float) -> npt.NDArray
     ----------
     p
         (m,) p-values.
+    level
+        The false discovery rate, 0-1.
 
     References
     ----------

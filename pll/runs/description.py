@@ -98,6 +98,8 @@ class Field:
 
         Parameters
         ----------
+        value
+            Of the field.
         called
             What to call the field; its title where nothing is given.
 
@@ -189,6 +191,13 @@ WORDS: dict[str, bool | None] = {"none": None, "true": True, "false": False}
 
 def setting_of(name: str, text: str) -> int | float | str | bool | None:
     """Return the value of a setting as a method takes it: a number, a word, or none, true, false.
+
+    Parameters
+    ----------
+    name
+        Of the setting.
+    text
+        As it is typed.
 
     Examples
     --------

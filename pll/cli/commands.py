@@ -19,10 +19,8 @@ from pll.cli.declared import (
     SynthesizeOptions,
 )
 from pll.cli.options import (
-    answers_by_hand,
     class_notes,
     flip_of,
-    listed_classes,
     noisy_of,
     note,
     print_result,
@@ -30,6 +28,7 @@ from pll.cli.options import (
     read_options,
     resolve_columns,
     resolve_source,
+    said_of_reading,
     source_like,
 )
 from pll.cli.progress import load
@@ -61,16 +60,7 @@ def convert(options: ConvertOptions) -> None:
     folder = RunFolder(Path(options.origin))
     note(missing_review(folder) if folder.exists() else [])
     if folder.exists() or options.origin in catalog.CATALOG:
-        read = formats.ReadOptions(
-            columns=resolve_columns(options.column),
-            sheet=options.sheet,
-            merge=not options.no_merge,
-            combine=options.combine,
-            class_names=tuple(listed_classes(options.classes)),
-            answers=answers_by_hand(options.answer),
-            keep=options.keep_answer,
-            accept=options.accept,
-        )
+        read = formats.ReadOptions(**said_of_reading(options), combine=options.combine)
     else:
         read = read_options(read_as(source_of(options.origin), options), combine=options.combine)
     done = convert_to(

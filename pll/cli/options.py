@@ -251,6 +251,20 @@ def source_like(
     )
 
 
+def said_of_reading(options: FileOptions) -> dict[str, Any]:
+    """Return the fields of `ReadOptions` that options give."""
+    given = {
+        "columns": resolve_columns(options.column),
+        "sheet": options.sheet,
+        "merge": False if options.no_merge else None,
+        "class_names": listed_classes(options.classes),
+        "answers": answers_by_hand(options.answer),
+        "keep": list(options.keep_answer),
+        "accept": list(options.accept),
+    }
+    return {name: value for name, value in given.items() if value or value is False}
+
+
 def read_as(source: Source, options: FileOptions) -> Source:
     """Return the source with what is said of how its file is read; what is said by an option goes before `--reading`.
 
@@ -260,19 +274,12 @@ def read_as(source: Source, options: FileOptions) -> Source:
         It is no file, there is no such reading, or it is of a file with other columns.
     """
     fields: dict[str, Any] = {} if options.reading is None else _kept(source, options.reading)
-    columns = {**fields.get("columns", {}), **resolve_columns(options.column)}
-    source = _with_columns(source, columns)
+    given = said_of_reading(options)
+    source = _with_columns(source, fields.get("columns", {}) | given.get("columns", {}))
     if options.sheet is not None and (source.path is None or not formats.sheets(source.path, name=source.name)):
         raise UserError(f"--sheet is for workbooks; {source.name} is none.")
-    given = {
-        "sheet": options.sheet,
-        "merge": False if options.no_merge else None,
-        "class_names": listed_classes(options.classes) or None,
-        "keep": list(options.keep_answer) or None,
-        "accept": list(options.accept) or None,
-    }
-    fields |= {name: value for name, value in given.items() if value is not None} | source.options
-    answers = fields.pop("answers", {}) | answers_by_hand(options.answer)
+    answers = fields.pop("answers", {}) | given.pop("answers", {})
+    fields |= given | source.options
     return source if source.path is None else replace(source, options=fields, answers=answers)
 
 

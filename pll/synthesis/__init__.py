@@ -1,48 +1,29 @@
-"""Synthesis of candidate sets: flips of true labels, transition matrices, label noise, the ambiguity degree."""
+"""Synthesis of candidate sets: flips of true labels, transition matrices, label noise, the ambiguity degree.
+
+The names of `pll.synthesis.flips` are imported on first use: those of the ways are listed without NumPy.
+"""
 
 from __future__ import annotations
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from pll.synthesis.names import FLIPS, SETTINGS
+from pll.synthesis.names import FLIPS as FLIPS
+from pll.synthesis.names import SETTINGS as SETTINGS
 
-if TYPE_CHECKING:  # what `__getattr__` returns: the names of the ways are listed without NumPy
-    from pll.synthesis.flips import (
-        Flip,
-        binomial_matrix,
-        flip,
-        flip_binomial,
-        flip_by_instance,
-        flip_matrix_of,
-        flip_pair,
-        flip_uniform,
-        flip_with_matrix,
-        instance_probabilities,
-        pair_matrix,
-        uniform_matrix,
-    )
-
-__all__ = [
-    "FLIPS",
-    "SETTINGS",
-    "Flip",
-    "binomial_matrix",
-    "flip",
-    "flip_binomial",
-    "flip_by_instance",
-    "flip_matrix_of",
-    "flip_pair",
-    "flip_uniform",
-    "flip_with_matrix",
-    "instance_probabilities",
-    "pair_matrix",
-    "uniform_matrix",
-]
-
-if not TYPE_CHECKING:  # a type checker would take any name for granted
+if TYPE_CHECKING:  # what `__getattr__` returns
+    from pll.synthesis.flips import Flip as Flip
+    from pll.synthesis.flips import binomial_matrix as binomial_matrix
+    from pll.synthesis.flips import flip as flip
+    from pll.synthesis.flips import flip_binomial as flip_binomial
+    from pll.synthesis.flips import flip_by_instance as flip_by_instance
+    from pll.synthesis.flips import flip_matrix_of as flip_matrix_of
+    from pll.synthesis.flips import flip_pair as flip_pair
+    from pll.synthesis.flips import flip_uniform as flip_uniform
+    from pll.synthesis.flips import flip_with_matrix as flip_with_matrix
+    from pll.synthesis.flips import instance_probabilities as instance_probabilities
+    from pll.synthesis.flips import uniform_matrix as uniform_matrix
+else:  # a type checker would take any name for granted
 
     def __getattr__(name: str) -> Any:
-        if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
         return getattr(importlib.import_module("pll.synthesis.flips"), name)

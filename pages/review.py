@@ -92,9 +92,9 @@ def review(run: Run) -> None:
     hidden = set() if conflicts.may_be(tab) else {"Disagreements"}
     hidden |= set() if tab.queue.data.X.size else {"Look-alikes"}  # votes alone: nothing looks alike
     names = [name for name in VIEWS if name not in hidden]
-    view = st.segmented_control(
-        "View", names, default=names[0], required=True, key=tab.view_key, label_visibility="collapsed"
-    )
+    if st.session_state.get(tab.view_key) not in names:  # and no default beside it, of which Streamlit would warn
+        st.session_state[tab.view_key] = names[0]
+    view = st.segmented_control("View", names, required=True, key=tab.view_key, label_visibility="collapsed")
     if view == ONE_BY_ONE and tab.assignment is None:
         queue_controls.nothing_left(tab)
     else:  # one view at a time; the others cost nothing

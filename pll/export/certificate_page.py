@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 from pll.review.certificate import INFORMATION
+from pll.wording import percent
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8884; --quiet: #777; --ok: #1a7f4b; }
@@ -31,7 +32,7 @@ def certificate_html(document: Mapping[str, Any]) -> str:
     rows = [
         (
             "Target",
-            f"at most {plan['error']:.2%} of all labels wrong, {plan['confidence']:.4g} confidence",
+            f"at most {percent(plan['error'], None)} of all labels wrong, {plan['confidence']:.4g} confidence",
         ),
         ("Labels", f"{labels['n']:,}"),
         ("Accepted, nobody has looked at them", f"{result['accepted_unseen']:,}"),
@@ -44,7 +45,7 @@ def certificate_html(document: Mapping[str, Any]) -> str:
             "Wrong ones among the accepted",
             f"{result['wrong_controls_inside']:,} (the rule tolerates {plan['tolerated']:,})",
         ),
-        ("Wrong labels at most", f"{result['bound']:,} ({result['bound_share']:.2%})"),
+        ("Wrong labels at most", f"{result['bound']:,} ({percent(result['bound_share'], 2)})"),
         ("Risk that the rule allows too many", f"{result['attained_alpha']:.5f}, computed exactly"),
     ]
     hashes = [

@@ -46,6 +46,7 @@ from pll import __version__
 from pll.errors import UserError
 from pll.io import check_unique_ids
 from pll.review.events import broken_links, chained
+from pll.wording import percent
 
 Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -677,7 +678,7 @@ class Judgement:
     def claim(self) -> str:
         """What holds of all labels once people have looked at all that they have to, as a sentence."""
         n, unsure, refused = self.plan.n, int(self.unsure.sum()), int(self.refused.sum())
-        claim = f"at most {self.bound:,} of all {n:,} labels ({self.bound / n:.2%}) are wrong, sure to "
+        claim = f"at most {self.bound:,} of all {n:,} labels ({percent(self.bound / n, 2)}) are wrong, sure to "
         claim += f"{100 * self.plan.level:.4g} %."
         claim += f" Of {unsure:,} of these, reviewers could not tell the label." if unsure else ""
         return claim + (f" {refused:,} have no label: none of these was right." if refused else "")
@@ -829,9 +830,8 @@ def _statement(table: LabelTable, judgement: Judgement) -> str:
     n, remaining = len(table), len(judgement.remaining)
     once = f"Once people have looked at {remaining:,} more, at" if remaining else "At"
     left = table.confidence[~judgement.accepted]
-    threshold = ""
-    if 0 < len(left) < n:
-        threshold = f", among them all of a confidence above {left.max():.4g}"
+    top = f"{left.max():.4g}" if 0 < len(left) < n else "1"
+    threshold = "" if top == "1" else f", among them all of a confidence above {top}"
     return (
         f"{once}{judgement.claim.removeprefix('at')} {ON_TRUST} {judgement.unseen:,} labels are accepted without "
         f"anybody having looked at them{threshold}. {len(judgement.controls):,} random controls were drawn, "

@@ -94,7 +94,8 @@ def review(run: Run) -> None:
     names = [name for name in VIEWS if name not in hidden]
     if st.session_state.get(tab.view_key) not in names:  # and no default beside it, of which Streamlit would warn
         st.session_state[tab.view_key] = names[0]
-    view = st.segmented_control("View", names, required=True, key=tab.view_key, label_visibility="collapsed")
+    st.segmented_control("View", names, required=True, key=tab.view_key, label_visibility="collapsed")
+    view = st.session_state[tab.view_key]
     if view == ONE_BY_ONE and tab.assignment is None:
         queue_controls.nothing_left(tab)
     else:  # one view at a time; the others cost nothing

@@ -62,7 +62,18 @@ from pll.formats.tabular.cells import (
     nearly_all,
     present_cells,
 )
-from pll.formats.voters import aggregates, annotators, answers, grades, remarks, rounds, scores, talkers, vocabulary
+from pll.formats.voters import (
+    aggregates,
+    annotators,
+    answers,
+    derived,
+    grades,
+    remarks,
+    rounds,
+    scores,
+    talkers,
+    vocabulary,
+)
 
 
 def refuse_questions(columns: Sequence[Column]) -> None:
@@ -396,6 +407,7 @@ RULES: tuple[Rule, ...] = (
     Rule(_ids, ("id", "task")),
     Rule(_payload),
     Rule(_unclear_labels, (*LABELLED, *LINES, "true_label"), may_be_asked=False),
+    Rule(derived),
     Rule(_rest),
 )
 """The rules, in their order."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from math import log
 
 from pll.formats.checks import listing
 from pll.formats.class_groups import GENERIC, are_amounts
@@ -18,6 +19,7 @@ from pll.formats.tabular.cells import (
     BINARY,
     NEARLY_ALL,
     WORDS,
+    Cells,
     are_binary,
     default_role,
     has_fractions,
@@ -264,7 +266,9 @@ ROUNDED = 0.051
 """How far a mean may be from what it was before it was rounded."""
 MOST_COMPARED = 60
 LEAST_SPLIT = 10
-"""Columns that are compared with the majority of the others, and rows on which these must differ."""
+CHANCE = 1e-6
+"""Columns that are compared with the majority of the others, rows on which these must differ, and by which chance
+a column may seem to follow from the votes."""
 
 
 def _leads(table: Proposal, others: Sequence[str]) -> Iterator[tuple[str, bool]]:
@@ -309,6 +313,52 @@ def _is_empty_at_ties(table: Proposal, name: str, others: Sequence[str]) -> bool
     ties = [not (cell or "").strip() for cell, (most, _) in zip(table.cells[name], _leads(table, others), strict=True)
             if not most]  # fmt: skip
     return bool(ties) and all(ties)
+
+
+def derived(table: Proposal) -> None:
+    """What is the same wherever the votes are the same was made of them, and is nothing to learn from.
+
+    As how many agree, how many said nothing, the label where enough agree, the shares of counts.
+    """
+    voters, counts = table.having("annotator"), table.having("count")
+    why = "made of the votes: the same wherever they are"
+    if len(voters) > 1:
+        said = [tuple(sorted(spelling(one or "") for one in row)) for row in _rows(table, voters)]
+        table.give_all([n for n in table.open() if _follows(table.raw[n], said)], "keep", why=why)
+    if len(counts) > 1:
+        numbers = [[float(one) if one and is_number(one) else 0.0 for one in row] for row in _rows(table, counts)]
+        most = [row.index(max(row)) for row in numbers]
+        for name in table.open():
+            named = [(cell, key) for cell, key in zip(table.raw[name], most, strict=True) if cell and cell.strip()]
+            if _follows(*([list(one) for one in zip(*named, strict=True)] or ([], []))) or any(
+                _is_share(table.raw[name], [row[k] for row in numbers], [sum(row) for row in numbers])
+                for k in range(len(counts))
+            ):
+                table.give(name, "keep", why=why)
+
+
+def _rows(table: Proposal, names: Sequence[str]) -> Iterator[tuple[str | None, ...]]:
+    return zip(*(table.raw[name] for name in names), strict=True)
+
+
+def _follows(cells: Cells, keys: Sequence[object]) -> bool:
+    """Whether a column is the same in all rows of one key, which by chance it would not be."""
+    of_key: dict[object, str | None] = {}
+    for cell, key in zip(cells, keys, strict=True):
+        if of_key.setdefault(key, cell) != cell:
+            return False
+    share = {cell: times / len(cells) for cell, times in Counter(cells).items()}
+    chance = sum(log(sum(one**size for one in share.values())) for size in Counter(keys).values()) if cells else 0.0
+    return chance < log(CHANCE)
+
+
+def _is_share(cells: Cells, counts: Sequence[float], totals: Sequence[float]) -> bool:
+    """Whether a column is one of the counts over their sum, in every row."""
+    shares = [(c or "", k / n) for c, k, n in zip(cells, counts, totals, strict=True) if n > 0]
+    return len({share for _, share in shares}) > 2 and all(
+        is_number(cell) and min(abs(float(cell) - share), abs(float(cell) / 100 - share)) < ROUNDED / 10
+        for cell, share in shares
+    )
 
 
 _ROUND = re.compile(r"(?P<who>.+?)[ _.-](?:r|round|pass|wave)[ _.-]?\d", re.IGNORECASE)

@@ -22,6 +22,28 @@ def roles(explicit: dict[str, str] | None = None, /, **columns: list[str | None]
     return {column.name: column.role for column in roles_of(list(columns), list(columns.values()), explicit)}
 
 
+def test_what_was_made_of_the_votes_is_not_learnt_from() -> None:
+    rng = np.random.default_rng(0)
+    said = rng.choice(["cat", "dog", "fox", ""], (90, 3))
+    columns: dict[str, list[str | None]] = {f"rater_{k}": list(said[:, k]) for k in range(3)}
+    columns["silent"] = [str((row == "").sum()) for row in said]
+    columns["agreement"] = [f"{max((row == one).sum() for one in row) / 3:.2f}" for row in said]
+    columns["legs"] = list(rng.choice(["2", "4"], 90))
+    columns["colour"] = ["red"] * 89 + ["blue"]  # the same nearly everywhere is no evidence
+    assert list(roles(None, **columns).values())[3:] == ["keep", "keep", "feature", "category"]
+
+
+def test_shares_of_counts_are_not_learnt_from() -> None:
+    numbers = np.random.default_rng(0).multinomial(30, [0.34, 0.33, 0.33], 60)
+    columns: dict[str, list[str | None]] = {
+        f"{name}_count": [str(one) for one in numbers[:, k]] for k, name in enumerate(("smooth", "disk", "star"))
+    }
+    columns["smooth_fraction"] = [f"{row[0] / 30:.3f}" for row in numbers]
+    columns["clear"] = [["smooth", "disk", "star"][row.argmax()] if row.max() > 12 else "" for row in numbers]
+    columns["redshift"] = [f"{one:.3f}" for one in np.random.default_rng(1).random(60)]
+    assert list(roles(None, **columns).values()) == ["count"] * 3 + ["keep", "keep", "feature"]
+
+
 LABELS = ["cat", "dog", "cat", None]
 NUMBERS: list[str | None] = ["1.5", "2", "", "7"]
 

@@ -300,12 +300,12 @@ def _is_majority(table: Proposal, name: str) -> bool:
     is_usual = plain_name(name) in GENERIC or table.roles[name].role == "annotator"
     if not is_usual or not 3 <= len(others) <= MOST_COMPARED:
         return False
-    split = [
-        (most, spelling(cell or ""))
-        for cell, (most, differ) in zip(table.cells[name], _leads(table, others), strict=True)
-        if most and differ
-    ]
-    return len(split) >= LEAST_SPLIT and all(most == said for most, said in split)
+    apart = 0
+    for cell, (most, differ) in zip(table.cells[name], _leads(table, others), strict=True):
+        if most and differ and spelling(cell or "") != most:
+            return False  # nearly always, and at once
+        apart += bool(most and differ)
+    return apart >= LEAST_SPLIT
 
 
 def _is_empty_at_ties(table: Proposal, name: str, others: Sequence[str]) -> bool:

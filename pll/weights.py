@@ -534,7 +534,8 @@ def taken_home(label_weights: Weights, held_out: Weights | None, candidates: Can
     """Return the label that people take home of each example, and how sure it is.
 
     It is the argmax over S_i of the mean of both, where held-out weights are known: right more often than either
-    (docs/decisions.md). Identified labels in pictures, metrics and `label_weights_` are those of label weights alone.
+    (docs/research/confidence.md). Identified labels in pictures, metrics and `label_weights_` are those of label
+    weights alone.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ witness: it counts in full beside voters who are discounted, unless it repeats t
 Confidence scores split a voter into up to three levels of confidence, each with a matrix of its own.
 
 Memory: n × c for the posterior, c² a voter and level for the matrices; above `MOST_NUMBERS` numbers, one coin alone.
-docs/decisions.md has the figures behind the constants.
+docs/research/voters.md has the figures behind the constants.
 """
 
 from __future__ import annotations

@@ -9,8 +9,7 @@ of every other label low; both are expressed with the squared hinge ψ(z) = max(
 *mean* is the loss that Cour et al. propose: as many binary problems, in which 0 must separate the candidates from the
 rest. *pairwise* is not theirs: it asks of differences alone what theirs asks of scores, as the multi-class machine of
 Weston & Watkins (1999) does for single labels, and we are not aware of a publication of it for candidate sets. A set of
-all labels then carries no information. It is mostly the better one where sets are large (docs/decisions.md, *Variants
-of the published methods*).
+all labels then carries no information. It is mostly the better one where sets are large (docs/research/methods.md).
 
 The mean makes both convex (the maximum over the candidates would not) and, as their paper shows for *mean*, bounds the
 true 0/1 loss where the ambiguity is moderate. No label is identified during training, only from the final scores.

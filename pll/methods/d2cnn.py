@@ -34,7 +34,7 @@ Label weights: the model's scores restricted to S_i (not their running average).
 Hyper-parameters: those of every deep method, with a weight decay of 1e-5 by default, and `entropy` (λ, default 1),
 `consistency` (μ, 30), `ensemble` (α, 0.6), `ramp_up` (0.3). The weight decay is small because
 the entropy and the running average need large scores. Measurements:
-docs/decisions.md, *Variants of the published methods*.
+docs/research/methods.md.
 
 Complexity: a step costs O(B·c) beyond the forward and backward pass; memory O(Σ|S_i|) for Z (dense layout: n·c).
 """

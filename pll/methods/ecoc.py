@@ -26,7 +26,7 @@ following is not in the paper, and `notes_` reports each use:
 - If none passes, those with the largest smaller side are taken; if none has examples on both sides, one column per
   class separates the sets that hold it from those that do not.
 
-Measurements of these variants: docs/decisions.md, *Variants of the published methods*.
+Measurements of these variants: docs/research/methods.md.
 
 Beyond 10,000 examples the rbf kernel is approximated by 1,024 of them (Nyström) and all columns of an epoch are
 trained at once, with the squared hinge, by a batched Newton method; `notes_` reports the error of the kernel.

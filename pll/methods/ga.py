@@ -15,7 +15,7 @@ L_k measured on a batch can become so, and then the model overfits. Two correcti
   the gradient of Σ_k L_k; where any is negative, step *up* the gradient of the negative ones, Σ_k min(0, L_k).
 
 The loss that is recorded is Σ_k L_k, which can be negative. The default is *clamp*: *ascent* is less accurate on most
-data (docs/decisions.md, *Variants of the published methods*).
+data (docs/research/methods.md).
 
 Label weights: the model's scores restricted to S_i.
 

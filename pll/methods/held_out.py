@@ -19,7 +19,7 @@ and each judges the examples it has not seen:
 An example that no model has judged yet has its prior, or uniform weights: nothing is known.
 
 Small subsets are not thrift alone: models of many shared examples agree on what they took for the label, right or
-wrong, and where models of few differ, that is the evidence (docs/decisions.md has the figures).
+wrong, and where models of few differ, that is the evidence (docs/research/confidence.md has the figures).
 
 Where votes are given, the held-out weight is the posterior of the labels under the voter models, in which a classifier
 trained out of fold is one more witness (`pll.methods.aggregation`). No further model is trained.

@@ -21,7 +21,7 @@ graph, which is built before the first.)
 Features are scaled (`scale`; z-scores are clipped at ±`clip`) and then normalised to unit length. `"auto"` takes the
 scaling under which neighbours agree best with the candidate sets (`pll.methods.plknn.neighbours_scale`; no truth): unit
 length of the raw features, as other implementations have it, suits digits, texts and counts; with several units of
-measurement it fails (docs/decisions.md, *Variants of the published methods*).
+measurement it fails (docs/research/methods.md).
 
 Hyper-parameters: `k` (10) neighbours; `alpha` (α, 0.95), the share of the neighbours; `propagations` (T, 100): all as
 the paper suggests; `clip` (3), see `NeighbourEstimator`.

@@ -36,7 +36,7 @@ class PRODEN(DeepEstimator):
     """Progressive identification (Lv et al. 2020, Algorithm 1). Settings as for every deep method.
 
     One fit with the settings given. `recipe="auto"` tries some forty first, without true labels: 10 to 30 s of one
-    core, more on large data, and 62 → 69 % test accuracy in the mean of twelve sets (docs/decisions.md).
+    core, more on large data, and 62 → 69 % test accuracy in the mean of twelve sets (docs/research/recipe.md).
 
     References
     ----------

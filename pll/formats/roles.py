@@ -303,6 +303,13 @@ def _are_ids(cells: Cells) -> bool:
     return huge or (len(filled) >= 20 and len(set(filled)) >= NEARLY_ALL * len(filled))
 
 
+def _have_digits_of_ids(cells: Cells) -> bool:
+    """Whether cells are whole numbers of more digits than a floating-point number has, nearly all different."""
+    filled = present_cells(cells)
+    long = nearly_all(lambda cell: cell.strip().isdecimal() and int(cell) >= 2**53, filled)
+    return bool(filled) and long and len(set(filled)) >= NEARLY_ALL * len(filled)
+
+
 def _counts_rows(cells: Cells) -> bool:
     """Whether cells are 0, 1, 2, … or go on from another number; five rows at least."""
     numbers = [int(cell) for cell in cells if cell and cell.strip().isdecimal()]
@@ -346,6 +353,7 @@ _NEVER_LEARNT: tuple[tuple[Callable[[str, Cells], bool], str, str], ...] = (
     (lambda _, cells: are_dates(cells) or are_addresses(cells), "keep", ""),
     (lambda name, cells: may_hold_labels(name) and not has_fractions(cells), "keep", ""),
     (lambda name, cells: is_named_id(name) and _are_ids(cells), "keep", "an id"),
+    (lambda _, cells: _have_digits_of_ids(cells), "keep", "an id"),
 )
 """What columns without a role are never learnt from: a test of name and cells, the role, and why."""
 

@@ -22,6 +22,11 @@ def roles(explicit: dict[str, str] | None = None, /, **columns: list[str | None]
     return {column.name: column.role for column in roles_of(list(columns), list(columns.values()), explicit)}
 
 
+def test_numbers_with_more_digits_than_a_number_has_are_not_learnt_from() -> None:
+    long, short = ([str(start + 131 * k) for k in range(20)] for start in (587722981736120347, 1000))
+    assert roles(galaxy=long, mass=short) == {"galaxy": "keep", "mass": "feature"}
+
+
 def test_what_was_made_of_the_votes_is_not_learnt_from() -> None:
     rng = np.random.default_rng(0)
     said = rng.choice(["cat", "dog", "fox", ""], (90, 3))
